@@ -1,15 +1,15 @@
 """CP-SAT formulations, and nothing else: no input or output, no clock, no solver call.
 
-The map of the room:
+The files:
 
 =========== =======================================================================
 kueue/      the rules of Kueue, one function per law
-kep83.py    those of KEP-83, on the same variables
-yunikorn/   those of YuniKorn
+kep83.py    the rules of KEP-83, on the same variables
+yunikorn/   the rules of YuniKorn
 shared/     building blocks that the formulations of several schedulers have in common
 =========== =======================================================================
 
 The folder lies at the top level and is installed as ``planner.models``; import it by that
 name, here too. A source checkout runs a stand-in instead of this file (see
-``planner/models/__init__.py``), so it holds this docstring and no code.
+``planner/models/__init__.py``), so this file has this docstring and no code.
 """

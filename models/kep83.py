@@ -1,10 +1,10 @@
-"""KEP-83's rules as CP-SAT formulations, on the variables and usage of Kueue's.
+"""KEP-83's rules as CP-SAT formulations, on the variables and usage of Kueue's formulations.
 
 Laws that exclude single workloads are masks over (W,), True where the law forbids the workload.
-Nothing there depends on which other workloads are victims, so excluded workloads get no variable.
-The laws that tie victims together are one function each, over a formulation; K83-01 is the same
-constraint as Kueue's KQ-01 and is taken from there. A problem becomes a model: variables, then a
-flat list of laws; or linear rows that every victim set permitted by KEP-83 satisfies. All ids and
+No mask depends on which other workloads are victims, so excluded workloads get no variable. The
+laws that tie victims together are one function each, over a formulation; K83-01 is the same
+constraint as Kueue's KQ-01 and is taken from there. A problem becomes a model (variables, then a
+flat list of laws), or linear rows that every victim set permitted by KEP-83 satisfies. All ids and
 sources are in planner/laws/kep83.py.
 """
 
@@ -25,7 +25,7 @@ from planner.problem.kep83 import Kep83Problem
 from planner.quantity import UNLIMITED
 
 EXCLUSIONS: Final[Register[Callable[[Kep83Problem], BoolArray]]] = Register()
-"""Whom a law forbids by itself, by the law's id."""
+"""By law id: the function that returns which workloads the law forbids by itself, (W,)."""
 
 
 @EXCLUSIONS.of(kep83.K83_HOLDS_CONTESTED)
@@ -41,7 +41,7 @@ def holds_contested_quota(problem: Kep83Problem) -> BoolArray:
 
 @EXCLUSIONS.of(kep83.K83_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(problem: Kep83Problem) -> BoolArray:
-    """K83-04: forbid workloads of the own queue with priority >= the preemptor's; Never: all.
+    """K83-04: forbid workloads of the own queue with priority >= the preemptor's; under Never, all.
 
     Source: KEP-83, Preemption, step 2.2.
     """
@@ -55,8 +55,8 @@ def within_cluster_queue(problem: Kep83Problem) -> BoolArray:
 def within_cohort(problem: Kep83Problem) -> BoolArray:
     """K83-05: forbid workloads of other queues that ``withinCohort`` does not permit.
 
-    Never: all. ReclaimFromLowerPriority and LowerPriority: those with priority >= the
-    preemptor's. ReclaimFromAny: none.
+    Never forbids all of them. ReclaimFromLowerPriority and LowerPriority forbid workloads with
+    priority >= the preemptor's. ReclaimFromAny forbids none.
 
     Source: KEP-83, ClusterQueue API changes; Preemption, step 2.1.
     """
@@ -76,7 +76,7 @@ def borrows_involved_flavors(problem: Kep83Problem) -> BoolArray:
 
     Source: KEP-83, Preemption, step 2.1.
     """
-    # Usage as it is: the KEP looks once, before any removal.
+    # The usage before any removal: the KEP tests it only once.
     return borrows_contested_quota(problem.base)
 
 
@@ -98,7 +98,7 @@ def eligible(problem: Kep83Problem, without: Collection[str] = ()) -> BoolArray:
 
 
 def reasons(problem: Kep83Problem) -> list[str]:
-    """Return the reason code of each workload as a victim: (W,); Kueue's own of today."""
+    """Return the reason code of each workload as a victim: (W,); the codes are Kueue's of today."""
     other = "InCohortReclaimWhileBorrowing" if problem.borrows else "InCohortReclamation"
     return ["InClusterQueue" if mine else other for mine in problem.base.from_own_queue.tolist()]
 
@@ -111,10 +111,10 @@ STATED.of(kep83.K83_FITS)(fits)
 
 @STATED.of(kep83.K83_WITHOUT_BORROWING)
 def without_borrowing(formulation: Formulation) -> None:
-    """K83-02: where preemption is needed, usage + request <= min of the queue, unless it borrows.
+    """K83-02: without borrowing, usage + request <= min of the queue where preemption is needed.
 
-    For every involved fr with a request: ``usage(q, fr) + REQ[fr] <= nominal(q, fr)``. The rest
-    may borrow: it was assigned from what is available.
+    For every involved fr with a request: ``usage(q, fr) + REQ[fr] <= nominal(q, fr)``. In
+    other fr the queue may borrow: flavors were assigned there from what is available.
 
     Source: KEP-83, Detecting Workloads that might benefit from preemption.
     """
@@ -130,8 +130,8 @@ def at_min_until_last_victim(formulation: Formulation) -> None:
 
         touched(c)  =>  w(c, fr) >= nominal(c, fr)   for some involved fr.
 
-    Usage only falls while victims go, so this permits an order of all of them. Cohorts between
-    are not asked.
+    Usage only falls while victims are evicted, so this permits an order of all victims. Cohorts
+    between the queues are not tested.
 
     Source: KEP-83, Preemption, step 4; docs/design/theory.md §2.2 for the last victim.
     """
@@ -144,7 +144,7 @@ def at_min_until_last_victim(formulation: Formulation) -> None:
 def assemble(problem: Kep83Problem, columns: Columns, without: Collection[str] = ()) -> Formulation:
     """Build the model; laws whose id is in ``without`` are left out (to show that each counts).
 
-    There is one attempt: whether it borrows is an option.
+    There is one attempt; an option says whether it borrows.
     """
     formulation = Formulation.begun(problem.base, columns, [problem.borrows])
     for state in in_force(STATED, "kep83", without):
@@ -153,8 +153,8 @@ def assemble(problem: Kep83Problem, columns: Columns, without: Collection[str] =
 
 
 def rows(problem: Kep83Problem, columns: Columns) -> list[Row]:
-    """Return what victims must free: anywhere for K83-01, in the own queue for K83-02."""
-    # What the own queue must give up so that what needs preemption does not borrow.
+    """Return rows for what victims must free: anywhere for K83-01, in the own queue for K83-02."""
+    # What victims of the own queue must free so that it does not borrow in the contested fr.
     base, found = problem.base, []
     own = columns.queue == base.own_queue
     for fr in () if problem.borrows else base.contested:
@@ -167,10 +167,10 @@ def rows(problem: Kep83Problem, columns: Columns) -> list[Row]:
 
 
 def relax(problem: Kep83Problem, columns: Columns) -> Relaxation:
-    """Return these rows, and what K83-07 leaves of each other queue.
+    """Return the rows of `rows`, and rows for what K83-07 lets each other queue give up.
 
-    Before its last victim it gives up at most its excess, in the involved fr that shows it at
-    its min or above.
+    Before its last victim a queue gives up at most its excess, in the involved fr in which K83-07
+    finds it at its min or above.
     """
     others = sorted({*columns.queue.tolist()} - {problem.base.own_queue})
     return with_excess(rows(problem, columns), problem.base, columns, others, beyond=0)

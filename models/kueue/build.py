@@ -26,7 +26,7 @@ def state_laws(formulation: Formulation, without: Collection[str] = ()) -> None:
     """State the laws in force that tie victims together, in the order of their rule set."""
     problem = formulation.problem
     stated = laws.STATED if problem.fair is None else fair_sharing.STATED
-    # A rule set of its own: placement is asked for on top of either set of quota rules.
+    # Laws of placement are a rule set of their own, on top of either set of quota rules.
     placing = in_force(places.STATED, "topology", without)
     for state in [*in_force(stated, problem.rules, without), *placing]:
         state(formulation)

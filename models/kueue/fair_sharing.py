@@ -1,8 +1,8 @@
 """The laws of fair sharing that tie victims together (docs/design/theory.md §2.3).
 
 Shares are compared in exact integers here, where Kueue compares doubles. Where rounding could
-decide otherwise the model is the more permissive one: the solver's answers are judged in doubles
-by the verifier, and a set that fails there is cut off.
+decide otherwise, the model permits the set: the verifier judges the solver's answers in doubles,
+and a set that fails there is cut off.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STATED: Final[Register[Callable[[Formulation], None]]] = Register()
 STATED.of(FS_FITS)(fits)
 
 _EXACT_IN_DOUBLES = 2**49
-"""Integers below it that differ are told apart by doubles after a few roundings."""
+"""Different integers below it still differ as doubles, even after a few roundings."""
 
 _LARGEST = 2**59
 
@@ -50,7 +50,7 @@ def shares(formulation: Formulation) -> None:
     """FS-07: below the LCA, the preemptor's side is no more unfair than the victim's.
 
     For every touched child a of a path cohort A, with b the child of A on the path, all usages
-    with the request counted, and a' the side a with its last victim put back:
+    with the request counted, and a' the child a with its last victim put back:
 
         share(b) <= share(a)    where LessThanOrEqualToFinalShare is configured, or
         share(b) <  share(a')   where LessThanInitialShare is.
@@ -69,7 +69,7 @@ def shares(formulation: Formulation) -> None:
 
 
 class _Comparison:
-    """The shares of two children of a cohort, compared."""
+    """A comparison of the shares of two children of a cohort: the preemptor's and the victim's."""
 
     def __init__(self, formulation: Formulation, above: int, mine: int, theirs: int) -> None:
         self.formulation = formulation
@@ -83,7 +83,7 @@ class _Comparison:
         self.my_weight, self.their_weight = weight[mine] // unit, weight[theirs] // unit
 
     def state(self, touched: int) -> None:
-        """Require one of the configured strategies wherever the other side is touched."""
+        """Require that a configured strategy holds if the victim's side is touched."""
         formulation = self.formulation
         mine = self._excess(self.mine, formulation.usage_with_request.after)
         options = []
@@ -100,7 +100,7 @@ class _Comparison:
         excess: dict[str, Linear] = {}
         for fr in self.fair.known[node]:
             resource = problem.frs[fr].resource
-            # What cannot be lent has no ratio, and no part in a share, however much is used.
+            # A resource that cannot be lent has no ratio: it has no part in a share.
             if resource in self.lendable:
                 over = usage(node, fr) - problem.quota[node][fr]
                 part = self.builder.positive_part(over)
@@ -111,7 +111,7 @@ class _Comparison:
         """Return a literal that implies share(mine) <= share(theirs), or < if strict."""
         builder = self.builder
         option = builder.new_bool()
-        # Both shares 0; also the only way where only the preemptor's side has weight 0.
+        # A share of 0 is above no other; if only our side has weight 0, this is the only way.
         witnesses = [] if strict else [self._nothing_borrowed(mine)]
         if self.my_weight == 0 and self.their_weight > 0:
             if strict:
@@ -140,12 +140,12 @@ class _Comparison:
         return witnesses
 
     def _dominated(self, mine: Excess, resource: str, theirs: Linear, *, strict: bool) -> int:
-        """Return a literal that implies: no resource of mine is above this one of theirs."""
+        """Return a literal: if true, no ratio of mine is above theirs of this resource."""
         builder, witness = self.builder, self.builder.new_bool()
         # Otherwise 0 < 0 would pass where the preemptor's side can borrow nothing.
         if strict:
             builder.add(theirs >= 1, when=[witness])
-        # Two sides of weight 0 that both borrow are compared before the weight.
+        # Two sides of weight 0 that both borrow are compared without weights.
         both_zero = self.my_weight == 0 and self.their_weight == 0
         for own, excess in mine.items():
             # excess / (lendable * weight) <= theirs / (lendable * weight), cross-multiplied.
@@ -156,7 +156,7 @@ class _Comparison:
             largest = max(left * builder.bounds(excess)[1], right * builder.bounds(theirs)[1])
             exact = self.my_weight == self.their_weight and largest < _EXACT_IN_DOUBLES
             shift = max(0, largest.bit_length() - _LARGEST.bit_length())
-            # Ours is rounded down and theirs up: the row only becomes easier, as promised above.
+            # Our factor is rounded down and theirs up: the row only permits more sets.
             left, right = left >> shift, -(-right >> shift)
             slack = 0 if exact else (largest >> shift) // _EXACT_IN_DOUBLES + 1
             most = -1 if strict and exact else slack

@@ -10,7 +10,7 @@ bounds this stays linear; elsewhere it costs one auxiliary variable.
 Removals never raise usage, so the victims below a node can be removed legally in some order if
 and only if some last victim of each touched node, nested along the tree, still finds the node in
 the state the law asks for (docs/design/theory.md §2.2 and §2.3). The choice of last victims is part
-of the model: of a queue one of its classes, of a cohort the last victim of one touched child.
+of the model: for a queue one of its classes, for a cohort the last victim of one touched child.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from planner.quota.kueue.tree import NO_PARENT
 
 
 class Columns(shared.Columns[Problem], frozen=True):
-    """``restricted_workloads`` is (W,): what no attempt with borrowing may take."""
+    """K classes; ``restricted_workloads`` is (W,): whom no attempt with borrowing may take."""
 
     restricted_workloads: BoolArray
 
     @cached_property
     def below(self) -> Mapping[int, IntArray]:
-        """The classes at or below each node that has any."""
+        """Per node with candidates at or below it: their classes."""
         found: dict[int, list[IntArray]] = {}
         by_queue = np.argsort(self.queue, kind="stable")
         ends = np.flatnonzero(np.diff(self.queue[by_queue])) + 1
@@ -53,7 +53,7 @@ class Columns(shared.Columns[Problem], frozen=True):
 
     @cached_property
     def restricted(self) -> BoolArray:
-        """(K,) whether a class is out of bounds while borrowing."""
+        """(K,) whether no attempt with borrowing may take members of a class."""
         return self.restricted_workloads[self.classes.first]
 
 
@@ -64,11 +64,11 @@ def build_classes(
 
     - ``eligible``: (W,) workloads that no law excludes.
     - ``restricted``: (W,) workloads that no attempt with borrowing may take.
-    - ``costs``: Each (W,): what must be equal within a class besides queue, usage and places on
-      nodes.
+    - ``costs``: Arrays, (W,) each, whose values must be equal within a class, as queue, usage and
+      places on nodes must.
     """
     kinds = [] if problem.places is None else [problem.places.kind]
-    # Whoever is being evicted already costs nothing new, and comes first in the order.
+    # A workload that is being evicted already costs nothing new, and comes first in the order.
     flags = [restricted.astype(np.int64), problem.evicted.astype(np.int64)]
     columns = [problem.queue, *flags, *costs, *kinds, problem.holding]
     return group_alike(problem.order, eligible, columns)
@@ -77,7 +77,7 @@ def build_classes(
 class TreeUsage:
     """The usage expressions of one model, made when first asked for.
 
-    - ``request``: (F,) what to count at the preemptor's queue besides, nothing by default.
+    - ``request``: (F,) what to add to the usage of the preemptor's queue, nothing by default.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class TreeUsage:
             removed = {v: -holding[k] for k, v in self._by_queue[node] if holding[k]}
             return Linear(removed, before)
         changes = []
-        # Only what changes is added to the usage of now: all other children cost no terms.
+        # Only changes are added to the usage before: children that cannot change cost no terms.
         for child in self._problem.children[node]:
             if self._may_change(child):
                 used, kept = self._problem.usage[child][fr], self._problem.kept[child][fr]
@@ -116,7 +116,7 @@ class TreeUsage:
         return total(changes) + before
 
     def _may_change(self, node: int) -> bool:
-        """Say whether a node has candidates, or the preemptor's request."""
+        """Say whether a node has candidates at or below it, or is on the preemptor's path."""
         return node in self._columns.below or node in self._problem.path
 
     def _local_free(self, node: int, fr: int) -> Linear:
@@ -127,7 +127,7 @@ class TreeUsage:
     def stored(self, node: int, fr: int) -> Linear:
         """Return what the node uses of its parent: max(0, usage - kept).
 
-        It is usage - kept + max(0, kept - usage), so one auxiliary variable serves both.
+        It is usage - kept + `local_free`, so one auxiliary variable serves both.
         """
         kept = self._problem.kept[node][fr]
         if kept == UNLIMITED:
@@ -158,9 +158,9 @@ class LastVictims:
         return self._formulation.usage.after(node, fr) + self._back(node, fr)
 
     def require_over_quota(self, node: int, frs: Iterable[int], *, beyond: int = 1) -> None:
-        """Require touched => the last victim finds the node so far over its quota in some fr.
+        """Require touched => the last victim finds the node ``beyond`` over quota in some fr.
 
-        Nothing is added where some fr stays over quota whatever is removed.
+        Nothing is added if in some fr the node stays so far over quota whatever is removed.
         """
         builder, usage = self._builder, self._formulation.usage
         quotas = self._problem.quota[node]
@@ -202,7 +202,7 @@ class LastVictims:
         unit = gcd(*(up.unit for up in passed.values() if up.terms or up.constant))
         added = Linear({builder.new(0, highest // unit): unit})
         for child, literal in self._last_of(node).items():
-            # One literal is true where the cohort is touched, so these rows define the variable.
+            # Exactly one literal is true if the cohort is touched, so these rows define ``added``.
             builder.add(added.equals(passed[child]), when=[literal])
         builder.add(added.equals(0), when=[negation(self.touched(node))])
         return added
@@ -210,8 +210,8 @@ class LastVictims:
     def _passed_up(self, child: int, fr: int) -> Linear:
         """Return what putting a child's last victim back adds at its parent.
 
-        stored(usage + back) - stored(usage): less than ``back`` while the child has quota of its
-        own to spare that it never lends.
+        It is stored(usage + back) - stored(usage): less than ``back`` while the child does not use
+        all of the quota that it keeps for itself.
         """
         usage, kept = self._formulation.usage, self._problem.kept[child][fr]
         if kept == UNLIMITED:
@@ -223,15 +223,15 @@ class LastVictims:
         return with_last - usage.stored(child, fr)
 
     def _choose_last(self, node: int) -> dict[int, int]:
-        """Return a literal per class of a queue, or child of a cohort: it holds the last victim.
+        """Return a literal per class of a queue or child of a cohort: it has the last victim.
 
-        Exactly one is true where the node is touched.
+        Exactly one of these literals is true if the node is touched.
         """
         builder, take, classes = self._builder, self._formulation.take, self._formulation.classes_of
         parts = classes[node] if node in classes else self._children(node)
         last = {part: builder.new_bool() for part in parts}
         for part, literal in last.items():
-            # A touched child: its own last victim is then the cohort's, and the choices nest.
+            # The last victim of a cohort is that of the chosen child, which has to be touched.
             any_there = take[part] if node in classes else self.touched(part)
             builder.add(variable(any_there) >= variable(literal))
         chosen = Linear(dict.fromkeys(last.values(), 1))
@@ -243,8 +243,8 @@ class LastVictims:
 class Formulation:
     """The model of one problem, and what its variables mean.
 
-    ``take[k]`` is the number of victims of class k; ``borrowing`` the literal of the attempt;
-    ``standing`` has the pods on the nodes, group by group.
+    ``take[k]`` is the number of victims of class k; ``borrowing`` the literal that says
+    whether the attempt borrows; ``standing`` has the variables of pods on nodes, group by group.
     """
 
     problem: Problem
@@ -257,7 +257,7 @@ class Formulation:
 
     @property
     def alternatives(self) -> Sequence[int]:
-        """None: nothing is chosen besides the victims that the disruption terms depend on."""
+        """No literals: of all that is chosen, the disruption terms depend on the victims only."""
         return ()
 
     @classmethod
@@ -293,7 +293,7 @@ class Formulation:
 
     @cached_property
     def usage_with_request(self) -> TreeUsage:
-        """The same with the preemptor's request counted at its queue."""
+        """The usage after all removals, with the preemptor's request counted at its queue."""
         request = self.problem.searched
         return TreeUsage(self.builder, self.problem, self.columns, self.take, request)
 

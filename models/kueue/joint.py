@@ -1,10 +1,10 @@
-"""Several preemptors served one after another as one model: who when, in which way, over whom.
+"""One model of several preemptors served one after another: their order, ways and victims.
 
-Each step serves one preemptor in one of its ways. What a single plan knows of its state
-beforehand, and a step does not, is part of the way: a way supposes it. The laws of a step are those
-of a single plan, over the usage that the step finds: that at the start, less the victims of the
-steps before, plus what the preemptors served before hold. Every row is guarded by the literal of
-the way: it binds only if the entrant is served in this step and way.
+Each step serves one preemptor in one of its ways. A single plan knows its state beforehand, a step
+does not: what the laws have to know of the state, the way supposes. The laws of a step are those of
+a single plan, over the usage that the step finds: the usage at the start, less that of the victims
+of earlier steps, plus that of the preemptors served before. Every row is guarded by the literal of
+the way: the row binds only if the entrant is served in this step and way.
 
 Source: docs/design/theory.md §2.2 and §2.3; what a way supposes: docs/semantics/kueue.md §4.3,
 §5.3, §5.5 and §6.3.
@@ -44,19 +44,19 @@ _LATER: Final = frozenset({KQ_OVER_QUOTA.id, FS_BORROWS_CONTESTED.id, FS_BORROWI
 
 
 class Way(Struct, frozen=True, dict=True):
-    """One way to serve a preemptor: its flavors, and what it supposes of the usage it finds.
+    """One way to serve a preemptor: its flavors, and what the way supposes of the usage it finds.
 
-    - ``problem``: The decision as it would be at the start, with what is supposed in it: exactly
-      the ``contested`` are short, hierarchical advantage as ``advantage_at`` says, and under fair
-      sharing whether the request stays within nominal quota.
-    - ``flavors``: The number of the flavors among those that this preemptor may get.
+    - ``problem``: The decision at the start, changed by what the way supposes: exactly the
+      ``contested`` fr are short, hierarchical advantage is as ``advantage_at`` says, and under
+      fair sharing whether the request stays within nominal quota.
+    - ``flavors``: The place of these flavors, from 0, among the preemptor's choices of flavors.
     - ``asked``: Per fr of the problem, what flavor assignment compares with what is available: the
       request and, where covered, the pods.
-    - ``reserved``: What the preemptor holds once it is admitted.
+    - ``reserved``: The usage of the preemptor once it is admitted.
     - ``advantage_at``: The position in the path of a node in whose quota the request fits, so that
       there is advantage above it; ``None`` supposes nothing.
-    - ``by_reclaim``: The contested fr in which it may preempt only if some cohort below the root
-      could give the amount back (docs/semantics/kueue.md §4.3).
+    - ``by_reclaim``: The contested fr in which the preemptor may preempt only if some cohort below
+      the root could give the amount back (docs/semantics/kueue.md §4.3).
     """
 
     problem: Problem
@@ -68,19 +68,19 @@ class Way(Struct, frozen=True, dict=True):
 
     @cached_property
     def allowed(self) -> BoolArray:
-        """(W,) who may be a victim, whatever the usage."""
+        """(W,) who may be a victim by the laws that look at no usage."""
         if not self.problem.contested:
             return np.zeros(len(self.problem.workloads), dtype=np.bool_)
         return eligible(self.problem, without=_LATER)
 
     @cached_property
     def restricted(self) -> BoolArray:
-        """(W,) what no attempt with borrowing may take."""
+        """(W,) whom no attempt with borrowing may take."""
         return restricted_while_borrowing(self.problem)
 
     @property
     def may_come_first(self) -> bool:
-        """Whether just the contested are short at the start."""
+        """Whether exactly the contested fr are short at the start."""
         available, asked = self.problem.available, self.asked.items()
         short = {fr for fr, amount in asked if amount > max(0, available[fr])}
         return short == set(self.problem.contested)
@@ -89,8 +89,8 @@ class Way(Struct, frozen=True, dict=True):
 class Entrant(Struct, frozen=True):
     """A pending workload with all its ways.
 
-    ``tree`` tells apart the trees of cohorts; ``first`` is where the workloads of its tree begin
-    among all.
+    ``tree`` names its tree of cohorts, by the root; ``first`` is the position, among the workloads
+    of all trees, of the first one of its tree.
     """
 
     tree: int
@@ -98,7 +98,7 @@ class Entrant(Struct, frozen=True):
     ways: Sequence[Way]
 
     def place(self, position: int) -> int | None:
-        """Return where a workload stands in this entrant's problems, if it does."""
+        """Return the position of a workload in this entrant's problems; ``None`` if not in them."""
         # Trees follow one another in the list of all workloads, each in the order of its problems.
         local = position - self.first
         return local if self.ways and 0 <= local < len(self.ways[0].problem.workloads) else None
@@ -110,11 +110,11 @@ class Entrant(Struct, frozen=True):
 
 
 class Cut(Struct, frozen=True):
-    """What the scheduler's own replay said of a step: in one state some ways are none.
+    """What the scheduler's own replay showed of a step: in one state some ways are impossible.
 
-    In the tree of the entrant those in ``before`` (entrant and number of its flavors) were
-    served and exactly ``gone`` were evicted; then ``entrant`` is not served in the ways
-    ``forbidden``: at all, or, if ``taken`` is given, with exactly these victims.
+    The state: in the tree of the entrant exactly those in ``before`` (an entrant and the place of
+    its flavors) were served, and exactly ``gone`` were evicted. There ``entrant`` is not served in
+    the ways ``forbidden``: not at all, or, if ``taken`` is given, not with exactly these victims.
     """
 
     entrant: int
@@ -128,10 +128,10 @@ class Cut(Struct, frozen=True):
 class JointFormulation:
     """The model of a joint plan while it is being built.
 
-    ``take[k]`` is how many of class k go in all steps together; ``taken[step, k]`` in one;
-    ``serve[step, entrant, way]`` the literal of who is served when, and in which way;
-    ``admitted`` whether each entrant is served at all. There are no ``alternatives``: nothing that
-    the disruption terms depend on is chosen besides the victims.
+    ``take[k]`` is the number of victims of class k in all steps together, ``taken[step, k]`` in one
+    step; ``serve[step, entrant, way]`` is the literal that says whether the step serves the entrant
+    in this way, ``admitted`` has one per entrant: whether it is served at all. There are no
+    ``alternatives``: of all that is chosen, the disruption terms depend on the victims only.
     """
 
     entrants: Sequence[Entrant]
@@ -146,12 +146,12 @@ class JointFormulation:
 
     @property
     def steps(self) -> range:
-        """One step for each entrant; some may serve nobody."""
+        """The steps, as many as entrants; a step may serve nobody."""
         return range(len(self.entrants))
 
     @cached_property
     def classes_at(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
-        """Per tree and queue, the classes there, and where each stands in that tree's problems."""
+        """Per tree and queue: its classes, each with its position in the problems of the tree."""
         trees = {entrant.tree: entrant for entrant in self.entrants if entrant.ways}
         found: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for k, position in enumerate(self.classes.first.tolist()):
@@ -163,7 +163,7 @@ class JointFormulation:
         return found
 
     def served(self, step: int, entrant: int | None = None) -> Linear:
-        """Return whether an entrant, or any, is served in a step, 0 or 1."""
+        """Return an expression, 0 or 1: whether a step serves an entrant, by default any."""
         return _sum(
             literal
             for (at, e, _), literal in self.serve.items()
@@ -185,13 +185,13 @@ class Step:
         self.before = StateUsage(self, after=False)
 
     def state(self) -> None:
-        """State that the way is what the scheduler finds, and the laws."""
+        """State what the way supposes of the usage before the step, and the laws of the step."""
         problem = self.problem
         for fr, amount in self.way.asked.items():
             rows = fit_rows(problem, self.before, fr, amount)
             if fr in problem.contested:
                 over = ((row, most + 1) for row, most in rows)
-                # Contested is what is short when the step begins: assignment calls the rest Fit.
+                # Exactly the contested are short when the step begins: the rest is Fit.
                 self.builder.any_of(self.builder.witnesses(over))
             else:
                 for row, most in rows:
@@ -232,7 +232,7 @@ class Step:
                 self._keep_quota(queue, fr, before.after(queue, fr) + problem.searched[fr])
         for fr in self.way.by_reclaim:
             rest, some = constant(self.way.asked[fr]), []
-            # Without the root: what fits there only does not count as reclaimed (§4.3).
+            # Without the root: an amount that fits only there is not reclaimed (§4.3).
             for below, node in zip(problem.path, problem.path[1:-1], strict=False):
                 if UNLIMITED in {problem.kept[below][fr], problem.quota[node][fr]}:
                     some.append((ZERO, 0))
@@ -264,12 +264,12 @@ class Step:
             self.builder.add(used <= quota, when)
 
     def _under_nominal_without_borrowing(self, borrowing: int) -> None:
-        """KQ-08: an attempt that may not borrow starts below nominal, or may borrow elsewhere.
+        """KQ-08: under ``borrowWithinCohort`` Never, an attempt without borrowing is below nominal.
 
-        Where ``borrowWithinCohort`` is Never, it is not made by a queue at its nominal quota.
+        A queue at its nominal quota in a contested fr makes no attempt without borrowing.
 
-        A step that takes own victims only is legal in the attempt with borrowing if it is in the
-        other, so what else decides which attempts are made needs no row.
+        What else decides which attempts are made needs no row: a step that takes own victims only
+        is legal in the attempt with borrowing if it is legal in the attempt without.
 
         Source: kueue ff69552e preemption.go ``classicalPreemptions``; docs/semantics/kueue.md §5.5.
         """
@@ -281,7 +281,7 @@ class Step:
             self._keep_quota(problem.own_queue, fr, used + 1, [negation(borrowing)])
 
     def _victims_from_borrowers(self, formulation: Formulation) -> None:
-        """FS-05: a touched queue borrows something contested before the step, except the own."""
+        """FS-05: every touched queue but the own borrows something contested before the step."""
         problem = self.problem
         for queue in formulation.classes_of:
             if queue == problem.own_queue:
@@ -301,7 +301,7 @@ class StateUsage(TreeUsage):
     def __init__(self, step: Step, *, after: bool, with_request: bool = False) -> None:
         nobody = Classes((), np.zeros(0, dtype=np.int64))
         problem = step.problem
-        # No classes: who has gone and come by now depends on the step, and is added in `_after`.
+        # No classes: victims and admissions so far depend on the step; `_after` adds them.
         columns = Columns(problem, nobody, step.way.restricted)
         super().__init__(step.joint.builder, problem, columns, ())
         self._step = step
@@ -314,7 +314,7 @@ class StateUsage(TreeUsage):
             return super()._after(node, fr)
         joint, tree = self._step.joint, self._step.entrant.tree
         usage = problem.usage[node][fr] + self._own[fr] * (node == problem.own_queue)
-        # What preemptors of the queue hold who were served in steps before.
+        # The usage of the queue's preemptors that were served in earlier steps.
         changes: dict[int, int] = {}
         for (at, e, w), literal in joint.serve.items():
             way = joint.entrants[e].ways[w]
@@ -347,8 +347,8 @@ def assemble_joint(
 
     - ``entrants``: Who may be served, in order of precedence.
     - ``classes``: Classes of candidates, by their positions among the workloads of all trees.
-    - ``cuts``: What was learned of the scheduler's own decisions.
-    - ``in_order``: Whether they are served in the order given; otherwise any order will do.
+    - ``cuts``: What replays have shown of the scheduler's own decisions.
+    - ``in_order``: Whether entrants are served in the order given; otherwise any order will do.
     """
     joint = JointFormulation(entrants, classes, in_order)
     joint.take = new_takes(joint.builder, classes)
@@ -363,7 +363,7 @@ def assemble_joint(
 
 
 def _serve_each_once(joint: JointFormulation) -> None:
-    """Let each entrant be served at most once, one in a step, without steps left out between."""
+    """State that each entrant is served at most once, one per step, with no empty step between."""
     builder = joint.builder
     for step in joint.steps:
         for e, entrant in enumerate(joint.entrants):
@@ -399,17 +399,17 @@ def _take_in_steps(joint: JointFormulation) -> None:
                 continue
             joint.taken[step, k] = builder.new(0, count)
             taken = variable(joint.taken[step, k])
-            # At most one of these literals is true, so this is count or 0.
+            # At most one of these literals is true, so the right side is count or 0.
             builder.add(taken <= count * _sum(may))
             total = total + taken
         builder.add(total.equals(0))
 
 
 def _heed(joint: JointFormulation, cut: Cut) -> None:
-    """Forbid some ways in one state, in whichever step it is met."""
+    """Forbid the ways of a cut in the state of the cut, in whichever step that is met."""
     members = [frozenset(each) for each in joint.classes.members]
     known = frozenset().union(*members)
-    # Somebody of the cut is no candidate any more, so its state is never met.
+    # If a workload of the cut is no candidate here, its state is never met.
     if not cut.gone | (cut.taken or frozenset()) <= known:
         return
     tree = joint.entrants[cut.entrant].tree
@@ -442,7 +442,7 @@ def _sum(indices: Iterable[int | None]) -> Linear:
 def _served_before(
     joint: JointFormulation, cut: Cut, step: int, tree: int
 ) -> list[tuple[Linear, int]]:
-    """Return, per entrant of a tree and its flavors, whether it was served; and what was."""
+    """Return, per entrant of a tree and its flavors: whether it was served, here and in the cut."""
     found = []
     for e, entrant in enumerate(joint.entrants):
         if entrant.tree != tree or e == cut.entrant:

@@ -1,8 +1,8 @@
-"""Kueue's laws: those that exclude workloads one by one, and the classical ones that tie victims.
+"""Kueue's laws that exclude single workloads, and the classical laws that tie victims together.
 
-Those that exclude are masks, (W,), True where the law forbids the workload. Nothing there depends
-on which other workloads are victims, so excluded workloads get no variable. Those that tie victims
-together are one function each, over a formulation; those of fair sharing are in fair_sharing.py.
+Laws that exclude are masks, (W,), True where the law forbids the workload. No mask depends on which
+other workloads are victims, so excluded workloads get no variable. Laws that tie victims together
+are one function each, over a formulation; those of fair sharing are in fair_sharing.py.
 All ids and sources are in planner/laws/kueue.py.
 """
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 Exclusion = Callable[[Problem], BoolArray]
 
 EXCLUSIONS: Final[Register[Exclusion]] = Register()
-"""Whom a law forbids by itself, by the law's id."""
+"""By law id: the function that returns which workloads the law forbids by itself, (W,)."""
 
 ATTEMPTS: Final[Register[Callable[[Problem, BoolArray], tuple[bool, ...]]]] = Register()
-"""Which attempts a law permits, given whom no law excludes."""
+"""By law id: the function that returns the attempts it permits, given whom no law excludes."""
 
 
 @EXCLUSIONS.of(kueue.KQ_HOLDS_CONTESTED, kueue.FS_HOLDS_CONTESTED)
@@ -50,9 +50,9 @@ def holds_contested_quota(problem: Problem) -> BoolArray:
 def within_cluster_queue(problem: Problem) -> BoolArray:
     """KQ-04, FS-03: forbid workloads of the own queue that ``withinClusterQueue`` does not permit.
 
-    Never: all. LowerPriority: those with priority >= the preemptor's.
-    LowerOrNewerEqualPriority: those with a higher priority, and those with an equal one unless
-    the preemptor queued strictly earlier.
+    Never forbids all of them. LowerPriority forbids priorities >= the preemptor's.
+    LowerOrNewerEqualPriority forbids higher priorities, and equal ones unless the preemptor
+    queued strictly earlier.
 
     Source: kueue ff69552e preemption_policy.go.
     """
@@ -72,7 +72,7 @@ def within_cluster_queue(problem: Problem) -> BoolArray:
 def reclaim_within_cohort(problem: Problem) -> BoolArray:
     """KQ-05, FS-04: forbid workloads of other queues that ``reclaimWithinCohort`` does not permit.
 
-    Never: all. LowerPriority: those with priority >= the preemptor's. Any: none.
+    Never forbids all of them, LowerPriority priorities >= the preemptor's, Any none.
 
     Source: kueue ff69552e preemption_policy.go.
     """
@@ -98,7 +98,7 @@ def borrows_contested_quota(problem: Problem) -> BoolArray:
 
 
 def exclusions(problem: Problem) -> Sequence[tuple[Law, Exclusion]]:
-    """Return the laws in force that exclude workloads one by one, in order, each with how."""
+    """Return the laws in force that exclude single workloads, in order, each with its function."""
     rules = RULE_SETS[problem.rules]
     return [(law, EXCLUSIONS[law.id]) for law in rules if law.id in EXCLUSIONS]
 
@@ -113,10 +113,10 @@ def eligible(problem: Problem, without: Collection[str] = ()) -> BoolArray:
     allowed = np.ones(len(problem.workloads), dtype=bool)
     for forbids in in_force(EXCLUSIONS, problem.rules, without):
         allowed &= ~forbids(problem)
-    # Only what these laws imply; a model without them must admit what breaks them.
+    # These two laws imply this; a model without one of them must admit what breaks it.
     if not {kueue.KQ_OVER_QUOTA.id, kueue.FS_BORROWING.id}.intersection(without):
-        # Of each node whether it and all nodes up to its LCA exceed their quota. Classical
-        # preemption looks at contested flavor-resources, fair sharing at all it knows.
+        # Per node, whether it and all nodes up to its LCA exceed their quota: in a contested fr
+        # under classical preemption, in any fr that shares count under fair sharing.
         fair, over = problem.fair, list[bool]()
         for node, above in enumerate(problem.parent):  # parents come before their children
             watched = problem.contested if fair is None else fair.known[node]
@@ -129,9 +129,9 @@ def eligible(problem: Problem, without: Collection[str] = ()) -> BoolArray:
 def restricted_while_borrowing(problem: Problem) -> BoolArray:
     """Return which workloads an attempt with borrowing may not take: (W,), law KQ-06.
 
-    Workloads of other queues without hierarchical advantage, unless ``borrowWithinCohort`` is
-    on, their priority is lower than the preemptor's, and at most maxPriorityThreshold. Fair
-    sharing does not ask for it.
+    They are the workloads of other queues without hierarchical advantage, unless
+    ``borrowWithinCohort`` is on and their priority is lower than the preemptor's and at most
+    maxPriorityThreshold. Under fair sharing there are none.
 
     Source: kueue ff69552e hierarchical_preemption.go ``classifyPreemptionVariant``.
     """
@@ -157,7 +157,7 @@ def attempts(problem: Problem, allowed: BoolArray) -> tuple[bool, ...]:
     if problem.fair is not None:
         return (True,)
     queue = problem.own_queue
-    # As Kueue sees them: candidates before any removal, whoever goes in the end.
+    # As Kueue counts them: the candidates before any removal, whoever is a victim in the end.
     others = allowed & ~problem.from_own_queue
     forbidden = problem.policy.borrow_within_cohort.policy == "Never"
     under_nominal = all(
@@ -214,22 +214,22 @@ def fits(formulation: Formulation) -> None:
 def fit_rows(
     problem: Problem, usage: TreeUsage, fr: int, amount: int
 ) -> Iterator[tuple[Linear, int]]:
-    """Yield rows, each at most its bound, that together say: an amount is available at the queue.
+    """Yield expressions and upper bounds: if all are kept, an amount is available at the queue.
 
-    There are none where a node of the path keeps without limit what it needs.
+    There are none from a node of the path on that keeps an unlimited quota for itself.
     """
     need = constant(amount)
     for node in problem.path[:-1]:
         kept, limit = problem.kept[node][fr], problem.limit[node][fr]
         if kept == UNLIMITED:
             return
-        # What the node keeps for itself serves first, as Kueue counts it; the rest goes up.
+        # What the node keeps for itself serves first; the parent has to serve the rest.
         need = need - usage.local_free(node, fr)
         lendable = subtract(problem.quota[node][fr], kept)
         cap = UNLIMITED if limit is None else add(lendable, limit)
         if UNLIMITED not in {cap, lendable}:
             yield need + usage.stored(node, fr), cap
-    # No limit is asked for at the root: there is nobody to borrow from.
+    # A borrowing limit at the root means nothing: it has nobody to borrow from.
     root = problem.path[-1]
     if problem.quota[root][fr] != UNLIMITED:
         yield need + usage.after(root, fr), problem.quota[root][fr]
@@ -246,9 +246,9 @@ def without_borrowing(formulation: Formulation) -> None:
 
 
 def keep_nominal(formulation: Formulation, asked: Mapping[int, int]) -> None:
-    """State that the own queue, with what is asked for, keeps its nominal quota unless it borrows.
+    """State that the own queue keeps its nominal quota, unless the attempt borrows.
 
-    ``asked`` has the amounts by fr.
+    ``asked`` is the request by fr, which counts on top of the usage.
     """
     queue, without = formulation.problem.own_queue, [negation(formulation.borrowing)]
     for fr, amount in asked.items():
@@ -259,7 +259,7 @@ def keep_nominal(formulation: Formulation, asked: Mapping[int, int]) -> None:
 
 @STATED.of(kueue.KQ_BORROW_WITHIN_COHORT)
 def borrow_within_cohort(formulation: Formulation) -> None:
-    """KQ-06: an attempt with borrowing takes no victim that needs one without.
+    """KQ-06: an attempt with borrowing takes no victim that only one without may take.
 
     Source: kueue ff69552e candidate_generator.go ``candidateIsValid``.
     """

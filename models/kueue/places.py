@@ -1,8 +1,8 @@
 """Room on the nodes, as constraints: pods per leaf, whole slices, one domain where one is required.
 
 Victims count only through what they give back on leaves. For one podset, or one group of workers
-and their leader, Kueue finds a place if and only if there is room; for several the room for all
-of them together is necessary, and Kueue's own placement is replayed on what is found.
+and their leader, Kueue finds a place if and only if there is room; for several groups, room for
+all of them together is only necessary, and Kueue's own placement is replayed on each answer.
 
 Source: docs/semantics/kueue-topology.md §7 and §8.
 """
@@ -36,7 +36,8 @@ def room(formulation: Formulation) -> None:
         size * q(D) <= sum of y below D            for every domain D at the level of slices
         sum of q below d >= slices                 for one d at the required level, or at the root
 
-    where anything is on x; with layers of slices, pods below a domain come in whole multiples.
+    The first row binds only where a pod is placed on x. With layers of slices, the pods below a
+    domain come in whole multiples.
 
     Source: docs/semantics/kueue-topology.md §7.
     """
@@ -44,7 +45,7 @@ def room(formulation: Formulation) -> None:
     if places is not None:
         rooms = _Rooms(formulation, places)
         base = places.as_it_is
-        # To a type checker that follows links this module has two names, and its classes, too.
+        # A type checker that follows links knows this module, and its classes, by two names.
         standing: Any = rooms.state() if base is None else [rooms.state_one(base)]
         formulation.standing = standing
 
@@ -58,7 +59,7 @@ class Standing:
     leader: dict[int, int] = field(default_factory=dict)
 
     def terms(self, leaf: int, resource: str) -> dict[int, int]:
-        """Return what stands on a leaf takes of a resource, by variable."""
+        """Return how much of a resource one unit of each variable takes on a leaf, by variable."""
         parts = ((self.pods, self.room.workers), (self.leader, self.room.leader or ()))
         asked = ((there.get(leaf), dict(amounts).get(resource, 0)) for there, amounts in parts)
         return {index: amount for index, amount in asked if index is not None and amount}
@@ -70,7 +71,7 @@ class _Rooms:
     def __init__(self, formulation: Formulation, places: Places) -> None:
         self.builder: Builder = formulation.builder
         self.places = places
-        # What victims give back on each leaf, where any may.
+        # What victims give back, per leaf on which there are candidates.
         found: dict[Leaf, dict[str, dict[int, int]]] = {}
         kinds = places.kind[formulation.classes.first].tolist() if len(formulation.classes) else ()
         for index, kind in zip(formulation.take, kinds, strict=True):
@@ -84,11 +85,11 @@ class _Rooms:
         }
 
     def state(self) -> list[Standing]:
-        """State the rows of all groups, and of every node that some of them may share."""
+        """State the rows of all groups, and those of every node, which groups may share."""
         standing = list(map(self._standing, self.places.rooms))
         for one in standing:
             self._state_need(one)
-        # The leaves that are one node, in the order in which flavors are served.
+        # The leaves of each node, one per flavor, in the order in which flavors are served.
         nodes: dict[int, list[Leaf]] = {}
         for leaf, number in self.places.sharing.items():
             nodes.setdefault(number, []).append(leaf)
@@ -97,9 +98,9 @@ class _Rooms:
         return standing
 
     def state_one(self, base: AsItIs) -> Standing:
-        """State the room of one group alone: only leaves on which victims give back have variables.
+        """State the room of the only group: only leaves on which victims give back get variables.
 
-        What all others take is added up already.
+        What the other leaves have room for is added up in ``base``.
         """
         builder, room = self.builder, self.places.rooms[0]
         aim, domains = room.aim, self.places.domains[room.flavor]
@@ -109,7 +110,7 @@ class _Rooms:
             return standing
         pods: dict[int, Linear] = {}
         for at in self.given:
-            # More than the whole podset on a leaf says nothing more.
+            # A leaf never gets more than the whole podset.
             most = min(self._most(at, room.workers), room.slices * aim.size)
             of = domains.at(at.leaf, aim.slice_level)
             before = pods.get(of, Linear({}, base.pods.get(of, 0)))
@@ -131,14 +132,14 @@ class _Rooms:
             if builder.bounds(there)[1] >= room.slices:
                 chosen.append(builder.new_bool())
                 builder.add(there >= room.slices * variable(chosen[-1]))
-        # Domains that nobody's removal changes: one that holds enough settles it.
+        # Domains that no removal changes: if one of them has room enough, no row is needed.
         others = (each for over, each in enumerate(base.slices) if over not in slices)
         if max(others, default=-1) < room.slices:
             builder.any_of(chosen)
         return standing
 
     def _most(self, leaf: Leaf, amounts: Iterable[tuple[str, int]]) -> int:
-        """Return how many times amounts fit on a leaf with everybody gone who may go."""
+        """Return how many pods of some amounts fit on a leaf once all candidates are gone."""
         left, given = self.places.left[leaf], self.given.get(leaf, {})
         times = (
             (left[name] + self.builder.bounds(given.get(name, ZERO))[1]) // amount
@@ -153,7 +154,7 @@ class _Rooms:
             most = self._most(at, room.workers)
             if most:
                 least = most if self._is_certain(at) else 0
-                # More than all pods together never stand anywhere.
+                # A leaf never gets more than all pods together.
                 most = min(most, room.slices * room.aim.size) if room.aim else most
                 found.pods[leaf] = builder.new(min(least, most), most)
             if room.leader is not None and self._most(at, room.leader):
@@ -161,15 +162,15 @@ class _Rooms:
         return found
 
     def _is_certain(self, leaf: Leaf) -> bool:
-        """Say whether what a leaf takes depends on nobody, so that it may as well be full.
+        """Say whether room on a leaf depends on no victim and no other group: then it is filled.
 
-        Beside a leader, who may be on any leaf, none is certain.
+        Beside a leader, who may be on any leaf, no leaf is certain.
         """
         rooms = self.places.rooms
         return len(rooms) == 1 and rooms[0].leader is None and leaf not in self.given
 
     def _state_need(self, standing: Standing) -> None:
-        """State that enough slices stand in one domain, or in all of them, with the leader."""
+        """State that enough slices are in one domain, or in all of them, with the leader."""
         builder, room = self.builder, standing.room
         if room.aim is None or not self.places.domains[room.flavor].count(room.aim.level):
             builder.any_of([])
@@ -199,7 +200,7 @@ class _Rooms:
         builder.any_of(chosen)
 
     def _slices(self, standing: Standing, level: int) -> Iterator[tuple[int, Linear]]:
-        """Yield how many slices stand in each domain of a level, as far as any may."""
+        """Yield, per domain of a level that may have slices, the number of slices in it."""
         room, aim = standing.room, standing.room.aim
         if aim is None:
             return
@@ -220,20 +221,20 @@ class _Rooms:
         yield from here.items()
 
     def _whole(self, pods: Linear, size: int, worth: int | None = None) -> Linear:
-        """Return how many pods come in whole multiples of a size, each worth so much."""
+        """Return pods in whole multiples of a size; each counts ``worth``, by default the size."""
         if size <= 1:
             return pods
         low, high = self.builder.bounds(pods)
         number = self.builder.new(low // size, high // size)
-        # From one side: fewer whole multiples than stand there may be counted, never more.
+        # Bounded on one side: fewer whole multiples may be counted than there are, never more.
         self.builder.add(pods >= size * variable(number))
         return (worth or size) * variable(number)
 
     def _state_node(self, leaves: Sequence[Leaf], standing: Sequence[Standing]) -> None:
-        """State that a node holds what stands on it, as each flavor counts what it has left.
+        """State that the pods on a node fit in what is left there, as each flavor counts that.
 
-        A group sees what those served before it take, under any flavor; where pods are placed at
-        will, all see one another.
+        For a flavor the pods of those served before it count, too; where pods are placed at will,
+        the pods of all flavors do.
         """
         for leaf in leaves:
             if self._is_certain(leaf):
@@ -253,8 +254,8 @@ class _Rooms:
                 all_of = dict(chain(*terms))
                 given = self.given.get(leaf, {}).get(name, ZERO)
                 fits = Linear(all_of) - given <= left
-                # Over-committed, or with others on it that do not count what is left here, a leaf
-                # must not make the model infeasible: the row binds only where something is placed.
+                # A leaf that is over-committed, or that pods of other flavors may fill up, must not
+                # make the model infeasible: the row binds only where something is placed.
                 if left >= 0 and len(all_of) == len(mine):
                     self.builder.add(fits)
                     continue

@@ -1,12 +1,12 @@
 """Linear rows that every legal victim set satisfies: the model without its hard parts.
 
-They bound every separable cost from below, and tell which classes can matter at all
+The rows bound every separable cost from below, and show which classes can matter at all
 (docs/design/solver.md §3). No variable here is integral, and none is CP-SAT's.
 
-Of a joint plan they hold in whatever order it is served. After the last step that asks for a
+For a joint plan the rows hold in whatever order it is served. After the last step that asks for a
 flavor-resource, usage of it only falls. So in the end every node above an admitted preemptor keeps
-to its quota and borrowing limit there, all that is admitted counted; and evicting a workload lowers
-the usage of a node by at most what it holds.
+to its quota and borrowing limit there, with all admitted preemptors counted; and evicting a
+workload lowers the usage of a node by at most what the workload holds.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def cover_rows(problem: Problem, columns: Columns) -> list[Row]:
             if node != problem.path[-1]:
                 if kept == UNLIMITED:
                     break
-                # At the usage of now: what removals free here in addition is in the coefficients.
+                # At the usage before removals: what these free in addition is in the coefficients.
                 need -= max(0, kept - used)
                 limit = problem.limit[node][fr]
                 cap = UNLIMITED if limit is None else add(subtract(quota, kept), limit)
@@ -59,8 +59,8 @@ def cover_rows(problem: Problem, columns: Columns) -> list[Row]:
 
 
 def relax(problem: Problem, columns: Columns) -> Relaxation:
-    """Return the cover rows, and what KQ-07 or FS-06 leaves of each side node."""
-    # (N,) the fr of which something below a node keeps quota for itself.
+    """Return the cover rows, and rows for what KQ-07 or FS-06 lets each side node give up."""
+    # (N,) the fr of which some node below a node keeps quota for itself.
     keeping: list[set[int]] = [set() for _ in problem.parent]
     for node in reversed(range(len(problem.parent))):  # parents come before their children
         above = problem.parent[node]
@@ -70,8 +70,8 @@ def relax(problem: Problem, columns: Columns) -> Relaxation:
     side = [
         node
         for node in columns.below
-        # Where something below keeps quota, a removal may count for less at the node than it
-        # holds, and the row could forbid legal sets.
+        # Where a node below keeps quota, a removal may lower the usage of this node by less than
+        # the victim holds, and the row could forbid legal sets.
         if node not in problem.path and keeping[node].isdisjoint(_watched(problem, node))
     ]
     return with_excess(cover_rows(problem, columns), problem, columns, side, beyond=1)
@@ -80,11 +80,11 @@ def relax(problem: Problem, columns: Columns) -> Relaxation:
 def with_excess(
     given: Sequence[Row], problem: Problem, columns: Columns, nodes: Iterable[int], *, beyond: int
 ) -> Relaxation:
-    """Return rows that are given, and those of nodes that need some excess for the last victim.
+    """Return the given rows, and rows for nodes that must be over quota for their last victim.
 
-    Before its last victim a node gives up at most its excess - ``beyond``, in the fr that shows
-    it so much over its quota. With several contested fr, a witness variable per fr chooses one.
-    The nodes must be such that have candidates.
+    Before its last victim a node gives up at most its excess - ``beyond``, in the fr in which the
+    law finds it over quota. With several contested fr, a witness variable per fr chooses one.
+    Every node must have candidates.
     """
     rows, choices = list(given), list[range]()
     witnesses = 0
@@ -100,7 +100,7 @@ def with_excess(
 def _excess_rows(
     problem: Problem, columns: Columns, node: int, first: int, beyond: int
 ) -> list[Row]:
-    """Return the rows of one node; none if nothing binds it, whatever is removed."""
+    """Return the rows of one node; none if it keeps its law whatever is removed."""
     bounded = []
     below = columns.below[node]
     counts = columns.counts[below]
@@ -110,9 +110,9 @@ def _excess_rows(
             continue
         held = columns.holding[below, fr]
         total = sum((held * counts).tolist())
-        # All but the last victim stay within the excess; the last adds the largest at most.
+        # All but the last victim stay within the excess; the last adds at most the largest.
         room = excess - beyond + int(held.max())
-        # One fr that cannot bind is witness enough for any set.
+        # An fr in which no set exceeds this room is a witness for every set.
         if total <= room:
             return []
         bounded.append((*_held_below(columns, node, fr), room, total))
@@ -129,7 +129,7 @@ def _excess_rows(
 
 
 def _held_below(columns: Columns, node: int, fr: int) -> tuple[IntArray, IntArray]:
-    """Return the classes at or below a node that hold something, and what a member does."""
+    """Return the classes at or below a node that hold some of an fr, and how much per member."""
     below = columns.below.get(node, np.zeros(0, dtype=np.int64))
     held: IntArray = columns.holding[below, fr]
     return below[held != 0], held[held != 0]
@@ -143,10 +143,10 @@ def _watched(problem: Problem, node: int) -> Sequence[int]:
 def joint_cover_rows(
     entrants: Sequence[Entrant], admitted: Collection[int], classes: Classes
 ) -> list[Row]:
-    """Return what victims must free so that some entrants are all admitted, as far as each can be.
+    """Return rows for what victims must free so that all ``admitted`` that have ways are admitted.
 
-    Nodes that keep something for themselves, there or below on the path, are left out: what is
-    free there may serve a preemptor although more than the limit is borrowed.
+    From the first node of a path on that keeps quota for itself, nodes are left out: what is free
+    there may serve a preemptor although more than the limit is borrowed.
     """
     rows: dict[tuple[int, int, FlavorResource], Row] = {}
     admitted = [e for e in sorted(admitted) if entrants[e].ways]
@@ -173,8 +173,8 @@ def joint_cover_rows(
 
 
 def _least(entrant: Entrant) -> dict[FlavorResource, int]:
-    """Return what an entrant asks for and then holds in every way, at least."""
-    # The less of what must fit when it is served, and of what it holds from then on.
+    """Return, per fr of all its ways, the least that an entrant both asks for and then holds."""
+    # The smaller of what must fit when it is served, and what it holds from then on.
     asked = [
         {
             problem.frs[fr]: min(problem.request[fr], way.reserved.get(problem.frs[fr], 0))
@@ -188,7 +188,7 @@ def _least(entrant: Entrant) -> dict[FlavorResource, int]:
 
 
 def _limits(problem: Problem, fr: int) -> Iterator[tuple[int, int]]:
-    """Yield the nodes of the path with the most that they may use, as far as all is lent."""
+    """Yield the nodes of the path with the most that each may use, up to one that keeps quota."""
     for node in problem.path:
         if problem.kept[node][fr]:
             return
@@ -206,13 +206,13 @@ def _used(
     node: int,
     fr: FlavorResource,
 ) -> int:
-    """Return the usage of a node with nobody evicted and all of the tree admitted, at least."""
+    """Return the least usage of a node with all ``admitted`` of its tree in, and nobody evicted."""
     problem = entrant.ways[0].problem
     position = problem.frs.index(fr)
     usage = [row[position] for row in problem.usage]
     for other in (entrants[e] for e in admitted):
         if other.tree == entrant.tree:
-            # Any way will do: all problems of a tree number its nodes alike.
+            # Any way will do: all problems of a tree give its nodes the same numbers.
             usage[other.ways[0].problem.own_queue] += _least(other).get(fr, 0)
     for at in reversed(range(len(usage))):  # parents come before their children
         above, kept = problem.parent[at], problem.kept[at][position]

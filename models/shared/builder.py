@@ -2,8 +2,8 @@
 
 A law reads as it is written: ``builder.add(a + b <= c)``. Rows are written into the proto
 directly, which is an order of magnitude faster than the sums of ``cp_model``
-(docs/design/solver.md §2). Variables are integers: their index in the proto. The
-module ``cp_model`` is left alone: it loads pandas, which takes as long as a small plan.
+(docs/design/solver.md §2). A variable is an integer: its index in the proto. The
+module ``cp_model`` is not imported: it loads pandas, which takes as long as a small plan.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from planner.errors import UnsupportedError
 _NO_LOWER = -(2**63)
 _NO_UPPER = 2**63 - 1
 _LARGEST = 2**61
-"""Beyond it the sums inside CP-SAT could leave 64 bits, whatever their order."""
+"""Beyond this value the sums inside CP-SAT could leave 64 bits, whatever their order."""
 
 _SPLIT = 2**31
-"""From here on CP-SAT 9.15 has been seen to give wrong answers on rows with such coefficients."""
+"""On rows with coefficients from this size on CP-SAT 9.15 has been seen to give wrong answers."""
 
 _BASE = 2**30
-"""The place value of the digits that longer coefficients are divided into."""
+"""The base of the two digits that longer coefficients are split into."""
 
 
 class Linear(Struct, frozen=True):
@@ -68,7 +68,7 @@ class Linear(Struct, frozen=True):
         return Constraint(self - other, 0, None)
 
     def equals(self, other: Linear | int) -> Constraint:
-        """State that both are the same; ``==`` compares expressions as values."""
+        """Return the constraint that both are equal; ``==`` compares expressions as values."""
         return Constraint(self - other, 0, 0)
 
     @property
@@ -82,7 +82,7 @@ class Linear(Struct, frozen=True):
 
 
 class Constraint(NamedTuple):
-    """``least <= linear <= most``, where ``None`` bounds nothing: what operators make."""
+    """``least <= linear <= most``, where ``None`` bounds nothing; ``<=`` and ``>=`` make it."""
 
     linear: Linear
     least: int | None
@@ -98,7 +98,7 @@ def constant(value: int) -> Linear:
 
 
 def total(parts: Iterable[Linear]) -> Linear:
-    """Return the sum of expressions: of many, without the sums on the way."""
+    """Return the sum of many expressions, without making the partial sums."""
     terms: dict[int, int] = {}
     constant = 0
     for part in parts:
@@ -138,7 +138,7 @@ class Builder:
         return self.new(0, 1)
 
     def is_positive(self, variables: Iterable[int]) -> bool:
-        """Say whether some variable is above 0 whatever happens."""
+        """Say whether at least one variable is above 0 in every solution, by its bounds."""
         return any(self.lower[index] > 0 for index in variables)
 
     def bounds(self, linear: Linear) -> tuple[int, int]:
@@ -159,10 +159,10 @@ class Builder:
         linear, least, most = constraint
         free, literals = self._free(linear), list(when)
         low, high, constant = free.low, free.high, free.constant
-        # The bounds of the variables imply it.
+        # The bounds of the variables imply the constraint.
         if (least is None or least <= low + constant) and (most is None or high + constant <= most):
             return
-        # Scaling keeps bytes and the like within what the solver can add up.
+        # Scaling keeps large amounts, such as bytes, within what the solver can add up.
         unit = gcd(*free.terms.values()) or 1
         written = free.in_units(unit)
         # Rounded inwards: the terms are multiples of the unit, so nothing is cut off.
@@ -207,7 +207,7 @@ class Builder:
         inside = free.in_units(unit)
         result = self.new(0, high // unit)
         if inside.longest >= _SPLIT:
-            # As rows, which can be split, whatever guards others.
+            # As rows, which can be split; as `Builder.add` makes them, no guard applies.
             above = -Linear(inside.terms, inside.constant) + variable(result)
             positive = self.new_bool()
             Builder.add(self, above >= 0)
@@ -226,17 +226,17 @@ class Builder:
         return Linear({result: unit})
 
     def unequal(self, linear: Linear, value: int) -> list[tuple[Linear, int]]:
-        """Return conditions of which one holds where an expression differs from a value.
+        """Return conditions ``linear >= bound``: one holds if an expression differs from a value.
 
-        A condition that its bounds exclude would only be a literal that is always false.
+        A condition that the bounds exclude is left out: its literal would always be false.
         """
         low, high = self.bounds(linear)
         return [(linear, value + 1)] * (high > value) + [(-linear, 1 - value)] * (low < value)
 
     def witnesses(self, conditions: Iterable[tuple[Linear, int]]) -> list[int]:
-        """Return a literal per different condition ``linear >= bound``; true only if it holds.
+        """Return a literal per different condition ``linear >= bound``: if true, it holds.
 
-        Conditions that say the same get one literal: CP-SAT 9.15 has been seen to call a model
+        Conditions that say the same share one literal: CP-SAT 9.15 has been seen to call a model
         infeasible that had several such rows.
         """
         different = {
@@ -252,8 +252,8 @@ class Builder:
     def minimize(self, linear: Linear) -> tuple[int, int]:
         """Set the objective, and return unit and constant.
 
-        The value of the expression is ``constant + unit * value of the objective``: what is the
-        same in every solution is left out of the model.
+        The value of the expression is ``constant + unit * value of the objective``: the part that
+        is the same in every solution is left out of the model.
         """
         self.proto.clear_objective()
         free = self._free(linear)
@@ -278,11 +278,11 @@ class Builder:
 
             B * high + low >= B * h + l   if and only if   high + floor((low - l) / B) >= h.
 
-        The carry is an integer of which only ``B * carry <= low - l`` is asked: its largest value
-        is that quotient, and any smaller one makes the second row no easier, so that the row
-        holds for some carry just where it holds for the quotient. A carry always exists, at its
-        lower bound, so the first row may bind whether the literals are true or not. In the linear
-        relaxation both rows together say what the one said.
+        The carry is an integer that only has to satisfy ``B * carry <= low - l``. Its largest value
+        is that quotient, and a smaller value makes the second row no easier, so that the second
+        row holds for some carry exactly if it holds for the quotient. The first row may bind even
+        if a literal is false: the lower bound of the carry always satisfies it. In the linear
+        relaxation both rows together say what the one row said.
         """
         half = _BASE // 2
         # To the nearest multiple, so that the low digits are of both signs, and half as long.
@@ -295,7 +295,7 @@ class Builder:
         Builder.add(self, Linear(high) + variable(carry) >= h, when)
 
     def _free(self, linear: Linear) -> _Free:
-        """Return an expression in which variables that have only one value are constants.
+        """Return an expression with its variables that have only one value added to the constant.
 
         Most time of building a model is spent here, so that even calls of ``max`` count.
         """
@@ -320,8 +320,8 @@ class Builder:
 class _Free(NamedTuple):
     """An expression over variables that are not fixed.
 
-    ``low`` and ``high`` bound its terms without the constant; ``reach`` is what the terms above 0
-    and those below 0 can amount to, both together.
+    ``low`` and ``high`` bound the sum of its terms without the constant; ``reach`` is the sum of
+    the largest absolute values that its terms can have.
     """
 
     terms: Mapping[int, int]
@@ -344,7 +344,7 @@ class _Free(NamedTuple):
         return max(map(abs, self.terms.values()), default=0)
 
     def clamped(self, bound: int) -> int:
-        """Return a bound on the terms that says the same and is no larger than they are."""
+        """Return a bound on the terms that excludes the same values, at most one beyond theirs."""
         # One beyond what the terms can reach says as much as any larger number, and fits 64 bits.
         return min(max(bound, self.low - 1), self.high + 1)
 
@@ -360,9 +360,9 @@ def refuse_overflow(linear: Linear | _Free, low: int, high: int) -> None:
 
 
 class Guarded(Builder):
-    """The same model as another builder's; every row and clause is enforced by one more literal.
+    """The model of another builder; rows and clauses added here are enforced by one more literal.
 
-    Definitions of auxiliary variables (``positive_part``) hold whether the literal does or not.
+    Definitions of auxiliary variables (``positive_part``) hold whether that is true or not.
     """
 
     def __init__(self, builder: Builder, literal: int) -> None:
@@ -371,9 +371,9 @@ class Guarded(Builder):
         self.literal = literal
 
     def any_of(self, literals: Iterable[int], when: Iterable[int] = ()) -> None:
-        """Require that at least one literal is true, where the guard holds."""
+        """Require that at least one literal is true, if the guard is."""
         super().any_of(literals, (*when, self.literal))
 
     def add(self, constraint: Constraint, when: Iterable[int] = ()) -> None:
-        """Add a constraint that is enforced only where the guard holds, too."""
+        """Add a constraint that is enforced only if the guard is true, too."""
         super().add(constraint, (*when, self.literal))

@@ -1,8 +1,7 @@
-"""Classes of victims that nothing tells apart, one decision variable each, and rows over them.
+"""Classes of interchangeable candidates, one decision variable each, and rows over classes.
 
-How many members of a class go is decided; which of them are meant is settled by a canonical rule:
-the first in the scheduler's candidate order. Rows are linear, and every legal victim set satisfies
-them.
+A model decides how many members of a class are victims; a canonical rule settles which: the first
+in the scheduler's candidate order. Rows are linear, and every legal victim set satisfies them.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def in_force(register: Register[F], rules: str, without: Collection[str] = ()) -> list[F]:
-    """Return what a register has for the laws of a rule set, in their order, but for some ids."""
+    """Return a register's entries for the laws of a rule set, in order, but ids in ``without``."""
     return [
         register[law.id] for law in RULE_SETS[rules] if law.id in register and law.id not in without
     ]
@@ -36,7 +35,7 @@ class Classes(Struct, frozen=True, dict=True):
 
     ``members[k]`` are positions among the problem's workloads, in the scheduler's order;
     ``first`` is (K,), a representative of each class for looking up costs and holdings. ``least``
-    says of classes how many members go for certain; those that are not named may all stay.
+    says how many members of a class are victims for certain; 0 for classes that it does not name.
     """
 
     members: Sequence[Sequence[int]]
@@ -56,34 +55,34 @@ class Classes(Struct, frozen=True, dict=True):
         return np.array([len(members) for members in self.members], dtype=np.int64)
 
     def subset(self, classes: Sequence[int]) -> Classes:
-        """Return some of the classes, in the order given."""
+        """Return only the classes with these numbers, in the order given."""
         return Classes(
             members=[self.members[k] for k in classes],
             first=self.first[np.array(classes, dtype=np.int64)],
         )
 
     def narrowed(self, least: Mapping[int, int], most: Mapping[int, int]) -> Classes:
-        """Return classes of which at least and at most so many members go, where that is known."""
+        """Return these classes with bounds, where known, on how many members are victims."""
         members = self.members
         if most:
-            # Members are taken from the front, so those at the end are the ones that never go.
+            # Victims are taken from the front, so members at the end are never victims.
             members = [each[: most.get(k, len(each))] for k, each in enumerate(members)]
         return replace(self, members=members, least=least)
 
     def take(self, counts: Iterable[int]) -> tuple[int, ...]:
-        """Return the positions of the victims that class counts stand for."""
+        """Return the positions of the victims, given how many each class has."""
         taken = tuple(counts)
-        some = compress(range(len(self)), taken)  # most classes give nobody
+        some = compress(range(len(self)), taken)  # most classes have no victims
         return tuple(position for k in some for position in self.members[k][: taken[k]])
 
     def counts(self, positions: Iterable[int]) -> list[int] | None:
-        """Return the class counts of a victim set, or ``None`` if one is in no class."""
+        """Return the victims per class of a victim set; ``None`` if a victim is in no class."""
         chosen = set(positions)
         counts = self.among(chosen)
         return counts if sum(counts) == len(chosen) else None
 
     def among(self, positions: Collection[int]) -> list[int]:
-        """Return how many of some positions, each given once, are in each class."""
+        """Return, per class, how many of the positions, each given once, are in it."""
         known = [position for position in positions if position < self._class_of.size]
         of = self._class_of[np.array(known, dtype=np.int64)]
         counts: list[int] = np.bincount(of[of >= 0], minlength=len(self)).tolist()
@@ -91,7 +90,7 @@ class Classes(Struct, frozen=True, dict=True):
 
     @cached_property
     def _class_of(self) -> IntArray:
-        """The class of each position; -1 for one that is in none."""
+        """The class of each position; -1 for a position that is in no class."""
         members = np.fromiter(chain.from_iterable(self.members), dtype=np.int64)
         found = np.full(int(members.max(initial=-1)) + 1, -1, dtype=np.int64)
         found[members] = np.repeat(np.arange(len(self)), self.sizes)
@@ -99,7 +98,7 @@ class Classes(Struct, frozen=True, dict=True):
 
 
 class Parts(NamedTuple):
-    """Groups of classes, and whether each answer has a part in one of them that is one, too."""
+    """Groups of classes; if they ``are_all``, each answer contains one from a single group."""
 
     groups: Sequence[Sequence[int]] = ()
     are_all: bool = False
@@ -116,7 +115,7 @@ ProblemT = TypeVar("ProblemT", bound=_Grouped)
 
 
 class Columns(Struct, Generic[ProblemT], frozen=True, dict=True):
-    """K classes with what the laws of every scheduler ask of them."""
+    """K classes with the arrays that the laws of every scheduler look at."""
 
     problem: ProblemT
     classes: Classes
@@ -141,15 +140,15 @@ class Columns(Struct, Generic[ProblemT], frozen=True, dict=True):
 
 
 def new_takes(builder: Builder, classes: Classes) -> list[int]:
-    """Return a new variable per class: how many of its members go."""
+    """Return a new variable per class: how many of its members are victims."""
     return [builder.new(classes.least.get(k, 0), classes.count(k)) for k in range(len(classes))]
 
 
 def group_alike(order: IntArray, eligible: BoolArray, columns: Sequence[IntArray]) -> Classes:
     """Group the eligible workloads, (W,), that agree in all columns: (W,) or (W, X) each.
 
-    They come in the scheduler's ``order``, (W,), so that the first members of a class are its
-    canonical victims.
+    Members come in the scheduler's ``order``, (W,), so that the first of a class are its canonical
+    victims.
     """
     positions = np.flatnonzero(eligible)
     positions = positions[np.argsort(order[positions], kind="stable")]
@@ -164,7 +163,7 @@ def group(positions: IntArray, key: IntArray) -> Classes:
     """
     if positions.size == 0:
         return Classes((), positions)
-    # By their keys: equal ones follow one another, in the scheduler's order.
+    # Sorted by key: candidates of equal keys follow one another, in the scheduler's order.
     by_key = np.lexsort(key.T)
     begins = np.ones(positions.size, dtype=np.bool_)
     begins[1:] = (key[by_key[1:]] != key[by_key[:-1]]).any(axis=1)
@@ -178,9 +177,9 @@ def group(positions: IntArray, key: IntArray) -> Classes:
 
 
 def alone_in_class(size: int, positions: Iterable[int]) -> list[IntArray]:
-    """Return a key (W,) by which some of ``size`` workloads are alone in their classes.
+    """Return a list of one key, (W,), by which workloads at ``positions`` are alone in classes.
 
-    It is an empty list where there are none.
+    ``size`` is W. The list is empty if there are no positions.
     """
     key: IntArray = np.zeros(size, dtype=np.int64)
     for number, position in enumerate(positions, start=1):
@@ -191,9 +190,9 @@ def alone_in_class(size: int, positions: Iterable[int]) -> list[IntArray]:
 class Row(NamedTuple):
     """``amounts . take[classes] + slack . z >= bound``; z are witness variables in 0..1.
 
-    ``amounts`` are those of the classes that are named, in ascending order, and not 0: of ten
-    thousand queues each has its rows, and few of all classes. ``slack`` maps witness positions to
-    their coefficient.
+    ``classes`` are only those with an amount other than 0, in ascending order: each of ten
+    thousand queues has rows of its own, over few of all classes. ``slack`` pairs positions of
+    witnesses with their coefficients.
     """
 
     name: str
@@ -206,20 +205,20 @@ class Row(NamedTuple):
     def of(
         cls, name: str, coefficients: IntArray, bound: int, slack: tuple[tuple[int, int], ...] = ()
     ) -> Row:
-        """Return a row by the coefficients of all classes: (K,)."""
+        """Return a row, given the coefficients of all classes: (K,)."""
         classes = np.flatnonzero(coefficients)
         return cls(name, classes, coefficients[classes], bound, slack)
 
     def value(self, taken: IntArray) -> int:
-        """Return the left side without witnesses for so many of each class, exactly: (K,)."""
+        """Return the left side without witnesses, exactly; ``taken`` is victims per class: (K,)."""
         return sum(map(mul, self.amounts.tolist(), taken[self.classes].tolist()))
 
 
 class Relaxation(NamedTuple):
     """Rows over the classes and ``witnesses`` additional continuous variables in 0..1.
 
-    In every legal set at least one witness of each of the ``choices`` is 1; it has a negative
-    coefficient in one row, and none in the others of that sign.
+    For every legal set at least one witness of each of the ``choices`` is 1. A witness has a
+    negative coefficient in one row, and in no other.
     """
 
     rows: Sequence[Row]

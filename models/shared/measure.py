@@ -26,7 +26,7 @@ GroupT = TypeVar("GroupT")
 
 
 class Measured(Protocol):
-    """A formulation of any scheduler: its classes, and how many victims each of them gives."""
+    """A formulation of any scheduler: its classes, and how many victims each class has."""
 
     @property
     def builder(self) -> Builder:
@@ -40,19 +40,19 @@ class Measured(Protocol):
 
     @property
     def take(self) -> Sequence[int]:
-        """The variable of each class."""
+        """The variable of each class: how many of its members are victims."""
         ...
 
     @property
     def alternatives(self) -> Sequence[int]:
-        """The literals of the alternatives, such as nodes, of which one holds; none if just one."""
+        """The literals of alternatives, such as nodes: one is true; empty without a choice."""
         ...
 
 
 def express(formulation: Measured, table: TermTable, measure: Measure) -> Linear:
-    """Return a sum of terms as an expression; it is exact where it is minimised or bounded above.
+    """Return a sum of terms as an expression, exact where it is minimised or bounded above.
 
-    Terms that are no sums get auxiliary variables bounded from below only.
+    Terms that are not sums over victims get auxiliary variables, bounded from below only.
     """
     return sum((_term(formulation, table, term) for term in measure), start=ZERO)
 
@@ -64,13 +64,13 @@ def _term(formulation: Measured, table: TermTable, term: str) -> Linear:
 
 
 def _times(formulation: Measured, amounts: IntArray) -> Linear:
-    """Return the sum of an amount for each victim, given for its class: (K,)."""
+    """Return the sum of amounts over all victims, given per member of each class: (K,)."""
     pairs = zip(formulation.take, amounts.tolist(), strict=True)
     return Linear({v: amount for v, amount in pairs if amount})
 
 
 def hit_where_taken(formulation: Measured, members: Iterable[int], literal: int) -> None:
-    """State that a literal is true where one of some classes has a victim."""
+    """State that a literal is true if at least one of the classes ``members`` has a victim."""
     for k in members:
         take = variable(formulation.take[k])
         formulation.builder.add(take <= formulation.classes.count(k) * variable(literal))
@@ -84,7 +84,7 @@ def _going(formulation: Measured, table: TermTable) -> list[int]:
 def _going_by(
     formulation: Measured, table: TermTable, groups: Sequence[GroupT]
 ) -> dict[GroupT, list[int]]:
-    """Return these classes by their groups, of which (K,) are given: one for every class."""
+    """Return the classes not being evicted already, by group; ``groups`` has each class's: (K,)."""
     found: dict[GroupT, list[int]] = {}
     for k in _going(formulation, table):
         found.setdefault(groups[k], []).append(k)
@@ -116,7 +116,7 @@ def _over_freed(formulation: Measured, table: TermTable) -> Linear:
         if table.weight[fr] == 0:
             continue
         freed = _times(formulation, table.holding[first, fr] * going)
-        # What must be freed is by the alternative that holds.
+        # What must be freed depends on the alternative that is chosen.
         need = constant(table.needs[0][fr])
         if formulation.alternatives:
             chosen = zip(formulation.alternatives, table.needs, strict=True)
@@ -147,7 +147,7 @@ def _tenants_touched(formulation: Measured, table: TermTable) -> Linear:
     """D8t: how many namespaces have a victim that is not being evicted already."""
     tenants = list(map(table.tenant, formulation.classes.first.tolist()))
     by_tenant = _going_by(formulation, table, tenants)
-    by_tenant.pop("", None)  # of whom no namespace is known
+    by_tenant.pop("", None)  # workloads whose namespace is not known
     return _touched(formulation, by_tenant.values())
 
 
@@ -163,10 +163,10 @@ def _touched(formulation: Measured, groups: Iterable[Sequence[int]]) -> Linear:
 
 
 def _unfairness(formulation: Measured, table: TermTable) -> Linear:
-    """D9: the largest per mille that victims are of what their queue borrows, rounded up.
+    """D9: the largest ratio of victims' size to what their queue borrows, per mille, rounded up.
 
-    Their size s and what is borrowed, b, give the integer u >= 1000 * s / b of every queue, and of
-    every cohort that shares.
+    It is an integer u >= 1000 * s / b for every queue, and for every cohort that shares, with s the
+    size of their victims and b what they borrow.
     """
     builder, classes = formulation.builder, formulation.classes
     sizes = table.size[classes.first].tolist()
@@ -188,11 +188,11 @@ def _unfairness(formulation: Measured, table: TermTable) -> Linear:
 
 
 def _more_than_own(formulation: Measured, table: TermTable) -> Linear:
-    """more@each: 1 if there are more victims, from the highest priority down, than in a plan given.
+    """more@each: 1 if there are more victims than in a given plan, by priority from the highest.
 
-    Of each priority, from the highest down, ``fewer`` may be 1 only where this priority or one
-    before it has fewer victims, or the term is 1 anyway; where none before has, victims are at
-    most those of the plan given:
+    Per priority, from the highest down, ``fewer`` may be 1 only where this or an earlier priority
+    has fewer victims than the given plan, or the term is 1 anyway; where no earlier priority has
+    fewer, there are at most as many victims of this one as in the given plan:
 
         victims + fewer <= given + (all candidates + 1) * fewer before
     """
@@ -203,7 +203,7 @@ def _more_than_own(formulation: Measured, table: TermTable) -> Linear:
     for priority in sorted({*given, *going}, reverse=True):
         takes = (formulation.take[k] for k in going.get(priority, ()))
         victims, fewer = Linear(dict.fromkeys(takes, 1)), builder.new_bool()
-        # So large that the row says nothing once an earlier priority has fewer.
+        # So large that the row binds nothing once an earlier priority has fewer.
         slack = builder.bounds(victims)[1] + 1
         row = victims + variable(fewer) - slack * variable(before)
         builder.add(row <= given.get(priority, 0))

@@ -1,12 +1,12 @@
-"""The laws that exclude allocations one by one, as masks; and what victims must free, and may.
+"""Laws that exclude single allocations, as masks; the amounts that victims must or may free.
 
 Every mask is (A,), True where the law forbids the allocation. Nothing here depends on which other
 allocations are victims, so excluded allocations get no variable.
 
 What victims must free, and what they may, is per law, by queue or node and resource type: an amount
 for all victims at or below a queue together, so that laws.py can state it as one row and
-relaxation.py as one row per node. It stands on which guaranteed amounts count at a queue: what the
-core calls its remaining guaranteed.
+relaxation.py as one row per node. The amounts depend on which guaranteed amounts count at a queue:
+what the core calls its remaining guaranteed.
 
 Source: docs/semantics/yunikorn.md §5; yunikorn-core be3bb487 scheduler/objects/preemption.go
 (``getRemainingGuaranteedResource``).
@@ -27,10 +27,10 @@ from planner.quota.yunikorn.resource import Amount, ge_known, min_union, plus, s
 
 
 class Guarantee(Struct, frozen=True):
-    """A guaranteed amount of one type of the ask, at a queue or one above it.
+    """A guaranteed amount of one type, which counts at its ``queue`` and may count below.
 
-    ``type`` is a position in the problem's types; ``left`` is the amount without what is used
-    now, negative where the queue is over it.
+    ``type`` is a position in the problem's types; ``left`` is the amount without what the queue
+    uses now, negative where the queue is over it.
     """
 
     queue: int
@@ -49,17 +49,17 @@ def used(facts: QueueFacts, name: str) -> int:
 
 
 def counting_guarantees(problem: YuniKornProblem) -> list[Counting]:
-    """Return for every queue the guarantees whose least is what it has left: (Q,).
+    """Return for every queue the guarantees that count there: (Q,).
 
     What a queue has left of a type is the least ``left`` among its guarantees of that type; a
-    type without one is not limited. ``None`` means that nothing is guaranteed on its way at all,
-    an empty tuple that something is, but of no type of the ask.
+    type without a guarantee is not limited. ``None`` means that nothing at all is guaranteed on
+    the path of the queue, an empty tuple that something is, but of no type of the ask.
 
-    From the root down, a queue with a guaranteed of its own adds it to those that count at its
-    parent, with two exceptions. At the queue of the ask its own types replace those from above.
-    And where that queue has a guaranteed, each other queue whose path is a plain prefix of its
-    path (every ancestor, but also ``root.a.q1`` for ``root.a.q10``) counts for nothing and hides
-    what is above it.
+    From the root down, a queue with a guaranteed of its own adds it to the guarantees that count
+    at its parent, with two exceptions. At the queue of the ask its own guarantees replace those
+    from above of the same type. And where that queue has a guaranteed, none at all counts at any
+    other such queue whose path is a plain prefix of its path (an ancestor, but also ``root.a.q1``
+    for ``root.a.q10``).
     """
     asking = problem.queues[problem.own_queue]
     counting: list[Counting] = []
@@ -96,9 +96,9 @@ class At(NamedTuple):
 
 
 def short_of_guaranteed(problem: YuniKornProblem) -> list[At] | None:
-    """YK-04: return what the ask lacks of what its queue has left, ``None`` if that is nothing.
+    """YK-04: return by how much the ask exceeds what its queue has left, by guarantee.
 
-    ``None`` means that no victims help: nothing is guaranteed on the way to the queue.
+    ``None`` means that no victims help: nothing is guaranteed on the path of the queue.
     """
     counting = counting_guarantees(problem)[problem.own_queue]
     if counting is None:
@@ -112,7 +112,7 @@ def short_of_guaranteed(problem: YuniKornProblem) -> list[At] | None:
 def is_under_guaranteed(problem: YuniKornProblem) -> bool:
     """YK-12: say whether the queue of the ask has something left of its guaranteed.
 
-    That is so in some type of the ask of which every guarantee that counts has something left.
+    It has if there is a type of the ask of which every guarantee that counts has something left.
     """
     asked = {t for t, name in enumerate(problem.types) if problem.ask.resource.get(name, 0) > 0}
     counting = [g for g in counting_guarantees(problem)[problem.own_queue] or () if g.type in asked]
@@ -130,7 +130,7 @@ def over_limits(problem: YuniKornProblem) -> list[At]:
         facts = problem.queues[queue]
         limit, is_root = facts.max or {}, facts.parent == NOWHERE
         for t, name in enumerate(problem.types):
-            # The root has a maximum of every type: what no node has, there is none of.
+            # The root has a maximum of every type: of a type that no node has it is 0.
             if name in problem.ask.resource and (is_root or name in limit):
                 wanted = facts.allocated.get(name, 0) + problem.ask.resource[name]
                 over = wanted - max(0, limit.get(name, 0))
@@ -139,10 +139,10 @@ def over_limits(problem: YuniKornProblem) -> list[At]:
 
 
 def above_guaranteed(problem: YuniKornProblem) -> list[At]:
-    """YK-02: return what may go of each type that a queue has a guaranteed of.
+    """YK-02: return how much victims may free of each type that a queue has a guaranteed of.
 
-    On the path of the ask it is as much more as the ask brings; a queue that is below its
-    guaranteed already may not lose anything else.
+    On the path of the ask that is more by what the ask brings; a queue that is below its
+    guaranteed already may lose only that.
     """
     path = set(problem.path)
     may_go = []
@@ -159,8 +159,8 @@ def above_guaranteed(problem: YuniKornProblem) -> list[At]:
 def missing_on(problem: YuniKornProblem, node: int) -> dict[int, int]:
     """YK-08: return what victims must free on a node, by type; only what is missing.
 
-    Types of which the ask wants nothing are not looked at, but an ask with a required node asks
-    that none of them stays below 0.
+    Types of which the ask wants nothing are looked at for an ask with a required node only: none
+    of them may stay below 0.
     """
     available, asked = problem.available[node], problem.ask.resource
     missing = {
@@ -174,7 +174,7 @@ def missing_on(problem: YuniKornProblem, node: int) -> dict[int, int]:
 Exclusion = Callable[[YuniKornProblem], BoolArray]
 
 EXCLUSIONS: Final[Register[Exclusion]] = Register()
-"""Whom a law forbids by itself, by the law's id."""
+"""By law id: the function that returns which allocations the law forbids by itself, (A,)."""
 
 
 @EXCLUSIONS.of(yunikorn.YK_OTHER_QUEUE)
@@ -197,9 +197,9 @@ def priority(problem: YuniKornProblem) -> BoolArray:
 
 @EXCLUSIONS.of(yunikorn.YK_FENCE)
 def fence(problem: YuniKornProblem) -> BoolArray:
-    """YK-07: forbid what is outside the fence, or in a leaf with preemption disabled.
+    """YK-07: forbid allocations outside the fence, or in a leaf with preemption disabled.
 
-    The queue of the ask is left to YK-03: what it permits others does not bind itself.
+    The queue of the ask is left to YK-03: its setting binds the asks of other queues only.
 
     Source: docs/semantics/yunikorn.md §4; yunikorn-core be3bb487 scheduler/objects/queue.go
     ``findPreemptionFenceRoot``.
@@ -243,7 +243,7 @@ def may_preempt(problem: YuniKornProblem) -> BoolArray:
 def on_required_node(problem: YuniKornProblem) -> BoolArray:
     """YK-08 for an ask with a required node: forbid what is not on that node.
 
-    For any other ask which node victims are on is not said of each alone.
+    For any other ask no allocation is excluded by its node alone.
 
     Source: docs/semantics/yunikorn.md §11.1.
     """
@@ -257,9 +257,10 @@ def on_required_node(problem: YuniKornProblem) -> BoolArray:
 
 @EXCLUSIONS.of(yunikorn.YK_OVER_GUARANTEED)
 def never_over_guaranteed(problem: YuniKornProblem) -> BoolArray:
-    """YK-05, as far as it excludes single allocations: forbid what has no turn to begin with.
+    """YK-05, as far as it excludes single allocations: forbid what can never have a turn.
 
-    Its queue is not over what counts as its guaranteed, and removals never raise usage.
+    The queue of such an allocation exceeds no guarantee that counts there now, and removals never
+    raise usage.
     """
     counting = counting_guarantees(problem)
     over = [g is None or any(each.left < 0 for each in g) for g in counting]
@@ -267,9 +268,9 @@ def never_over_guaranteed(problem: YuniKornProblem) -> BoolArray:
 
 
 def exclusions(problem: YuniKornProblem) -> Sequence[tuple[Law, Exclusion]]:
-    """Return the laws in force that exclude allocations one by one, in order, each with how.
+    """Return the laws in force that exclude single allocations, in order, with their functions.
 
-    Laws as designed, as written and as coded exclude the same.
+    The laws as designed, as written and as coded exclude the same allocations.
     """
     rules = "yunikorn-required-node" if problem.ask.required_node else "yunikorn-design"
     return [(law, EXCLUSIONS[law.id]) for law in RULE_SETS[rules] if law.id in EXCLUSIONS]
@@ -287,11 +288,11 @@ def eligible(problem: YuniKornProblem, without: Collection[str] = ()) -> BoolArr
 def adjusted_priorities(problem: YuniKornProblem) -> list[int]:
     """Return the priority of each allocation on the scale of the ask's own: (A,).
 
-    An allocation passes YK-06 exactly if this is at most the priority of the ask. The ask gains
-    the offsets of its queues on the way up to the first queue it has in common with the
-    allocation, that one included (a priority fence on this way replaces what was gained); the
-    allocation gains those of its own queues up to there. Below a priority fence the offset of
-    the fence stands for the priority of everything, and of nested fences the strictest one.
+    An allocation passes YK-06 exactly if its value here is at most the priority of the ask. The
+    ask gains the offsets of its queues on the way up to the first queue it has in common with the
+    allocation, that queue included (a priority fence on this way replaces what was gained); the
+    allocation gains the offsets of its own queues up to there. Below a priority fence all have the
+    offset of the fence as their priority; of nested fences the strictest counts.
 
     An ask with a required node is compared by plain priorities.
     """
@@ -302,8 +303,8 @@ def adjusted_priorities(problem: YuniKornProblem) -> list[int]:
     value = problem.ask.priority
     for queue in problem.path:
         facts = problem.queues[queue]
-        # Up the path offsets are added as in the core; below it the other way round, so that each
-        # allocation is on the scale of the ask, and the law is one comparison.
+        # Up the path of the ask offsets are added as in the core. In queues off the path they are
+        # converted to the scale of the ask, so that the law is one comparison.
         value = facts.priority_offset + (0 if facts.priority_fence else value)
         gained[queue] = value
     # What each queue adds to priorities, and the priorities that queues fix.

@@ -25,7 +25,7 @@ _LARGEST: Final = 2**61
 
 
 class Columns(shared.Columns[YuniKornProblem], frozen=True):
-    """What YuniKorn's laws ask of classes."""
+    """K classes with the arrays that YuniKorn's laws look at."""
 
     @cached_property
     def node(self) -> IntArray:
@@ -40,7 +40,7 @@ class Columns(shared.Columns[YuniKornProblem], frozen=True):
         bits.
         """
         holding = super().holding
-        # In doubles, where it cannot wrap: only its order of magnitude is asked for.
+        # In doubles, which do not wrap around: only the order of magnitude matters.
         largest = (np.abs(holding.astype(np.float64)) * self.counts[:, None]).sum(initial=0)
         if largest > _LARGEST:
             raise UnsupportedError(
@@ -54,7 +54,7 @@ class Columns(shared.Columns[YuniKornProblem], frozen=True):
     def free_nodes(self) -> tuple[int, ...]:
         """The usable nodes with room for the ask without any victims.
 
-        An ask with a required node does without this case: its victims are on that node.
+        For an ask with a required node there are none: its victims have to be on that node.
 
         Source: docs/semantics/yunikorn.md §7 and §15.
         """
@@ -62,7 +62,7 @@ class Columns(shared.Columns[YuniKornProblem], frozen=True):
 
     @cached_property
     def of_node(self) -> dict[int, IntArray]:
-        """The classes that a plan for each usable node may take from: all, where it has room."""
+        """Per usable node the classes that a plan for it may take from: all, if it has room."""
         everything = np.arange(len(self), dtype=np.int64)
         by_node = np.argsort(self.node, kind="stable")
         nodes = np.arange(len(self.problem.nodes) + 1)
@@ -108,7 +108,8 @@ def build_classes(
     """Group the eligible allocations into classes.
 
     - ``eligible``: (A,) allocations that no law excludes.
-    - ``costs``: Each (A,): what must be equal within a class besides queue, node and holding.
+    - ``costs``: Arrays, (A,) each, whose values must be equal within a class, as queue, node and
+      holding must.
     """
     columns = [problem.queue, problem.node, *costs, problem.holding]
     return group_alike(problem.order, eligible, columns)
@@ -119,8 +120,8 @@ class Formulation:
     """The model of one problem, and what its variables mean.
 
     ``take[k]`` is the number of victims of class k; ``alternatives[n]`` the literal that says
-    whether node n is chosen: exactly one is, and none that is not usable. ``one_node`` says
-    whether YK-08 ties victims to the chosen node, ``spare`` whom YK-01 spares.
+    whether node n is chosen: exactly one node is, and a usable one. ``one_node`` says whether
+    YK-08 ties victims to the chosen node, ``spare`` whom YK-01 spares.
     """
 
     problem: YuniKornProblem
@@ -138,10 +139,10 @@ class Formulation:
 
     @cached_property
     def groups(self) -> Sequence[IntArray]:
-        """Classes that can have victims at the same time, in groups that exclude one another.
+        """Groups of classes that can have victims at the same time; groups exclude one another.
 
-        One per usable node; but all together if victims are not tied to a node, or some node has
-        room for the ask without any.
+        There is one group per usable node; but a single group of all classes if victims are not
+        tied to a node, or some node has room for the ask without any victims.
         """
         columns = self.columns
         if columns.free_nodes or not self.one_node:
@@ -149,11 +150,11 @@ class Formulation:
         return [classes for classes in columns.of_node.values() if classes.size]
 
     def freed(self, classes: IntArray, t: int) -> Linear:
-        """Return what the victims of some classes hold of a type."""
+        """Return how much of a type the victims of these classes hold."""
         held = self.columns.holding[classes, t].tolist()
         return Linear({self.take[k]: h for k, h in zip(classes.tolist(), held, strict=True) if h})
 
     def freed_below(self, queue: int, t: int) -> Linear:
-        """Return what the victims at or below a queue hold of a type."""
+        """Return how much of a type the victims at or below a queue hold."""
         columns = self.columns
         return self.freed(np.flatnonzero(columns.within[queue, columns.queue]), t)

@@ -1,25 +1,25 @@
 """The laws that tie victims together, one function each, over a formulation.
 
 The laws that exclude single allocations are in candidates.py; all ids and sources are in
-planner/laws/yunikorn.py. YK-05 asks for an order of the victims in which each queue is over its
-guaranteed at every turn.
+planner/laws/yunikorn.py. YK-05 asks for an order of the victims in which the queue of each victim
+is over its guaranteed at the victim's turn.
 
-A queue has its turn if nothing is guaranteed on its way, or if one of its guarantees g of a type
-t of the ask is exceeded at that moment. Read an order backwards: victims are put back, each as
-soon as its queue, with the victim itself back, exceeds one of its guarantees. Usage only grows
-that way, so
+A victim may have its turn if nothing is guaranteed on the path of its queue, or if one of the
+queue's guarantees g of a type t of the ask is exceeded at that moment. Read backwards, an order
+puts victims back, each as soon as its queue, with the victim itself back, exceeds one of its
+guarantees. Usage only grows that way, so
 
-* whatever can be put back can be put back later, too: victims have a legal order exactly if
+* a victim that can be put back can be put back later, too: victims have a legal order exactly if
   putting back, in any order, does not get stuck;
-* once one victim of a leaf is back, the rest of that leaf can follow at once.
+* once one victim of a leaf is back, the other victims of that leaf can follow at once.
 
-Hence one victim per leaf is to be chosen, its last, together with the guarantee g that it finds
-exceeded, and an order of the leaves. With ``over(g)`` what is used above g before any removal:
+Hence the model chooses one victim per leaf, its last, with the guarantee g that this victim finds
+exceeded, and an order of the leaves. With ``over(g)`` the usage above g before any removal:
 
     over(g) - victims(q, t) - victims of leaves below g that come back after q + last(q, t) >= 1
 
-Leaves that can always be put back, whatever goes (nearly all), need no constraint, and the others
-may count on them: they are back first.
+Leaves whose victims can always be put back, whatever is evicted (nearly all), need no constraint,
+and the other leaves may count on them: they are back first.
 
 Source: docs/semantics/yunikorn.md §5 and §15.
 """
@@ -52,7 +52,7 @@ from planner.problem.array import BoolArray, IntArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 
 _NONE: Final = 2**62
-"""More than anything holds."""
+"""More than any allocation holds."""
 
 
 def over_guaranteed(formulation: Formulation) -> None:
@@ -71,10 +71,10 @@ def over_guaranteed(formulation: Formulation) -> None:
 def doubtful_leaves(
     columns: Columns, groups: Sequence[IntArray], counting: Sequence[Counting]
 ) -> BoolArray:
-    """Return which leaves might not be put back if all candidates of a group go: (G, Q).
+    """Return which leaves might not be put back if all candidates of a group are gone: (G, Q).
 
     A leaf is certain if one of its guarantees is exceeded once its smallest candidate is back
-    and all other candidates below the guarantee are gone, but for those of certain leaves.
+    and all other candidates below the guarantee are gone, except those of certain leaves.
     """
     # (G, Q, T) the least that a candidate of each leaf holds, _NONE without any.
     shape = len(groups), len(columns.problem.queues), columns.holding.shape[1]
@@ -83,11 +83,11 @@ def doubtful_leaves(
     for index, classes in enumerate(groups):
         np.minimum.at(least[index], columns.queue[classes], columns.holding[classes])
         doubtful[index, columns.queue[classes]] = True
-    # Without any guaranteed on the way a queue is over it whatever happens.
+    # If nothing is guaranteed on the path of a queue, its victims have their turn at any time.
     doubtful[:, [queue for queue, counts in enumerate(counting) if counts is None]] = False
     while True:
-        # Certain leaves are back first, so only what doubtful ones hold may be gone; each leaf
-        # that becomes certain may make others so, until none does.
+        # Certain leaves are back first, so only what doubtful leaves hold may be gone; each leaf
+        # that becomes certain may make others certain, until none does.
         gone = columns.sums(groups, doubtful)
         certain = np.zeros_like(doubtful)
         for leaf in np.flatnonzero(doubtful.any(axis=0)).tolist():
@@ -119,7 +119,7 @@ class _Turns:
         builder, formulation = self._builder, self._formulation
         touched = builder.new_bool()
         hit_where_taken(formulation, self._classes[leaf].tolist(), touched)
-        # What is not exceeded now never is: removals only lower usage.
+        # A guarantee that is not exceeded now never is: removals only lower usage.
         exceeded = ((self._over(leaf, g), 1) for g in guarantees if g.left < 0)
         builder.any_of([*builder.witnesses(exceeded), negation(touched)])
 
@@ -132,14 +132,14 @@ class _Turns:
         return over
 
     def _choose_last(self, leaf: int, t: int) -> Linear:
-        """Return what the last victim of a leaf holds of a type; none if it has no victims.
+        """Return how much of a type the last victim of a leaf holds; 0 if it has no victims.
 
-        A literal per size that occurs, of which at most one is true.
+        The expression has a literal per size that occurs; at most one of them is true.
         """
         builder, formulation = self._builder, self._formulation
         classes = self._classes[leaf]
         held = formulation.columns.holding[classes, t]
-        # By size and not by class: which of equal ones is last does not matter here.
+        # By size and not by class: which of the victims of one size is last does not matter.
         literals = {builder.new_bool(): size for size in np.unique(held[held > 0]).tolist()}
         for literal, size in literals.items():
             of_size = [formulation.take[k] for k in classes[held == size].tolist()]
@@ -148,7 +148,7 @@ class _Turns:
         return Linear(literals)
 
     def _add_up(self, leaf: int, t: int) -> Linear:
-        """Return what all victims of a leaf hold of a type, as one variable where it is many."""
+        """Return how much of a type all victims of a leaf hold, over at most one variable."""
         freed = self._formulation.freed(self._classes[leaf], t)
         if len(freed.terms) <= 1:
             return freed
@@ -158,9 +158,9 @@ class _Turns:
         return gone
 
     def _stay_gone(self, other: int, leaf: int, t: int) -> Linear:
-        """Return what is gone of another leaf at the turn of a leaf: nothing if it is back first.
+        """Return what victims of ``other`` hold that are not back at the turn of ``leaf``.
 
-        It is bounded from below only.
+        It is 0 if ``other`` is back first, and is bounded from below only.
         """
         builder = self._builder
         gone = self._gone(other, t)
@@ -169,14 +169,14 @@ class _Turns:
             return ZERO
         still = Linear({builder.new(0, most // gone.unit): gone.unit})
         back = self._before(other, leaf)
-        # Back first, this is no bound, and still may be 0; else it is at least all that is gone.
+        # If ``other`` is back first, ``still`` may be 0; else it is at least all that is gone.
         builder.add(still - gone + most * variable(back) >= 0)
         return still
 
     def _order(self, first: int, second: int) -> int:
         literal = self._builder.new_bool()
         later = variable(self._rank(second)) - variable(self._rank(first))
-        # Ranks leave no circles; leaves that nobody compares may share one.
+        # Ranks exclude circles; leaves that are not compared may have the same rank.
         self._builder.add(later >= 1, when=[literal])
         return literal
 
@@ -189,17 +189,17 @@ STATED.of(yunikorn.YK_OVER_GUARANTEED)(over_guaranteed)
 
 @STATED.of(yunikorn.YK_LAST_TIER)
 def spares_last_tier(formulation: Formulation) -> None:
-    """YK-01: no victim has opted out, or, where that is asked for, is an originator.
+    """YK-01: no victim has opted out, or, if ``spare`` says so, is an originator.
 
-    Whether some other legal set exists is not a question of one model: whoever finds none
-    without such victims builds it again with less of this law.
+    One model cannot say whether a legal set without such victims exists: a caller that finds none
+    builds the model again, with a ``spare`` that spares fewer.
 
     Source: docs/semantics/yunikorn.md §15.
     """
     last_tier = spared_by(formulation.problem, formulation.spare).tolist()
     members = formulation.classes.members
     for take, positions in zip(formulation.take, members, strict=True):
-        # Members stand in the core's order, those that opted out last: the first ones are ordinary.
+        # Members are in the core's order, with those that opted out last: ordinary ones come first.
         ordinary = sum(not last_tier[position] for position in positions)
         formulation.builder.add(variable(take) <= ordinary)
 
@@ -213,7 +213,7 @@ def spared_by(problem: YuniKornProblem, spare: Spared) -> BoolArray:
 
 @STATED.of(yunikorn.YK_LEAVES_GUARANTEED)
 def leaves_guaranteed(formulation: Formulation) -> None:
-    """YK-02: no queue with victims ends below its guaranteed, or below where it was under it.
+    """YK-02: no queue with victims ends below its guaranteed, or below its usage if that is less.
 
     For every queue q and type t of its guaranteed:
 
@@ -224,7 +224,7 @@ def leaves_guaranteed(formulation: Formulation) -> None:
     columns, groups = formulation.columns, formulation.groups
     sums = columns.sums(groups)
     for queue, t, may_go in above_guaranteed(formulation.problem):
-        # Only one of the groups goes, and most do not hold so much.
+        # Only one group has victims, and most groups do not hold more than may be freed.
         binding = [
             classes[columns.within[queue][columns.queue[classes]]]
             for classes, held in zip(groups, sums[:, queue, t].tolist(), strict=True)
@@ -242,8 +242,8 @@ def within_guaranteed(formulation: Formulation) -> None:
 
         left(g) + victims(queue of g, t) >= ask(t)
 
-    With enough left at once that holds for any victims. A queue without any guarantee on its way
-    may not preempt.
+    If enough is left before any removal, this holds for any victims. If nothing is guaranteed on
+    the path of its queue, the ask may not preempt.
 
     Source: docs/semantics/yunikorn.md §6 and §15.
     """
@@ -273,8 +273,8 @@ def fits_node(formulation: Formulation) -> None:
 
         victims(n, t) >= missing(n, t) x(n)
 
-    and a victim on m needs x(m), or x(n) of a node n with room: then victims are anywhere. An
-    ask with a required node asks that no type, also none that it does not name, stays below 0.
+    and a victim on m needs x(m), or x(n) of a node n with room: then victims may be anywhere. For
+    an ask with a required node no type may stay below 0, also none that the ask does not name.
 
     Source: docs/semantics/yunikorn.md §7, §11.1 and §15.
     """
@@ -289,7 +289,7 @@ def fits_node(formulation: Formulation) -> None:
     anywhere = {formulation.alternatives[node] for node in free}
     nodes, counts = columns.node.tolist(), columns.counts.tolist()
     for take, node, count in zip(formulation.take, nodes, counts, strict=True):
-        # On a node that the partition lacks: it may go only where victims may be anywhere.
+        # A class on a node that the partition lacks has victims only if these may be anywhere.
         own = set() if node == NOWHERE else {formulation.alternatives[node]}
         permitted = Linear(dict.fromkeys(anywhere | own, -count))
         builder.add(permitted + variable(take) <= 0)
@@ -341,7 +341,7 @@ def assemble(
     only = sum(usable) == 1
     # A single usable node is chosen by its bounds: rows over it then need no literal.
     nodes = [builder.new(int(only and may_host), int(may_host)) for may_host in usable]
-    # Without a usable node this has no solution, and neither has the problem.
+    # Without a usable node this row has no solution, and neither has the problem.
     builder.add(Linear(dict.fromkeys(nodes, 1)).equals(1))
     one_node = yunikorn.YK_FITS_NODE.id not in without
     formulation = Formulation(problem, columns, builder, take, nodes, one_node, spare)

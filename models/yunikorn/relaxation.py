@@ -1,6 +1,6 @@
 """Linear rows that every legal victim set for a node satisfies: the model without its hard parts.
 
-They bound every separable cost from below, node by node. No variable here is integral, and none
+The rows bound every separable cost from below, node by node. No variable here is integral, and none
 is CP-SAT's.
 """
 
@@ -27,12 +27,12 @@ from planner.problem.yunikorn import YuniKornProblem
 
 
 class NodeRows(Struct, frozen=True):
-    """What holds for the victims of a plan for one node.
+    """The rows that the victims of every plan for one node satisfy.
 
-    - ``classes``: (C,) the classes that can have victims: those on the node; all, where it has room
-      for the ask without any.
-    - ``cover``: Rows over these classes (their coefficients are (C,), none negative): what must go.
-    - ``caps``: Rows over these classes, of coefficients that are not positive: what must stay.
+    - ``classes``: (C,) the classes that can have victims: those on the node; all, if the node has
+      room for the ask without any victims.
+    - ``cover``: Rows for what victims must free, over these classes: coefficients (C,) >= 0.
+    - ``caps``: Rows for what victims may free at most, over these classes: coefficients <= 0.
     """
 
     classes: IntArray
@@ -55,7 +55,7 @@ def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[in
     needs = None if short is None else [*short, *over]
     allowances = above_guaranteed(problem) if yunikorn.YK_LEAVES_GUARANTEED in laws else []
     held = columns.sums(list(columns.of_node.values()))
-    # A cap that all candidates of a node together keep binds nobody.
+    # A cap that all candidates of a node together keep needs no row.
     binding: dict[int, list[At]] = {}
     for allowance in allowances:
         beyond = held[:, allowance.queue, allowance.type] > allowance.amount
@@ -83,7 +83,7 @@ def node_rows(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[in
 
 
 def _held_below(columns: Columns, classes: IntArray, at: At) -> tuple[str, IntArray]:
-    """Return what a member of each class holds where it counts for a queue, (C,), and its name."""
+    """Return a name, and (C,) what a member of each class holds if at or below a queue, else 0."""
     problem, below = columns.problem, columns.within[at.queue][columns.queue[classes]]
     name = f"{problem.types[at.type]} below {problem.queues[at.queue].path}"
     return name, np.where(below, columns.holding[classes, at.type], 0)

@@ -1,10 +1,10 @@
 """The rules as a registry: one law, one id, the same in models, verifier, report and tests.
 
-A law is described once, here: one record has all that is said of it anywhere. ``models`` states it
-as constraints, ``verifier`` as a check of a finished plan, ``reference`` keeps it in the steps of
-the scheduler's own algorithm. Each registers its function by the id of the law; none knows another.
+A law is described once, here: its record has every text about it. ``models`` states the law as
+constraints, ``verifier`` checks it in a finished plan, ``reference`` keeps it in the steps of the
+scheduler's own algorithm. Each registers its functions by the ids of laws; none knows the others.
 
-law.py       what a law is; functions by the ids of laws
+law.py       the record of a law; the register of functions by the ids of laws
 kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01; ST-01 to ST-05, KT-01 and KT-02 beside them
 yunikorn.py  YK-01 to YK-12
 kep83.py     K83-01 to K83-08
@@ -23,8 +23,8 @@ RULE_SETS: Final = {
 }
 """The laws of each rule set, in the order in which they are reported.
 
-``flavors``, ``strict`` and ``topology`` are no rule sets of their own. They come on top of Kueue's:
-where flavors were chosen, where documented precedence is asked for, where pods are placed.
+``flavors``, ``strict`` and ``topology`` are added to Kueue's rule sets: where flavors were chosen
+for least disruption, where documented precedence is asked for, where pods are placed on nodes.
 """
 
 __all__ = [
@@ -40,12 +40,12 @@ __all__ = [
 
 
 def law_behind(rules: str, reason: str) -> Law | None:
-    """Return the law of a rule set that a reason code stands for; ``None`` for an unknown code."""
+    """Return the law of a rule set whose victims have a reason code; ``None`` for no such law."""
     return next((law for law in RULE_SETS.get(rules, ()) if reason in law.reasons), None)
 
 
 def of_precedence(rules: str) -> tuple[Law, ...]:
-    """Return the laws of documented precedence that are asked beside a rule set."""
+    """Return the laws of documented precedence that can be added to a rule set."""
     return tuple(law for law in RULE_SETS["strict"] if rules in law.beside)
 
 
@@ -55,6 +55,6 @@ def unkept(rules: str) -> frozenset[str]:
 
 
 def in_drop_order(rules: str) -> tuple[Law, ...]:
-    """Return the laws that can leave no plan, in the order in which dropping them is tried."""
+    """Return the laws that an explanation of "no plan" can name, in the order of dropping them."""
     numbered = (law for law in RULE_SETS[rules] if law.drop is not None)
     return tuple(sorted(numbered, key=lambda law: law.drop or 0))

@@ -1,28 +1,28 @@
 """The laws of KEP-83, the proposal of 2022 by which Kueue got preemption: K83-01 to K83-08.
 
-Its text, retold in docs/semantics/kep83.md, leaves open what some words mean, or says two things.
-These are readings, not the text, and hold for reference, models and verifier alike:
+Its text, retold in docs/semantics/kep83.md, leaves the meaning of some words open, or says two
+things that differ. The readings here are ours; reference, models and verifier share them:
 
 * *min* is the nominal quota of a ClusterQueue, *max* that and its borrowing limit. Hierarchical
   cohorts and lending limits came later: the cohort is the whole tree, quota is what is available
   in it, and only ClusterQueues are asked whether they borrow.
-* The *involved flavors* are the flavor-resources whose assigned mode is Preempt: where the rest
-  fits as it is, nobody's removal would help. The text says "the flavors that were selected for the
-  incoming Workload", which may also mean those in which it fits as it is: that would permit more
-  victims, and skip fewer queues.
-* *Below its min* means below, not at it: a queue that uses exactly its min of some involved
+* The *involved flavors* are the flavor-resources whose assigned mode is Preempt: in all others the
+  preemptor fits as it is, and no removal would help. The text says "the flavors that were selected
+  for the incoming Workload", which may also include flavors in which it fits as it is: that would
+  permit more victims, and skip fewer queues.
+* *Below its min* means strictly below: a queue that uses exactly its min of some involved
   flavor-resource is not skipped. Kueue's classical preemption, KQ-07, stops one step earlier.
-* *Currently borrowing*, of a ClusterQueue with candidates, is looked at once, before any removal,
-  in the involved flavors: quota of others is reclaimed only where it is needed. The text names no
-  flavors: it may also mean borrowing of anything.
-* *Fits within the min quota* is asked of the end, by K83-02. Both lists of candidates are collected
-  whatever is in use, as step 2 of the algorithm says, so that victims of the own queue are possible
-  where the preemptor fits within min. The comment of ``withinClusterQueue`` speaks only of a
-  workload that does not.
+* *Currently borrowing*, of a ClusterQueue with candidates, is tested once, before any removal, in
+  the involved flavors: other queues give back quota only where it is needed. The text names no
+  flavors: it may also mean borrowing in any flavor.
+* *Fits within the min quota* is tested after the last removal, by K83-02. Both lists of candidates
+  are collected whatever the usage, as step 2 of the algorithm says, so that victims of the own
+  queue are possible where the preemptor fits within min. The comment of ``withinClusterQueue``
+  speaks only of a workload that does not fit within min.
 * *As long as the incoming Workload still fits* is read as a test of each removed workload: one that
-  cannot be added back does not end step 5. Read as an end, the set would not be minimal, as step 5
-  says it is.
-* A victim that is being evicted already is one like all others: the KEP knows no such state.
+  cannot be added back does not end step 5. If it did, the set would not be minimal, as step 5 says
+  it is.
+* A victim that is being evicted already is like all other victims: the KEP knows no such state.
 
 Not modelled, of its alternatives: *dynamic priority* ("Penalizing long running workloads"), by
 which a priority rises while a workload waits or falls while it runs, and ``onPreemption:

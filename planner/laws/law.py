@@ -1,4 +1,4 @@
-"""What a law is, and functions by the ids of the laws that they are for."""
+"""The record of a law, and the register of functions by the ids of their laws."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import TypeVar
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """One rule of a scheduler, with all that is said of it anywhere.
+    """One rule of a scheduler, with every text about it.
 
-    - ``id``: What it is called in plans, certificates, error texts and sources.
-    - ``name``: The name of the function that states it in models and in the verifier.
-    - ``title``, ``statement``: It in a few words, which an explanation says where nothing says it
-      with the numbers of a problem; and in full.
+    - ``id``: The name of the law in plans, certificates, error texts and sources.
+    - ``name``: The name of the function that states the law in models and in the verifier.
+    - ``title``, ``statement``: The law in a few words, which an explanation uses where it has no
+      text with the numbers of the problem; and the law in full.
     - ``source``: Where the rule comes from.
-    - ``rule_sets``: Keys of `planner.laws.RULE_SETS`: the rule sets it belongs to. What the
-      verifier asks of a certificate and of the facts that a plan states, CT-01 to CT-08, belongs to
-      none.
-    - ``beside``: Of a law of precedence: the rule sets beside which it is asked.
-    - ``reasons``: The scheduler's reason codes of the victims that it permits.
-    - ``drop``: Its place in the order in which an explanation tries to do without laws that clash,
-      the least telling first: of several minimal sets the one that names what somebody has set is
-      found. ``None`` for one that no explanation of "no plan" names.
-    - ``no_model``, ``no_reference``: Why no model states it, and why no step of the scheduler's own
-      algorithm keeps it; empty where one does. The verifier checks every law.
+    - ``rule_sets``: Keys of `planner.laws.RULE_SETS`: the rule sets it belongs to. The checks of a
+      certificate and of the facts that a plan states, CT-01 to CT-08, belong to none.
+    - ``beside``: For a law that is added to other rule sets: the names of these.
+    - ``reasons``: The scheduler's reason codes of the victims that the law permits.
+    - ``drop``: Its place in the order in which an explanation drops laws that clash, the least
+      informative first, so that of several minimal sets of clashing laws it finds the set that
+      names what a user has configured. ``None`` if no explanation of "no plan" names the law.
+    - ``no_model``, ``no_reference``: Why no model states the law, and why no step of the
+      scheduler's own algorithm keeps it; empty where a model or step does. The verifier checks
+      every law.
     """
 
     id: str
@@ -42,7 +42,7 @@ class Law:
 
 
 def laws_in(module: Mapping[str, object]) -> tuple[Law, ...]:
-    """Return the laws of a module, given by its ``vars()``, and of the tuples of laws in it."""
+    """Return the laws in a module and in its tuples of laws; the module is given as ``vars()``."""
     each = (one if isinstance(one, tuple) else (one,) for one in module.values())
     return tuple(law for some in each for law in some if isinstance(law, Law))
 
@@ -51,14 +51,14 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 class Register(dict[str, F]):
-    """The functions of one room that state, check or word laws: one for each law, by its id.
+    """The functions of one room that state, check or word laws: one function for each law, by id.
 
-    Whoever needs the function of a law looks it up, so a new law is a record and the functions
+    Callers look the function of a law up by its id, so a new law is a record and the functions
     that are registered for it.
     """
 
     def of(self, *laws: Law) -> Callable[[F], F]:
-        """Return a decorator that registers a function for some laws.
+        """Return a decorator that registers a function for laws.
 
         The decorator raises ``ValueError`` if a law has a function already.
         """

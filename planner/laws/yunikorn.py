@@ -1,8 +1,8 @@
-"""The laws of YuniKorn: YK-01 to YK-07 are those of its design, the rest is arithmetic.
+"""The laws of YuniKorn: YK-01 to YK-07 and YK-12 are those of its design, the rest is arithmetic.
 
-Where the written law and the core differ, the rule set ``yunikorn-design`` has the written one and
-``yunikorn-code`` does without it (docs/semantics/yunikorn.md §13 and §15). Law 4 has two readings:
-both of these take the core's, ``yunikorn-written`` the words.
+Where a written law and the core differ, the rule set ``yunikorn-design`` contains the written law
+and ``yunikorn-code`` leaves it out (docs/semantics/yunikorn.md §13 and §15). Law 4 has two
+readings: these rule sets take the core's, YK-04, and ``yunikorn-written`` the text's, YK-12.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, Literal
 from planner.laws.law import Law, laws_in
 
 Spared = Literal["nobody", "opted-out", "last-tier"]
-"""Whom YK-01 spares: nobody, who opted out, or whoever opted out or started its application."""
+"""Which allocations YK-01 spares: none, those that opted out, or these and all originators."""
 
 _DESIGNED: Final = ("yunikorn-design", "yunikorn-written")
 _GENERIC: Final = (*_DESIGNED, "yunikorn-code")

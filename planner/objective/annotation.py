@@ -10,7 +10,7 @@ All annotations share one prefix, ``preemption-planner.io/``:
 ``checkpoint-seconds``
     How long a checkpoint on SIGTERM takes; when the pod's grace period is long enough, an
     eviction loses no progress. With ``saving = "counts"`` in an objective it loses the time of
-    saving, or what would be lost without, if less.
+    saving, or the progress that would be lost without saving if that is less.
 ``restart-seconds``
     How long the workload needs until it is as far as before, 60 by default.
 ``milestones``
@@ -18,10 +18,10 @@ All annotations share one prefix, ``preemption-planner.io/``:
     point ``0s:COST``, then on straight lines. Nothing by default.
 ``min-runtime-seconds``
     How long the workload should run before it is evicted, 0 by default. The term ``early``
-    counts what is missing; an objective whose ``[protect]`` says ``annotated = true`` forbids
-    the eviction.
+    counts the seconds that are missing; an objective whose ``[protect]`` says
+    ``annotated = true`` forbids the eviction.
 ``run-seconds``
-    How long the workload runs until it ends; only simulations ask.
+    How long the workload runs until it ends; only simulations use it.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _SECONDS = re.compile(r"[0-9]{1,9}")
 class Disruption(NamedTuple):
     """What evicting one workload loses, in whole seconds of its run.
 
-    ``milestone_cost`` is in the units of whoever gave the milestones, ``preemptions`` how often
-    it was preempted before, ``min_runtime_s`` how long it asks to run before it is evicted.
-    ``lost_s`` is progress; ``saving_s`` is what saving the rest of it takes once it is told to
-    stop. ``checkpoint_s`` is the age of the checkpoint that it publishes, at most its own;
-    ``silent`` says that it neither publishes one nor saves when it is told to stop.
+    ``milestone_cost`` is in the units of the milestones given, ``preemptions`` how often the
+    workload was preempted before, ``min_runtime_s`` how long it asks to run before an eviction.
+    ``lost_s`` is lost progress; ``saving_s`` is the time that saving takes once the workload is
+    told to stop. ``checkpoint_s`` is the age of its published checkpoint, at most that of its
+    run; ``silent`` says that it neither publishes a checkpoint nor saves when told to stop.
     """
 
     last_tier: bool
@@ -69,15 +69,15 @@ class Disruption(NamedTuple):
 
     @property
     def unproductive_s(self) -> int:
-        """Return the seconds of progress lost, and of saving."""
+        """Return the seconds of lost progress and of saving together."""
         return self.lost_s + self.saving_s
 
 
 class Disruptions(Sequence[Disruption]):
     """What evicting each of W workloads loses.
 
-    ``running_s`` is (W,) for how many seconds each runs; ``said`` tells of those, by position,
-    about whom something is said.
+    ``running_s`` is (W,) for how many seconds each workload runs; ``said`` has, by position, the
+    losses of workloads of which more is known than that.
     """
 
     def __init__(self, running_s: IntArray, said: Mapping[int, Disruption]) -> None:
@@ -86,7 +86,7 @@ class Disruptions(Sequence[Disruption]):
 
     @classmethod
     def of(cls, each: Sequence[Disruption]) -> Disruptions:
-        """Return those of workloads about each of whom something is said."""
+        """Return the losses of workloads that are given one by one."""
         running_s = np.array([one.running_s for one in each], dtype=np.int64)
         return cls(running_s, dict(enumerate(each)))
 
@@ -102,18 +102,18 @@ class Disruptions(Sequence[Disruption]):
     def __getitem__(self, place: int | slice) -> Disruption | Sequence[Disruption]:
         if isinstance(place, slice):
             return [self[one] for one in range(*place.indices(len(self)))]
-        running_s = int(self.running_s[place])  # first: behind the last this says so
+        running_s = int(self.running_s[place])  # first: it refuses a place behind the last
         said = self.said.get(place % len(self))
         return plain_disruption(running_s) if said is None else said
 
 
 def plain_disruption(running_s: int) -> Disruption:
-    """Return what evicting loses of a workload about which nobody says anything."""
+    """Return what evicting a workload without remarks loses, by the seconds it has run."""
     return Disruption(False, running_s, running_s, DEFAULT_RESTART_S)  # noqa: FBT003
 
 
 def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> Disruption:
-    """Read what is noted on a workload at a moment, which runs for so many seconds.
+    """Return what evicting a workload now would lose, by its remarks and the seconds it has run.
 
     Raises ``SchemaError`` if an annotation under the prefix has an unusable value.
     """
@@ -122,7 +122,7 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
     # Past preemptions stand in the status, and so count without any annotation.
     if not remarks.annotations:
         return plain_disruption(running_s)._replace(preemptions=remarks.preemptions)
-    # At most as old as its run.
+    # A checkpoint is at most as old as the run.
     age = _read(remarks, "last-checkpoint", lambda text: seconds_since(parse_time(text), now))
     checkpoint_s = None if age is None else min(running_s, age)
     lost_s = running_s if checkpoint_s is None else checkpoint_s
@@ -135,7 +135,7 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
     cost = _read(
         remarks, "milestones", lambda text: milestone_cost(parse_milestones(text), running_s)
     )
-    return Disruption(  # by position: names take as long as all the rest
+    return Disruption(  # by position: keywords would take as long as all the rest
         tier == "last",
         running_s,
         0 if saves else lost_s,
@@ -143,8 +143,8 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
         cost or 0,
         remarks.preemptions,
         _seconds(remarks, "min-runtime-seconds") or 0,
-        # Saving takes no more than is lost without it: who has just made a checkpoint has little to
-        # save.
+        # Saving takes no longer than the progress lost without it: right after a checkpoint there
+        # is little to save.
         min(on_signal_s or 0, lost_s) if saves else 0,
         checkpoint_s,
         checkpoint_s is None and not saves,
@@ -152,7 +152,7 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
 
 
 def run_seconds(remarks: Remarks | None) -> int | None:
-    """Return for how many seconds a workload says that it runs, at least 1; ``None`` without it.
+    """Return the ``run-seconds`` of a workload, at least 1; ``None`` without the annotation.
 
     Raises ``SchemaError`` if the annotation has an unusable value.
     """
@@ -161,7 +161,7 @@ def run_seconds(remarks: Remarks | None) -> int | None:
 
 
 def _read(remarks: Remarks, name: str, parse: Callable[[str], int]) -> int | None:
-    """Return what an annotation says, named without its prefix; ``None`` without it."""
+    """Return the value of an annotation, named without its prefix; ``None`` if it is not there."""
     text = remarks.annotations.get(PREFIX + name)
     try:
         return None if text is None else parse(text)
@@ -190,11 +190,11 @@ EXPECTED: Final = (
 )
 
 Milestones = tuple[tuple[int, int], ...]
-"""Points of whole seconds of run time, strictly ascending from 0, and the cost there.
+"""Points of run time in whole seconds, strictly ascending from 0, each with the cost there.
 
-So KEP-83 proposed it, such as ``1m:100,10m:0``, its example. Between two points the cost is on the
-straight line that joins them, after the last it stays as it is there. It begins at 0, as the
-drawing of the KEP does, unless there is a point at ``0s``. Values on a line are rounded up, so that
+KEP-83 proposed them, with ``1m:100,10m:0`` as its example. Between two points the cost is on the
+straight line that joins them, after the last point it stays the same. It begins at 0, as in the
+drawing of the KEP, unless there is a point at ``0s``. Values on a line are rounded up, so that
 everything stays an integer.
 
 Source: docs/design/objectives.md §2 and §3 (D6); KEP-83, Alternatives, "Inform how costly is to
@@ -218,7 +218,7 @@ def parse_milestones(text: str) -> Milestones:
 
 
 def milestone_cost(points: Milestones, running_s: int) -> int:
-    """Return the cost after some seconds of run time, 0 or more."""
+    """Return the cost after so many seconds of run time, 0 or more."""
     for (start, cost), (end, next_cost) in pairwise(points):
         if running_s < end:
             # Subtracting what is rounded down rounds the result up, whether the line rises or

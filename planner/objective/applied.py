@@ -1,19 +1,19 @@
-"""An objective meets a state: groups must be there; soft windows, rates, priorities make terms.
+"""An objective applied to a state: groups must exist; soft windows, rates, priorities add terms.
 
-A misspelt group would protect nobody and say nothing. So the state must know each: queues are
-the ClusterQueues, or YuniKorn's queues of any partition; cohorts those that a Cohort or a
-ClusterQueue names; namespaces those with a workload or a LocalQueue, and under YuniKorn with a
-pod. A namespace with a LocalQueue and no workload is known; one with neither has nobody to evict.
+A misspelt group would protect nobody, without any message. So the state must know every group:
+queues are the ClusterQueues, or YuniKorn's queues of any partition; cohorts those that a Cohort or
+a ClusterQueue names; namespaces those with a workload or a LocalQueue, and under YuniKorn with a
+pod. A namespace with a LocalQueue and no workload is known; one with neither has none to evict.
 
-The level ``victims@each`` stands for one level per priority that a candidate of the state has,
-from the highest down: the number of victims that have it. The cap ``victims@each`` compares these
-numbers with those of the scheduler's own plan, in this order: at the first that differ, there must
-be fewer. It is the term ``more@each``, which must be 0.
+The level ``victims@each`` stands for one level per priority of a candidate, from the highest down:
+the number of victims of that priority. The cap ``victims@each`` compares these numbers with those
+of the scheduler's own plan, in the same order: at the first priority where they differ, the plan
+must have fewer victims. As a term it is ``more@each``, which must be 0.
 
-What workloads are taken to lose that publish no checkpoint is all since they started, by default.
-Counting it that way rewards who publishes nothing: on paper more is lost, so others are evicted
-first. By the rule of the median, which an objective may ask for, their last checkpoint is taken to
-be as old as the median of those that are published, or the workload itself if that is younger.
+A workload that publishes no checkpoint is taken to lose its whole run, by default. That rewards
+publishing nothing: on paper more is lost, so other workloads are evicted first. By the rule of the
+median, which an objective may ask for, the last checkpoint of such a workload is taken to be as old
+as the median of the published checkpoints, or as its run if that is younger.
 
 Source: docs/design/objectives.md §6; kueue#477.
 """
@@ -35,7 +35,7 @@ from planner.term import EACH, MORE, RATED, TERMS, priority_of, victims_of
 
 
 def by_median(table: TermTable) -> TermTable:
-    """Return terms with D4 by the rule of the median; the same where nobody publishes.
+    """Return terms with D4 by the rule of the median; unchanged if no checkpoint is published.
 
     The median is that of all workloads of the table that publish a checkpoint: for Kueue those
     that hold quota in active ClusterQueues of the preemptor's tree.
@@ -53,7 +53,7 @@ def by_median(table: TermTable) -> TermTable:
 def with_saving(table: TermTable) -> TermTable:
     """Return terms with D4 in which the time of saving on SIGTERM is lost work, too.
 
-    Saving takes as long as is told, and never more than what would be lost without it.
+    Saving takes as long as the annotation says, but no longer than what is lost without it.
     """
     disruptions = [
         disruption._replace(lost_s=disruption.unproductive_s) for disruption in table.disruptions
@@ -62,9 +62,9 @@ def with_saving(table: TermTable) -> TermTable:
 
 
 def median_age(ages: Iterable[int | None]) -> int | None:
-    """Return the median of ages in seconds, ``None`` standing for none; ``None`` of no ages.
+    """Return the median of the ages in seconds that are not ``None``; ``None`` if all are.
 
-    Of an even number it is the mean of the two in the middle, rounded up.
+    Of an even number of ages it is the mean of the two in the middle, rounded up.
     """
     known = sorted(age for age in ages if age is not None)
     if not known:
@@ -96,13 +96,13 @@ def apply_profile(
 ) -> TermTable:
     """Return the terms of a problem as an objective counts them.
 
-    ``known`` is asked only if the objective names groups, and ``own`` only if it caps the victims
-    of each priority: how many the scheduler's own plan has, or ``None`` if that has no victims.
+    ``known`` is called only if the objective names groups, ``own`` only if it caps the victims of
+    each priority: it returns their numbers in the scheduler's own plan, ``None`` if it has none.
 
     Raises ``LookupFailed`` if it names a group that the state does not know. Raises ``SchemaError``
     if it protects run time softly, or has rates, and minimises no term that counts them; or if it
-    does anything with the victims of each priority but minimise them. Raises ``UnsupportedError``
-    if it rates what the state cannot tell.
+    uses ``victims@each`` other than as a level or a cap of its own. Raises ``UnsupportedError`` if
+    it rates a term that the state cannot tell.
     """
     wishes = profile.wishes
     where = f"objective {profile.name}"
@@ -113,15 +113,15 @@ def apply_profile(
         raise SchemaError(where, what, "it as a level or a cap of its own")
     if profile.median_checkpoint:
         table = by_median(table)
-    # After the median: saving is added to what that leaves as lost, the other way round it would be
-    # overwritten.
+    # After the median: saving is added to the lost time that the median leaves; in the other order
+    # the median's D4 would overwrite it.
     if profile.saving_counts:
         table = with_saving(table)
     # The priorities whose victims an objective counts, spelled out or not.
     named = [priority_of(term) for term in profile.terms]
     counted = [*(table.priorities if (EACH,) in profile.levels else ()), *named]
     table = table.counting([priority for priority in counted if priority is not None])
-    # Asked for only where a cap compares with it: it takes a decision of the scheduler.
+    # Called only where a cap compares with its result: it takes a decision of the scheduler.
     if not {(EACH,), (MORE,)}.isdisjoint(profile.caps):
         table = replace(table, own=own())
     if wishes.groups:
@@ -138,9 +138,9 @@ def apply_profile(
 
 
 def spelled_out(profile: Profile, table: TermTable) -> Profile:
-    """Return an objective with a level for each priority of a state where it asks for that.
+    """Return an objective in which a level ``victims@each`` is one level for each priority.
 
-    A cap on these becomes the term that compares them, if there is something to compare with.
+    As a cap it becomes ``more@each``, or is dropped without numbers of the scheduler to compare.
     """
     each = [(victims_of(priority),) for priority in reversed(table.priorities)]
     levels = [each if level == (EACH,) else [level] for level in profile.levels]
@@ -150,7 +150,7 @@ def spelled_out(profile: Profile, table: TermTable) -> Profile:
 
 
 def own_priorities(table: TermTable, victims: Sequence[int]) -> Mapping[int, int] | None:
-    """Return how many victims of each priority the scheduler's own plan has, by positions."""
+    """Return how many of the scheduler's own victims, given by positions, have each priority."""
     return table.of_priorities(victims) if victims else None
 
 

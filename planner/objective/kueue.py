@@ -35,12 +35,12 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
 ) -> TermTable:
     """Compute the terms of a problem.
 
-    - ``problem``, ``snapshot``: The problem, and the snapshot it was built from (for what lies
-      outside the problem's fr).
+    - ``problem``, ``snapshot``: The problem, and the snapshot it was built from (for
+      flavor-resources that the problem leaves out).
     - ``eligible``: (W,) the candidates.
     - ``costs``: Cost per ``namespace/name`` for the term ``cost``; a workload not named costs 1.
-    - ``ranked``: (W,) among whose priorities ranks are counted; the candidates when absent.
-    - ``asking``: The nodes that the preemptors are in; those of the one preemptor when absent.
+    - ``ranked``: (W,) whose priorities are ranked; those of the candidates when absent.
+    - ``asking``: The nodes on the paths of the preemptors; those of the one preemptor when absent.
 
     Raises ``LookupFailed`` if a cost is given for a workload that holds no quota. Raises
     ``SchemaError`` if an annotation has an unusable value. Raises ``UnsupportedError`` if a
@@ -61,10 +61,10 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     disruptions = Disruptions(columns.running_s, said)
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]
     first, which = problem.workloads.alike
-    # Once for each different holding: a large state has few of these, and many workloads.
+    # Once for each different usage: a large state has many workloads, but few different usages.
     of_shape = [sum([weights[fr] * n for fr, n in one.usage.items()]) for one in first]
     sizes = exact_sizes(keys, of_shape, which)
-    # They go whatever the plan: what they free is no reason to evict anybody, nor over-freed.
+    # These are gone under every plan: what they free lowers the need, and is never over-freed.
     going = problem.evicted & eligible
     needs = [0] * len(problem.frs)
     for fr in problem.contested:
@@ -72,7 +72,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         short = max(0, asked - problem.available[fr]) if asked else 0
         needs[fr] = max(0, short - sum(problem.holding[going, fr].tolist()))
     borrowed, sharers = sharing(problem, snapshot, problem.path if asking is None else asking)
-    # The queue, the cohorts above it and the namespace of each.
+    # The queue of each workload, the cohorts above it and the namespace.
     groups_of = cache(lambda node, namespace: (*_above(problem, node), f"namespace/{namespace}"))
     place, evicted, priority = places(problem.order, eligible), problem.evicted, problem.priority
     losses = Losses(
@@ -122,20 +122,20 @@ def _above(problem: Problem, queue: int) -> Iterator[str]:
 
 
 def pod_budgets(workloads: Sequence[Admitted], snapshot: Snapshot) -> list[Budget]:
-    """Return the budgets of a snapshot that cover any of some workloads.
+    """Return the PodDisruptionBudgets of a snapshot that cover any pod of the workloads given.
 
-    A budget covers the pods of its namespace whose labels match, of which a dump has what the
-    podset templates say: labels that a controller adds to pods are not known. How many may go is
-    what the cluster says (``status.disruptionsAllowed``). Where it says nothing it is worked out
-    from ``maxUnavailable`` or ``minAvailable``, as if the pods of the admitted workloads were all
-    that are covered and all of them healthy; shares are rounded up, as Kubernetes does.
+    A budget covers the pods of its namespace whose labels match. A dump has the labels of podset
+    templates only: those that a controller adds to pods are not known. How many pods may be evicted
+    is ``status.disruptionsAllowed``. Without that it is worked out from ``maxUnavailable`` or
+    ``minAvailable``, as if the budget covered only pods of admitted workloads and all of these were
+    healthy; percentages are rounded up, as Kubernetes does.
     """
     found = []
     for budget in snapshot.budgets:
         covered = [_covered(budget, one, snapshot) for one in workloads]
         if not any(covered):
             continue
-        # Shares are of all pods that are covered, also of those that nobody may evict here.
+        # Percentages are of all pods that are covered, also of workloads that are not given.
         held = (one for group in snapshot.admitted.values() for one in group)
         everywhere = sum(_covered(budget, one, snapshot) for one in held)
         found.append(Budget(_allowed(budget, everywhere), np.array(covered, dtype=np.int64)))
@@ -146,8 +146,8 @@ def _covered(budget: PodDisruptionBudget, one: Admitted, snapshot: Snapshot) -> 
     selector = budget.spec.selector
     if selector is None or one.namespace != budget.metadata.namespace:
         return 0
-    # Pods that are there, not those of the spec: reclaimed ones are gone, a reduced count never
-    # was.
+    # Pods that exist, not those of the spec: reclaimed pods are gone, and those by which a count
+    # was reduced never existed.
     running = holding_of(one.workload, snapshot.configuration).running
     return sum(
         running.get(pod_set.name, 0)
@@ -168,7 +168,7 @@ def _allowed(budget: PodDisruptionBudget, pods: int) -> int:
         return said
     if spec.max_unavailable is not None:
         return share(spec.max_unavailable)
-    # Where neither is said, the disruption controller permits none.
+    # With neither of them set, the disruption controller permits no eviction.
     return 0 if spec.min_available is None else max(0, pods - share(spec.min_available))
 
 
@@ -179,16 +179,16 @@ _WHOLE_WEIGHT: Final = 10**9
 def sharing(
     problem: Problem, snapshot: Snapshot, asking: Collection[int]
 ) -> tuple[list[int], Mapping[int, Sequence[int]]]:
-    """Return what each node of a problem borrows: (N,), and the nodes that each queue takes from.
+    """Return what each node of a problem borrows: (N,), and per queue the nodes that it counts for.
 
     A ClusterQueue borrows what it uses above its nominal quota, a cohort what it uses above the
-    quota of its subtree. Where fair sharing is on, both are divided by the weight: who is entitled
-    to twice as much counts as borrowing half as much, and to take from it weighs twice. A cohort
-    shares with others what it borrows: its victims are taken from it only if the preemptor is in
-    another one, and if it borrows at all; else they are taken from their queues alone.
+    quota of its subtree. Where fair sharing is on, both are divided by the weight: a node entitled
+    to twice as much counts as borrowing half as much, and its victims weigh twice. Victims below a
+    cohort count for the cohort, too, if it borrows and no preemptor is below it; else they count
+    for their queues alone.
 
-    Everything counts that workloads hold quota for, whether contested or not, as in their sizes.
-    ``asking`` are the nodes that the preemptors are in.
+    All flavor-resources count, whether contested or not, as in the sizes of workloads. ``asking``
+    are the nodes on the paths of the preemptors.
     """
     tree = snapshot.tree
     borrowed = [0] * len(problem.names)
@@ -212,10 +212,10 @@ def sharing(
 
 
 def _borrowed(snapshot: Snapshot, node: int, everything: int | None) -> int:
-    """Return what a node uses above the quota of its subtree, by its weight, rounded down.
+    """Return what a node uses above the quota of its subtree, divided by its weight, rounded down.
 
-    Of weight 0, and close to it, it is a thousand times ``everything`` that anybody could take:
-    more makes no difference of a per mille. Without that, weights do not count.
+    It is at most a thousand times ``everything``, the size of all usage, which a weight of 0 or
+    close to 0 reaches: more would not change a per mille. Without that, weights do not count.
     """
     tree, usage = snapshot.tree, snapshot.usage.amount[node]
     own = tree.subtree[node]

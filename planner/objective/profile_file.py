@@ -1,4 +1,4 @@
-"""Profiles that users write themselves, as TOML files; and what they say that a workload costs.
+"""Profiles that users write themselves, as TOML files; and costs of workloads that they give.
 
 A file has these keys, and no others::
 
@@ -16,7 +16,7 @@ A file has these keys, and no others::
 
     [protect]                             # how long a workload may run before it is evicted
     min_runtime = "30m"
-    annotated = true                      # what workloads ask for themselves counts, too
+    annotated = true                      # the run time that workloads ask for counts, too
     [protect.queue]                       # also cohort, namespace; the longest that applies counts
     team-a = "2h"
     [protect.soft]                        # min_runtime and groups, too: forbids nothing, but
@@ -28,10 +28,10 @@ A file has these keys, and no others::
     ml = 0
 
 Terms are joined by ``+`` where they have one unit. ``victims@each``, only as a level of its own,
-stands for a level per priority, from the highest down: how many victims have it. As a cap of its
-own it compares these numbers with the scheduler's, from the highest priority down: at the first
-that differ, a plan has fewer. A queue of YuniKorn is named by its path, and stands for all queues
-below it, too. A group must be in the state.
+stands for one level per priority, from the highest down: the number of victims of that priority. As
+a cap of its own it compares these numbers with the scheduler's, in the same order: at the first
+priority where they differ, a plan has fewer. A queue of YuniKorn is named by its path, and includes
+all queues below it. A group must be in the state.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _EITHER: Final[Mapping[str, Mapping[str, str]]] = {
     "unpublished": {"start": "all since it started is lost", "median": "what published ones lose"},
     "saving": {"free": "who saves when told to stop loses nothing", "counts": "that time"},
 }
-"""Keys with two values, the first where nothing is said; each with its meaning."""
+"""Keys with two values, each with its meaning; the first value is the default."""
 _KEYS: Final = ("name", "summary", "levels", "caps", *_EITHER, "rates", "protect", "budget")
 _GROUPS: Final = ("queue", "cohort", "namespace")
 
@@ -86,7 +86,7 @@ def read_profile(path: str | Path) -> Profile:
         if key not in _KEYS:
             raise SchemaError(f"{path}: {_brief(key)}", "there is no such key", ", ".join(_KEYS))
     name = _text(path, document, "name", path.stem)
-    # A plan names its objective, and whoever checks it would take that for the program's own.
+    # A plan names its objective: a checker would take this name for the program's own profile.
     if name in PROFILES:
         raise SchemaError(f"{path}: name", f'"{name}" is a profile of the program', "another name")
     levels = _measures(path, document, "levels")
@@ -105,7 +105,7 @@ def read_profile(path: str | Path) -> Profile:
 
 
 def find_profile(name: str) -> Profile:
-    """Return the profile of a name; one that ends in ``.toml`` is a file.
+    """Return the profile of a name; a name that ends in ``.toml`` is a file.
 
     Raises ``InputError`` if there is no such profile, or its file cannot be used.
     """
@@ -127,7 +127,7 @@ def find_profile(name: str) -> Profile:
 def parse_front(text: str) -> tuple[Measure, Measure]:
     """Read the two measures of a Pareto front, such as ``pareto:D2,D4``.
 
-    Raises ``SchemaError`` if they are not two, or one cannot be used.
+    Raises ``SchemaError`` if there are not two, or a measure cannot be used.
     """
     parts = text.removeprefix(FRONT).split(",")
     if not text.startswith(FRONT) or len(parts) != 2 or parts[0].strip() == parts[1].strip():  # noqa: PLR2004 - a pair
@@ -236,7 +236,7 @@ def _evictions(where: str, value: object) -> int:
 def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
     """Read a term, or several of one unit joined by ``+``.
 
-    All priorities at once only as a level or a cap alone.
+    ``victims@each`` is permitted only alone, as a level or a cap: ``in_list``.
     """
     if not isinstance(text, str):
         raise _unusable(where, text, 'a text such as "D4+D5"')
@@ -259,7 +259,7 @@ def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
 def checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:
     """Return costs that are given per key, if all of them can be used.
 
-    Raises ``SchemaError`` if one is no whole number, negative or too large.
+    Raises ``SchemaError`` if a cost is no whole number, negative or too large.
     """
     for name, cost in (costs or {}).items():
         if not _is_whole(cost, 0, _MOST):
@@ -269,7 +269,7 @@ def checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:
 
 
 def _is_whole(value: object, least: int, most: int) -> TypeGuard[int]:
-    """Say whether a value is a whole number between two others; no truth value is one."""
+    """Say whether a value is a whole number from ``least`` to ``most``; a ``bool`` is none."""
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
@@ -293,14 +293,14 @@ _LONG: Final = re.compile(r"(?<![\w-])[+-]?[0-9][\w.+-]{100}")
 def parse_toml(text: str) -> dict[str, Any]:
     """Parse a TOML text.
 
-    What Python itself makes of it takes memory by the square of the length of a dotted key, and of
-    long numbers it makes what cannot be printed: both are refused before.
+    Python's own parser takes memory by the square of the length of a dotted key, and reads long
+    numbers that cannot be printed: both are refused before it runs.
 
-    Raises ``ValueError`` if it is no TOML, or more than a table of settings needs.
+    Raises ``ValueError`` if the text is no TOML, or has more than a table of settings needs.
     """
     import tomllib  # noqa: PLC0415 - hardly any plan has an objective from a file
 
-    # Strings and comments may hold whatever they like: only keys and numbers are looked at.
+    # Strings and comments may contain anything: only keys and numbers are tested.
     bare = _STRING_OR_COMMENT.sub("k", text)
     if _DEEP.search(bare):
         raise ValueError("a key has more than 20 parts")

@@ -1,4 +1,4 @@
-"""Profiles as data: which measures are capped at the scheduler's own, and which come first.
+"""Profiles as data: measures capped at the scheduler's own values, and levels in their order.
 
 Source: docs/design/objectives.md §4 and §5.
 """
@@ -21,11 +21,11 @@ Measure = tuple[str, ...]
 class Profile(Struct, frozen=True):
     """A named objective: hard caps, then levels minimised one after the other.
 
-    ``caps`` bound a measure by its value in the scheduler's own plan, where it found one. After
+    ``caps`` bound a measure by its value in the scheduler's own plan, where there is one. After
     the last level the canonical tie-break makes the answer unique. ``wishes`` bind every answer.
     ``rates`` say what one unit of a term counts in the term ``rated``: positive whole numbers.
-    ``median_checkpoint`` asks for the rule of the median, ``saving_counts`` for the time that
-    saving takes, see applied.py.
+    ``median_checkpoint`` asks for the rule of the median, ``saving_counts`` for counting the time
+    of saving as lost, see applied.py.
     """
 
     name: str
@@ -53,7 +53,7 @@ NAMED: Final[Measure] = ("count",)
 
 
 def with_names(levels: Sequence[Measure]) -> tuple[Measure, ...]:
-    """Return the levels of an objective, and the number of names last if it is none of them."""
+    """Return the levels of an objective, with ``count`` as the last if it is not among them."""
     return tuple(levels) if NAMED in levels else (*levels, NAMED)
 
 
@@ -96,8 +96,8 @@ PROFILES: Final[Mapping[str, Profile]] = {
         _profile("least-disruption", _DEFAULT_LEVELS, "the default order without caps"),
         _profile(
             "min-count",
-            # By `count` first, and not D2: an auditor counts all victims, D2 not those that go
-            # anyway.
+            # By `count` first, and not D2: an auditor counts all victims, D2 leaves out those that
+            # are being evicted already.
             "count D2 D3 D4+D5",
             "the smallest number of victims, those already being evicted included",
         ),

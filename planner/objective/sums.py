@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 TOLL_S: Final = 600
 LAST_TIER_TOLL_S: Final = 86_400
-"""What one eviction is worth beside the work it loses, in seconds of the victim's own size: ten
+"""What one eviction costs beside the work it loses, in seconds of the victim's own size: ten
 minutes, and a day more for the last tier (docs/design/objectives.md §5, weighted)."""
 
 _RAISED: Final = 2**31
@@ -31,7 +31,7 @@ _LARGEST_SIZE: Final = 2**62
 
 
 class LookedUp(Sequence[T]):
-    """Something of each of W workloads, looked up by position when it is asked for."""
+    """A value of each of W workloads, looked up by position when it is needed."""
 
     def __init__(self, number: int, of: Callable[[int], T]) -> None:
         self._number: Final = number
@@ -47,17 +47,17 @@ class LookedUp(Sequence[T]):
     def __getitem__(self, position: slice) -> Sequence[T]: ...
 
     def __getitem__(self, position: int | slice) -> T | Sequence[T]:
-        places = range(self._number)[position]  # behind the last this says so
+        places = range(self._number)[position]  # it refuses a position behind the last
         return self._of(places) if isinstance(places, int) else [*map(self._of, places)]
 
 
 class Losses(Struct, frozen=True, dict=True):
-    """What each of some workloads loses: what the terms add up; all are (W,).
+    """What the evictions of W workloads lose, for terms to add up; all but ``costs`` are (W,).
 
-    ``names`` are those under which ``costs`` knows them; one it does not name costs 1. ``sizes``
-    are in 1/32000 accelerator, as `exact_sizes` returns them. ``pods`` is how many each of them
-    runs, ``place`` their place in the scheduler's candidate order, from 1. ``rank``, ``priority``
-    and ``evicted`` are as in the table.
+    ``names`` are the keys of the workloads in ``costs``; one that is not named there costs 1.
+    ``sizes`` are in 1/32000 accelerator, as `exact_sizes` returns them. ``pods`` is how many pods
+    each workload runs, ``place`` its place in the scheduler's candidate order, from 1. ``rank``,
+    ``priority`` and ``evicted`` are as in `TermTable`.
     """
 
     names: Sequence[str]
@@ -72,26 +72,26 @@ class Losses(Struct, frozen=True, dict=True):
 
     @cached_property
     def costing(self) -> IntArray:
-        """1 for each that is not being evicted already: (W,)."""
+        """1 for each workload that is not being evicted already, else 0: (W,)."""
         return (~self.evicted).astype(np.int64)
 
     @cached_property
     def last_tier(self) -> IntArray:
-        """1 for each of the last tier: (W,)."""
+        """1 for each workload of the last tier, else 0: (W,)."""
         return self.of("last_tier")
 
     @cached_property
     def running_s(self) -> IntArray:
-        """For how long each runs: (W,)."""
+        """For how many seconds each workload has run: (W,)."""
         return self.of("running_s")
 
     def array(self, values: Sequence[int] | IntArray) -> IntArray:
-        """Return a cost of each as an array: (W,)."""
+        """Return a cost of each workload as an array, if all are exact: (W,)."""
         return _array(self.names, values)
 
     def of(self, name: str) -> IntArray:
-        """Return a field of what evicting each loses, a flag as 0 or 1: (W,)."""
-        # Where nothing is said, each field is the time of the run, or a constant.
+        """Return a field of the `Disruption` of each workload, a flag as 0 or 1: (W,)."""
+        # In a plain disruption a field is the run time, here -1, or a constant of 0 or more.
         plain, said = getattr(plain_disruption(-1), name), self.disruptions.said
         runs = self.disruptions.running_s
         found = runs.copy() if plain < 0 else np.full(runs.size, plain, dtype=np.int64)
@@ -100,9 +100,9 @@ class Losses(Struct, frozen=True, dict=True):
         return found
 
     def worked(self, seconds: IntArray) -> IntArray:
-        """Return the work of some seconds of each, in accelerator-seconds: (W,)."""
+        """Return each workload's work in the seconds given, in accelerator-seconds: (W,)."""
         largest = int(self.sizes.max(initial=0)) * int(seconds.max(initial=1))
-        kind = np.int64 if largest <= _LARGEST_SIZE else np.object_  # Python's own are exact
+        kind = np.int64 if largest <= _LARGEST_SIZE else np.object_  # Python's integers are exact
         return self.array(work(self.sizes.astype(kind), seconds.astype(kind))) * self.costing
 
 
@@ -121,8 +121,8 @@ SUMS: Final[dict[str, Callable[[Losses], IntArray]]] = {
     "toll": lambda w: w.worked(TOLL_S + w.last_tier * LAST_TIER_TOLL_S),
     "time": lambda w: w.running_s * w.costing,
     "early": lambda w: np.maximum(0, w.of("min_runtime_s") - w.running_s) * w.costing,
-    # Those that are being evicted count here: to name them without need is what the tie-break
-    # avoids.
+    # Workloads that are being evicted already count here: the tie-break is to name none of them
+    # without need.
     "count": lambda w: np.ones_like(w.rank),
     "cost": lambda w: (
         w.array([w.costs.get(name, 1) for name in w.names]) if w.costs else np.ones_like(w.rank)
@@ -142,7 +142,7 @@ def separable_terms(losses: Losses) -> dict[str, IntArray]:
 def exact_sizes(names: Sequence[str], sizes: Sequence[int], kind: IntArray) -> IntArray:
     """Return sizes in 1/32000 accelerator as an array: (W,).
 
-    ``sizes`` are those of the kinds of workloads that there are, ``kind`` is (W,).
+    ``sizes`` has the size of each kind of workload, ``kind`` is (W,) the kind of each.
 
     Raises ``UnsupportedError`` if a workload is too large to calculate with.
     """
@@ -169,14 +169,14 @@ def _array(
 def places(order: IntArray, eligible: BoolArray) -> IntArray:
     """Return the place of each workload among the eligible in the scheduler's order: (W,).
 
-    The first has 1; what is not eligible has the place it would have.
+    The first has place 1; a workload that is not eligible has the place that it would have.
     """
     before = np.searchsorted(np.sort(order[eligible]), order, side="left")
     return before.astype(np.int64) + 1
 
 
 def ranks(priority: IntArray, eligible: BoolArray) -> tuple[IntArray, list[int]]:
-    """Rank priorities among the distinct ones of the eligible, from 1: (W,); return these, too."""
+    """Return the rank of each priority among the eligible's, from 1: (W,); and these, each once."""
     distinct = sorted({*priority[eligible].tolist()})
     found = np.searchsorted(np.array(distinct, dtype=np.int64), priority, side="left")
     return found.astype(np.int64) + 1, distinct

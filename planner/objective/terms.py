@@ -24,15 +24,15 @@ from planner.problem.array import BoolArray, IntArray
 from planner.term import ACCELERATOR, MORE, RATED, find_term, in_order, priority_of, victims_of
 
 CASCADE: Final = ("D11",)
-"""The measure of what would preempt again."""
+"""The measure that counts victims which would preempt again."""
 
 
 class Cut(NamedTuple):
     """A proven fact: one victim would preempt again in every victim set of a kind.
 
-    All are positions of workloads. The sets are those with the ``victim`` and all of ``going``,
-    and none of ``staying``, in which the amounts of the victims named in each of ``sums`` add up
-    to its total. The victim itself is in none of the three.
+    Workloads are named by their positions. The sets are those with ``victim`` and all of ``going``
+    and none of ``staying``, in which for each pair of ``sums``, amounts by workload and a total,
+    the amounts of the victims add up to the total. ``victim`` itself is in none of the three.
     """
 
     victim: int
@@ -42,27 +42,27 @@ class Cut(NamedTuple):
 
 
 class Cascades(Protocol):
-    """What a search knows of the term D11, which no formula tells: the answers so far.
+    """What a search knows of the term D11, which no formula gives: the answers so far.
 
     Whether a victim would preempt again is a decision of the scheduler on the state after the plan.
-    So D11 is asked for whole victim sets, and every answer also holds for others: a cut of the
-    search, as in logic-based Benders decomposition.
+    So D11 is computed for whole victim sets, and every answer also holds for other sets: a cut of
+    the search, as in logic-based Benders decomposition.
     """
 
     @property
     def cuts(self) -> Sequence[Cut]:
-        """Everything learned, in the order in which it was."""
+        """The cuts learned so far, in the order in which they were learned."""
         ...
 
     def count(self, victims: Sequence[int]) -> int:
-        """Return how many of some victims, given by positions, would preempt again.
+        """Return how many victims of a set, given by positions, would preempt again.
 
-        Each that would is in a cut from then on.
+        For each of them there is a cut from then on.
         """
         ...
 
     def is_steady(self, position: int) -> bool:
-        """Say whether a workload could preempt nobody again, whoever goes with it."""
+        """Say whether a workload could preempt nobody again, whichever other victims there are."""
         ...
 
 
@@ -77,7 +77,7 @@ _NAMESPACE: Final = "namespace/"
 
 
 class Budget(NamedTuple):
-    """A PodDisruptionBudget: how many pods may go, and (W,) how many of each workload it covers."""
+    """A PodDisruptionBudget: pods that may go, and (W,) how many of each workload it covers."""
 
     allowed: int
     pods: IntArray
@@ -87,29 +87,29 @@ class TermTable(Struct, frozen=True):
     """The terms of one problem with W workloads and F kinds of resources.
 
     - ``separable``: Per term (W,): what each workload adds.
-    - ``rank``, ``priority``, ``priorities``: (W,) from 1 for the lowest priority among the
-      candidates; (W,) the priorities themselves; those among the candidates, each once, from the
-      lowest up.
+    - ``rank``, ``priority``, ``priorities``: (W,) the rank of a workload's priority, from 1 for the
+      lowest among the candidates; (W,) the priority itself; the priorities of the candidates, each
+      once, from the lowest up.
     - ``queue``, ``size``, ``evicted``, ``holding``: (W,) the queue a workload counts for, its size
-      in 1/32000 accelerator, and whether it is being evicted already; (W, F) what it holds.
-    - ``borrowed``: Per queue or cohort, what it uses beyond what it has of its own, divided by its
-      weight where shares are weighted, in 1/32000 accelerator.
-    - ``sharers``: Per queue, the positions in ``borrowed`` from which its victims are taken: its
-      own, and those of cohorts above it that borrow for others than the preemptor.
+      in 1/32000 accelerator, and whether it is being evicted already; (W, F) its usage.
+    - ``borrowed``: Per queue or cohort, what it uses beyond its own quota or guaranteed, divided by
+      its weight where shares are weighted, in 1/32000 accelerator.
+    - ``sharers``: Per queue, the positions in ``borrowed`` that its victims count for: its own, and
+      those of the cohorts above it that borrow and are not above the preemptor.
     - ``contested``, ``weight``: Positions of the resources whose over-freeing counts; (F,) the size
       of one unit of each.
-    - ``needs``: (C, F) for each of the alternatives, such as nodes: what victims must free once
-      those that are being evicted already are gone, 0 where nothing is contested.
-    - ``alternative``: The position of the alternative that given victims are for.
+    - ``needs``: (C, F) for each of C alternatives, such as nodes: what victims must free once the
+      workloads that are being evicted already are gone, 0 for a resource that is not short.
+    - ``alternative``: A function from victims to the position of the alternative they are for.
     - ``disruptions``: (W,) what evicting each workload loses.
-    - ``groups``: (W,) what each is part of, such as ``queue/team-a`` or ``namespace/ml``.
-    - ``budgets``: The PodDisruptionBudgets; ``None`` where the state cannot tell, then there is no
-      term.
+    - ``groups``: (W,) the groups of each workload, such as ``queue/team-a`` or ``namespace/ml``.
+    - ``budgets``: The PodDisruptionBudgets; ``None`` where the state cannot tell, and then there
+      is no term ``pdb``.
     - ``rates``: What one unit of a term counts in the term ``rated``; without any there is no such
       term.
     - ``own``: How many victims of each priority the scheduler's own plan has; without it there is
       no term ``more@each``.
-    - ``cascades``: What answers D11; without it there is no such term.
+    - ``cascades``: Counts D11; without it there is no such term.
     """
 
     separable: Mapping[str, IntArray]
@@ -135,7 +135,7 @@ class TermTable(Struct, frozen=True):
 
     def refuse_missing(self, objective: str, terms: Iterable[str]) -> None:
         """Raise ``UnsupportedError`` if the state has no source for a term of an objective."""
-        # The terms of nobody are the terms there are.
+        # The terms of the empty victim set are all the terms that the state has.
         known = self.evaluate(())
         for term in terms:
             if term not in known:
@@ -146,15 +146,15 @@ class TermTable(Struct, frozen=True):
                 )
 
     def telling_apart(self, terms: Iterable[str]) -> list[IntArray]:
-        """Return what workloads must agree in to be interchangeable under terms: (W,) each."""
+        """Return arrays, (W,) each, in which workloads interchangeable under terms must agree."""
         wanted = set(terms)
         if RATED in wanted:
             wanted |= self.rates.keys()
         known = sorted(wanted & self.separable.keys())
         arrays = [self.separable[term] for term in known if priority_of(term) is None]
         if len(arrays) < len(known) or MORE in wanted:
-            arrays.append(self.priority)  # one for all priorities: there may be many
-        # Laws look at queues, not at namespaces: D8t has to tell them apart itself.
+            arrays.append(self.priority)  # one array for all priorities: there may be many
+        # Laws look at queues, not at namespaces: for D8t namespaces are an array of their own.
         if "D8t" in wanted:
             tenants = [self.tenant(position) for position in range(len(self.groups))]
             arrays.append(np.unique(tenants, return_inverse=True)[1].astype(np.int64))
@@ -162,17 +162,17 @@ class TermTable(Struct, frozen=True):
             arrays += [budget.pods for budget in self.budgets or ()]
         others = {"D1": self.rank, "D9": self.size}
         if self.cascades is not None:
-            # What a victim does next depends on its request and its place in its queue: no two are
-            # alike.
+            # Whom a victim would preempt depends on its request and its place in its queue: no two
+            # workloads are interchangeable.
             others["D11"] = np.arange(len(self.rank), dtype=np.int64)
         return [*arrays, *(array for term, array in others.items() if term in wanted)]
 
     def is_separable(self, terms: Iterable[str]) -> bool:
-        """Say whether some terms together are a sum over victims."""
+        """Say whether the sum of terms is a sum over victims."""
         return all(term in self.separable for term in terms)
 
     def in_sum(self, terms: Iterable[str], of: IntArray | slice = slice(None)) -> IntArray:
-        """Return what each workload adds to separable terms together: all, or those at positions.
+        """Return what each workload, or each at positions, adds to the sum of separable terms.
 
         Raises ``KeyError`` if one of the terms is not separable.
         """
@@ -184,14 +184,14 @@ class TermTable(Struct, frozen=True):
     def rated(self, objective: str, rates: Mapping[str, int]) -> TermTable:
         """Return these terms with ``rated`` among them; rates are positive whole numbers.
 
-        Where all that is rated are sums over victims, so is that.
+        Where all rated terms are sums over victims, ``rated`` is one as well.
 
         Raises ``UnsupportedError`` if the state cannot tell a rated term, or their sum is beyond
         exact numbers.
         """
         self.refuse_missing(objective, rates)
         known = self.separable.keys() & rates.keys()
-        # Before it is added up: the sum itself could already wrap around.
+        # Tested before adding up: the sum itself could already wrap around.
         most = sum(int(self.separable[term].max(initial=0)) * rates[term] for term in known)
         if most > LARGEST_COST:
             raise UnsupportedError(
@@ -207,7 +207,7 @@ class TermTable(Struct, frozen=True):
         return replace(self, separable=separable, rates=rates)
 
     def counting(self, priorities: Iterable[int]) -> TermTable:
-        """Return these terms, and for some priorities those that count their victims."""
+        """Return these terms and, for each priority given, the term that counts its victims."""
         going = ~self.evicted
         counted = {
             victims_of(priority): ((self.priority == priority) & going).astype(np.int64)
@@ -220,12 +220,12 @@ class TermTable(Struct, frozen=True):
         return next((one for one in self.groups[position] if one.startswith(_NAMESPACE)), "")
 
     def of_priorities(self, chosen: Iterable[int]) -> Counter[int]:
-        """Return how many of some victims have each priority, those being evicted left out."""
+        """Return how many victims have each priority, without those being evicted already."""
         going = (position for position in chosen if not self.evicted[position])
         return Counter(int(self.priority[position]) for position in going)
 
     def costs_of(self, position: int) -> dict[str, int]:
-        """Return what a workload adds to every separable term; its priority is told elsewhere."""
+        """Return what a workload adds to separable terms, without those that count one priority."""
         return {
             term: int(costs[position])
             for term, costs in self.separable.items()
@@ -237,16 +237,16 @@ class TermTable(Struct, frozen=True):
     ) -> dict[str, int]:
         """Return every term of a victim set, given by positions of the workloads.
 
-        Where ``only`` some are asked for, others may be left out.
+        Terms that are not among ``only`` may be left out.
         """
         listed = list(chosen)
         victims = np.array(listed, dtype=np.int64)
         asked = self.separable
         if self.rates or self.cascades is not None:
-            only = None  # what is rated can be any of them; D11 says itself that there is no time
+            only = None  # ``rated`` may need any term; counting D11 itself ends when time is up
         elif only is not None:
             asked = {term: self.separable[term] for term in only if term in self.separable}
-        # As Python's integers, which no sum can leave: a plan's values are exact, however large.
+        # As Python's integers, which never overflow: a plan's values are exact, however large.
         totals = {term: sum(costs[victims].tolist()) for term, costs in asked.items()}
         if only is not None and all(term in totals for term in only):
             return totals
@@ -259,7 +259,7 @@ class TermTable(Struct, frozen=True):
         )
         queues = self.queue[going].tolist()
         totals["D8"] = len({*queues})
-        # These look at victim by victim, and a tree asks for its few terms a thousand times.
+        # D8t and D9 loop over victims, and a proof tree evaluates its few terms a thousand times.
         if only is None or "D8t" in only:
             totals["D8t"] = len({tenant for tenant in map(self.tenant, going.tolist()) if tenant})
         if only is None or "D9" in only:
@@ -270,7 +270,7 @@ class TermTable(Struct, frozen=True):
             )
         if self.own is not None:
             ours, own = self.of_priorities(listed), self.own
-            # At the highest priority in which they differ, if they do.
+            # Compared at the highest priority where the numbers differ, if they do.
             at = max((each for each in {*ours, *own} if ours[each] != own.get(each, 0)), default=0)
             totals[MORE] = int(ours[at] > own.get(at, 0))
         if self.cascades is not None:
@@ -280,7 +280,7 @@ class TermTable(Struct, frozen=True):
         return in_order(totals)
 
     def _most_unfair(self, queues: Sequence[int], sizes: Sequence[int]) -> int:
-        """Return D9 of victims of some sizes in some queues."""
+        """Return D9 of victims, given by their queues and sizes."""
         taken: Counter[int] = Counter()
         for queue, size in zip(queues, sizes, strict=True):
             for sharer in self.sharers[queue]:
@@ -296,7 +296,7 @@ def work(size: Amount, seconds: Amount) -> Amount:
 
 
 def counted_as_borrowed(amount: int) -> int:
-    """Return what who borrows an amount counts as borrowing: one accelerator at least.
+    """Return the amount that D9 takes for the one borrowed: at least one accelerator.
 
     Source: docs/design/objectives.md §3, D9: max(1, borrowed).
     """
@@ -304,8 +304,8 @@ def counted_as_borrowed(amount: int) -> int:
 
 
 def unfairness(taken: int, borrowed: int) -> int:
-    """Return the per mille that victims are of what their queue or cohort borrows, rounded up.
+    """Return victims in per mille of what their queue or cohort borrows, rounded up.
 
-    Both are in 1/32000 accelerator.
+    Both sizes are in 1/32000 accelerator.
     """
     return -(-PER_MILLE * taken // counted_as_borrowed(borrowed))

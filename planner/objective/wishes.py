@@ -23,16 +23,16 @@ Group = str
 
 
 class Wishes(Struct, frozen=True):
-    """Conditions of an objective; they bind like rules, and are none of the scheduler's.
+    """Conditions of an objective, which bind like laws but are not the scheduler's.
 
     ``min_runtime_s`` says for groups how many seconds a workload may run before it may be
     evicted; where several apply, the longest counts. ``annotated`` says that the run time which
-    a workload itself asks for is one of them. ``budget`` says how many evictions a group suffers
-    at most. What is being evicted already goes anyway: none of them touches it. ``most`` bounds
+    a workload itself asks for applies, too. ``budget`` says how many evictions a group suffers
+    at most. None of these applies to workloads that are being evicted already. ``most`` bounds
     measures, which must be among the levels or caps of the objective.
 
-    ``soft_runtime_s`` is like ``min_runtime_s``, but forbids nothing: what a victim lacks of it
-    counts in the term ``early``, and so does what it lacks of the run time it asks for itself.
+    ``soft_runtime_s`` is like ``min_runtime_s``, but forbids nothing: the term ``early`` counts
+    the seconds that a victim lacks of it, or of the run time it asks for itself if that is longer.
     """
 
     min_runtime_s: Mapping[Group, int] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Wishes(Struct, frozen=True):
     annotated: bool = False
 
     def __bool__(self) -> bool:
-        """Whether anything binds."""
+        """Whether there is a condition that can forbid a plan."""
         return bool(self.min_runtime_s or self.budget or self.most or self.annotated)
 
     @property
@@ -52,7 +52,7 @@ class Wishes(Struct, frozen=True):
         return tuple(group for group in named if group != EVERYBODY)
 
     def protected(self, table: TermTable) -> BoolArray:
-        """Say who must be left alone because they have not run for long enough: (W,)."""
+        """Say which workloads may not be evicted, as they have not run for long enough: (W,)."""
         found = [
             disruption.running_s < _longest(self.min_runtime_s, groups)
             or (self.annotated and disruption.running_s < disruption.min_runtime_s)
@@ -61,7 +61,7 @@ class Wishes(Struct, frozen=True):
         return np.array(found, dtype=np.bool_) & ~table.evicted
 
     def early(self, table: TermTable) -> IntArray:
-        """Return what everybody lacks of the run time that is protected softly, in s: (W,)."""
+        """Return the seconds that each workload lacks of its softly protected run time: (W,)."""
         lacking = [
             max(disruption.min_runtime_s, _longest(self.soft_runtime_s, groups))
             - disruption.running_s
@@ -70,14 +70,14 @@ class Wishes(Struct, frozen=True):
         return np.maximum(0, np.array(lacking, dtype=np.int64)) * ~table.evicted
 
     def counted(self, table: TermTable, group: Group) -> BoolArray:
-        """Say whose eviction a group's budget counts: (W,)."""
+        """Say which workloads count against a group's budget if evicted: (W,)."""
         inside = [group == EVERYBODY or group in groups for groups in table.groups]
         return np.array(inside, dtype=np.bool_) & ~table.evicted
 
     def are_kept(self, table: TermTable, victims: Iterable[int]) -> bool:
         """Say whether victims, given by positions of the workloads, keep to all wishes."""
         listed = list(victims)
-        # Not asked for nothing: D11 among the terms asks the scheduler, as long as time lasts.
+        # Only where needed: D11 among the terms takes decisions of the scheduler, and time.
         terms = table.evaluate(listed) if self.most else {}
         counts = ((self.counted(table, group)[listed].sum(), n) for group, n in self.budget.items())
         return (

@@ -25,10 +25,10 @@ WITHOUT_SOURCE: Final = frozenset({"D6", "D10"})
 
 
 def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
-    """Return the node that a victim set is for, ``None`` if it can be for none.
+    """Return the node that a victim set makes room on, ``None`` if there can be none.
 
-    It is the one that all victims are on, if they make room there: on no other do they free less
-    beyond the need. Else it is the first usable one that has room without any victims.
+    It is the node that all victims are on, if they make room there: on no other do they free less
+    beyond the need. Else it is the first usable node that has room without any victims.
     """
     nodes = {int(problem.node[victim]) for victim in victims}
     own = nodes.pop() if len(nodes) == 1 and NOWHERE not in nodes else None
@@ -39,7 +39,7 @@ def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
         pairs = zip(problem.types, freed.tolist(), strict=True)
         if fits({t: available.get(t, 0) + more for t, more in pairs}, problem.ask.resource):
             return own
-    # Any of them permits the same victims; the first, so that one set has one value of D7.
+    # Any roomy node permits the same victims; always the first, so that D7 has one value.
     return problem.roomy[0]
 
 
@@ -54,8 +54,8 @@ def yunikorn_term_table(
 
     - ``problem``: The problem.
     - ``now``: The clock in nanoseconds.
-    - ``eligible``, ``adjusted``: (A,) the candidates, among whose priorities ranks are counted,
-      with the queues' offsets.
+    - ``eligible``, ``adjusted``: (A,) the candidates; (A,) priorities with the queues' offsets.
+      Ranks are counted among those of the candidates.
     - ``costs``: Cost per allocation key for the term ``cost``; an allocation not named costs 1.
 
     Raises ``LookupFailed`` if a cost is given for an allocation that is not there. Raises
@@ -73,8 +73,8 @@ def yunikorn_term_table(
     )
     priority = np.array(adjusted, dtype=np.int64)
     rank, priorities = ranks(priority, eligible)
-    # What is being preempted is no candidate of YuniKorn at all, unlike in Kueue: nobody goes for
-    # free.
+    # What is being preempted already is no candidate of YuniKorn at all, unlike in Kueue: no
+    # victim is free of cost.
     nobody = np.zeros(len(keys), dtype=np.bool_)
     contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
     held = [
@@ -83,7 +83,7 @@ def yunikorn_term_table(
     ]
     sizes, pods = exact_sizes(keys, held, np.arange(len(keys))), [1] * len(keys)
     place, asked = places(problem.order, eligible), problem.ask.resource
-    # Without a node nobody can be freed for, and all that is asked for is lacking.
+    # Without any node there is one alternative, which lacks all that the ask wants.
     needs = [
         [max(0, asked.get(t, 0) - max(0, room.get(t, 0))) for t in problem.types]
         for room in problem.available or ({},)
@@ -120,7 +120,7 @@ def yunikorn_term_table(
 
 
 def known_yunikorn_groups(state: YuniKornState) -> KnownGroups:
-    """Return the groups of a state of YuniKorn that wishes may name: it has no cohorts."""
+    """Return the groups of a state that wishes may name: YuniKorn has no cohorts."""
     applications = [one for partition in state.partitions for one in partition.applications]
     pods = [one.pod for app in applications for one in (*app.allocations, *app.requests)]
     roots = [partition.root for partition in state.partitions]
@@ -131,7 +131,7 @@ def known_yunikorn_groups(state: YuniKornState) -> KnownGroups:
 
 
 def refuse_annotated(profile: Profile) -> None:
-    """Raise ``UnsupportedError`` if an objective heeds what workloads say: a dump cannot tell."""
+    """Raise ``UnsupportedError`` if an objective needs annotations, which a dump does not have."""
     runtime = "it protects the run time that workloads ask for"
     instead = "protect queues or namespaces instead"
     checkpoints, saving = "it goes by published checkpoints", "it counts the time of saving"

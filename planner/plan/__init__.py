@@ -1,12 +1,12 @@
 """The output schemas: plans with their victims and certificates, and the verifier's verdicts.
 
-base.py      what every piece of output is made of; what an answer leaves out of a state, and what
-             that makes of its status; the victims of a plan as a pandas DataFrame
-record.py    what the plans of every scheduler have in common; what they take more of than the
-             scheduler's own; the calls of kubectl that carry one out
-proof.py     proof trees: the steps that show that no plan is better; apart from their plan, too
+base.py      the base of all records; what an answer leaves out of a state, and the status that
+             follows; the victims of a plan as a pandas DataFrame
+record.py    what the plans of every scheduler have in common; the measures in which a plan exceeds
+             the scheduler's own; the calls of kubectl that carry a plan out
+proof.py     proof trees: the steps that show that no plan is better; trees in a file of their own
 kueue.py     the plan for a pending workload of Kueue, with the tree and the nodes around it, and
-             that for several at once
+             the joint plan for several
 yunikorn.py  the plan for an ask of YuniKorn
 front.py     the Pareto front of two measures, of any scheduler
 """

@@ -1,6 +1,6 @@
-"""What every piece of output is made of: records, and answers with what they leave out of a state.
+"""The base of all output: records, and answers that say what they leave out of a state.
 
-What is left out decides what becomes of a status. Answers that evict can be had as a DataFrame.
+What an answer leaves out can make its status conditional. Answers with victims have a DataFrame.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Published(Record):
 
 
 def name_some(names: Collection[str], most: int) -> str:
-    """Name some of several, and count the others."""
+    """Return the first ``most`` names in one text, and how many more there are."""
     more = len(names) - most
     return ", ".join(islice(names, most)) + (f" and {more} more" if more > 0 else "")
 
@@ -56,9 +56,9 @@ def name_some(names: Collection[str], most: int) -> str:
 Status = Literal["optimal", "conditional", "feasible", "infeasible", "unknown"]
 """optimal: proved and verified. feasible: legal, not proved best. infeasible: proved that no
 legal victim set exists. unknown: nothing found, nothing proved. conditional: proved of the state
-as far as the planner models it, and there is something in it that it does not (``coverage``)."""
+as far as the planner models it, but something in the state is not modelled (``coverage``)."""
 Proved = Literal["optimal", "infeasible"]
-"""What a conditional answer would be, if what it leaves out decided nothing."""
+"""The status that a conditional answer would have if what it leaves out decided nothing."""
 Assume = Literal["quota"]
 """What a user may vouch for. quota: that quota, as the planner sees it, alone decides."""
 
@@ -82,15 +82,15 @@ class Uncovered(Record):
 
 
 HTML: Final = Part[Callable[[Any], str]]("html")
-"""Writes an answer as what a notebook shows: the page of ``--format html``, in a frame."""
+"""Returns an answer as HTML for a notebook: the page of ``--format html``, in a frame."""
 
 
 class Covered(Record):
     """An answer with a status, and with what it leaves out.
 
-    Its fields are declared where an answer is, so that they stand in their place in its JSON:
-    ``status``; ``proved``, what the status would be without ``coverage``; and ``assume``, the
-    user's word that it may be counted nevertheless.
+    Subclasses declare its fields, so that each stands at its place in their JSON: ``status``;
+    ``proved``, what the status would be without ``coverage``; and ``assume``, what the user
+    vouches for, so that the status counts in spite of ``coverage``.
     """
 
     if TYPE_CHECKING:
@@ -102,27 +102,27 @@ class Covered(Record):
 
     @property
     def claim(self) -> Status:
-        """What is claimed of the state as far as the planner models it."""
+        """The status that is claimed of the state as far as the planner models it."""
         return self.proved or self.status
 
     @property
     def reading(self) -> dict[str, str]:
-        """What `planner.read` has to be told of its state besides the clock."""
+        """What `planner.read` needs to read the plan's state again, besides the clock."""
         return {}
 
     @property
     def sees_to(self) -> frozenset[str]:
-        """The features that are left out of other answers, and not of this one."""
+        """The features that other answers leave out, and this one takes into account."""
         return frozenset()
 
     def __repr__(self) -> str:
-        """Say in a line what it is: a plan of thousands of fields fills a screen otherwise."""
+        """Describe the answer in a line: a plan of thousands of fields would fill a screen."""
         fields = type(self).model_fields.keys()
         parts = ["status", *sorted({"preemptor"} & fields), *sorted(_SAID & fields)]
         return f"<{type(self).__name__} {': '.join(str(getattr(self, one)) for one in parts)}>"
 
     def _repr_html_(self) -> str | None:
-        """Return its page for a notebook; nothing of a scheduler that has no pages."""
+        """Return the answer's page for a notebook; ``None`` for a scheduler that has no pages."""
         write = HTML.find(self)
         return None if write is None else write(self)
 
@@ -146,9 +146,9 @@ CoveredT = TypeVar("CoveredT", bound=Covered)
 def qualified(
     answer: CoveredT, coverage: tuple[Uncovered, ...], assume: Assume | None = None
 ) -> CoveredT:
-    """Return an answer with what it leaves out, and the status that is left.
+    """Return an answer with what it leaves out, and with the status that follows.
 
-    What was proved stays so under a condition, unless the user vouches for it by ``assume``.
+    A proved status becomes conditional, unless the user vouches for what is left out: ``assume``.
     """
     if not coverage:
         return answer

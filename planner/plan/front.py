@@ -10,8 +10,8 @@ from planner.plan.record import AnyPlan, SchedulerId
 Place = Literal["on", "behind", "outside", "open", "none"]
 """Where the scheduler's own plan is. on: a point has its values. behind: a point is as good in
 both measures and better in one. outside: it is none of the plans that the front is drawn from.
-open: neither, and points may be missing. none: it takes nobody, and does not start the
-preemptor."""
+open: neither on nor behind, and points may be missing. none: it has no victims, and does not start
+the preemptor."""
 
 
 class FrontMeasure(Record):

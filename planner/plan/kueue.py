@@ -99,7 +99,7 @@ class Amount(Record):
 
     @property
     def place(self) -> str:
-        """What it is of, in one text."""
+        """The flavor-resource, in one text."""
         return f"{self.flavor}/{self.resource}"
 
 
@@ -153,17 +153,17 @@ class Victim(Record):
 
     @property
     def key(self) -> str:
-        """What plans call it."""
+        """The key of the victim in plans."""
         return self.workload
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name of the victim for people."""
         return self.workload
 
     @property
     def runs_in(self) -> str:
-        """The queue it runs in."""
+        """The queue that the victim runs in."""
         return self.cluster_queue
 
 
@@ -333,13 +333,13 @@ class Plan(AnyPlan):
 
     @property
     def reading(self) -> dict[str, str]:
-        """With which release and requests its state is read again."""
+        """The release, and the source of requests, with which the plan's state is read again."""
         release = {} if self.kueue is None else {"release": self.kueue.release}
         return {**release, "requests": self.requests}
 
     @property
     def sees_to(self) -> frozenset[str]:
-        """Topology, where pods have a place on nodes."""
+        """The feature ``topology``, where the plan gives pods a place on nodes."""
         return frozenset() if self.placement is None else frozenset({"topology"})
 
     @property
@@ -352,7 +352,7 @@ class Plan(AnyPlan):
 
     @property
     def preemptor_queue(self) -> str:
-        """The queue it waits in."""
+        """The queue that the preemptor waits in."""
         return self.cluster_queue
 
     @property
@@ -367,12 +367,12 @@ class Plan(AnyPlan):
 
     @property
     def short(self) -> frozenset[tuple[str, str]]:
-        """The flavors and resources of which there is not enough."""
+        """The flavors and resources that are contested: there is not enough of them."""
         return frozenset((one.flavor, one.resource) for one in self.demand if one.contested)
 
     @property
     def freed(self) -> list[tuple[tuple[str, str], int]]:
-        """What victims hold by flavor and resource, what is being evicted already left out."""
+        """The usage of the victims, without those being evicted already, by flavor and resource."""
         return [
             ((one.flavor, one.resource), one.units)
             for victim in self.victims
@@ -382,19 +382,19 @@ class Plan(AnyPlan):
 
     @property
     def attempt(self) -> str:
-        """Which of Kueue's attempts it belongs to; empty under fair sharing, which makes one."""
+        """Which of Kueue's attempts the plan belongs to; empty under fair sharing: it makes one."""
         if self.borrowing is None or self.rules == "kueue-fair":
             return ""
         return "with borrowing" if self.borrowing else "without borrowing"
 
     @property
     def rule_options(self) -> str:
-        """What is said of the rules besides their name; empty if nothing is."""
+        """The options of the rules, besides their name; empty if there are none."""
         return "strict" if self.strict else self.kep83.text if self.kep83 else ""
 
     @property
     def priorities(self) -> list[int]:
-        """The priorities of the victims, what is being evicted already left out."""
+        """The priorities of the victims, without those being evicted already."""
         return [one.priority for one in self.victims if not one.evicted]
 
     @model_validator(mode="after")
@@ -503,7 +503,7 @@ class JointPlan(Published, Evicting):
 
     @property
     def admitted(self) -> tuple[str, ...]:
-        """Who is admitted, in the order in which they are served."""
+        """The workloads that are admitted, in the order in which they are served."""
         return tuple(step.preemptor for step in self.steps)
 
     @property

@@ -4,8 +4,8 @@ A tree is written in the order in which it is walked: a split is followed by the
 first part, then by those of its second, and so on; a leaf closes its part.
 docs/explanation/proof.md leads through one by hand.
 
-Apart from its plan, a tree is a line that names the preemptor of the plan, the claim, and the
-number of steps, which are the lines that follow:
+Apart from its plan, a tree begins with a line that names the preemptor of the plan, the claim, and
+the number of steps; the steps follow, one on each line:
 
     {"preemptor": "team-a/train", "claim": "D2", "steps": 1}
     {"rows": {"nvidia.com/gpu in flavor h100 at cohort/company": 1, "better": 8}}
@@ -109,7 +109,7 @@ def lines_of(preemptor: str, trees: Iterable[Tree]) -> Iterator[str]:
 
 
 def trees_of(lines: Sequence[str], where: str) -> Mapping[str, tuple[Tree, ...]]:
-    """Return the trees that lines hold, by the preemptors of their plans.
+    """Read trees from lines; return them by the preemptors of their plans.
 
     Raises ``SchemaError`` if a line is not what it should be, or steps are missing; ``where`` names
     the file.

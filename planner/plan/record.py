@@ -16,7 +16,7 @@ from planner.scheduler import Part, schedulers
 SchedulerId = Annotated[
     str, Field(pattern="^[a-z][a-z0-9-]*$", examples=[one.id for one in schedulers()])
 ]
-"""What states and plans call a scheduler, such as ``kueue``."""
+"""The id of a scheduler in states and plans, such as ``kueue``."""
 
 
 Proof = Literal["certified", "solver"]
@@ -71,7 +71,7 @@ class SolverFreeBound(Record):
 
 
 OWN_ROW: Final = "better"
-"""How the rows that bound the measure of a level itself begin, in trees and in sums."""
+"""How the names of rows that bound the level's own measure begin, in trees and in sums."""
 
 
 class WeighedRow(Record):
@@ -115,7 +115,7 @@ class BoundByRows(Record):
 
     @property
     def is_by_one_row(self) -> bool:
-        """Whether one row, at most, is weighed against those of the level itself."""
+        """Whether at most one row is added to those that bound the level itself."""
         return sum(not each.row.startswith(OWN_ROW) for each in self.rows) <= 1
 
 
@@ -158,11 +158,11 @@ class Shown(Record):
 
     @property
     def levels(self) -> int:
-        """How many there are in all."""
+        """How many levels there are in all."""
         return self.by_hand + self.tree + self.engines + self.unproved
 
     def plus(self, other: Shown) -> Shown:
-        """Return the sum of both."""
+        """Return the numbers of both, added up."""
         return Shown(**{name: getattr(self, name) + count for name, count in other})
 
 
@@ -206,7 +206,7 @@ class Certificate(Record):
 
     @property
     def shown(self) -> Shown:
-        """What the levels rest on."""
+        """How many levels rest on what."""
         return Shown(**Counter(map(self._rests_on, self.levels)))
 
     def _rests_on(self, level: Level) -> str:
@@ -255,7 +255,7 @@ class AnyPlan(Published, Evicting):
     coverage: tuple[Uncovered, ...] = ()
     assume: Assume | None = None
     explanation: str
-    if TYPE_CHECKING:  # these stand in each plan, in their place in its JSON
+    if TYPE_CHECKING:  # each plan declares these, at their place in its JSON
         preemptor: str
         priority: int
         now: datetime
@@ -274,17 +274,17 @@ class AnyPlan(Published, Evicting):
     @property
     @abstractmethod
     def where(self) -> dict[str, dict[str, int]]:
-        """The pods that go to each node or other leaf."""
+        """The number of pods that go to each node or other leaf, by podset."""
 
     @property
     def preemptor_name(self) -> str:
-        """What people call the preemptor."""
+        """The name of the preemptor for people."""
         return self.preemptor
 
     @property
     @abstractmethod
     def preemptor_queue(self) -> str:
-        """The queue it waits in."""
+        """The queue that the preemptor waits in."""
 
     @property
     def never_comes(self) -> bool:
@@ -294,7 +294,7 @@ class AnyPlan(Published, Evicting):
     @property
     @abstractmethod
     def requested(self) -> dict[tuple[str, str], int]:
-        """What the preemptor asks for, by flavor and resource; without flavors they are empty."""
+        """What the preemptor asks for, by flavor (empty if there are none) and resource."""
 
     @property
     @abstractmethod
@@ -304,22 +304,22 @@ class AnyPlan(Published, Evicting):
     @property
     @abstractmethod
     def freed(self) -> list[tuple[tuple[str, str], int]]:
-        """What victims hold by flavor and resource, what is being evicted already left out."""
+        """The usage of the victims, without those being evicted already, by flavor and resource."""
 
     @property
     def attempt(self) -> str:
-        """Which of several attempts it belongs to; empty where there is one only."""
+        """Which of several attempts the plan belongs to; empty where there is only one."""
         return ""
 
     @property
     def rule_options(self) -> str:
-        """What is said of the rules besides their name; empty if nothing is."""
+        """The options of the rules, besides their name; empty if there are none."""
         return ""
 
     @property
     @abstractmethod
     def priorities(self) -> list[int]:
-        """The priorities of the victims, what is being evicted already left out."""
+        """The priorities of the victims, without those being evicted already."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -352,27 +352,27 @@ class AnyPlan(Published, Evicting):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
-        """Read and write a plan of any scheduler as one of those that are registered."""
+        """Read and write ``AnyPlan`` as the plan of one of the registered schedulers."""
         if cls is AnyPlan:
             return handler.generate_schema(Union[tuple(MODEL.of_all())])  # noqa: UP007 - of a list
         return super().__get_pydantic_core_schema__(source, handler)
 
 
 def names_of(*plans: AnyPlan) -> dict[str, str]:
-    """Return what people call preemptors and victims whose keys are no names, by their keys."""
+    """Return, by key, the names of preemptors and victims whose keys are not their names."""
     pairs = [(plan.preemptor, plan.preemptor_name) for plan in plans]
     pairs += [(victim.key, victim.name) for plan in plans for victim in plan.victims]
     return {key: name for key, name in pairs if name != key}
 
 
 def resources_of(*plans: AnyPlan) -> tuple[str, ...]:
-    """Return the resources that plans ask for and that their victims hold."""
+    """Return the resources that preemptors of plans ask for and that their victims use."""
     places = (place for plan in plans for place in (*plan.requested, *dict(plan.freed)))
     return tuple(sorted({resource for _, resource in places}))
 
 
 MODEL: Final = Part[type[AnyPlan]]("plan")
-"""What the plans of a scheduler are."""
+"""The class of a scheduler's plans."""
 
 
 class Command(Record):

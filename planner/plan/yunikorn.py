@@ -25,7 +25,7 @@ class ResourceAmount(Record):
 
     @property
     def place(self) -> str:
-        """What it is of, in one text."""
+        """The resource type, in one text."""
         return self.resource
 
 
@@ -56,17 +56,17 @@ class YuniKornVictim(Record):
 
     @property
     def key(self) -> str:
-        """What plans call it."""
+        """The key of the victim in plans."""
         return self.allocation
 
     @property
     def name(self) -> str:
-        """What people call it: its pod, where that is known."""
+        """The name of the victim for people: its pod, where that is known."""
         return self.pod or self.allocation
 
     @property
     def runs_in(self) -> str:
-        """The queue it runs in."""
+        """The queue that the victim runs in."""
         return self.queue
 
 
@@ -133,24 +133,24 @@ class YuniKornPlan(AnyPlan):
     notes: tuple[str, ...] = ()
 
     def spares(self, spare: Spared) -> bool:
-        """Say whether no victim is one that law 1 is to spare."""
+        """Say whether no victim is one that law 1 (YK-01) is to spare."""
         if spare == "last-tier":
             return not self.last_tier
         return spare == "nobody" or not any(victim.opted_out for victim in self.victims)
 
     @property
     def where(self) -> dict[str, dict[str, int]]:
-        """The node of its only pod."""
+        """The node of the ask, which is its only pod."""
         return {} if self.node is None else {self.preemptor_name: {self.node: 1}}
 
     @property
     def preemptor_name(self) -> str:
-        """What people call the preemptor: its pod, where that is known."""
+        """The name of the preemptor for people: its pod, where that is known."""
         return self.pod or self.preemptor
 
     @property
     def preemptor_queue(self) -> str:
-        """The queue it waits in."""
+        """The queue that the preemptor waits in."""
         return self.queue
 
     @property
@@ -165,7 +165,7 @@ class YuniKornPlan(AnyPlan):
 
     @property
     def freed(self) -> list[tuple[tuple[str, str], int]]:
-        """What victims hold by resource."""
+        """The usage of the victims, by resource."""
         return [(("", one.resource), one.units) for victim in self.victims for one in victim.usage]
 
     @property

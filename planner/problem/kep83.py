@@ -54,7 +54,7 @@ def build_kep83(
     """
     base = build_problem(snapshot, preemptor, assignment, pods=False)
     policy = snapshot.queues[preemptor.queue].spec.preemption
-    # Other queues first, by the criteria in turn, the smaller UID first.
+    # Other queues' workloads first; then by the criteria in turn; then the smaller UID first.
     workloads = base.workloads
     by: Mapping[str, Callable[[Admitted], float]] = {
         "ByLowestPriority": lambda one: one.priority,

@@ -39,7 +39,7 @@ class FairRules(Struct, frozen=True):
     - ``within_nominal``: Whether shares do not matter, because the preemptor stays within its
       nominal quota.
     - ``known``: (N,) per node the positions of the fr with a quota entry there or below; in older
-      releases of those of which something can be lent, since what cannot has no part in a share.
+      releases only of fr of which something can be lent, since others have no part in a share.
     - ``weight_nano``: (N,) weights in nano-units.
     - ``lendable``: Per cohort of the path, what it could use of each resource if nothing ran.
     """
@@ -59,7 +59,7 @@ class Problem(Struct, frozen=True):
 
     - ``frs``: (F,) the flavor-resources; every other table is in this order.
     - ``request``: (F,) what must be available in the end, in integer units, 0 where only contested:
-      REQ, and the pods where the queue covers those.
+      REQ, and the number of pods where the queue covers ``pods``.
     - ``contested``: Positions of FRS: the fr whose assigned mode is Preempt.
     - ``parent``, ``children``, ``quota``, ``kept``, ``limit``, ``usage``, ``available``: (N,) and
       (N, F): parent node or -1, nodes below, subtree quota, what is never lent, borrowing limit or
@@ -69,15 +69,15 @@ class Problem(Struct, frozen=True):
     - ``advantage``: For each node of the path: whether the preemptor has hierarchical advantage
       over workloads whose lowest common ancestor is that node (docs/semantics/kueue.md §5.3).
     - ``workloads``, ``queue``, ``holding``, ``names_contested``, ``priority``, ``queued_later``,
-      ``evicted``, ``order``: (W,): the records; their node; (W, F) what they hold; whether they
+      ``evicted``, ``order``: (W,): the records; their node; (W, F) their usage; whether they
       name a contested fr; effective priority; whether the preemptor queued strictly earlier;
       whether they are being evicted; their rank in the scheduler's candidate order, from 0.
     - ``fair``: The rules of fair sharing where it is on, ``None`` under classical preemption.
-    - ``searched``: (F,) REQ, what the search for victims counts: ``request``, but pods only in
-      older releases.
-    - ``zeros``: Positions of the fr of which REQ asks for 0, which only older releases let count.
-    - ``places``: What is asked of the nodes, where pods are placed; ``None`` where quota alone
-      decides.
+    - ``searched``: (F,) REQ, which the search for victims counts: as ``request``, but with pods
+      only in older releases.
+    - ``zeros``: Positions of the fr of which REQ asks for 0; only older releases count them.
+    - ``places``: What the preemptor needs on nodes, where pods are placed; ``None`` where quota
+      alone decides.
     """
 
     frs: Sequence[FlavorResource]
@@ -111,7 +111,7 @@ class Problem(Struct, frozen=True):
 
     @property
     def rules(self) -> str:
-        """The rule set by which it is decided, as plans name it."""
+        """The rule set of the decision, as plans name it."""
         return "kueue-classical" if self.fair is None else "kueue-fair"
 
     @property
@@ -126,20 +126,20 @@ class Problem(Struct, frozen=True):
 
     @property
     def needed(self) -> tuple[int, ...]:
-        """Positions of the fr of which more than nothing is asked for.
+        """Positions of the fr with a positive request.
 
-        A slice of an elastic workload may ask for less than nothing: that fits in any case.
+        The request of a slice of an elastic workload may be negative: that fits in any case.
         """
         return tuple(fr for fr, amount in enumerate(self.request) if amount > 0)
 
     @property
     def within_nominal(self) -> tuple[int, ...]:
-        """Positions of the fr in which quota has to be kept: all of REQ, zeros included."""
+        """Positions of the fr whose nominal quota has to be kept: all of REQ, zeros included."""
         return (*(fr for fr, amount in enumerate(self.searched) if amount), *self.zeros)
 
     @property
     def fits_within_nominal(self) -> bool:
-        """Whether the preemptor's queue stays within its nominal quota with nobody gone (KQ-02)."""
+        """Whether the preemptor's queue stays within nominal quota without any removal (KQ-02)."""
         quota, usage = self.quota[self.own_queue], self.usage[self.own_queue]
         return all(
             quota[fr] == UNLIMITED or usage[fr] + self.searched[fr] <= quota[fr]
@@ -172,12 +172,12 @@ def build_problem(
 ) -> Problem:
     """Build the problem of one preemptor with its flavors assigned.
 
-    ``pods`` says whether those that it asks for must be available in the end. Where the snapshot
-    looks at topologies they need a place on nodes, too: where Kueue itself would put them, or
-    ``at_will`` any.
+    ``pods`` says whether the ``pods`` that the preemptor asks for must be available in the end.
+    Where the snapshot looks at topologies, pods need places on nodes, too: those that Kueue itself
+    would choose, or with ``at_will`` any.
 
-    Raises ``UnsupportedError`` if usage has saturated 64 bits: removals would no longer lower it.
-    Or if a slice of an elastic workload gives back quota of its cohort under fair sharing.
+    Raises ``UnsupportedError`` if usage has saturated 64 bits (removals would no longer lower it)
+    or is negative, or if an elastic slice gives back quota of its cohort under fair sharing.
     """
     tree, usage = snapshot.tree, snapshot.usage
     searched = total_request(assignment, preemptor, snapshot)
@@ -203,7 +203,7 @@ def build_problem(
     _refuse_negative(snapshot, workloads)
     holding, names_contested = _held(workloads, frs, wanted)
     later = np.zeros(len(workloads), dtype=np.bool_)
-    # It decides among those of its own priority; of others nobody asks.
+    # The time of queueing decides only among workloads of the preemptor's own priority.
     equal = np.flatnonzero(workloads.columns.priority == preemptor.priority)
     later[equal] = [preemptor.queued_before(workloads[w].queued_at) for w in equal.tolist()]
     return Problem(
@@ -245,8 +245,8 @@ def _refuse_given_back(
 ) -> None:
     """Refuse a request below zero where fair sharing counts it as used: Kueue's sums go wrong.
 
-    Counted, it leaves the usage of the cohorts as it is; taken out for each test whether the
-    preemptor fits, it raises that, so that every test makes the next one harder.
+    Adding the request leaves the usage of the cohorts as it is; taking it out, for each test
+    whether the preemptor fits, raises that usage, so that every test makes the next one harder.
     """
     tree, usage, queue = snapshot.tree, snapshot.usage, preemptor.queue
     if not snapshot.configuration.fair_sharing_on or tree.nodes[queue].parent == NO_PARENT:
@@ -286,9 +286,9 @@ def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
 
 
 def _refuse_negative(snapshot: Snapshot, workloads: Sequence[Admitted]) -> None:
-    """Refuse workloads that use less than nothing, as in older releases some do.
+    """Refuse workloads with negative usage, which older releases permit.
 
-    Taking one away makes less room, and how much depends on the order in which others go.
+    Removing such a workload leaves less room, and how much less depends on the order of removals.
     """
     if snapshot.configuration.rules.clamps_reclaimable:
         return
@@ -304,7 +304,7 @@ def _refuse_negative(snapshot: Snapshot, workloads: Sequence[Admitted]) -> None:
 def _held(
     workloads: Holders, frs: Sequence[int], wanted: frozenset[int]
 ) -> tuple[IntArray, BoolArray]:
-    """Return (W, F) what workloads hold, and (W,) whether they name a contested fr."""
+    """Return (W, F) the usage of workloads, and (W,) whether they name a contested fr."""
     first, which = workloads.alike
     named = [not wanted.isdisjoint(workload.names) for workload in first]
     holding = np.empty((len(first), len(frs)), dtype=np.int64)
@@ -314,7 +314,7 @@ def _held(
 
 
 def _nodes_below(snapshot: Snapshot, root: int, frs: Sequence[int]) -> list[int]:
-    """Return a root and all below it, parents before their children; none may be saturated."""
+    """Return a root and all nodes below it, parents first; refuse saturated usage."""
     nodes = [root]
     for node in nodes:
         # Parents first, also inactive queues: what they use counts in the cohorts above.
@@ -332,7 +332,7 @@ def _advantage(snapshot: Snapshot, preemptor: Preemptor, request: dict[int, int]
     """Say for each node of the path whether the request fits in the quota below it.
 
     Once it fits at a node, the preemptor has advantage at every cohort above (§5.3). The queue
-    itself is no common ancestor of others; its entry only completes the list. Fair sharing
+    itself is no common ancestor with others; its entry only completes the list. Fair sharing
     knows no such advantage.
     """
     path = snapshot.tree.path(preemptor.queue)
@@ -352,13 +352,13 @@ def _candidate_order(
 ) -> IntArray:
     """Rank all workloads as the scheduler would order them as candidates.
 
-    Where ClusterQueues look at the past use of LocalQueues, that comes before priority; among
-    workloads that it puts in a circle, whoever precedes more others comes first.
+    Where ClusterQueues look at the past use of LocalQueues, past use comes before priority. The
+    relation can have circles; in these, a workload that precedes more of the others comes first.
 
     Source: docs/semantics/kueue.md §5.4; docs/semantics/kueue-features.md §3.4.
     """
     own_queue = next(iter(advantage))  # the path starts with the preemptor's queue
-    # Kueue's three lists, in its order: with advantage, by priority, the own queue.
+    # Kueue's three lists, in its order: under hierarchical advantage, by priority, own queue.
     kinds = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
     kind = np.array(kinds, dtype=np.int64)[queue]
     places = _places_without_past_use(workloads, kind)
@@ -384,13 +384,13 @@ def _places_without_past_use(workloads: Holders, kind: IntArray) -> IntArray:
     columns = (~held.evicted, kind, held.priority, -held.reserved_s)
     # lexsort sorts by its last key first.
     order = np.lexsort(columns[::-1])
-    # What is equal in all columns goes by UID.
+    # Workloads that are equal in all columns are ordered by UID.
     equal = np.ones(max(0, len(order) - 1), dtype=bool)
     for column in columns:
         equal &= column[order[1:]] == column[order[:-1]]
     run = np.concatenate(([0], np.cumsum(~equal)))  # (W,) a number for each run of equals
     in_run = np.zeros(len(order), dtype=bool)
-    # Only what ties is sorted by Python: UIDs are strings, and few workloads tie.
+    # Only ties are sorted by Python: UIDs are strings, and few workloads tie.
     in_run[1:] |= equal
     in_run[:-1] |= equal
     positions = order[in_run].tolist()

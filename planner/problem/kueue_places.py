@@ -1,4 +1,4 @@
-"""What is asked of the nodes, in integers: groups of podsets, leaves, and what victims give back.
+"""What a preemptor needs on nodes, in integers: groups of podsets, leaves, what victims give back.
 
 Source: docs/semantics/kueue-topology.md §2.4, §4.1 and §7.
 """
@@ -28,17 +28,17 @@ Amounts = tuple[tuple[str, int], ...]
 
 
 class Leaf(NamedTuple):
-    """A leaf of the tree of one flavor, by its number there."""
+    """A leaf of the tree of one flavor, by its number in that tree."""
 
     flavor: str
     leaf: int
 
 
 class Room(NamedTuple):
-    """What one group asks of the tree of its flavor.
+    """What one group of podsets needs in the tree of its flavor.
 
-    ``workers`` and ``leader`` are what a pod of each takes; ``leaves`` are those that may take
-    them. ``aim`` is absent where what it asks for means nothing in the tree.
+    ``workers`` and ``leader`` are what one pod of each takes; ``leaves`` may take these pods.
+    ``aim`` is absent where the levels that the group asks for mean nothing in the tree.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Room(NamedTuple):
 
 
 class Domains(Struct, frozen=True):
-    """The domains of a tree: ``above[l][d]`` is the domain of the next higher level over each."""
+    """The domains of a tree: ``above[l][d]`` is the domain over d of level l, one level up."""
 
     above: Sequence[Sequence[int]]
 
@@ -60,7 +60,7 @@ class Domains(Struct, frozen=True):
         return self.over(leaf, len(self.above) - 1, level)
 
     def over(self, domain: int, own: int, level: int) -> int:
-        """Return the domain of a level that another one, of its own level, is in."""
+        """Return the domain of ``level`` that a domain of the level ``own`` is in."""
         place = domain
         for row in self.above[own:level:-1]:
             place = row[place]
@@ -72,9 +72,9 @@ class Domains(Struct, frozen=True):
 
 
 class AsItIs(NamedTuple):
-    """What a group finds before any removal.
+    """The room that a group finds before any removal.
 
-    Slots of leaves, pods of domains at the level of slices, slices of domains at the level it asks.
+    ``slots`` per leaf, ``pods`` per domain of the slice level, ``slices`` per domain of its level.
     """
 
     slots: Mapping[int, int]
@@ -83,16 +83,16 @@ class AsItIs(NamedTuple):
 
 
 class Places(Struct, frozen=True, dict=True):
-    """What is asked of the nodes, and what each workload gives back there.
+    """What the groups of podsets need on nodes, and what each workload gives back there.
 
-    - ``rooms``: The groups, in the order in which Kueue serves them.
-    - ``domains``: Per flavor its tree.
-    - ``left``: What every leaf that may be asked has left of what is asked for; it may be below 0.
-    - ``sharing``: Leaves of different flavors that are one node: for each its number among such
-      nodes.
-    - ``kind``: (W,) the number of what a workload gives back, 0 for nothing that is asked for.
-    - ``gives``: Per kind what leaves get back of that.
-    - ``kueue``: Whether Kueue's own placement has to find a place, not any.
+    - ``rooms``: What each group needs, in the order in which Kueue serves them.
+    - ``domains``: Per flavor the domains of its tree.
+    - ``left``: What each leaf that may take pods has left of what they ask for; it may be below 0.
+    - ``sharing``: The number of each leaf's node: leaves of different flavors that are one node
+      have the same number.
+    - ``kind``: (W,) the kind of what a workload gives back, 0 if that is nothing asked for.
+    - ``gives``: Per kind, what leaves get back of what the groups ask for.
+    - ``kueue``: Whether Kueue's own placement has to succeed, and not just any placement.
     """
 
     rooms: Sequence[Room]
@@ -105,7 +105,7 @@ class Places(Struct, frozen=True, dict=True):
 
     @cached_property
     def as_it_is(self) -> AsItIs | None:
-        """What one group alone finds with nobody gone, if nothing but slots is to be added up."""
+        """The room before any removal; ``None`` with several groups, a leader or layers."""
         room = self.rooms[0]
         aim = room.aim
         if len(self.rooms) > 1 or room.leader is not None or aim is None or aim.layers:
@@ -113,7 +113,7 @@ class Places(Struct, frozen=True, dict=True):
         domains = self.domains[room.flavor]
         slots = {
             leaf: min(
-                # Over-committed it has no slots; fewer than none would take from its neighbours.
+                # An over-committed leaf has 0 slots: fewer would take from its neighbours.
                 max(0, self.left[Leaf(room.flavor, leaf)][name]) // asked
                 for name, asked in room.workers
             )
@@ -132,7 +132,7 @@ class Places(Struct, frozen=True, dict=True):
 def places_of(
     snapshot: Snapshot, groups: Sequence[Group], workloads: Sequence[Admitted], *, kueue: bool
 ) -> Places | None:
-    """Return what groups ask of the nodes; ``None`` where nothing is to be placed."""
+    """Return what groups need on nodes; ``None`` where nothing is to be placed."""
     if not groups:
         return None
 
@@ -152,9 +152,9 @@ def places_of(
         )
         for group in groups
     ]
-    # What is asked for on the nodes of each flavor, as the podsets ask for it and never in the
-    # order of a set: so come the rows of the model, and of equal answers an engine gives one or
-    # another by the order of rows.
+    # The resources asked for on the nodes of each flavor, in the order of the podsets and never in
+    # that of a set: the model's rows have this order, and by the order of its rows an engine gives
+    # one or another of several equal answers.
     wanted: dict[str, dict[str, int]] = {}
     for room in rooms:
         wanted.setdefault(room.flavor, {}).update((*room.workers, *(room.leader or ())))
@@ -162,7 +162,7 @@ def places_of(
     leaves = {Leaf(room.flavor, leaf) for room in rooms for leaf in room.leaves}
     kind, gives = _given_back(snapshot, workloads, wanted, leaves)
     left, sharing = {}, {}
-    # Numbers of nodes, so that leaves of different flavors that are one have one number.
+    # Numbers of nodes, so that leaves of different flavors that are one node have one number.
     numbers: dict[object, int] = {}
     for one in sorted(leaves):
         tree = trees[one.flavor]
@@ -171,7 +171,7 @@ def places_of(
         key = tree.leaf_id(one.leaf) if is_shared else one
         sharing[one] = numbers.setdefault(key, len(numbers))
         row, columns = occupancy.left[one.flavor][one.leaf], tree.column_of
-        # Of what no node has nothing is left.
+        # Of a resource that no node has, 0 is left.
         left[one] = {n: row[columns[n]] if n in columns else 0 for n in wanted[one.flavor]}
     return Places(
         rooms=rooms,
@@ -190,7 +190,7 @@ def _given_back(
     wanted: Mapping[str, Collection[str]],
     leaves: AbstractSet[Leaf],
 ) -> tuple[IntArray, Sequence[Mapping[Leaf, Amounts]]]:
-    """Return (W,) a number for what each workload gives back of what is asked for, and that."""
+    """Return (W,) the kind of what each workload gives back, and what each kind gives back."""
     trees, topologies = snapshot.topologies.trees, snapshot.topologies
     gives: list[Mapping[Leaf, Amounts]] = [{}]
     numbers: dict[object, int] = {(): 0}
@@ -204,7 +204,7 @@ def _given_back(
                 continue
             tree = trees[flavor]
             leaf = Leaf(flavor, tree.leaf_of.get(leaf_id, -1))
-            # A leaf that is gone, or where none of the pods may be: it helps nobody.
+            # A leaf that is gone, or that may take none of the pods: room there does not help.
             if leaf not in leaves:
                 continue
             row = sums.setdefault(leaf, {})
@@ -225,9 +225,9 @@ _LABEL: Final = re.compile(r"(|[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")
 
 
 def eligible_leaves(tree: FlavorTree, pods: Pods) -> Iterable[int]:
-    """Return the leaves that may take a podset; where these are no nodes, all of them.
+    """Return the leaves that may take a podset; all leaves where leaves are not single nodes.
 
-    Taints, node selectors and required affinity say so (docs/semantics/kueue-topology.md §4.1).
+    Taints, node selectors and required affinity decide (docs/semantics/kueue-topology.md §4.1).
     """
     if not tree.ends_in_host:
         return range(len(tree.nodes))
@@ -267,7 +267,7 @@ def _compares(one: Toleration, taint: Taint) -> bool:
 
 
 def _meets(term: NodeSelectorTerm, labels: Mapping[str, str], name: str) -> bool:
-    """Say whether a node meets a term: all of its rows, and an empty one is met by none."""
+    """Say whether a node meets all rows of a term; no node meets an empty term."""
     rows, fields = term.match_expressions, term.match_fields
     if not rows and not fields:
         return False

@@ -59,7 +59,7 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     - ``holding``: (A, T) what they hold, 0 for a type they lack.
     - ``priority``, ``originator``, ``opted_out``: (A,): their own priority, without offsets; flags.
     - ``order``: (A,) their rank in the core's candidate order, from 0: opted out last, originators
-      late, newest first; what is equal in these keeps the order of the state.
+      late, newest first; allocations equal in these keep the order of the state.
     """
 
     ask: Ask
@@ -126,7 +126,7 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
     keys = [(one.opted_out, one.originator, -one.allocation_time) for one in allocations]
     order = np.empty(len(keys), dtype=np.int64)
     order[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
-    # With a required node only an earlier attempt forbids it.
+    # With a required node only an earlier attempt forbids preemption.
     permitted = cluster.partition.preemption.enabled and ask.x.allow_preempt_other
     return YuniKornProblem(
         ask=ask,

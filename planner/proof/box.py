@@ -2,13 +2,12 @@
 
 Candidates that nothing tells apart, by the verifier's own reckoning, are a class.
 
-A victim set is a number of victims per class, K of them, of workloads that nothing tells apart.
-A box holds all sets between two of them that have some properties besides. A row is an inequality
-that every set which the claim denies would satisfy; a box is empty of such sets if non-negative
-multiples of rows add up to something that no set in the box satisfies.
+A victim set is given by the number of its victims in each of K classes. A box holds all sets
+between a least and a most number per class that have certain further properties. A row is an
+inequality that every set would satisfy whose existence the claim denies; a box is empty of such
+sets if non-negative multiples of rows add up to a row that no set in the box satisfies.
 
-A law that bounds all victims but one, the last to go or the first to be put back, has rows of its
-own.
+A law that bounds all victims but one, the last removed or the first put back, has rows of its own.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _INT64: Final = 2**62
 
 
 def by_value(values: IntArray, classes: IntArray) -> dict[int, IntArray]:
-    """Return which of some classes have each value, both in order; ``values`` is (K,)."""
+    """Return the classes that have each value, values and classes in order; ``values`` is (K,)."""
     in_order = classes[np.argsort(values[classes], kind="stable")]
     ordered = values[in_order]
     starts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
@@ -39,10 +38,10 @@ def by_value(values: IntArray, classes: IntArray) -> dict[int, IntArray]:
 class Members(Struct, Generic[HolderT], frozen=True, dict=True):
     """K classes; the members of each are in the scheduler's candidate order.
 
-    ``numbers``, ``positions`` and ``places`` are (C,), class by class: which of the ``candidates``
-    it is, where it stands in the table of terms, and its place in the candidate order. Classes are
-    numbered by the place of their first member; ``starts`` says where each begins among these, and
-    where the last one ends: (K + 1,).
+    ``numbers``, ``positions`` and ``places`` are (C,), member by member, class after class: its
+    index in ``candidates``, its position in the table of terms, and its place in the candidate
+    order. Classes are numbered by the place of their first member; ``starts`` is (K + 1,): where
+    each class begins in these arrays, and where the last one ends.
     """
 
     candidates: Sequence[HolderT]
@@ -82,7 +81,7 @@ class Members(Struct, Generic[HolderT], frozen=True, dict=True):
         return found
 
     def _number(self, position: int) -> int:
-        """Return where a candidate stands among these, by its position."""
+        """Return the index of a candidate in the arrays of members, by its position."""
         number = int(self._numbers_of[position]) if position < self._numbers_of.size else -1
         if number < 0:
             raise KeyError(position)
@@ -103,12 +102,12 @@ class Members(Struct, Generic[HolderT], frozen=True, dict=True):
         return int(self.places[number]) if number < self.starts[k + 1] else None
 
     def take(self, counts: Iterable[int]) -> list[HolderT]:
-        """Return so many members of each class, the first ones."""
+        """Return the first members of each class, as many as ``counts`` says."""
         taken: list[int] = self.numbers[self._numbers(counts)].tolist()
         return [self.candidates[number] for number in taken]
 
     def taken(self, counts: Iterable[int]) -> list[int]:
-        """Return the positions of so many members of each class."""
+        """Return the positions of the first members of each class, as many as ``counts`` says."""
         positions: list[int] = self.positions[self._numbers(counts)].tolist()
         return positions
 
@@ -126,22 +125,22 @@ class Members(Struct, Generic[HolderT], frozen=True, dict=True):
         return counts
 
     def agree_in(self, amounts: IntArray) -> bool:
-        """Say whether the members of each class are equal in something: (W,)."""
+        """Say whether the members of each class have equal ``amounts``: (W,)."""
         expected = np.repeat(amounts[self.first], self.sizes)
         return bool(np.array_equal(amounts[self.positions], expected))
 
 
 def numbered(keys: Iterable[Hashable]) -> IntArray:
-    """Return a number for each key, the same for equal ones: (C,)."""
+    """Return a number for each key, the same for equal keys: (C,)."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
 def combined(first: IntArray, second: IntArray) -> IntArray:
-    """Return a number for each pair of numbers that are not negative, one for equal pairs: (C,)."""
+    """Return a number for each pair of non-negative numbers, the same for equal pairs: (C,)."""
     size = 1 + int(second.max(initial=0))
     if int(first.max(initial=0)) > _INT64 // size:
-        # As few numbers as there are different ones: their product stays within 64 bits.
+        # Numbered anew from 0 without gaps, so that the product stays within 64 bits.
         first = np.unique(first, return_inverse=True)[1].astype(np.int64)
     return first * size + second
 
@@ -163,7 +162,7 @@ def group(
     where = np.array(positions, dtype=np.int64)
     places = np.array(order, dtype=np.int64)[where] if where.size else where
     keys = [kinds, *(cost[where] for cost in costs)]
-    # By what tells them apart, then by place: equal ones follow one another, the first one first.
+    # By their keys, then by place: equal candidates follow one another, in candidate order.
     by_kind = np.lexsort([places, *keys])
     begins = np.zeros(where.size, dtype=np.bool_)
     begins[:1] = True
@@ -196,7 +195,7 @@ class Row(Struct, frozen=True, dict=True):
     """``sum(amounts * x[classes]) + sum(extra) >= least``.
 
     ``extra`` are coefficients of further quantities, such as what a queue passes up, by name:
-    the rows that define them are rows, too, and ``Rules.ranges`` bounds them.
+    other rows define these quantities, and ``Rules.ranges`` bounds them.
     """
 
     classes: IntArray
@@ -224,7 +223,7 @@ class Row(Struct, frozen=True, dict=True):
 
     @property
     def says_something(self) -> bool:
-        """Whether a set may break it at all."""
+        """Whether a set may break the row at all."""
         return bool(self.classes.size or self.extra) or self.least > 0
 
     def without(self, nothing: Collection[str]) -> Row:
@@ -237,7 +236,7 @@ class Row(Struct, frozen=True, dict=True):
     def within(self, box: Box) -> Row:
         """Return the same row over the classes that a box leaves open.
 
-        Of any other class every set of the box has the same number: a constant, to the right.
+        Of other classes every set of the box has the same victims: a constant on the right side.
         """
         least = box.least[self.classes]
         open_ = least < box.most[self.classes]
@@ -255,10 +254,10 @@ class Box(Struct, frozen=True):
     ``attempt`` says whether the attempt may borrow, if that is fixed; ``touched`` are nodes
     with a victim at or below them; ``over`` the flavor-resource in which a node is over its
     quota when its last victim goes; ``dominant`` the resource that decides the share of a node;
-    ``host`` the node that is to hold the ask; ``domain`` the one that is to hold each group of
-    podsets; ``sums`` are rows that say how many of some classes go together. ``known`` are rows
-    as they are within a box around this one, each by what it was: only a shorter way to write
-    them.
+    ``host`` the node that is to hold the ask; ``domain`` the domain that is to hold each group of
+    podsets; ``sums`` are rows that bound the victims of several classes together. ``known`` has by
+    name a row as it was written first, and as it is within a box around this one: only a shorter
+    way to write it.
     """
 
     least: IntArray
@@ -283,19 +282,19 @@ class Box(Struct, frozen=True):
         return not np.count_nonzero(self.least != self.most)
 
     def at_most(self, k: int, count: int) -> Box:
-        """Return the part with at most so many of a class."""
+        """Return the part with at most ``count`` victims of class ``k``."""
         most = self.most.copy()
         most[k] = min(most[k], count)
         return replace(self, most=most)
 
     def at_least(self, k: int, count: int) -> Box:
-        """Return the part with at least so many of a class."""
+        """Return the part with at least ``count`` victims of class ``k``."""
         least = self.least.copy()
         least[k] = max(least[k], count)
         return replace(self, least=least)
 
     def summing(self, classes: Sequence[int], most: int) -> tuple[Box, Box]:
-        """Return the parts with at most so many of some classes together, and with more."""
+        """Return the parts with at most ``most`` victims of classes together, and with more."""
         these = np.array(sorted({*classes}), dtype=np.int64)
         summed = ((name, row) for name, row in self.sums.items() if name.startswith("sum "))
         known = [name for name, row in summed if np.array_equal(row.classes, these)]
@@ -305,7 +304,7 @@ class Box(Struct, frozen=True):
         return self._halves(f"sum {number}", these, {}, most)
 
     def dividing(self, quantity: str, most: int) -> tuple[Box, Box]:
-        """Return the parts with at most so much of a further quantity that is whole, and more."""
+        """Return the parts with at most ``most`` of a further quantity that is whole, and more."""
         return self._halves(quantity, self.least[:0], {quantity: 1}, most)
 
     def _halves(
@@ -319,16 +318,16 @@ class Box(Struct, frozen=True):
         )
 
     def without(self, classes: IntArray) -> Box:
-        """Return the part with nobody of some classes."""
+        """Return the part without victims of some classes."""
         most = self.most.copy()
         most[classes] = 0
         return replace(self, most=most)
 
 
 def all_within(rows: Sequence[Row], box: Box) -> list[Row]:
-    """Return rows over the classes that a box leaves open, rounded; they are rounded already.
+    """Return rounded rows as they are over the classes that a box leaves open, rounded again.
 
-    All at once: a box that leaves little open has hundreds of rows about nothing.
+    All at once: where little is left open, hundreds of rows are without classes.
     """
     sizes = np.array([row.classes.size for row in rows], dtype=np.int64)
     everywhere = np.concatenate([np.zeros(0, dtype=np.int64), *(row.classes for row in rows)])
@@ -336,7 +335,7 @@ def all_within(rows: Sequence[Row], box: Box) -> list[Row]:
     open_ = least < box.most[everywhere]
 
     def count(flags: NDArray[np.bool_]) -> list[int]:
-        """Return of how many of its classes something is true, row by row."""
+        """Return for each row how many of its classes have a flag."""
         before = np.concatenate([[0], np.cumsum(flags)])
         found: list[int] = (before[ends] - before[ends - sizes]).tolist()
         return found
@@ -348,7 +347,7 @@ def all_within(rows: Sequence[Row], box: Box) -> list[Row]:
             found.append(row)
         elif not left and not certain:
             found.append(Row(row.classes[:0], row.amounts[:0], row.least, row.extra))
-        elif certain:  # what goes in any case is a constant, added up exactly
+        elif certain:  # certain victims are a constant, added up exactly
             found.append(row.within(box).rounded())
         else:
             here = open_[end - row.classes.size : end]
@@ -360,8 +359,8 @@ def all_within(rows: Sequence[Row], box: Box) -> list[Row]:
 class Sum(NamedTuple):
     """Rows, each times a multiplier, added up: ``sum(amounts * x[classes]) + extra >= needed``.
 
-    ``upper`` is the number of each of the classes, and ``ends`` the value of each further quantity,
-    by name, with which the left side is largest in a box: it is ``reached`` then.
+    The left side is largest in a box, at ``reached``, with ``upper`` victims of the classes and the
+    values ``ends`` of further quantities, by name.
     """
 
     classes: IntArray
@@ -379,7 +378,7 @@ class Sum(NamedTuple):
 
     @property
     def spare(self) -> int:
-        """By how much that is above the right side: below 0, no set in the box satisfies all."""
+        """``reached`` less the right side: below 0, no set in the box satisfies all rows."""
         return self.reached - self.needed
 
 
@@ -390,7 +389,7 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
     bound in the box and every other at its lower bound; further quantities likewise.
     """
     alone = rows[0][0] if len(rows) == 1 and rows[0][1] == 1 else None
-    if alone is not None and alone.amounts.all():  # mostly: no class is twice in a row
+    if alone is not None and alone.amounts.all():  # mostly so; a row has no class twice
         classes, total, needed, extra = alone.classes, alone.amounts, alone.least, alone.extra
     else:
         # Nothing may leave 64 bits on the way: Python's own integers are exact, if slower.
@@ -423,12 +422,12 @@ def narrowed(
 ) -> Box:
     """Return the part of a box in which the sum of rows, times multipliers of at least 0, can hold.
 
-    Each member by which a class leaves the side on which it helps the sum costs its coefficient:
-    there can be no more of them than there is to spare.
+    Each member by which a class leaves the end at which it helps the sum costs its coefficient: all
+    such members of a class can cost no more than there is to spare.
     """
     added = add_up(rows, box, ranges)
     least, most = box.least.copy(), box.most.copy()
-    # What is to spare can be beyond 64 bits where amounts are not: then Python's own integers.
+    # ``spare`` can be beyond 64 bits where amounts are not: then Python's own integers.
     spare, each = added.spare, np.abs(added.amounts)
     if abs(spare) >= _INT64:
         each = each.astype(object)
@@ -446,7 +445,7 @@ def sum_of_products(amounts: Numbers, counts: IntArray) -> int:
         return sum(map(mul, amounts.tolist(), counts.tolist()))
     if _largest(amounts) * number < _INT64:
         return int(amounts @ counts)
-    # What either half of the digits adds up to stays within 64 bits.
+    # The sum of either half of the digits stays within 64 bits.
     high, low = amounts // _HALF, amounts % _HALF
     return int((high * counts).sum()) * _HALF + int((low * counts).sum())
 
@@ -456,11 +455,11 @@ def _largest(amounts: Numbers) -> int:
 
 
 SIZES: Final = 40
-"""Sizes of victims up to which each has a quantity of its own."""
+"""Different sizes of victims up to which each size has a quantity of its own."""
 
 
 class Holders(NamedTuple):
-    """Classes, what a member of each holds, and the different sizes that may be the last's."""
+    """Classes, what a member of each holds, and the different sizes that the last may have."""
 
     classes: IntArray
     held: IntArray
@@ -470,7 +469,7 @@ class Holders(NamedTuple):
 def unit_of(held: IntArray) -> int:
     """Return the common divisor of amounts, 1 if all are zero.
 
-    Whatever some of them hold together is a multiple of it: a bound is as good in whole units,
+    Whatever several victims hold together is a multiple of it: a bound is as good in whole units,
     and in a linear program far better.
     """
     return max(1, int(np.gcd.reduce(held)))
@@ -479,16 +478,16 @@ def unit_of(held: IntArray) -> int:
 def all_but_last(
     law: str, what: str, holders: Holders, most: int, ranges: dict[str, tuple[int, int]]
 ) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of classes whose victims but one hold at most so much.
+    """Yield the rows of classes whose victims, but for one, hold at most ``most``.
 
-    The one is one of the victims: of each size s there is a quantity, at most 1 and at most the
-    victims of that size, and together they are at most 1:
+    For the size s of that one there are quantities last_s, each at most 1 and at most the number of
+    victims of size s, and together at most 1:
 
         sum(held * x) - sum(s * last_s) <= most
 
-    all in units of their common divisor. Where there are many sizes it is taken to be of the
-    largest, the last of ``sizes``. ``law`` is the name of the row, ``what`` is held, by the names
-    of the quantities; ``ranges`` gets the least and the largest value of each of these.
+    all in units of their common divisor. Where there are many sizes that victim is taken to be of
+    the largest, the last of ``sizes``. ``law`` is the name of the row, ``what`` names what is held
+    in the names of the quantities; ``ranges`` gets the least and largest value of each of these.
     """
     classes, unit = holders.classes, unit_of(holders.held)
     held, sizes, most = holders.held // unit, [s // unit for s in holders.sizes], most // unit

@@ -31,14 +31,14 @@ INFEASIBLE: Final = "infeasible"
 TIES: Final = "ties"
 LAST_RESORT: Final = "last resort"
 UNKNOWN_TERM: Final = "D11"
-"""It asks the scheduler what victims do next: no inequality tells."""
+"""The term that asks the scheduler what victims do next: no inequality bounds it."""
 
 RulesFor = Callable[[TermTable, Iterable[str], Sequence[IntArray]], Rules]
-"""Rules over classes that some terms and some marks, (W,) each, do not tell apart."""
+"""Makes rules over classes whose members are equal in some terms and some marks, (W,) each."""
 
 
 class Stated(NamedTuple):
-    """A level with its value, and whether it is proved that none is below."""
+    """A level with its value, and whether it is proved that no set has less."""
 
     measure: Measure
     value: int
@@ -61,7 +61,7 @@ class Claims:
     _unknown: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Leave out what asks the scheduler."""
+        """Leave out D11, which asks the scheduler."""
         self._unknown = {UNKNOWN_TERM} | ({RATED} if UNKNOWN_TERM in self.table.rates else set())
         # With D11 in it the weighted sum is not known either, so no tree is asked about it.
         rates = {term: rate for term, rate in self.table.rates.items() if term != UNKNOWN_TERM}
@@ -89,19 +89,19 @@ class Claims:
         return self._question(self._bounds(levels))
 
     def canonical(self, levels: Sequence[Stated], victims: Sequence[int]) -> list[int]:
-        """Return an answer with the first members of every class that it takes from.
+        """Return an answer with the first members of every class that ``victims`` are of.
 
-        Nothing tells it from the one given, which it equals or comes before.
+        Nothing tells it apart from the answer given, which it equals or comes before.
         """
         members = self._rules(self._bounds(levels)).members
         return members.taken(members.counts(victims))
 
     def place_of(self, levels: Sequence[Stated]) -> Callable[[int], int]:
-        """Return what says where a candidate comes in the scheduler's order, by its position."""
+        """Return the function from a candidate's position to its place in the scheduler's order."""
         return self._rules(self._bounds(levels)).members.place_of
 
     def is_unknown(self, measure: Measure) -> bool:
-        """Say whether a measure asks the scheduler, so that no inequality tells its value."""
+        """Say whether a measure asks the scheduler, so that no inequality bounds its value."""
         return not self._unknown.isdisjoint(measure)
 
     def value(self, measure: Measure, victims: Sequence[int]) -> int:
@@ -110,7 +110,7 @@ class Claims:
         return sum(terms[term] for term in measure)
 
     def _bounds(self, levels: Iterable[Stated]) -> list[Bounded]:
-        # In every question, also in whether there is any legal set: these bind all plans.
+        # Caps and wishes are in every question, also whether there is any legal set: they bind all.
         bounds = [Bounded(at_most(m, most), m, most) for m, most in self.caps]
         bounds += [Bounded(at_most(m, most), m, most) for m, most in self.wishes.most.items()]
         bounds += [
@@ -145,11 +145,11 @@ class Claims:
         return self._known[terms]
 
     def _as_fine(self, terms: frozenset[str]) -> Rules | None:
-        """Return rules over classes which some further terms do not tell apart either."""
+        """Return known rules over classes which the further terms do not tell apart either."""
         for known, rules in self._known.items():
             further = self.table.telling_apart(terms - known)
             # With D7 in question rows depend on the alternative that victims are for, such as a
-            # node; where there are several, such rules are not those of other terms.
+            # node; where there are several, such rules cannot serve other terms.
             plain = len(self.table.needs) == 1 or not (known ^ terms) & {"D7", RATED}
             if known <= terms and plain and all(map(rules.members.agree_in, further)):
                 return rules
@@ -157,7 +157,7 @@ class Claims:
 
 
 def level_claim(measure: Measure) -> str:
-    """Return the name of the claim that nothing is better on a level."""
+    """Return the name of the claim that no set is better on a level."""
     return measure_id(measure)
 
 

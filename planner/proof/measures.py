@@ -19,9 +19,9 @@ SINGLE_ROWS = 40
 
 
 class Bounded(NamedTuple):
-    """A measure that is to be at most so much; the name of its row says why.
+    """A measure that is to be at most ``most``; the name of its row says why.
 
-    ``least`` is what every set in question has of it, where that is proved by another tree.
+    ``least`` is the least that every set in question has of it, where another tree proves that.
     """
 
     name: str
@@ -46,8 +46,8 @@ class Measures:
       it is not known; then D7 is only taken to be at least 0.
     - ``ranges``: The least and the largest value of every further quantity of the rows so far.
     - ``touched``: The classes of each queue that the rows so far count by D8, and of each namespace
-      by D8t: by term, then by the name of its quantity. Of any set that is 1 if one of them goes,
-      and else 0.
+      by D8t: by term, then by the name of its quantity. That is 1 in a set with a victim of these
+      classes, and else 0.
     """
 
     table: TermTable
@@ -66,8 +66,8 @@ class Measures:
             counted = self.table.separable[bounded.measure[0]][self.first] > 0
             return np.where(counted, np.minimum(self.sizes, max(bounded.most, 0)), self.sizes)
         if bounded.measure == (MORE,):
-            # Above the highest priority that the scheduler takes from, nobody may go: a first one
-            # there would already be more, and nothing above has fewer.
+            # There may be no victims above the highest priority that the scheduler takes from: the
+            # first would already be more, and no higher priority has fewer.
             highest = max((p for p, count in (self.table.own or {}).items() if count), default=None)
             above = self._going()
             if highest is not None:
@@ -102,7 +102,7 @@ class Measures:
                 yield from self._beyond(term, extra, rate)
             elif term in {"D8", "D8t"}:
                 yield from self._touched(term, extra, rate)
-            # D1, D9 and D11 within a sum add nothing less than 0: leaving them out is valid.
+            # D1, D9 and D11 within a sum add at least 0: leaving them out is valid.
         classes = np.flatnonzero(costs)
         negated = {name: -rate for name, rate in extra.items()}
         yield bounded.name, Row(classes, -costs[classes], -most, negated)
@@ -124,9 +124,9 @@ class Measures:
         return going
 
     def _beyond(self, term: str, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
-        """D7, pdb: each is at least what victims hold, less the need or the budget, and at least 0.
+        """D7, pdb: quantities of at least 0, and what victims hold less the need or the budget.
 
-        D7 has one for each resource, pdb one for the pods of each budget.
+        D7 has a quantity for each resource, pdb one for the pods of each budget.
         """
         table = self.table
         if term == "D7":
@@ -141,7 +141,7 @@ class Measures:
                 for number, budget in enumerate(table.budgets or ())
             ]
         for name, amounts, most, weight in counted:
-            # Who is being evicted already goes anyway, and costs nothing in any term.
+            # A workload that is being evicted already costs nothing in any term.
             held = np.where(self._going(), amounts[self.first], 0)
             classes = np.flatnonzero(held)
             self.ranges[name] = 0, sum((held * self.sizes).tolist())
@@ -149,7 +149,7 @@ class Measures:
             yield name, Row(classes, -held[classes], -most, {name: 1})
 
     def _touched(self, term: str, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
-        """D8, D8t: each is touched, from 0 to 1, at least as much as any class of it goes."""
+        """D8, D8t: by queue or namespace a quantity in 0..1, at least the part taken of a class."""
         if term not in self.touched:
             going = np.flatnonzero(self._going())
             groups: Mapping[Any, IntArray]
@@ -175,7 +175,7 @@ class Measures:
         yield from self._rows_of_touched[term]
 
     def touched_by(self, classes: IntArray) -> Iterator[str]:
-        """Yield the quantities of D8 and D8t that are 1 if every one of some classes goes."""
+        """Yield the quantities of D8 and D8t that are 1 if each of some classes has a victim."""
         those = self.first[classes]
         those = those[~self.table.evicted[those]]
         if "D8" in self.touched:
@@ -185,16 +185,16 @@ class Measures:
             yield from (f"touched {tenant}" for tenant in tenants if tenant)
 
     def queue_of(self, classes: IntArray) -> str:
-        """Return the quantity of D8 that is 1 if some of these classes go; empty if none is."""
+        """Return the quantity of D8 that is 1 if one of these classes has a victim; else empty."""
         queues = {*self.table.queue[self.first[classes]].tolist()}
         alone = len(queues) == 1 and bool(self._going()[classes].all())
         return f"touched {queues.pop()}" if alone else ""
 
     def _more_than_own(self, name: str) -> Iterator[tuple[str, Row]]:
-        """more@each <= 0: of a priority at most as many as given, unless one above has fewer.
+        """more@each <= 0: at most the given victims of a priority, unless a higher one has fewer.
 
-        Whether this or one above has fewer is a quantity from 0 to 1: it adds to the victims, and
-        the next priority may then have all.
+        A quantity from 0 to 1 says whether this priority or a higher one has fewer: it adds to the
+        victims, and where it is 1 the next priority may have any number.
         """
         given, going = self.table.own or {}, self._going()
         priorities = self.table.priority[self.first]
@@ -203,17 +203,17 @@ class Measures:
             classes = np.flatnonzero((priorities == priority) & going)
             fewer = f"fewer of {priority} or above"
             self.ranges[fewer] = 0, 1
-            # Big enough for all that could go at this priority and for the quantity itself: with
+            # Big enough for all candidates of this priority and for the quantity itself: with
             # fewer above, this row then says nothing.
             slack = int(self.sizes[classes].sum()) + 1
             extra = {fewer: -1, **dict.fromkeys(before, slack)}
             amounts = np.full(classes.size, -1, dtype=np.int64)
             yield f"{name} at {priority}", Row(classes, amounts, -given.get(priority, 0), extra)
-            # Only the one before: it hands on what those above it said.
+            # Only the quantity of the priority before, which also says it of all above that.
             before = {fewer: 1}
 
     def _unfairness(self, name: str, most: int) -> Iterator[tuple[str, Row]]:
-        """D9 <= most: 1000 times what victims are of a queue <= most times what it borrows."""
+        """D9 <= most: 1000 times the size of a queue's victims <= most times what it borrows."""
         queues, going = self.table.queue[self.first], self._going()
         below: dict[int, list[int]] = {}
         for queue in sorted({*queues[going].tolist()}):

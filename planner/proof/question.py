@@ -35,10 +35,10 @@ _NOWHERE: Final = 2**62
 """Behind every place in the candidate order."""
 
 _REMEMBERED: Final = 8
-"""Boxes whose rows are kept: a tree is walked depth first, and asks for those of a few."""
+"""Boxes whose rows are kept: a tree is walked depth first, and needs the rows of a few boxes."""
 
 Written = tuple[Mapping[str, tuple[Row, Row]], dict[str, Row]]
-"""Rows as a box knows them, and those of them that say something there."""
+"""The rows that a box knows, and the rows that say something there, by name."""
 
 
 class Rules(Protocol):
@@ -56,7 +56,7 @@ class Rules(Protocol):
 
     @property
     def shape(self) -> IntArray:
-        """The same number for classes that hold the same in the same queue: (K,)."""
+        """A number for each class, equal for the same usage in the same queue: (K,)."""
         ...
 
     def name(self, node: int, /) -> str:
@@ -79,7 +79,7 @@ class Rules(Protocol):
         ...
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
-        """Return the rows, rounded, of every legal set with at most so many of each class."""
+        """Return the rows, rounded, that legal sets with at most ``most`` of each class satisfy."""
         ...
 
     def root(self) -> Box:
@@ -87,7 +87,7 @@ class Rules(Protocol):
         ...
 
     def rows(self, box: Box) -> Iterator[tuple[str, Row]]:
-        """Yield the further rows of every legal set in a box."""
+        """Yield the further rows that every legal set in a box satisfies."""
         ...
 
     def parts(self, box: Box, split: str, at: str | None) -> Sequence[Box]:
@@ -114,8 +114,8 @@ class Open(Exception):  # noqa: N818 - not an error of the program
 class Seen(NamedTuple):
     """The ends of a box, and the rows that were written over the classes which it leaves open.
 
-    They are kept by identity, each with what it was before: as long as that is kept, no other row
-    has its id.
+    Each is kept by the id of the row it was before, together with that row: as long as that is
+    kept, no other row has its id.
     """
 
     least: IntArray
@@ -127,15 +127,15 @@ class Seen(NamedTuple):
 class Shared:
     """What questions about the same rules share.
 
-    ``measured`` has the measures of the classes by what victims must free, ``boxes`` those that
-    were narrowed last: the levels of an answer narrow the box of all sets alike.
+    ``measured`` has the measures of the classes by what victims must free, ``boxes`` the last boxes
+    that were narrowed: different levels of an answer narrow the box of all sets to equal boxes.
     """
 
     measured: dict[tuple[int, ...], Measures] = field(default_factory=dict)
     boxes: dict[bytes, Seen] = field(default_factory=dict)
 
     def seen(self, least: IntArray, most: IntArray) -> Seen:
-        """Return a box with these ends, the same arrays for equal ones: much is kept by these."""
+        """Return a box with these ends, the same arrays for equal ends: caches go by identity."""
         key = least.tobytes() + most.tobytes()
         if key not in self.boxes:
             if len(self.boxes) >= _REMEMBERED:
@@ -148,8 +148,8 @@ class Shared:
 class Question:
     """Whether any legal set keeps to some bounds; a tree answers that none does.
 
-    ``start`` is the box to look in. ``besides`` are rows that hold for the sets in question. Where
-    an ``answer`` is given, by positions in candidate order, only sets are that come before it.
+    ``start`` is the box to look in. ``besides`` are further rows of the sets in question. Where an
+    ``answer`` is given, by positions in candidate order, only sets before it are in question.
     """
 
     rules: Rules
@@ -182,14 +182,14 @@ class Question:
         return {**self._always(box), **of_box, **box.sums}
 
     def _always(self, box: Box) -> Mapping[str, Row]:
-        """Return the rows that do not depend on a box, as they are within the one around it."""
+        """Return the rows that do not depend on a box, as they are within a box around it."""
         if not box.known:
             return self._anywhere(box)
         key = id(box.known), self._need(box)
         if key not in self._written:
             always = self._anywhere(box)
             for name, (row, within) in box.known.items():
-                # By identity: rows of measures depend on the node, and those of another one do
+                # By identity: rows of measures depend on the node, and a row of another node does
                 # not count.
                 if always.get(name) is row:
                     always[name] = within
@@ -240,7 +240,7 @@ class Question:
         for classes in self.rules.certain(box):
             name = measures.queue_of(classes)
             if name in ranges:
-                # A group of which somebody goes for certain touches its queue.
+                # A group of classes that certainly has a victim touches its queue.
                 ranges[name] = 1, 1
         if measures.touched:
             going = box.least.nonzero()[0]
@@ -249,14 +249,14 @@ class Question:
 
     def touched(self, box: Box) -> Mapping[str, Mapping[str, IntArray]]:
         """Return the classes of each queue and namespace that is counted, by term and quantity."""
-        self._measured(box)  # they are those of its rows
+        self._measured(box)  # its rows say which are counted
         return self._measures(self._need(box)).touched
 
     def refusal(self, box: Box) -> str:
         """Say why no set of a box is in question, if a law or a bound refuses them all."""
         if box.is_empty:
             return "no set is left"
-        # With one need for all, whatever goes besides adds to a measure and takes nothing away.
+        # With one need for all sets, further victims add to a measure and take nothing away.
         if box.is_single or len(self.table.needs) == 1:
             above = self._above(box.least)
             if above:
@@ -264,7 +264,7 @@ class Question:
         return self.rules.refusal(box)
 
     def _above(self, counts: IntArray) -> str:
-        """Say above which bound so many members of each class are; empty if above none."""
+        """Say which bound the victims of some class counts exceed; empty if none."""
         # By identity: the part of a box with at most so many of a class has the same least.
         if self._judged is None or self._judged[0] is not counts:
             terms = self.table.evaluate(self.rules.members.taken(counts), self._bounded)
@@ -334,7 +334,7 @@ class Question:
     def is_asked(self, box: Box) -> bool:
         """Say whether all sets of a box are in question, but for laws and bounds.
 
-        Where there is an answer to come before, only those are that do: in a part of the split.
+        Where an answer is given, only sets before it are: those in parts of the split ``first``.
         """
         return not self.answer or "before" in box.sums
 
@@ -373,11 +373,11 @@ class Question:
     def _by_first_difference(self, box: Box) -> Iterator[Box]:
         """Yield the parts by where a set that comes before the answer first differs from it.
 
-        At victim number i it has all victims before that one, and another one whose place comes
-        before it. That is a further member of a class whose next member, after those among the
-        first i - 1 victims, comes before: of all these classes together the set has at least one
-        member more than these victims are. Of each class it has the first members, as the answer.
-        Raises ``ValueError`` if there is no answer to come before.
+        If they first differ at victim number i of the answer, the set has the first i - 1 victims,
+        and another whose place is before that of victim i: the next member of a class, after its
+        members among these i - 1 victims. Of all classes whose next member has such a place, the
+        set has in all at least one member more than these victims. Of each class a set has the
+        first members, as the answer does. Raises ``ValueError`` if there is no answer.
         """
         members = self.rules.members
         if not self.answer or "before" in box.sums:
@@ -397,7 +397,7 @@ class Question:
             following[k] = _NOWHERE if following_place is None else following_place
 
     def narrowed(self, box: Box, multipliers: Mapping[str, int]) -> Box:
-        """Return what rows with multipliers leave of a box: all, if it has no such rows."""
+        """Return the part of a box that weighed rows leave: all, if the box has no such rows."""
         if not multipliers.keys() <= self.rows(box).keys():
             return box
         return narrowed(self._weighed(box, multipliers), box, self.ranges(box))
@@ -426,7 +426,7 @@ class Question:
 
 
 LISTED: Final = 50
-"""How much of what a sum reaches is listed: the largest."""
+"""How many parts of what a sum reaches are listed: the largest."""
 
 MOST_NAMED: Final = 6
 """Rows up to which a statement names all; the record has them, however many."""
@@ -435,7 +435,7 @@ MOST_NAMED: Final = 6
 def bound_by_rows(
     question: Question, steps: Sequence[Step], measure: Measure, value: int
 ) -> BoundByRows | None:
-    """Return what a tree says of a level as a sum of rows; ``None`` if it takes more than one.
+    """Return the sum of rows by which a tree proves a level; ``None`` if it takes more than one.
 
     The ``question`` is whether any set has less than ``value`` of ``measure``; ``steps`` are the
     tree, or what claims to be one: only a leaf that closes the whole question counts.
@@ -474,7 +474,7 @@ def bound_by_rows(
 
 
 def _reaching(question: Question, added: Sum) -> Iterator[Reaching]:
-    """Yield what the left side of a sum is largest by."""
+    """Yield the parts that add up to the largest left side of a sum."""
     representative = question.rules.members.representative
     listed = added.classes.tolist(), added.upper.tolist(), added.amounts.tolist()
     for k, count, amount in zip(*listed, strict=True):

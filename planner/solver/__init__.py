@@ -1,17 +1,17 @@
-"""Problem to proven optimum: the only room that runs a solver.
+"""From a problem to its proven optimum: the only package that runs a solver.
 
-start.py        the way in: a state, and what the user fixed, to a planning
-deadline.py     when to stop; long calls of a solver, which Ctrl-C ends
-search.py       what a search must know of a scheduler's rules, its state, one exact solve within it
+start.py        the way in: makes a planning from a state and from what the user fixed
+deadline.py     when to stop; waiting for long calls of a solver, which Ctrl-C can end
+search.py       what a search asks of a scheduler's rules; the state of a search; one exact solve
 levels.py       lexicographic levels: minimise on as few classes as the proof permits, prove, fix
-tie_break.py    the canonical answer among equals
+tie_break.py    the canonical answer among equal ones
 bound.py        lower bounds from linear-programming duals, recomputed in exact integers
-engine.py       one CP-SAT run with the settings that were measured and found safe; its word checked
+engine.py       one CP-SAT run with settings measured and found safe; its claims are checked
 mathopt.py      linear and mixed-integer programs for the engines of MathOpt
-second_opinion.py  whether any answer is left, asked of two engines
+second_opinion.py  two engines are asked whether any answer is left
 pareto.py       the Pareto front of two measures
 answer.py       from a search to a plan: caps, certificate, verdict; plans that needed no search
-kueue/          plans for pending workloads of Kueue, joint plans and those by KEP-83 among them
+kueue/          plans for pending workloads of Kueue, joint plans and plans by KEP-83 included
 proving/        proof trees for the levels of an answer
 yunikorn/       plans for asks of YuniKorn
 """

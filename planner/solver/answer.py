@@ -45,7 +45,7 @@ def refuse_illegal(plan: AnyPlan, verification: Verification) -> None:
 
 
 def broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
-    """Return what does not hold, in words."""
+    """Return the verdicts that do not hold, in words."""
     return tuple(
         f"{verdict.law} {verdict.title}: {verdict.detail}"
         for verdict in verdicts
@@ -54,15 +54,15 @@ def broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
 
 
 def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
-    """Bound the capped measures by the scheduler's own; say in words which caps were dropped.
+    """Bound the capped measures by the scheduler's values; say in words which caps were dropped.
 
-    The wishes of the profile come first: they are never dropped.
+    The wishes of the profile are imposed first, and never dropped.
 
-    None is dropped where the search starts from the scheduler's own answer, which meets them
-    all. Elsewhere each cap is kept if an answer is found that meets it and the caps kept before.
-    Where time does not tell, no answer of the search is proved best.
+    No cap is dropped where the search starts from the scheduler's own answer, which meets all caps.
+    Elsewhere each cap is kept if an answer is found that meets it and the caps kept before. Where
+    time runs out before that is known, no answer of the search is proved best.
 
-    Raises `UnsupportedError` if the state cannot tell a term of the profile.
+    Raises `UnsupportedError` if a term of the profile cannot be known from the state.
     """
     bind(search, profile)
     if not greedy.victims:
@@ -79,13 +79,13 @@ def keep_caps(
 ) -> list[str]:
     """Bound each capped measure by its value in ``terms`` if that and the caps before can be kept.
 
-    ``find`` looks in a search for an answer within a bound. What none can keep is returned, what
-    time does not tell is noted in the search.
+    ``find`` looks in a search for an answer within a bound. The ids of caps that no answer keeps
+    are returned; those of caps that time left undecided are noted in the search.
     """
     impossible: list[str] = []
     for measure in profile.caps:
         value = sum(terms[term] for term in measure)
-        # In a fork: a cap that nothing keeps must not narrow the search for the next one.
+        # In a fork: a cap that no answer keeps must not narrow the search for the next cap.
         trial = search.fork()
         outcome = find(trial, measure, value)
         if outcome == "optimal":
@@ -101,17 +101,17 @@ def keep_caps(
 def bind(search: Search, profile: Profile) -> None:
     """Impose the wishes of a profile on a search that nothing has narrowed yet.
 
-    Raises `UnsupportedError` if the state cannot tell a term of the profile.
+    Raises `UnsupportedError` if a term of the profile cannot be known from the state.
     """
     search.rules.table.refuse_missing(profile.name, profile.terms)
     if profile.wishes:
         impose(search, profile.wishes)
-    # Noted before caps and levels narrow it: what is claimed of a plan is claimed of all of these.
+    # Noted before caps and levels narrow the search: claims of a plan are about all these classes.
     search.permitted = list(search.active)
 
 
 def dropped_in_words(profile: Profile, impossible: Sequence[str], undecided: Sequence[str]) -> str:
-    """Say which caps were dropped, to go on a sentence; empty if none was."""
+    """Return the end of a sentence that says which caps were dropped; empty if none was."""
     text = f"; caps not decided in time: {', '.join(undecided)}" if undecided else ""
     if impossible:
         outside = "wishes of the objective" if profile.wishes else "rules"
@@ -123,7 +123,7 @@ def dropped_in_words(profile: Profile, impossible: Sequence[str], undecided: Seq
 
 
 def blame_wishes(search: Search, profile: Profile) -> str:
-    """Say of a search without an answer that the wishes leave none; empty if the rules do."""
+    """Say that the wishes leave a search no answer; empty if the rules alone leave none."""
     if not profile.wishes:
         return ""
     # All classes again, and no limits: is it the rules that leave nothing, or the wishes?
@@ -140,9 +140,9 @@ def refuse_worse(
 ) -> None:
     """Cross-check: lexicographically, the optimum is never worse than the scheduler's own plan.
 
-    Where the profile has wishes it may be: they do not bind the scheduler.
+    Where the profile has wishes it may be worse, as these do not bind the scheduler.
 
-    Raises `InternalError` if it is.
+    Raises `InternalError` if the optimum is worse.
     """
     if profile.wishes:
         return
@@ -170,8 +170,8 @@ def certify(  # noqa: PLR0913 - all that is known
 ) -> Certificate:
     """Return the certificate of what is proved; verdicts come with the verification.
 
-    ``started`` is the monotonic time at which the work began, ``caps`` are what no answer was to
-    exceed.
+    ``started`` is the monotonic time at which the work began, ``caps`` are the measures with the
+    values that no answer was to exceed.
     """
     return Certificate(
         digest=digest,
@@ -206,9 +206,9 @@ def describe_levels(levels: Sequence[LevelResult]) -> tuple[Level, ...]:
 
 
 class Planned(AnyPlanning, Protocol[PlanT]):
-    """A preemptor being planned, and who judges its plans: what all schedulers share.
+    """A preemptor being planned, with the verifier of its plans: what all schedulers share.
 
-    ``subject`` makes its plans.
+    ``subject`` makes the plans.
     """
 
     certify: Trees = None
@@ -226,14 +226,14 @@ class Planned(AnyPlanning, Protocol[PlanT]):
         return sorted(positions, key=self.problem.order.item)
 
     def by_its_rules(self, plan: PlanT) -> PlanT:
-        """Return a plan that says by which rules it was made, besides those of its rule set."""
+        """Return a plan marked with any rules that it was made by beyond its rule set."""
         return plan
 
     def accepted(self, plan: PlanT) -> PlanT:
-        """Verify a plan and what its certificate claims, and put the verdicts into it.
+        """Verify a plan and the claims of its certificate, which gets the verdicts.
 
-        Raises `InternalError` if a law refuses the plan, or a claim is not true: it is then no plan
-        at all.
+        Raises `InternalError` if a law refuses the plan, or a claim is not true: such a plan is
+        never returned.
         """
         plan = self.by_its_rules(plan)
         verification = self._verify(plan)
@@ -242,7 +242,7 @@ class Planned(AnyPlanning, Protocol[PlanT]):
             return plan
         found = {"verdicts": verification.verdicts, "removal_order": verification.removal_order}
         certificate = plan.certificate.model_copy(update=found)
-        # With the verdicts in it: that is the certificate that goes out.
+        # Claims are checked on the certificate with the verdicts in it, as it is handed out.
         certified = plan.model_copy(update={"certificate": certificate})
         terms = self.table.evaluate([self._position[key] for key in plan.keys])
         untrue = broken(self._check_claims(certified, terms))
@@ -254,16 +254,16 @@ class Planned(AnyPlanning, Protocol[PlanT]):
     def _verify(self, plan: PlanT) -> Verification: ...
 
     def _check_claims(self, plan: PlanT, terms: Mapping[str, int]) -> Iterable[Verdict]:
-        """Check values, bounds and facts of a plan, of which the terms were recomputed."""
+        """Check values, bounds and facts of a plan; ``terms`` are its terms, computed anew."""
         ...
 
 
 def without_solver(
     planning: Planned[PlanT], profile: Profile, greedy: PlanT, status: Status, explanation: str
 ) -> PlanT:
-    """Return the answer where no search is needed: nothing has to go, or nothing can.
+    """Return the plan where no search is needed: it takes no victims, or none can be legal.
 
-    Raises `InternalError` if the verifier does not accept it.
+    Raises `InternalError` if the verifier does not accept the plan.
     """
     plan: PlanT = planning.subject.plan(
         "optimum",
@@ -285,9 +285,9 @@ def no_plan(
     certificate: Certificate,
     why: str | None,
 ) -> PlanT:
-    """Return the answer of a search that found nothing; ``why`` says what rules every plan out.
+    """Return the answer of a search that found no plan; ``why`` says what rules every plan out.
 
-    It is ``None`` where nothing was proved.
+    ``why`` is ``None`` where nothing was proved.
     """
     plan: PlanT = planning.subject.plan(
         "optimum",

@@ -3,9 +3,9 @@
 A dual vector is only a suggestion: rounded to integers it still gives a valid bound, because
 every step below is integer arithmetic on rows that hold for every legal victim set.
 
-A node that must stay over its quota in some resource leaves a choice of the resource. One linear
-program blurs it; here every choice that matters is made both ways, and the bound is the least of
-the branches. Each branch is bounded in exact integers from the duals of its program.
+A node that must stay over its quota in some resource leaves open in which. One linear program
+blurs such a choice; here a choice that matters is split into a branch for each resource, and the
+bound is the least of the branches. Each is bounded in exact integers from the duals of its program.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _INT64 = 2**62
 class Bound(NamedTuple):
     """A proven lower bound on a separable cost, and what each class would add to it.
 
-    All over ``denominator``: ``value``, and ``reduced`` (K,) as Python integers. What classes
-    add holds for each of them by itself: it may not be summed over classes.
+    ``value`` and ``reduced``, (K,) as Python integers, are over ``denominator``. A reduced cost is
+    what one class adds by itself: reduced costs may not be summed over classes.
     """
 
     value: int
@@ -58,14 +58,14 @@ class Bound(NamedTuple):
     def room(self, limit: int) -> int:
         """Return what deviations may cost in a legal set that costs at most ``limit``.
 
-        Each member taken of a class with positive reduced cost adds that; each member left of a
-        class with negative reduced cost adds its absolute value.
+        Each member taken of a class with positive reduced cost adds that cost; each member left
+        out of a class with negative reduced cost adds its absolute value.
         """
         return limit * self.denominator - self.value
 
 
 def trivial_bound(costs: IntArray) -> Bound:
-    """Return the bound that needs no row: costs are not negative."""
+    """Return the bound 0, which needs no row: costs are not negative."""
     return Bound(0, costs.tolist(), 1)
 
 
@@ -92,11 +92,11 @@ def lagrangian_bound(  # noqa: PLR0913 - what a bound is made of
     for row, multiplier in binding:
         for witness, coefficient in row.slack:
             slack[witness] = slack.get(witness, 0) - multiplier * coefficient
-    # Whoever costs less than the rows pay for may go, all of them: that lowers the bound. The
-    # others may as well stay.
+    # All members of classes that cost less than the rows pay for count as victims, which lowers
+    # the bound; members of other classes do not.
     paying = reduced < 0
     value += sum_of_products(reduced[paying], counts[paying])
-    # A chosen witness is 1 even where that costs; another one only where it pays.
+    # A chosen witness is 1 even where that raises the value; any other only where it lowers it.
     value += sum(r for witness, r in slack.items() if r < 0 or witness in chosen)
     return Bound(value, reduced.tolist(), denominator, tuple(multipliers))
 
@@ -153,15 +153,15 @@ PROGRAMS: Final = 200
 """Linear programs for one bound at most."""
 
 _CLOSE: Final = 1e-7
-"""What a linear program may miss a row by, of the row's largest coefficient."""
+"""A point keeps a row that it misses by no more than this share of the row's bound."""
 
 
 def linear_programming_bound(
     relaxation: Relaxation, classes: Classes, costs: IntArray, limits: Sequence[Row]
 ) -> Bound:
-    """Return the bound that the relaxation's duals prove, with its choices made.
+    """Return the bound that the duals of a relaxation prove, branching on its choices.
 
-    ``limits`` are rows that hold besides, such as measures that earlier levels fixed.
+    ``limits`` are further rows that hold, such as those of measures that earlier levels fixed.
     """
     program = _Program(relaxation, classes, costs, limits)
     root = program.solve(frozenset())
@@ -170,14 +170,14 @@ def linear_programming_bound(
         choice = program.open_choice(ahead[0][2])
         if choice is None:
             break
-        # The branch of the least bound: the bound of all is its bound, and no other can raise it.
+        # The branch of the least bound: that is the bound of all, and only splitting it raises it.
         chosen = heappop(ahead)[2].chosen
         for witness in choice:
             branch = program.solve(chosen | {witness})
             heappush(ahead, (branch.bound.value, programs, branch))
             programs += 1
-    # What holds whichever of the branches is taken, the least bound first: a member more or less of
-    # a class adds what it adds in the branch where that is least.
+    # What holds in every branch: the least of the bounds, and that a member more or less of a class
+    # adds what it adds in the branch where that is least.
     first, *others = [branch.bound for _, _, branch in sorted(ahead, key=lambda one: one[:2])]
     if not others:
         return first
@@ -185,7 +185,7 @@ def linear_programming_bound(
     for other in others:
         above = other.value - first.value
         for k, (cost, there) in enumerate(zip(reduced, other.reduced, strict=True)):
-            # Spread over all members: several may deviate, and pay for the branch once.
+            # Spread over all members of the class: several may deviate, and pay for it once.
             spread = above // classes.count(k)
             if cost > 0:
                 reduced[k] = min(cost, spread + max(0, there))
@@ -195,7 +195,7 @@ def linear_programming_bound(
 
 
 class _Branch(NamedTuple):
-    """Some witnesses chosen, what that bounds, and a solution if the program has one."""
+    """A program in which the witnesses ``chosen`` are 1: its bound, and its solution if any."""
 
     chosen: frozenset[int]
     bound: Bound
@@ -212,7 +212,7 @@ class _Program(Struct, frozen=True, dict=True):
 
     @cached_property
     def rows(self) -> Sequence[Row]:
-        """All rows, in readable numbers."""
+        """All rows, each divided by the common divisor of its coefficients."""
         return [_scaled(row) for row in (*self.relaxation.rows, *self.limits)]
 
     @cached_property
@@ -226,7 +226,7 @@ class _Program(Struct, frozen=True, dict=True):
         from planner.solver.mathopt import Simplex  # noqa: PLC0415
 
         witnesses = self.relaxation.witnesses
-        # A price above that of any set.
+        # A price above the cost of any set.
         beyond: int = sum(c * n for c, n in zip(self.costs.tolist(), self.counts, strict=True)) + 1
         return Simplex(
             [*self.costs.astype(float).tolist(), *[0.0] * witnesses],
@@ -237,11 +237,11 @@ class _Program(Struct, frozen=True, dict=True):
         )
 
     def solve(self, chosen: frozenset[int]) -> _Branch:
-        """Bound the cost with some witnesses chosen.
+        """Bound the cost of sets in which the witnesses ``chosen`` are 1.
 
         A program without a solution is solved again with rows that may be missed at a price, so
-        that there are duals: they prove a bound that no legal set can pay. Where its solver
-        gives up the bound is the trivial one: floating-point verdicts prove nothing here.
+        that there are duals: they prove a bound that no legal set can pay. Where the solver gives
+        up, the bound is the trivial one: floating-point verdicts prove nothing here.
         """
         simplex = self.simplex
         for witness in range(self.relaxation.witnesses):
@@ -259,7 +259,7 @@ class _Program(Struct, frozen=True, dict=True):
         return _Branch(chosen, bound, solved.solution)
 
     def open_choice(self, branch: _Branch) -> Sequence[int] | None:
-        """Return a choice, by its witnesses, of which the solution of a branch keeps none."""
+        """Return a choice, by its witnesses, of whose rows the solution of a branch keeps none."""
         if branch.solution is None:
             return None
         taken = branch.solution[: len(self.classes)]
@@ -274,7 +274,7 @@ class _Program(Struct, frozen=True, dict=True):
 
     @cached_property
     def _of_witness(self) -> dict[int, tuple[Row, int]]:
-        """The row that each witness of a choice makes bind, and its coefficient."""
+        """The row that each witness of a choice makes bind, and its coefficient there."""
         return {
             witness: (row, coefficient)
             for row in self.rows

@@ -1,6 +1,6 @@
 """When to stop, how long to look for trees, and long calls of solvers in a thread of their own.
 
-No solver is loaded by it: who only replays decisions has deadlines, too.
+This module loads no solver: the replay of decisions needs none, but has deadlines, too.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Final, Literal, NamedTuple, TypeVar
 from planner.stage import going_on
 
 Trees = Literal["brief"] | bool | None
-"""Whether to wait for proof trees: always, never (then two engines are asked), with ``None`` for
-short ones, and ``brief`` for those that show nearly at once."""
+"""Whether to wait for proof trees: ``True`` as long as they take, ``False`` never (then two engines
+are asked), ``None`` for short ones, ``brief`` for those that are found nearly at once."""
 
 
 class OutOfTime(Exception):  # noqa: N818 - says what happened, as the others do
-    """A decision of the scheduler was not replayed, for time was up: what it says is not known."""
+    """Time was up before a decision of the scheduler was replayed: its outcome is not known."""
 
 
 def never() -> bool:
-    """Say that time is not up: nobody waits."""
+    """Return False: there is no time limit."""
     return False
 
 
@@ -33,7 +33,7 @@ class Deadline(NamedTuple):
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """Return the deadline so many seconds from now."""
+        """Return the deadline that is some seconds from now; ``None`` is no limit."""
         return cls(None if seconds is None else time.monotonic() + seconds)
 
     def half(self) -> Deadline:
@@ -60,13 +60,13 @@ T = TypeVar("T")
 
 
 def waited_for(call: Callable[[], T], stop: Callable[[], None] | None = None) -> T:
-    """Return what a call returns that lets other threads run, and say now and then that it goes on.
+    """Run a call in a thread of its own, report meanwhile that it goes on, and return its result.
 
-    Python runs no handler of a signal before a call of a library returns: in the thread of the
-    call, Ctrl-C would end nothing, and nobody could say that the work goes on.
+    The call must let other threads run. Python runs no handler of a signal before a call of a
+    library returns: without the thread, Ctrl-C would end nothing, and nothing could be reported.
 
     Where the wait is interrupted, ``stop`` makes the call end. A call that nothing ends is left to
-    itself: its thread keeps no process alive, and what it returns is lost.
+    itself: its thread keeps no process alive, and its result is lost.
 
     Raises `MemoryError` if there is no memory for a thread.
     """

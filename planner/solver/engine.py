@@ -1,17 +1,17 @@
 """One CP-SAT run, with the settings that were measured and found safe.
 
 One worker and a fixed seed give the same answer every time. Quick attempts are without presolve,
-which costs small models more than it saves; thorough ones with it, and with more of the rows in
-the linear program, which is what some knapsacks with hundreds of victims need and what ruins
-others. Nothing tells which beforehand, and the loser can take a hundred times as long: they take
-turns, each time with more effort.
+which costs small models more than it saves; thorough ones are with it, and with more of the rows in
+the linear program, which some knapsacks with hundreds of victims need and which slows others down.
+Nothing tells beforehand which kind settles a model, and the wrong kind can take a hundred times as
+long: the two kinds take turns, each time with more effort.
 
-Known wrong answers of ortools 9.15 come from two steps. One of presolve is switched off
-(docs/design/solver.md §4, §6, §9, §10; or-tools issues 5274, 5293). The other,
+Known wrong answers of ortools 9.15 come from two steps. The first, a step of presolve, is switched
+off (docs/design/solver.md §4, §6, §9, §10; or-tools issues 5274, 5293). The second,
 ``auto_detect_greater_than_at_least_one_of``, learns clauses that rows with coefficients from 2^31
-do not imply, so that what is no optimum was called one: it is off in every attempt
-(docs/design/solver.md §13). No claim is believed that a solution refutes, and no solution before it
-is added up in integers.
+do not imply, so that a solution was called an optimum and was none: it is off in every attempt
+(docs/design/solver.md §13). No claim is believed that a solution refutes, and no solution before
+its rows are added up in integers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SEED: Final = 0
 SOLVER: Final = f"OR-Tools CP-SAT {__version__}"
 """The solver's name and version for the certificate."""
 _AT_ONCE: Final = 0.1
-"""The most effort that nobody minds waiting for: a thread takes longer than a small model."""
+"""Effort up to which a model is solved without a thread: to start one can take longer."""
 _SMALL: Final = 1000
 """Variables up to which a model is small."""
 
@@ -44,8 +44,8 @@ _SMALL: Final = 1000
 class Attempt(NamedTuple):
     """One way to run the solver: with presolve or without, and for how much deterministic time.
 
-    Such time is the solver's own count of its work, a unit is a second or two: giving up depends
-    on the model and not on the machine.
+    Deterministic time is the solver's own count of its work, a unit is a second or two: when it
+    gives up depends on the model and not on the machine.
     """
 
     thorough: bool
@@ -62,16 +62,16 @@ ATTEMPTS: Final = (
     Attempt(thorough=False, effort=10.0),
     Attempt(thorough=True, effort=inf),
 )
-"""What is tried in turn."""
+"""The attempts that are made in turn."""
 
 
 def within(effort: float, attempts: Sequence[Attempt] = ATTEMPTS) -> Sequence[Attempt]:
-    """Return the attempts of at most so much effort each; the first where there are none."""
+    """Return the attempts of at most ``effort`` each; the first one alone where all take more."""
     return [each for each in attempts if each.effort <= effort] or attempts[:1]
 
 
 class Contradiction(InternalError):  # noqa: N818 - says what happened, as the others do
-    """Claims of the solver that cannot all be true, where nothing is left to ask."""
+    """Claims of the solver that cannot all be true, where no other way to ask it is left."""
 
 
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -80,7 +80,7 @@ Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 class Run(Struct, frozen=True):
     """The result of one run: a value per variable, and a bound on the objective.
 
-    ``attempt`` is the last one.
+    ``attempt`` is the last one that was made.
     """
 
     outcome: Outcome
@@ -90,7 +90,7 @@ class Run(Struct, frozen=True):
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is left to find out."""
+        """Whether the model is settled: its best solution is known, or that it has none."""
         return self.outcome in {"optimal", "infeasible"}
 
 
@@ -103,8 +103,8 @@ def run(
 ) -> Run:
     """Minimise an expression, or find any solution without one.
 
-    ``attempts`` are made in turn until one settles it. A ``hint`` that is a solution is one that
-    is known: nothing worse is returned.
+    ``attempts`` are made in turn until one settles the model. A ``hint`` that is a solution counts
+    as known: nothing worse is returned.
 
     Raises `InternalError` if CP-SAT calls the model invalid.
     """
@@ -121,8 +121,8 @@ def run(
         found = _attempt(builder, objective, stated, parameters, attempt.effort)
         if found.outcome == "infeasible" and not attempt.thorough:
             # Without presolve CP-SAT 9.15 has been seen to call a model infeasible that has
-            # solutions. What is found now can be checked; what two ways call infeasible is
-            # believed.
+            # solutions. A solution that is found now can be checked; "infeasible" is believed if
+            # both ways say it.
             parameters = _careful(deadline, presolve=True)
             found = _attempt(builder, objective, stated, parameters, attempt.effort)
         best = replace(reconciled(best, found, objective, trivial), attempt=attempt)
@@ -140,10 +140,10 @@ def presolved(builder: Builder, deadline: Deadline) -> Run:
 
 
 def as_it_comes(builder: Builder, objective: Linear, deadline: Deadline, effort: float) -> Run:
-    """Minimise with the solver's own settings, but for one worker and a seed: nothing is hinted.
+    """Minimise with the solver's own settings, but for one worker and a seed, and without a hint.
 
-    What is switched off elsewhere for its wrong answers is on here: a claim is worth what the
-    solver's word is. ``effort`` is the most deterministic time.
+    Steps that are switched off elsewhere for their wrong answers are on here: a claim is no more
+    than the solver's word. ``effort`` is the most deterministic time.
     """
     stated = builder.minimize(objective)
     return _attempt(builder, objective, stated, _one_worker(deadline), effort)
@@ -156,9 +156,9 @@ def _attempt(
     parameters: cp.SatParameters,
     effort: float,
 ) -> Run:
-    """Solve with some parameters, and with no more than some effort.
+    """Solve with some parameters, and with at most ``effort`` of deterministic time.
 
-    ``stated`` are unit and constant with which the objective stands in the model.
+    ``stated`` are the unit and the constant that turn the model's objective into ``objective``.
     """
     if parameters.max_time_in_seconds <= 0:
         return Run("unknown")
@@ -170,7 +170,7 @@ def _attempt(
         return Run("optimal", solution)
     unit, constant = stated
     bound = constant + unit * bound
-    # Its own bound is not its own solution's value: one of the two is wrong.
+    # The solver's bound is not the value of its own solution: one of the two is wrong.
     if outcome == "optimal" and bound != objective.value(solution):
         outcome = "feasible"
     return Run(outcome, solution, bound)
@@ -179,8 +179,8 @@ def _attempt(
 def reconciled(known: Run, found: Run, objective: Linear | None, trivial: int) -> Run:
     """Return what is to be believed of two results of one model, of which ``found`` came later.
 
-    Solutions have been checked; what is claimed besides is the solver's word. A claim that a
-    solution refutes is dropped, and so are two that refute each other: whoever asked may ask on.
+    Solutions have been checked; outcomes and bounds are the solver's word. A claim that a solution
+    refutes is dropped, and so are two claims that refute each other: the caller may ask on.
     ``trivial`` is a bound that needs no claim.
     """
 
@@ -208,9 +208,9 @@ def reconciled(known: Run, found: Run, objective: Linear | None, trivial: int) -
 def _ask(
     proto: cp.CpModelProto, parameters: cp.SatParameters, exact: Exact
 ) -> tuple[Outcome, Sequence[int], int]:
-    """Return what the solver says, a solution, and a bound on the objective without constant.
+    """Return the solver's outcome, a solution, and a bound on the objective without constant.
 
-    What it calls a solution and is none makes all that it says unknown.
+    If its solution does not satisfy the model, the outcome is ``unknown``.
     """
     response = _solve(proto, parameters)
     if response.status == cp.CpSolverStatus.MODEL_INVALID:
@@ -227,12 +227,12 @@ def _ask(
     return "optimal" if proved else "feasible", solution, bound
 
 
-# A model is asked many times; weakly, so that its rows do not outlive it.
+# The rows of each model, which is solved many times; weak, so that they do not outlive it.
 _READ: Final[WeakKeyDictionary[Builder, Exact]] = WeakKeyDictionary()
 
 
 def _exact(builder: Builder) -> Exact:
-    """Return the rows of a model as they are checked; reading them takes longer than checking."""
+    """Return the checker of a model, made once: reading its rows takes longer than checking."""
     if builder not in _READ:
         _READ[builder] = Exact(builder.proto)
     return _READ[builder]
@@ -250,12 +250,12 @@ def _solve(proto: cp.CpModelProto, parameters: cp.SatParameters) -> cp.CpSolverR
 def complete(
     builder: Builder, take: Sequence[int], counts: Sequence[int], objective: Linear | None = None
 ) -> Sequence[int] | None:
-    """Return a value for every variable that agrees with the class counts, or ``None``.
+    """Return values of all variables that agree with the class counts, or ``None``.
 
     With an objective they are the best of such values. ``None`` means that the model does not
     admit the victim set: the solver calls it infeasible without presolve and with it.
 
-    Raises `Contradiction` if the solver says neither.
+    Raises `Contradiction` if the solver neither finds such values nor calls it infeasible twice.
     """
     builder.minimize(objective or Linear({}))
     proto = cp.CpModelProto()
@@ -270,7 +270,7 @@ def complete(
     solution: Sequence[int] = ()
     for presolve in (False, True):
         parameters = _careful(Deadline(), presolve=presolve)
-        # However long it takes: of a small model mostly at once.
+        # However long it takes; a small model mostly takes little effort.
         for effort in (_AT_ONCE, inf) if len(proto.variables) <= _SMALL else (inf,):
             parameters.max_deterministic_time = effort
             outcome, solution, _ = _ask(proto, parameters, _exact(builder))
@@ -309,7 +309,7 @@ def _careful(
     # The step of presolve that or-tools issue 5293 is about; it matters where presolve is on.
     parameters.presolve_inclusion_work_limit = 0
     parameters.auto_detect_greater_than_at_least_one_of = False
-    # Its handler of SIGINT is never taken back: after the first run Ctrl-C would do nothing at all.
+    # The solver leaves its handler of SIGINT in place: after the first run Ctrl-C would do nothing.
     parameters.catch_sigint_signal = False
     if thorough:
         # Cuts took more time than they saved: without them, proofs of fair sharing are three times
@@ -328,9 +328,10 @@ class _Sum(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """What a row requires where all literals of ``when`` are true; just one of the others is set.
+    """What a row requires where all literals of ``when`` are true; just one requirement is set.
 
-    The first of ``largest`` is the largest of the rest of them.
+    A sum is ``within`` two bounds, a literal of ``some`` is true, or the first sum of ``largest``
+    equals the largest of the others.
     """
 
     when: Sequence[int]
@@ -352,7 +353,7 @@ class _Row(NamedTuple):
 
 @dataclass(slots=True)
 class Exact:
-    """A model as it was read: asking again costs only what was added to it since."""
+    """The rows of a model, each read once: a further check reads only those added since."""
 
     model: cp.CpModelProto
     _domains: list[tuple[int, int]] = field(default_factory=list)
@@ -363,7 +364,7 @@ class Exact:
         variables, constraints = self.model.variables, self.model.constraints
         for index in range(len(self._domains), len(variables)):
             domain = variables[index].domain
-            # Two ends are all: the builder makes no domains with holes.
+            # A domain is its two ends: the builder makes none with holes.
             self._domains.append((domain[0], domain[1]))
         for index in range(len(self._rows), len(constraints)):
             self._rows.append(_read(constraints[index]))

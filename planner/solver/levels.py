@@ -1,10 +1,11 @@
 """Lexicographic levels: minimise a measure, prove it, fix it, go on to the next.
 
 For the least value of one measure as few classes are looked at as the proof permits. A linear
-relaxation bounds the cost and says what each class would add or save. Classes that are clearly in
-or clearly out are left so at first, and the exact model decides on the rest; what was left is
-either proved to be right, or decided on too (docs/design/solver.md §3). Where only that proof is
-missing, a proof tree is asked for first: it is needed anyhow, and narrows what comes after it.
+relaxation bounds the cost and says what each class would add or save. Classes that clearly give all
+of their members as victims, or clearly none, are left so at first, and the exact model decides on
+the rest; either it is proved that this was right, or those classes are decided on too
+(docs/design/solver.md §3). Where only that proof is missing, a proof tree is asked for first: it is
+needed anyhow, and narrows the later levels.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ CORE = 300
 """Classes up to which the exact model is solved whole."""
 
 MOST_TOGETHER: Final = 300
-"""Classes up to which all are searched together, though an answer is in one part of them."""
+"""Classes up to which all are searched together, though they have parts to search one by one."""
 
 MOST_CLASSES: Final = 2000
-"""Classes up to which a search is asked about anew, by two engines."""
+"""Classes up to which two engines are asked about a search."""
 
 CORE_EFFORT = 1.0
-"""Effort for a part of the classes: what it cannot answer soon, more classes can."""
+"""Effort for a part of the classes: where that does not settle it, more classes are taken."""
 
 
 class Least(Struct, frozen=True):
@@ -54,8 +55,9 @@ class Least(Struct, frozen=True):
 
 
 class _Core(Struct, dict=True):
-    """The classes under decision: ``free``; of the others, ``full`` go whole and the rest stay.
+    """The classes that the exact model decides on: ``free``.
 
+    Of other classes, all members of ``full`` ones are victims, and no member of the rest.
     ``reduced`` is the reduced cost of each class.
     """
 
@@ -69,22 +71,22 @@ class _Core(Struct, dict=True):
 
     @property
     def whole(self) -> bool:
-        """Whether every class is under decision."""
+        """Whether every class is free."""
         return len(self.free) == len(self.classes)
 
     def full(self) -> list[int]:
-        """Return the classes outside that go whole, because leaving a member costs."""
+        """Return the classes outside ``free`` that give all members: to leave one out costs."""
         return [k for k, cost in self.reduced.items() if cost < 0 and k not in self.free]
 
     def open_below(self, value: int | None) -> list[int]:
-        """Return the classes outside that could differ in an answer below a value.
+        """Return the classes outside ``free`` that could differ in an answer below a value.
 
-        The most doubtful come first; without a value it is all of them.
+        The most doubtful come first; without a value all classes outside are returned.
         """
         reduced = self.reduced
         outside = [k for k in self.classes if k not in self.free]
         if value is not None:
-            # An answer below the value has this to spare: a class that costs more to change cannot.
+            # What deviations may cost in an answer below the value: a dearer class cannot differ.
             room = self.bound.room(value - 1)
             outside = [k for k in outside if abs(reduced[k]) <= room]
         return sorted(outside, key=lambda k: abs(reduced[k]))
@@ -93,7 +95,8 @@ class _Core(Struct, dict=True):
 class Shown(NamedTuple):
     """What a proof tree shows of a level: an answer that is no worse than the incumbent.
 
-    If there is none better, ``possible`` are the classes of which answers as good take victims.
+    ``possible`` is ``None`` if it is better than that; else no answer is better, and answers as
+    good take victims of these classes only.
     """
 
     answer: Counts
@@ -101,7 +104,7 @@ class Shown(NamedTuple):
 
 
 Show = Callable[[Measure], Shown | None]
-"""What asks for a tree of a level that is to be proved; ``None`` if it finds none soon."""
+"""Asks for the tree of a level that is to be proved; returns ``None`` if none is found soon."""
 
 
 def minimise(search: Search, measure: Measure, show: Show | None = None) -> Least:
@@ -133,7 +136,7 @@ def minimise(search: Search, measure: Measure, show: Show | None = None) -> Leas
         missing = core.open_below(known)
         if missing and not search.deadline.passed:
             # At least twice as many each time: small steps would solve nearly the same model again
-            # and again. Once more of them made nothing better, only the proof is missing.
+            # and again. Once these are settled without a better answer, only the proof is missing.
             best_of_these = result.settled and before == known is not None
             shown = _take_what_is_shown(search, measure, show if best_of_these else None)
             if isinstance(shown, Least):
@@ -153,7 +156,7 @@ def minimise(search: Search, measure: Measure, show: Show | None = None) -> Leas
 def _take_what_is_shown(search: Search, measure: Measure, show: Show | None) -> Least | bool:
     """Ask for a tree of a level: return the proved level, or whether the incumbent is better now.
 
-    What later levels look at is then what the tree leaves.
+    Once the level is proved, later levels look only at the classes that the tree leaves.
     """
     shown = None if show is None else show(measure)
     if shown is None:
@@ -168,7 +171,7 @@ def _take_what_is_shown(search: Search, measure: Measure, show: Show | None) -> 
 
 
 def minimise_whole(search: Search, measure: Measure) -> Least:
-    """Find the least value of a measure that is no sum, on all active classes."""
+    """Find the least value of a measure that is no sum over victims, on all active classes."""
     if search.known_value(measure) == 0:
         search.limit(measure, 0)
         return Least("optimal")
@@ -183,7 +186,7 @@ def minimise_whole(search: Search, measure: Measure) -> Least:
 
 
 def find_within(search: Search, measure: Measure, most: int) -> Outcome:
-    """Bound a measure above from now on, and look for any answer that keeps to that."""
+    """Bound a measure above from now on, and look for any answer that keeps to the bound."""
     search.limit(measure, most)
     known = search.known_value(measure)
     if known is not None and known <= most:
@@ -197,7 +200,7 @@ def find_within(search: Search, measure: Measure, most: int) -> Outcome:
 
 
 def find_any(search: Search, classes: Sequence[int]) -> Outcome:
-    """Look for any answer among some classes: a promising core first, then all of them."""
+    """Look for any answer of which some classes give victims: a promising core first, then all."""
     return _find_soon(search, classes) or search.run_on(classes).outcome
 
 
@@ -207,7 +210,7 @@ def _find_soon(search: Search, classes: Sequence[int]) -> Outcome | None:
         return "infeasible"
     core = _start(search, classes, ("count",))
     if core.bound.whole > sum(search.classes.count(k) for k in classes):
-        return "infeasible"  # proved: more would have to go than there are
+        return "infeasible"  # proved: more victims are needed than there are candidates
     if core.whole:
         return None
     full = core.full()
@@ -219,9 +222,9 @@ def _find_soon(search: Search, classes: Sequence[int]) -> Outcome | None:
 def _start(
     search: Search, classes: Sequence[int], measure: Measure, known: int | None = None
 ) -> _Core:
-    """Bound a measure over some classes, and choose the most doubtful ones for decision.
+    """Bound a measure over some classes, and choose the most doubtful ones to be free.
 
-    ``known`` is the value of an answer, if there is one: no bound can say more.
+    ``known`` is the value of a known answer, if there is one: no bound is above it.
     """
     chosen = search.classes.subset(classes)
     costs = search.costs(measure, chosen)
@@ -245,22 +248,22 @@ def _start(
     bound = search.rules.close_bound(chosen, costs, bounded + below)
     certain = search.lower.keys() & set(classes)
     use = np.zeros(len(classes))
-    for row in bounded:  # each says -costs >= -limit
+    for row in bounded:  # each row says -costs >= -limit
         use[row.classes] += row.amounts / min(-1, row.bound)
     doubtful = _most_doubtful(np.abs(np.array(bound.reduced, dtype=float)), use)
     return _Core(classes, bound, certain | {classes[k] for k in doubtful})
 
 
 def _most_doubtful(doubt: NDArray[np.float64], use: NDArray[np.float64]) -> list[int]:
-    """Return the places of CORE classes that could as well be in as out.
+    """Return the places of CORE classes that could as well give victims as not.
 
-    ``doubt`` is (C,): the less, the more doubtful; ``use`` (C,): what one member takes of what is
-    bounded above, as parts of the bounds.
+    ``doubt`` is (C,): the less, the more doubtful; ``use`` (C,): what one member adds to the
+    measures that are bounded above, in parts of their bounds.
     """
     order = np.lexsort((use, doubt))
     chosen: list[int] = []
-    # Where a few sizes are all there are, thousands are equally doubtful. Those that use least
-    # leave room for others; and some of the next size, as those of one size seldom add up.
+    # Where all candidates are of a few sizes, thousands of classes are equally doubtful. Those that
+    # use least leave room for others; some of the next size follow, as one size seldom adds up.
     begins = [0, *(np.flatnonzero(np.diff(doubt[order])) + 1).tolist(), order.size]
     for first, behind in pairwise(begins):
         chosen += order[first:behind][: max(1, (CORE - len(chosen)) // 2)].tolist()
@@ -270,7 +273,7 @@ def _most_doubtful(doubt: NDArray[np.float64], use: NDArray[np.float64]) -> list
 
 
 def _proved(search: Search, measure: Measure, core: _Core, value: int, proven: int) -> Least:
-    """Fix a proven level; drop and force what every answer of this value does without or has."""
+    """Fix a proven level: drop classes that no answer of this value uses, force what all take."""
     bound = core.bound
     if bound.whole > value:
         message = f"{measure}: the solver's {value} is below the exact bound {bound.whole}"
@@ -285,14 +288,14 @@ def _unproved(search: Search, measure: Measure, core: _Core, result: Run) -> Lea
     value = search.known_value(measure)
     if value is None:
         return Least("unknown", bound=bound.whole)
-    # The solver's bound is of the classes that it was given: it says nothing of others.
+    # The solver's bound is for the classes that it was given: it says nothing of others.
     by_solver = result.bound if core.whole and result.outcome == "feasible" else 0
     search.limit(measure, value)
     return Least("feasible", value, min(value, max(bound.whole, by_solver)))
 
 
 _SHARE: Final = 3 / 4
-"""Of the time that is left, what one level may take."""
+"""The share of the time left that one level may take."""
 
 
 class LevelResult(Struct, frozen=True):
@@ -311,7 +314,7 @@ class Answer(Struct, frozen=True):
 
 
 def solve_levels(search: Search, levels: Sequence[Measure], show: Show | None = None) -> Answer:
-    """Solve the levels in order; the last one makes the answer canonical.
+    """Solve the levels in order, then make the answer canonical.
 
     ``show`` asks for trees while the levels are solved.
     """
@@ -325,7 +328,7 @@ def solve_levels(search: Search, levels: Sequence[Measure], show: Show | None = 
             return Answer(outcome, ())
     if levels and levels[0] == CASCADE:
         stable = None
-        with suppress(OutOfTime):  # what is known by then is where the levels start
+        with suppress(OutOfTime):  # the levels then start from the incumbent
             stable = _stable_anyway(search, levels[1:])
         if stable is not None:
             return stable
@@ -333,9 +336,9 @@ def solve_levels(search: Search, levels: Sequence[Measure], show: Show | None = 
 
 
 def _best_of_parts(search: Search, levels: Sequence[Measure]) -> Answer | None:
-    """Solve one part after the other, where there are parts and together they are many.
+    """Solve the parts of a search one by one, where it has parts and many classes.
 
-    Each is looked at as long as it may hold an answer that is better than the best of those
+    Each part is searched as long as it may hold an answer that is better than the best of the parts
     before it, or equal and earlier in the candidate order.
     """
     if len(search.active) <= MOST_TOGETHER:
@@ -362,7 +365,7 @@ def _best_of_parts(search: Search, levels: Sequence[Measure]) -> Answer | None:
 
 
 def _solve_part(part: Search, levels: Sequence[Measure], best: Counts | None) -> Outcome:
-    """Solve a part as long as it may be as good as the best answer of others."""
+    """Solve a part as long as its answer may be as good as ``best``, the best answer so far."""
     if best is not None:
         *values, names = part.values(best)
         return solve_below(part, levels, [*values, names + 1]).outcome
@@ -373,7 +376,7 @@ def _solve_part(part: Search, levels: Sequence[Measure], best: Counts | None) ->
 
 
 def _comes_first(search: Search, counts: Counts) -> bool:
-    """Say whether an answer is better than the best so far, or equal and canonical."""
+    """Say whether an answer is better than the best so far, or equal and earlier in the order."""
 
     def rank(some: Counts) -> tuple[list[int], list[int]]:
         order = search.rules.order[list(search.classes.take(some))]
@@ -383,10 +386,10 @@ def _comes_first(search: Search, counts: Counts) -> bool:
 
 
 def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
-    """Solve without D11: if nobody preempts again in a best answer, it is best with D11, too.
+    """Solve without D11: if no victim of a best answer preempts again, it is best with D11, too.
 
-    Otherwise the search has a start: that answer, or the best of workloads that could preempt
-    nobody. Time is left for what comes then.
+    Otherwise return ``None``; the search starts from that answer, or from the best one of which no
+    victim could preempt anybody. Time is left for the levels with D11.
     """
     free = search.fork()
     free.deadline, free.levels = search.deadline.half(), with_names(levels)
@@ -442,7 +445,7 @@ def _solve_next(
     done.append(LevelResult(measure, least))
     if least.outcome != "optimal":
         search.unproved.append(measure)
-    # Also where it is not the least value: a bound that is proved holds for all later levels.
+    # Also where the value is not proved least: a proved bound holds for all later levels.
     if least.bound and search.is_separable(measure):
         search.bounds[measure] = least.bound
 
@@ -450,8 +453,8 @@ def _solve_next(
 def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) -> Answer:
     """Solve the levels in order, as long as the answer may be better than one that is known.
 
-    ``best`` are its values, level by level, the number of names included. The outcome is
-    infeasible as soon as it is proved that no answer is better.
+    ``best`` are the values of the known one, level by level, the number of names included. The
+    outcome is infeasible as soon as it is proved that no answer is better.
     """
     search.levels = with_names(levels)
     done: list[LevelResult] = []
@@ -459,7 +462,7 @@ def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) 
     for measure, most in zip(with_names(levels), best, strict=True):
         outcome = find_within(search, measure, most) if equal else "optimal"
         if outcome in ("infeasible", "unknown"):
-            # A level before that is not proved might still be better.
+            # An earlier level that is not proved might still have a better value.
             return Answer(outcome if _all_proved(done) else "unknown", ())
         _solve_next(search, measure, done)
         equal = equal and done[-1].least.value == most
@@ -471,7 +474,7 @@ def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) 
 def _settle(search: Search, done: Sequence[LevelResult]) -> Answer:
     """Make the answer of solved levels canonical, if it is proved best.
 
-    It is not, where another might keep a cap of which time did not tell.
+    It is not, where time left a cap undecided: another answer might keep that cap.
     """
     levels = []
     for level in done:
@@ -499,7 +502,7 @@ def _solve_level(search: Search, measure: Measure, show: Show | None = None) -> 
 def _lowest_rank(search: Search, show: Show | None = None) -> Least:
     """Lower the highest priority hit, rank by rank, until a rank is proved to be needed.
 
-    Where only the model of many classes would tell, a tree is asked for.
+    Where only the exact model of many classes could settle a rank, a tree is asked for first.
     """
     while True:
         value = search.value(("D1",), search.answer)

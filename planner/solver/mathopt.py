@@ -1,10 +1,10 @@
 """Programs for engines of OR-Tools MathOpt: linear ones solved again and again, and mixed-integer.
 
 A CP-SAT model becomes a mixed-integer program with the same solutions in exact arithmetic: every
-row that the builder makes is linear but for its literals, and but for max(...), and both become
+row that the builder makes is linear, except for its literals and for max(...), and both become
 big-M rows whose constants are the exact bounds of the expressions. Engines calculate in doubles:
-what they find is judged by `Exact`, and that they find nothing is only believed where the numbers
-are short enough.
+their solutions are judged by `Exact`, and "infeasible" is only believed where the numbers are short
+enough.
 """
 
 from __future__ import annotations
@@ -63,26 +63,26 @@ _SHORT: Final = 2**31
 """SCIP can go on beyond any limit of time where numbers of a row are longer (seen at 2^39)."""
 
 _TOLERANCE: Final = 1e-9
-"""The least that the engines accept: rows are large integers, and literals are exact."""
+"""The least tolerance that the engines accept: rows are large integers, and literals are exact."""
 
 _ROUNDS: Final = 10
-"""Of SCIP's presolve, which can tighten the bounds of long numbers by 1 for hours."""
+"""Rounds of SCIP's presolve, which can tighten the bounds of long numbers by 1 for hours."""
 
 _WIDE: Final = 2**10
 """Columns with more values than this may have fractions.
 
-That nothing is left then says more, not less. They are amounts that whole numbers make up, and
-carries: neither can help a fraction to an answer, and engines are slow to see it.
+"Infeasible" then says more, not less. Such columns are amounts that whole numbers make up, and
+carries: a fraction in either leads to no answer, which engines are slow to see.
 """
 
 Kind = Literal["SCIP", "HiGHS"]
 
 
 class Milp(Struct, frozen=True):
-    """A program, whose first columns are the variables of the model it says the same as.
+    """The program of a model, whose variables are its first columns.
 
     ``exact`` tells whether all of its numbers are short enough for doubles, ``short`` whether
-    they are so for SCIP to end.
+    they are short enough for SCIP to keep its time limit.
     """
 
     proto: ModelProto
@@ -93,7 +93,7 @@ class Milp(Struct, frozen=True):
 class MipAnswer(Struct, frozen=True):
     """What an engine says of a program: whether it has no solution, or a value per column.
 
-    ``best`` is its word that no other solution has less of the objective.
+    ``best`` is the engine's word that no other solution has less of the objective.
     """
 
     infeasible: bool
@@ -102,10 +102,10 @@ class MipAnswer(Struct, frozen=True):
 
 
 def ask(milp: Milp, kind: Kind, seconds: float | None, nodes: int | None = None) -> MipAnswer:
-    """Let an engine look for a solution; the values are rounded and may be none.
+    """Let an engine look for a solution; its values are rounded and may break rows.
 
     "Infeasible" is not passed on where the program is not exact in doubles; SCIP is not asked
-    where numbers are long. ``nodes`` are the most of its search tree.
+    where numbers are long. ``nodes`` are the most nodes of the search tree.
     """
     if kind == "SCIP" and not milp.short:
         return MipAnswer(infeasible=False)
@@ -113,9 +113,9 @@ def ask(milp: Milp, kind: Kind, seconds: float | None, nodes: int | None = None)
     if seconds is not None:
         parameters.time_limit.FromNanoseconds(int(seconds * 1e9))
     if kind == "SCIP":
-        # With more of them the answer would depend on the machine.
+        # With more threads the answer would depend on the machine.
         parameters.threads = 1
-        # Or it would keep Ctrl-C for itself.
+        # Otherwise SCIP would keep Ctrl-C for itself.
         parameters.gscip.bool_params["misc/catchctrlc"] = False
         parameters.gscip.real_params["numerics/feastol"] = _TOLERANCE
         parameters.gscip.int_params["presolving/maxrounds"] = _ROUNDS
@@ -127,7 +127,7 @@ def ask(milp: Milp, kind: Kind, seconds: float | None, nodes: int | None = None)
     result = _solve(milp.proto, engine, parameters)
     if result is None:
         return MipAnswer(infeasible=False)
-    # All columns are bounded: what may be unbounded is infeasible.
+    # All columns are bounded: "infeasible or unbounded" means infeasible.
     impossible = {TERMINATION_REASON_INFEASIBLE, TERMINATION_REASON_INFEASIBLE_OR_UNBOUNDED}
     if result.termination.reason in impossible:
         return MipAnswer(infeasible=milp.exact)
@@ -145,7 +145,7 @@ def ask(milp: Milp, kind: Kind, seconds: float | None, nodes: int | None = None)
 
 
 def relaxed(milp: Milp) -> Sequence[float]:
-    """Return an optimum of a program whose columns may all have fractions; none if there is none.
+    """Return an optimum of a program with fractions allowed in all columns; empty if none is found.
 
     It is calculated in doubles.
     """
@@ -166,7 +166,7 @@ def _solve(
 ) -> SolveResultProto | None:
     """Solve, or return ``None`` if the engine gives up with an error.
 
-    Nothing ends it early: HiGHS does not listen, and SCIP writes of errors as soon as it could.
+    Nothing ends the engine early: HiGHS heeds no interrupter, and with one SCIP writes of errors.
     """
     try:
         return waited_for(
@@ -220,7 +220,7 @@ class _Program:
     ) -> None:
         """Add a row that binds if all literals of ``when`` are true.
 
-        The number of false ones, times what the row could be missed by, makes it slack.
+        The number of false literals, times the most that the row could be missed by, is its slack.
         """
         least = most = linear.constant
         for v, c in linear.terms.items():
@@ -232,7 +232,7 @@ class _Program:
             self.add(linear + (high - most) * _false(when), None, high)
 
     def is_within(self, largest: int, objective: Mapping[int, int]) -> bool:
-        """Say whether no number is larger."""
+        """Say whether no number of the program or the objective is above ``largest``."""
         numbers = (
             *self.lower,
             *self.upper,
@@ -269,7 +269,7 @@ def _model(  # noqa: PLR0913, PLR0917 - columns, rows, costs
     row_upper: Iterable[float],
     costs: Mapping[int, float],
 ) -> ModelProto:
-    """Write a program without coefficients; ``costs`` are those of some columns, in order."""
+    """Write a program without coefficients of rows; ``costs`` are by column, in order."""
     model = ModelProto()
     variables, limits = model.variables, model.linear_constraints
     variables.ids.extend(range(len(integers)))
@@ -310,11 +310,11 @@ def _translate_row(program: _Program, row: ConstraintProto) -> None:
             None if high > _FOREVER else high,
         )
     elif row.has_bool_or():
-        # The number of false literals is not all of them.
+        # At least one literal is true: not all of them are false.
         literals = row.bool_or.literals
         program.add_if(when, _false(literals), None, len(literals) - 1)
     elif row.has_lin_max() and not when:
-        # At least each of them, and at most the one that is chosen.
+        # The target is at least each expression, and at most the one that is chosen.
         target, others = row.lin_max.target, row.lin_max.exprs
         first = len(program.lower)
         for chosen, other in enumerate(others, start=first):
@@ -347,7 +347,7 @@ _PARAMETERS: Final = SolveParametersProto(
 
 
 class Solved(Struct, frozen=True):
-    """What came out, in doubles: nothing is proved by it.
+    """The result of a linear program, in doubles: it proves nothing.
 
     ``duals`` is (rows,), if there are any; ``solution`` (columns,) where an optimum was found.
     """
@@ -360,9 +360,9 @@ class Solved(Struct, frozen=True):
 class Simplex:
     """Minimise ``costs . x`` where every row holds and ``0 <= x <= most``.
 
-    ``costs`` and ``most`` are (columns,): classes, and so many ``witnesses`` after those. Each row
-    can be missed by units of its largest coefficient, at first by none (`allow_misses`), of which
-    one costs the ``price``.
+    ``costs`` and ``most`` are (columns,): the classes come first, the ``witnesses`` last. At first
+    no row may be missed; where `allow_misses` permits it, to miss a row by one unit of its largest
+    coefficient costs the ``price``.
     """
 
     def __init__(
@@ -408,7 +408,7 @@ class Simplex:
             self.bound(self._columns + row, 0.0, inf if missed else 0.0)
 
     def solve(self) -> Solved:
-        """Solve with the bounds of now."""
+        """Solve with the present bounds."""
         columns = sorted(self._changed)
         update = ModelUpdateProto()
         sides = update.variable_updates.lower_bounds, update.variable_updates.upper_bounds

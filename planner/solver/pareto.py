@@ -1,8 +1,8 @@
-"""The Pareto front of two measures: what less of the one costs in the other, point by point.
+"""The Pareto front of two measures: what less of one costs in the other, point by point.
 
 Source: docs/design/objectives.md §5, pareto: an epsilon-constraint sweep. The first point
-is the least of the first measure, and of the second beside it. Every further point must have
-less of the second; its first measure is then the least that this permits. Where nothing has
+has the least of the first measure, and with it the least of the second. Every further point must
+have less of the second measure; of the first it has the least that this permits. Where no plan has
 less of the second, the front is complete.
 """
 
@@ -34,8 +34,8 @@ def sweep(
     ``solve`` returns the proven best plan of one pending workload under a profile. After
     ``most_points`` the sweep ends, complete or not.
 
-    Raises `InputError` if ``solve`` refuses the workload or a measure, or time is up before a
-    plan's is known; `InternalError` if the scheduler's own plan is better than the whole front.
+    Raises `InputError` if ``solve`` refuses the workload or a measure, or time is up before the
+    measure of a plan is known; `InternalError` if the scheduler's own plan is ahead of the front.
     """
     plans: list[AnyPlan] = []
     wishes = Wishes()
@@ -51,11 +51,11 @@ def sweep(
             break
         plans.append(answer)
         left = _value(answer, second)
-        # No measure is below 0, so that nothing has less: the front is complete.
+        # No measure is below 0, so that no plan has less: the front is complete.
         if left == 0 or len(plans) == most_points:
             break
         wishes = Wishes(most={second: left - 1})
-    # The answer that ended the sweep is the last point, or none.
+    # The answer that ended the sweep is the last point, or no point.
     measures = first, second
     points = tuple(_point(measures, plan) for plan in plans)
     cut_short = points and answer is plans[-1] and points[-1].values[1] > 0
@@ -81,7 +81,7 @@ def sweep(
 
 
 def _value(plan: AnyPlan, measure: Measure) -> int:
-    # Whoever evicts nobody has 0 of everything, also of what was not looked at for lack of time.
+    # A plan without victims has 0 of every term, also of those not computed for lack of time.
     if not plan.keys:
         return 0
     value = value_of(measure, plan.terms)

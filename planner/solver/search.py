@@ -23,7 +23,7 @@ from planner.solver.engine import ATTEMPTS, Attempt, Run, complete, run
 
 
 class Rules:
-    """The rules of one problem, as a search uses them; rows tell where nothing else does."""
+    """The rules of one problem, as a search uses them; by default bounds come from the rows."""
 
     problem: Any
     table: TermTable
@@ -44,11 +44,11 @@ class Rules:
         raise NotImplementedError
 
     def relaxation(self, classes: Classes) -> Relaxation:
-        """Return all that a linear program is to know."""
+        """Return the linear relaxation of the rules; by default the rows alone."""
         return Relaxation(self.rows(classes), 0)
 
     def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes hold too little, whichever of them go."""
+        """Say whether these classes free too little even if all members are victims."""
         return any(row.value(classes.sizes) < row.bound for row in self.rows(classes))
 
     def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
@@ -56,13 +56,13 @@ class Rules:
         return best_single_row(self.rows(classes), costs, classes.sizes.tolist())[0]
 
     def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Bound a separable cost from below by a relaxation; ``limits`` hold besides the rules."""
+        """Bound a separable cost from below by a relaxation; ``limits`` are rows besides."""
         return linear_programming_bound(self.relaxation(classes), classes, costs, limits)
 
     def is_lawful(self, positions: Sequence[int]) -> bool:  # noqa: ARG002 - others' rules
         """Say whether victims are lawful in the scheduler's own arithmetic.
 
-        The model may admit what floating-point numbers do not, or its own procedure.
+        The model may admit sets that the scheduler's floating-point numbers or procedure do not.
         """
         return True
 
@@ -71,10 +71,10 @@ class Rules:
         return Parts()
 
     def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:  # noqa: ARG002 - others' rules
-        """Return groups of classes such that what refuses a set refuses all sets like it.
+        """Return the group of each class: what refuses a set refuses all sets like it.
 
-        Such sets have as many of each group, but for group 0. ``None`` where only the set itself
-        is known to be refused.
+        Sets are alike with the same number of victims of each group, group 0 left out. ``None``
+        where only the set itself is known to be refused.
         """
         return None
 
@@ -88,21 +88,21 @@ RowOverClasses = tuple[Linear, int]
 
 @dataclass(slots=True)
 class Search:
-    """What is known so far.
+    """What a search knows so far.
 
-    ``active`` are the classes that can still be part of an answer; ``lower`` the members that
-    every answer still possible has, per class, and ``upper`` the most that any has, where that
-    is less than all; ``limits`` the measures that are bounded above (caps and earlier levels);
-    ``conditions`` what else every answer keeps to, a class that is
-    left out counting nothing; ``incumbent`` the best answer so far. What the model admits and
-    the scheduler's own arithmetic does not is ``cut`` off. ``bounds`` are what is proved of
-    earlier levels: no answer has less. Those that are ``unproved`` may have a better value than
-    their limit: what is found is kept. ``attempts`` begin with the one that settled the last
-    model; ``guided`` says whether the last answer among equals was led by a measure. ``caps``
-    are the measures of the scheduler's own plan that no answer exceeds, ``permitted`` the classes
-    that the wishes of the objective leave: what the claims of a plan are about. ``levels`` are
-    all measures that count, in their order, those not yet solved included; ``undecided`` the caps
-    of which time did not tell whether an answer can keep them.
+    ``active`` are the classes that can still give victims; ``lower`` the members that every answer
+    still possible takes, per class, and ``upper`` the most that any takes, where that is less than
+    all; ``limits`` the measures that are bounded above (caps and earlier levels); ``conditions``
+    are further rows that every answer keeps, where a class that is left out counts nothing;
+    ``incumbent`` is the best answer so far. Sets that the model admits and the scheduler's own
+    arithmetic does not are ``cut`` off. ``bounds`` are proved of earlier levels: no answer has
+    less. Levels that are ``unproved`` may have a better value than their limit: one that is found
+    becomes the limit. ``attempts`` begin with the one that settled the last model; ``guided`` says
+    whether a measure led the last search among equal answers. ``caps`` are the measures of the
+    scheduler's own plan that no answer exceeds, ``permitted`` the classes that the wishes of the
+    objective leave: claims of a plan are about these. ``levels`` are all measures that count, in
+    their order, those not yet solved included; ``undecided`` are the caps of which it was not
+    known in time whether an answer can keep them.
     """
 
     rules: Rules
@@ -156,7 +156,7 @@ class Search:
 
     def value(self, measure: Measure, counts: Counts) -> int:
         """Return a measure of a victim set."""
-        # The same set is asked about measure by measure, and nobody changes one that was found.
+        # A set is evaluated for measure after measure, and its counts are never changed in place.
         table, known = self.rules.table, self._known
         if known is None or known[0] is not counts or known[1] is not table:
             known = self._known = counts, table, table.evaluate(self.classes.take(counts))
@@ -179,9 +179,9 @@ class Search:
         return self.rules.table.in_sum(measure, classes.first)
 
     def limit(self, measure: Measure, most: int) -> None:
-        """Bound a measure above from now on; the highest rank by leaving classes out.
+        """Bound a measure above from now on; D1, the highest rank, by leaving classes out.
 
-        A bound that is closer already stays: a cap does not loosen a wish.
+        A tighter bound from before is kept: a cap does not loosen a wish.
         """
         if measure == ("D1",):
             self.active = self.up_to_rank(most)
@@ -189,20 +189,20 @@ class Search:
             self.limits[measure] = min(most, self.limits.get(measure, most))
 
     def up_to_rank(self, highest: int) -> list[int]:
-        """Return the active classes whose members can go without hitting a higher rank."""
+        """Return the active classes whose members, as victims, hit no higher rank."""
         rank = self.rules.table.rank[self.classes.first].tolist()
         evicted = self.rules.table.evicted[self.classes.first].tolist()
-        # Who is being evicted hits no rank: it goes anyway.
+        # A workload that is being evicted already hits no rank.
         return [k for k in self.active if evicted[k] or rank[k] <= highest]
 
     def fix(self, reduced: Mapping[int, int], room: int) -> None:
-        """Drop and force what every answer within some room of a bound does without or has.
+        """Drop classes that no answer near a bound uses, and force members that all of them take.
 
-        ``reduced`` is the reduced cost of each active class, in the units of ``room``.
+        Near is within ``room``; ``reduced``, in its units, has the reduced costs of active classes.
         """
         self.active = [k for k in self.active if reduced[k] <= room]
         for k, cost in reduced.items():
-            # Each member that stays costs as much, so no more than these can stay.
+            # Each member left out costs as much, so no more than ``room // -cost`` can be.
             certain = self.classes.count(k) - room // -cost if cost < 0 else 0
             if certain > 0:
                 self.lower[k] = max(certain, self.lower.get(k, 0))
@@ -219,11 +219,11 @@ class Search:
     ) -> Run:
         """Solve the exact model on some classes; a found answer becomes the incumbent.
 
-        Other classes give no victims, and of those that are ``full`` all members go; ``rows`` are
-        further conditions. Without a ``measure`` to minimise, of which ``least`` is a proven lower
-        bound, any answer will do. Where the incumbent does not suit the restrictions, only one
-        that is better than it will. ``attempts`` are tried in turn, by default what is likely to
-        settle it and all after that.
+        Other classes give no victims, and ``full`` ones all of their members; ``rows`` are further
+        conditions. Without a ``measure`` to minimise, of which ``least`` is a proven lower bound,
+        any answer will do. Where the incumbent does not keep to these restrictions, only a better
+        answer will. ``attempts`` are tried in turn, by default the one that settled the last model
+        and all after it.
         """
         if not self.lower.keys() <= set(classes):
             return Run("infeasible")  # every answer left has members of a class left out here
@@ -234,7 +234,7 @@ class Search:
         while True:
             try:
                 result = self._run_once(classes, measure, rows, members, least, attempts)
-            except OutOfTime:  # D11 of what was found is not known: it is no answer
+            except OutOfTime:  # D11 of the set that was found is not known: it is no answer
                 return Run("unknown")
             if result is not None:
                 return result
@@ -248,7 +248,7 @@ class Search:
         least: int,
         attempts: Sequence[Attempt] | None,
     ) -> Run | None:
-        """Build and solve; ``None`` if what was found taught that the model must say more."""
+        """Build and solve the model; ``None`` if it must be built anew, with cuts just learned."""
         cascades = self.rules.table.cascades
         learned = len(cascades.cuts) if cascades else 0
         formulation, take = self.state(classes, rows, members)
@@ -271,7 +271,7 @@ class Search:
             hint = self.hint(formulation, classes, objective) if usable else None
             asked = attempts or self.attempts
             result = run(formulation.builder, objective, self.deadline, hint, asked)
-            if result.settled:  # what comes next begins with what settled this
+            if result.settled:  # the next model begins with the attempt that settled this one
                 self.attempts = self.attempts[self.attempts.index(result.attempt) :]
             if not result.solution:
                 return result
@@ -298,7 +298,8 @@ class Search:
     ) -> tuple[Measured, dict[int, int]]:
         """Return the exact model on some classes, and the variable of each of them.
 
-        All limits and conditions are stated, and further rows; ``members`` go for certain.
+        It states all limits and conditions, and further rows; ``members`` says how many of a class
+        are victims for certain.
         """
         least = {**self.lower, **(members or {})}
         narrowed = self.classes.subset(classes).narrowed(
@@ -308,8 +309,8 @@ class Search:
         formulation = self.rules.assemble(narrowed)
         take = dict(zip(classes, formulation.take, strict=True))
         builder = formulation.builder
-        # What is known of earlier levels from below is left out: such rows were measured to make
-        # proofs many times longer.
+        # Lower bounds of earlier levels are left out: such rows were measured to make proofs many
+        # times longer.
         for limited, limit in self.limits.items():
             builder.add(express(formulation, self.rules.table, limited) <= limit)
         for linear, bound in (*self.conditions, *rows):
@@ -326,8 +327,8 @@ class Search:
 
         ``usable`` says whether the incumbent would have been an answer, too.
 
-        Only in D11 can it be worse: nobody knows that before the scheduler is asked, and then
-        there is a cut. If it still keeps to all limits and is better than the incumbent, it
+        Only in D11 can an answer be worse: its value is not known before the scheduler is asked,
+        which adds a cut. An answer that still keeps to all limits and is better than the incumbent
         becomes the incumbent all the same.
         """
         if self.rules.table.cascades is None:
@@ -343,10 +344,10 @@ class Search:
         return value <= claimed
 
     def accept(self, found: Counts, measure: Measure | None, *, usable: bool) -> None:
-        """Make an answer the incumbent; no later one may be worse in what it is better in.
+        """Make an answer the incumbent; on unproved levels no later answer may be worse than it.
 
-        One that is no better in the measure and worse on a later level is let go: there may be no
-        time left to make up for that.
+        An answer no better in the measure and, level by level, worse than the incumbent is dropped:
+        there may be no time left to make up for that.
         """
         if usable and found != self.incumbent and self.levels:
             known = self.answer
@@ -358,11 +359,11 @@ class Search:
             self.limit(earlier, self.value(earlier, found))
 
     def cut_off(self, formulation: Measured, take: dict[int, int], counts: Counts) -> None:
-        """Forbid one combination of class counts, and all that are refused for the same reason."""
+        """Forbid one combination of class counts, and all others refused for the same reason."""
         groups = self.rules.alike(self.classes, counts)
         if groups is None:
-            # Where nothing is known of other sets each class is a group of its own: only this set
-            # is like it. Who is neither in the model nor in the set says nothing.
+            # Where nothing is known of other sets each class is a group of its own, so that no
+            # other set is like this one. Classes neither in the model nor in the set are left out.
             named = {*take, *(k for k, count in enumerate(counts) if count)}
             numbers = {k: 1 + k for k in sorted(named)}
         else:
@@ -378,7 +379,7 @@ class Search:
         for number, group in indices.items():
             count, most = wanted[number], sum(builder.upper[index] for index in group)
             if count > most:
-                return  # nothing here is like it
+                return  # no set of this model is like it
             if count == 0:
                 none += group
             elif count == most:
@@ -386,7 +387,8 @@ class Search:
             else:
                 some = Linear(dict.fromkeys(group, 1))
                 different += [(-some, 1 - count), (some, count + 1)]
-        # Classes that go whole can only give fewer, those that stay only more: a row says it all.
+        # Classes that give all members can only give fewer, those that give none only more: for
+        # either kind one row is enough.
         if whole:
             fewer = Linear({index: -1 for index, _ in whole})
             different.append((fewer, 1 - sum(count for _, count in whole)))
@@ -398,9 +400,9 @@ class Search:
     def hint(
         self, formulation: Measured, classes: Sequence[int], objective: Linear | None
     ) -> Sequence[int] | None:
-        """Return a value for every variable that makes the incumbent.
+        """Return values of all variables that state the incumbent in the model.
 
-        Where a search of another kind returns ``None``, the solver starts from nothing.
+        A subclass may return ``None``: the solver then starts without a hint.
         """
         counts = [self.answer[k] for k in classes]
         hint = complete(formulation.builder, formulation.take, counts, objective)
@@ -411,7 +413,7 @@ class Search:
 
 
 def impose(search: Search, wishes: Wishes) -> None:
-    """Let a search look only for what keeps to some wishes; nothing may be narrowed before.
+    """Restrict a search to answers that keep to wishes; it must not have been narrowed before.
 
     Classes are divided where a wish tells their members apart.
     """
@@ -434,6 +436,6 @@ def impose(search: Search, wishes: Wishes) -> None:
     for measure, most in wishes.most.items():
         search.limit(measure, most)
     search.incumbent = None
-    with suppress(OutOfTime):  # whether it keeps to a wish of D11 is then not known
+    with suppress(OutOfTime):  # whether the incumbent keeps to a wish of D11 is then not known
         if chosen is not None and wishes.are_kept(table, chosen):
             search.incumbent = search.classes.counts(chosen)

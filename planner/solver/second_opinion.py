@@ -1,9 +1,9 @@
-"""Whether any answer is left: asked of two engines that share nothing but the model.
+"""Two engines that share nothing but the model are asked whether any answer is left.
 
-CP-SAT searches with presolve, by clauses and propagation; SCIP, or HiGHS where that gives up,
-by branching on linear programs, in doubles. That there is nothing is believed if both say so.
-What one of them finds is checked in integers and by the scheduler's own rules, and needs no
-second word.
+CP-SAT searches with presolve, by clauses and propagation; SCIP, or HiGHS where SCIP gives up,
+by branching on linear programs, in doubles. That there is no answer is believed if both say so.
+An answer that one of them finds is checked in integers and by the scheduler's own rules, and needs
+no second word.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from planner.solver.mathopt import Kind
 
 MOST_CUTS: Final = 100
-"""Answers that are none, cut off one by one, until an engine is taken to know nothing."""
+"""Solutions that are no answers, cut off one by one, before an engine counts as not knowing."""
 
 PATIENCE_S: Final = 30.0
 """Seconds for one question at most."""
 
 Engine = Callable[[Deadline], Sequence[int] | None]
-"""Returns a solution of a model, none where it does not know, ``None`` if there is none."""
+"""Returns a solution of a model: empty where it does not know, ``None`` if there is none."""
 
 
 class Opinion(Struct, frozen=True):
@@ -56,12 +56,12 @@ def second_opinion(
 ) -> Opinion:
     """Ask whether any answer of a search exists; the search is left as it is.
 
-    An answer has only active classes, keeps to all limits, conditions and bounds of classes, and
-    is not cut off; the incumbent plays no part. It has at most so much of a measure, if one is
-    given, and keeps to further ``rows``. Half of the time is for each of the two engines.
+    An answer takes victims of active classes only, keeps to all limits, conditions and bounds of
+    classes, and is not cut off; the incumbent plays no part. It has at most ``most`` of a measure,
+    if one is given, and keeps to further ``rows``. Each of the two engines has half of the time.
     """
     if not search.lower.keys() <= set(search.active):
-        return Opinion("none")  # every answer left has members of a class that is left out
+        return Opinion("none")  # every answer left takes members of a class that is not active
     question = _Question(search, measure, most, rows)
     first = question.ask(question.by_cp_sat, deadline.half(), exact=True)
     name = f"{SOLVER} with presolve"
@@ -73,7 +73,7 @@ def second_opinion(
         other = "HiGHS"
         second = question.ask(partial(question.by_mip, other), deadline, exact=False)
     names = (name, f"{other} by MathOpt")
-    # "None" takes two: where CP-SAT did not say so, the other's word is not enough.
+    # "none" takes both engines: where CP-SAT did not say so, the other's word is not enough.
     if second.outcome == "found" or first.outcome == "none":
         return replace(second, engines=names)
     return Opinion("unknown", engines=names)
@@ -83,8 +83,8 @@ def second_opinion(
 class TwoEngines:
     """Two engines, asked about searches as they were before their levels.
 
-    What a search learned on its levels narrows nothing here. ``wishes`` are measures that every
-    answer bounds; ``engines`` are the names of all that have been asked.
+    What a search learned on its levels narrows nothing here. ``wishes`` are the most that answers
+    may have of some measures; ``engines`` are the names of all engines that have been asked.
     """
 
     wishes: Mapping[Measure, int]
@@ -98,10 +98,10 @@ class TwoEngines:
         most: int = 0,
         active: Sequence[int] | None = None,
     ) -> Opinion:
-        """Ask whether an answer keeps to wishes, caps and limits, and has so much at most.
+        """Ask whether an answer keeps to wishes, caps and limits, and has at most so much.
 
-        ``limits`` are earlier levels. Only ``active`` classes give victims, by default all that
-        the wishes permit.
+        That is ``most`` of ``measure``; ``limits`` are earlier levels. Only ``active`` classes give
+        victims, by default all that the wishes permit.
         """
         asked = dataclasses.replace(
             search.fork(),
@@ -119,20 +119,20 @@ class TwoEngines:
         begin("asking a second engine")
         try:
             opinion = second_opinion(asked, soon(search.deadline), measure, most)
-        except OutOfTime:  # D11 of what an engine found is not known
+        except OutOfTime:  # D11 of an answer that an engine found is not known
             return Opinion("unknown")
         self.engines.update(dict.fromkeys(opinion.engines))
         return opinion
 
 
 def soon(deadline: Deadline) -> Deadline:
-    """Return when to give up one question: after half of the time, or all patience."""
+    """Return when to give up one question: after half of the time, or `PATIENCE_S` if sooner."""
     left = deadline.left()
     return Deadline.after(PATIENCE_S if left is None else min(left / 2, PATIENCE_S))
 
 
 def is_impossible(builder: Builder, deadline: Deadline) -> bool:
-    """Say whether an engine besides CP-SAT says, too, that a model has no solution."""
+    """Say whether SCIP or HiGHS says, as CP-SAT did, that a model has no solution."""
     from planner.solver.mathopt import ask, translate  # noqa: PLC0415 - it takes long to load
 
     program = translate(builder.proto)
@@ -143,7 +143,7 @@ def is_impossible(builder: Builder, deadline: Deadline) -> bool:
 
 
 class _Question:
-    """The model of what is asked; what is found and is no answer is cut off for all engines."""
+    """The model of a question; a solution that is no answer is cut off for all engines."""
 
     def __init__(
         self, search: Search, measure: Measure | None, most: int, rows: Sequence[RowOverClasses]
@@ -155,7 +155,7 @@ class _Question:
             self.builder.add(express(self.formulation, search.rules.table, measure) <= most)
 
     def ask(self, engine: Engine, deadline: Deadline, *, exact: bool) -> Opinion:
-        """Ask an engine until a solution is an answer; one that is not ``exact`` is checked."""
+        """Ask an engine until a solution is an answer; one that is not ``exact`` is rechecked."""
         for _ in range(MOST_CUTS):
             point = () if deadline.passed else engine(deadline)
             if not point:
@@ -182,7 +182,7 @@ class _Question:
     def _admits(self, point: Sequence[int]) -> bool:
         """Say whether the model admits the class counts of a point that was found in doubles.
 
-        Where the other variables are not quite right, CP-SAT is asked for better ones: with all
+        Where the other variables are not quite right, CP-SAT is asked for better values: with all
         counts given there is next to nothing to search.
         """
         if satisfies(self.builder.proto, point):

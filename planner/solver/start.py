@@ -1,4 +1,4 @@
-"""The way into planning, whichever the scheduler: a state and what the user fixed to a planning."""
+"""The way into planning for any scheduler: from a state and what the user fixed to a planning."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from planner.state.kep83 import Kep83
 AssignmentInput = Schema | Mapping[str, Any]
 """Flavors to use: the ``assignment`` of a plan of Kueue, or a mapping in one of its forms."""
 RulesInput = Kep83 | str
-"""Rules to plan by: options of KEP-83's, or text that holds them; ``strict``, Kueue's own with
-documented precedence; ``design``, ``written`` or ``code`` for YuniKorn's."""
+"""Rules to plan by: options of KEP-83's rules, or text that holds them; ``strict`` for Kueue's own
+with documented precedence; ``design``, ``written`` or ``code`` for YuniKorn's."""
 
 
 class Given(Struct, frozen=True):
-    """What a user says of a plan besides its objective: all of it may be left out.
+    """What a user may fix for a plan besides its objective.
 
-    ``pending`` is who wants in, ``assignment`` the flavors to use (Kueue), ``now`` the clock,
-    ``rules`` other rules than its own, or the side to take where its written laws and its code
-    differ, ``certify`` whether to wait for proof trees, ``placement`` who places pods on nodes
-    where a topology decides that.
+    ``pending`` names the preemptor, ``assignment`` the flavors to use (Kueue); ``now`` is the
+    clock, ``rules`` are other rules than the scheduler's own, or the side to take where its written
+    laws and its code differ; ``certify`` says whether to wait for proof trees, ``placement`` who
+    places pods on nodes where a topology decides that.
     """
 
     pending: str | None = None
@@ -45,10 +45,10 @@ class Given(Struct, frozen=True):
 
 
 class Wanted(NamedTuple):
-    """What else is to be found out, where a scheduler's victims queue again or flavors are chosen.
+    """What else a user asks for, of schedulers whose victims queue again or that have flavors.
 
     ``stability`` asks whether victims would preempt again (where that is cheap, if ``None``),
-    ``stable`` for a plan after which none would.
+    ``stable`` for a plan after which no victim would.
     """
 
     flavors: Flavors = OWN
@@ -85,9 +85,9 @@ _SHOWN = 10
 
 
 def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
-    """Return the only thing that is pending.
+    """Return the only pending workload or ask.
 
-    Raises `InputError` if nothing is, or several are.
+    Raises `InputError` if nothing is pending, or several are.
     """
     if len(waiting) == 1:
         return waiting[0]
@@ -104,7 +104,7 @@ def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
 class AnyPlanning(Protocol):
     """A preemptor that is ready for planning, whichever its scheduler.
 
-    ``eligible`` is whom no law excludes by itself: (W,) of all that run.
+    ``eligible`` is (W,), over all that run: whether no law excludes each of them by itself.
     """
 
     scheduler: str
@@ -118,7 +118,7 @@ class AnyPlanning(Protocol):
         ...
 
     def set_objective(self, profile: Profile) -> Profile:
-        """Let the terms count what an objective asks for; return its levels in this state."""
+        """Let terms count what an objective asks for; return it with its levels in this state."""
         ...
 
     def greedy_plan(self) -> AnyPlan:
@@ -142,7 +142,7 @@ class Planner(Protocol):
         ...
 
     def check(self, given: Given, wanted: Wanted) -> None:
-        """Refuse what this scheduler cannot be asked."""
+        """Refuse what a user cannot fix or ask for under this scheduler."""
         ...
 
     def start(self, state: AnyState, given: Given, costs: Mapping[str, int] | None) -> AnyPlanning:
@@ -160,9 +160,9 @@ class Planner(Protocol):
         ...
 
     def is_outside(self, greedy: AnyPlan, plans: Sequence[AnyPlan], terms: Sequence[str]) -> bool:
-        """Say whether the scheduler's own plan is none that the best plans are chosen from.
+        """Say whether the scheduler's own plan is not among those that best plans are chosen from.
 
-        ``terms`` are what they were chosen by.
+        ``terms`` are the terms by which the best ``plans`` were chosen.
         """
         ...
 
@@ -181,7 +181,7 @@ def pending_workloads(state: AnyState) -> tuple[str, ...]:
 def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None) -> AnyPlanning:
     """Make a pending workload or ask ready for planning; ``costs`` are given per key.
 
-    Raises `InputError` if it cannot be planned for, or something given means nothing there.
+    Raises `InputError` if it cannot be planned for, or its scheduler has no use for a given value.
     """
     return PLANNER.of(state).start(state, given, costs)
 
@@ -189,7 +189,7 @@ def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None)
 def solve(planning: AnyPlanning, profile: Profile, deadline: Deadline) -> AnyPlan:
     """Return the best legal plan under a profile, verified, with its certificate.
 
-    Raises `InputError` if the state cannot tell a term of the profile; `InternalError` if the plan
-    fails its verification.
+    Raises `InputError` if a term of the profile cannot be known from the state; `InternalError` if
+    the plan fails its verification.
     """
     return PLANNER.of(planning).solve(planning, profile, deadline)

@@ -1,14 +1,14 @@
-"""The canonical answer among equals: the smallest sorted tuple of candidate positions.
+"""The canonical answer among equal ones: the smallest sorted tuple of candidate positions.
 
 All measures are fixed by now, the number of victims included. Victim by victim, the earliest
 position in the scheduler's candidate order that still permits an answer is taken, so that one
 state has one answer, whatever the machine. Where few answers are equal, many victims are settled
-at once: nothing before the last of them can be exchanged.
+at once: no candidate before the last of them can take the place of one.
 
-To ask for any answer lets the solver wander among sums that are nearly right. A fixed measure can
-be let up by one step instead, and minimised: its linear program then leads to an answer that
-keeps to the least value, or proves that there is none. With hundreds of victims that is ten times
-faster, or ten times slower: the two ways take turns, each time with more effort.
+If any answer will do, the solver wanders among sums that are nearly right. Instead a fixed measure
+can be loosened by one step and minimised: its linear program then leads to an answer that keeps to
+the least value, or proves that there is none. With hundreds of victims that is ten times faster, or
+ten times slower: the two ways take turns, each time with more effort.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from planner.solver.search import Counts, RowOverClasses, Search
 def find_equal(search: Search, rows: Sequence[RowOverClasses] = ()) -> Outcome:
     """Look for an answer that keeps to all limits and to further conditions.
 
-    The incumbent need not keep to them; what is found takes its place. The outcome is
-    ``optimal`` if there is one, ``infeasible`` or ``unknown``.
+    The incumbent need not keep to the conditions; an answer that is found takes its place. The
+    outcome is ``optimal`` if there is an answer, ``infeasible`` or ``unknown``.
     """
     for attempt in search.attempts:
         for guided in (search.guided, not search.guided):
@@ -45,7 +45,7 @@ def find_equal(search: Search, rows: Sequence[RowOverClasses] = ()) -> Outcome:
 def try_once(
     search: Search, rows: Sequence[RowOverClasses], guide: Measure | None, attempt: Attempt
 ) -> Outcome:
-    """Look for one in a single attempt, led by a measure if there is a guide."""
+    """Look for such an answer in a single attempt, led by the measure ``guide`` if there is one."""
     others = search.fork()
     others.incumbent = None
     if guide is None:
@@ -53,7 +53,7 @@ def try_once(
     else:
         most = search.limits[guide]
         costs = search.costs(guide, search.classes.subset(search.active))
-        # By so much it rises at least.
+        # The least step by which the measure can rise.
         others.limits[guide] = most + (int(np.gcd.reduce(costs)) or 1)
         outcome = others.run_on(
             others.active, guide, rows=rows, least=most, attempts=[attempt]
@@ -69,7 +69,7 @@ def try_once(
 
 
 def guide_of(search: Search) -> Measure | None:
-    """Return the fixed measure that tells most classes apart, if one tells any apart."""
+    """Return the fixed measure with the most different costs of classes, if any has several."""
     active = search.classes.subset(search.active)
     different = {
         measure: len({*search.costs(measure, active).tolist()})
@@ -81,7 +81,7 @@ def guide_of(search: Search) -> Measure | None:
 
 
 FEW: Final = 2
-"""Answers, besides the first, that are listed before victims are settled one by one."""
+"""Equal answers, besides the first, that are listed before victims are settled one by one."""
 
 
 def break_ties(search: Search) -> bool:
@@ -97,33 +97,33 @@ def break_ties(search: Search) -> bool:
         step, earlier = next_step(search, fixed, span)
         outcome: Outcome = "infeasible"
         if earlier:
-            # An answer with the fixed victims and at least one of the earlier ones.
+            # An answer with the fixed victims and at least one more of the earlier candidates.
             one_more = Linear(dict.fromkeys(earlier, 1)), 1 + sum(fixed[k] for k in earlier)
             outcome = find_equal(search, [one_more])
         if outcome == "unknown":
             search.incumbent = known
             return False
         if outcome == "infeasible":
-            # Proved: no answer that begins like this one takes any more of the earlier ones.
+            # Proved: no answer that begins like this one takes more of the earlier candidates.
             search.upper |= {other: fixed[other] for other in earlier}
             search.active = [other for other in search.active if search.upper.get(other, 1)]
             for _, k in step:
                 fixed[k] += 1
                 search.lower[k] = max(fixed[k], search.lower.get(k, 0))
-            # Steps grow while nothing comes in, and shrink when something does: few questions
-            # either way.
+            # Steps grow while no earlier candidate comes in, and shrink when one does: few
+            # questions either way.
             span = 2 * len(step)
         else:
             if _positions(search, known) <= _positions(search, search.answer):
-                search.incumbent = known  # something comes in, but only after something goes
+                search.incumbent = known  # one comes in, but an even earlier victim drops out
             span = max(1, len(step) // 2)
     return True
 
 
 def _has_few(search: Search) -> bool:
-    """Make the best of a few answers the incumbent; say whether there are no others.
+    """Make the first of a few equal answers the incumbent; say whether there are no others.
 
-    Most ties are settled so: nothing else reaches the values of all levels, or one other answer.
+    Most ties are settled so: no other answer reaches the values of all levels, or just one does.
     """
     others = search.fork()
     # A list of its own: answers are cut off here to find others, and not because they are refused.
@@ -151,10 +151,10 @@ def _positions(search: Search, counts: Counts) -> list[int]:
 
 
 def next_step(search: Search, fixed: Counts, span: int) -> tuple[list[tuple[int, int]], list[int]]:
-    """Return the next victims of the incumbent, position and class, and what could come earlier.
+    """Return the next victims of the incumbent, and the classes with an earlier candidate to take.
 
-    They are ``span`` victims, or as many as there are before a class gives both victims to them
-    and candidates that could come earlier: of the latter, all that go are fixed.
+    Victims are given by position and class. They are ``span``, or fewer: no class may give both a
+    victim here and an earlier candidate, so that victims of the classes returned are all fixed.
     """
     ahead = sorted(
         (_position(search, k, member), k)

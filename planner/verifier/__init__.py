@@ -1,9 +1,9 @@
 """The verifier: a finished plan against the rules, law by law, without a solver.
 
 It is written from the specification alone and imports neither the reference nor the models, so
-that its agreement with them is evidence. A law's function is named like the law in
-``planner.laws``, takes a case, a plan matched with the state, and returns a verdict in words. None
-knows how the plan was found.
+that its agreement with them is evidence. The function of a law is named like the law in
+``planner.laws``. It takes a case, which is a plan matched with the state, and returns a verdict in
+words, without knowing how the plan was found.
 
 kueue/      the laws of Kueue: classical preemption and fair sharing
 kep83.py    the same for KEP-83, K83-01 to K83-08

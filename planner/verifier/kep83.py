@@ -30,7 +30,7 @@ from planner.verifier.wording import judge, judge_order, say_some
 
 
 class Kep83Setting(Setting, frozen=True, dict=True):
-    """A preemptor with its flavors assigned, by KEP-83's rules under some options.
+    """A preemptor with its flavors assigned, by KEP-83's rules under given options.
 
     ``contested`` are the KEP's involved flavors.
     """
@@ -60,13 +60,13 @@ class Kep83Setting(Setting, frozen=True, dict=True):
     def permits(self, workload: Admitted) -> bool:
         """Say whether the policy for its queue permits a workload as a victim."""
         policy = self.queue_policy if workload.queue == self.queue else self.cohort_policy
-        # The other values, of either field, all ask for a lower priority; equal ones never go.
+        # All other values of either field ask for a lower priority: equal priorities are refused.
         if policy in {"Never", "ReclaimFromAny"}:
             return policy == "ReclaimFromAny"
         return workload.priority < self.preemptor.priority
 
     def reason(self, workload: Admitted) -> str:
-        """Return the code Kueue gives such a victim today."""
+        """Return the reason code that Kueue gives such a victim today."""
         # The KEP has no reason codes; these are what Kueue says today of a removal of that kind.
         if workload.queue == self.queue:
             return Variant.WITHIN_CQ.reason
@@ -76,7 +76,7 @@ class Kep83Setting(Setting, frozen=True, dict=True):
 
     @cached_property
     def candidates(self) -> Holders:
-        """What the KEP would collect: what passes K83-03 to K83-06 and K83-08."""
+        """The candidates that the KEP would collect: they pass K83-03 to K83-06 and K83-08."""
         return self.permitted_where_borrowed() if self.may_preempt else NOBODY
 
 
@@ -86,11 +86,11 @@ def kep83_setting_of(setting: Setting, options: Kep83) -> Kep83Setting:
 
 
 def remove_kep83(setting: Kep83Setting, victims: Sequence[Admitted]) -> Removal:
-    """Find a legal order of removals and replay it; say what stands in the way if none is."""
+    """Find a legal order of removals and replay it; say what stands in the way if there is none."""
     after = setting.snapshot.usage.copy()
     for victim in victims:
         after.remove(victim.queue, victim.usage)
-    # Those of the own queue may stand anywhere: nothing is asked of them or changed elsewhere.
+    # Victims of the own queue may stand anywhere: K83-07 tests each other queue by itself.
     order = [victim for victim in victims if not setting.side(victim.queue)]
     by_queue: dict[int, list[Admitted]] = {}
     for victim in victims:
@@ -99,7 +99,7 @@ def remove_kep83(setting: Kep83Setting, victims: Sequence[Admitted]) -> Removal:
     for queue, group in by_queue.items():
         left, last = after.amount[queue], None
         for victim in group:
-            # Put back alone: who then finds the queue at its min or above can be the last to go.
+            # Put back alone: a victim with which the queue is at its min or above can be last.
             back = {fr: add(left[fr], victim.usage.get(fr, 0)) for fr in setting.contested}
             if not _is_below(setting, queue, back):
                 last = victim
@@ -125,7 +125,7 @@ def replay_kep83(setting: Kep83Setting, order: Sequence[Admitted]) -> Removal:
 
 
 def _is_below(setting: Kep83Setting, queue: int, used: Mapping[int, int] | Sequence[int]) -> bool:
-    """Say whether a queue is below its min in all involved flavors if it uses so much."""
+    """Say whether a queue with a usage is below its min in all involved flavors."""
     nominal = setting.snapshot.tree.nominal
     # The KEP stops below min, Kueue today at it: no `<=` here (docs/semantics/kep83.md §7).
     return all(used[fr] < nominal(queue, fr) for fr in setting.contested)
@@ -142,7 +142,7 @@ def _say_below(setting: Kep83Setting, queue: int, victims: Sequence[Admitted]) -
 
 
 class Kep83Case(Case, frozen=True, dict=True):
-    """Victims in one setting; ``borrowing`` is what the plan says of the only attempt there is."""
+    """Victims in one setting; ``borrowing`` is what the plan says, as there is one attempt only."""
 
     rules: ClassVar = "kep83"
 
@@ -150,11 +150,11 @@ class Kep83Case(Case, frozen=True, dict=True):
 
     @cached_property
     def removal(self) -> Removal:
-        """What comes of removing the victims."""
+        """The result of removing the victims."""
         return remove_kep83(self.setting, self.victims)
 
     def obstacle(self, order: Sequence[Admitted]) -> str:
-        """Say what is in the way of removing the victims in this order, if anything is."""
+        """Say what prevents removing the victims in this order; empty if nothing does."""
         return replay_kep83(self.setting, order).obstacle
 
 
@@ -177,8 +177,8 @@ def fits(case: Kep83Case) -> Verdict:
 def without_borrowing(case: Kep83Case) -> Verdict:
     """K83-02: what needs preemption ends within the min quota of the queue, unless it may borrow.
 
-    For all involved fr of REQ: ``usage(q, fr) + REQ[fr] <= nominal(q, fr)``. The plan has to say
-    the same of borrowing as the options do. Source: Detecting Workloads that might benefit from
+    For all involved fr of REQ: ``usage(q, fr) + REQ[fr] <= nominal(q, fr)``. The plan has to agree
+    with the options on borrowing. Source: Detecting Workloads that might benefit from
     preemption; Alternatives.
     """
     if case.nothing_evicted:
@@ -189,7 +189,7 @@ def without_borrowing(case: Kep83Case) -> Verdict:
         return judge(laws.K83_WITHOUT_BORROWING, [wrong], "")
     if borrows:
         return judge(laws.K83_WITHOUT_BORROWING, (), "does not apply: withinCohort LowerPriority")
-    # Only what was assigned by preemption may not borrow: a resource that fits as it is may have
+    # Only flavor-resources to preempt for may not borrow: one that fits as it is may have
     # got its flavor with borrowed quota (docs/semantics/kep83.md §3).
     contested = case.setting.contested
     asked = {fr: amount for fr, amount in case.setting.request.items() if fr in contested}
@@ -208,7 +208,7 @@ def holds_contested_quota(case: Kep83Case) -> Verdict:
 
 @CHECKS.of(laws.K83_WITHIN_CLUSTER_QUEUE)
 def within_cluster_queue(case: Kep83Case) -> Verdict:
-    """K83-04: a victim of the preemptor's own queue has a lower priority; with Never none may go.
+    """K83-04: a victim of the preemptor's own queue has a lower priority; with Never there is none.
 
     Source: ClusterQueue API changes; Preemption, step 2.2.
     """
@@ -231,7 +231,7 @@ def within_cohort(case: Kep83Case) -> Verdict:
 
 @CHECKS.of(laws.K83_BORROWS)
 def borrows_involved_flavors(case: Kep83Case) -> Verdict:
-    """K83-06: the queue of a victim, unless it is the own one, borrows before any removal.
+    """K83-06: the queue of a victim, unless it is the preemptor's, borrows before any removal.
 
     ``usage(c, fr) > nominal(c, fr)`` for some involved fr. Source: Preemption, step 2.1.
     """

@@ -23,7 +23,7 @@ def say_count(count: int) -> str:
 
 
 def judge(law: Law, findings: Sequence[str], otherwise: str) -> Verdict:
-    """Return a verdict: broken by the findings, or holding for the reason given otherwise."""
+    """Return a verdict: broken by the findings, or without any, kept for ``otherwise``."""
     detail = "; ".join(findings[:_SHOWN]) if findings else otherwise
     more = len(findings) - _SHOWN
     if more > 0:
@@ -34,13 +34,13 @@ def judge(law: Law, findings: Sequence[str], otherwise: str) -> Verdict:
 def judge_order(
     law: Law, obstacle: str, order: Sequence[Any], otherwise: str = "no victims"
 ) -> Verdict:
-    """Return a verdict on an order of victims: what is in its way, or who goes when."""
+    """Return a verdict on a law about orders: the obstacle to any order, or the order found."""
     replayed = f"in the order {say_some([one.key for one in order])}" if order else otherwise
     return judge(law, [obstacle] if obstacle else [], replayed)
 
 
 def compare(what: str, stated: object, recomputed: object) -> list[str]:
-    """Say that the plan states something else than what was recomputed, if it does."""
+    """Return a finding if the plan states something else than what was recomputed."""
     if stated == recomputed:
         return []
     found = "cannot be recomputed" if recomputed is None else f"is {recomputed}"

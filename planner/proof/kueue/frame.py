@@ -23,11 +23,11 @@ _MOST: Final = 2**61
 
 _VARIANTS: Final = [*Variant]
 _REMEMBERED: Final = 4
-"""Usages kept: a box is asked for its two again and again."""
+"""Usages kept: those at the two ends of a box are needed again and again."""
 
 
 class Frame:
-    """A decision of Kueue, over K classes of its candidates: ``going``.
+    """A decision of Kueue, over K classes of its candidates, which are ``going``.
 
     ``before`` is the usage before any removal, under fair sharing with the request counted.
     Raises ``UnsupportedError`` if amounts cannot be added up exactly.
@@ -70,7 +70,7 @@ class Frame:
 
     @cached_property
     def _usages(self) -> tuple[IntArray, Sequence[Mapping[int, int]]]:
-        """(K,) the number of what a member of each class holds, and that, told once."""
+        """(K,) which of the different usages each class has, and the list of these usages."""
         first, kinds = self.going.alike
         numbers = numbered(tuple(sorted(one.usage.items())) for one in first)
         usages = dict(zip(numbers.tolist(), (one.usage for one in first), strict=True))
@@ -106,7 +106,7 @@ class Frame:
 
     @property
     def shape(self) -> IntArray:
-        """(K,) a number for what a class holds where: equal for those the laws treat alike."""
+        """(K,) a number for each class, equal for classes that no law tells apart."""
         return self._shape
 
     @cached_property
@@ -117,7 +117,7 @@ class Frame:
             marks = self.setting.floor.marks(self.members.representatives)
             return numbered(zip(kinds.tolist(), marks, strict=True))
         _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
-        # Numbered as they come: what is split first does not depend on the numbers of queues.
+        # Numbered in order of classes: what is split first does not depend on numbers of queues.
         return np.argsort(np.argsort(first))[which]
 
     @cached_property
@@ -148,10 +148,10 @@ class Frame:
 
     @cached_property
     def watched(self) -> Mapping[int, Sequence[int]]:
-        """The fr of which one must be over its quota when a victim goes, per node off the path.
+        """Per node off the path, the fr of which one must be over quota when a victim is removed.
 
-        KQ-07 asks it of what is contested, FS-06 of what has a quota; K83-06 of queues only, for
-        which the min itself is enough. Usage never rises, so what is not over now never is.
+        KQ-07 asks it of contested fr, FS-06 of fr with a quota; K83-06 of queues only, for which
+        to use the min itself is enough. Usage never rises, so a fr that is not over now never is.
         """
         watched = {}
         for node in self.side_nodes:
@@ -162,7 +162,7 @@ class Frame:
         return watched
 
     def enough(self, node: int, fr: int) -> int:
-        """Return what a node uses at most when nobody may be taken from it any more."""
+        """Return the largest usage of a node at which no victim may be taken from it."""
         if self.kep83 is not None:
             return self.tree.nominal(node, fr) - 1
         return self.tree.subtree[node][fr]
@@ -172,9 +172,9 @@ class Frame:
         return self.kep83 is None or self.tree.nodes[node].is_queue
 
     def counts_fully(self, node: int, fr: int) -> bool:
-        """Say whether all that victims below a node hold is freed there, whoever they are.
+        """Say whether all that victims below a node hold is freed there, for any victims.
 
-        Something below it that keeps quota for itself may swallow a part.
+        A node below it that keeps quota for itself may take up a part.
         """
         return not any(self.tree.kept[n][fr] for n in self.strictly_below(node))
 
@@ -186,7 +186,7 @@ class Frame:
                 yield from self.strictly_below(child)
 
     def usage_after(self, counts: IntArray) -> Usage:
-        """Return the usage without so many members of each class; it is shared, not to change.
+        """Return the usage without ``counts`` of each class; it is shared, so do not change it.
 
         Under fair sharing the request counts as used.
         """
@@ -201,7 +201,7 @@ class Frame:
         return self._after[-1][1]
 
     def remove(self, counts: IntArray, before: Usage) -> Usage:
-        """Return some usage without so many members of each class."""
+        """Return the usage ``before`` without ``counts`` members of each class."""
         usage, cells = before.copy(), self._cells
         held = cells.amounts * counts[cells.classes]
         sums = np.add.reduceat(held, cells.begins) if held.size else held
@@ -222,7 +222,8 @@ class Frame:
         ends = np.cumsum([0, *(len(usage) for usage in usages)])
         lengths = np.diff(ends)[alike]
         classes = np.repeat(np.arange(alike.size), lengths)
-        # Entry by entry: the first of what its class holds, and how many came before it there.
+        # The index in ``amounts`` of each entry: where the usage of its class begins, and how many
+        # entries of the class come before it.
         within = np.arange(classes.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         entry = ends[alike][classes] + within
         held = np.array(amounts, dtype=np.int64).reshape(len(amounts), 2)[entry]
@@ -235,7 +236,7 @@ class Frame:
 
 def variants(setting: Setting, some: Holders) -> IntArray:
     """Return a number for the variant of each of some candidates: (C,)."""
-    # Queue and priority decide; one is asked for all.
+    # Queue and priority decide; one candidate of each kind is asked about.
     _, rank = np.unique(some.columns.priority, return_inverse=True)
     kinds = some.columns.queue * (1 + int(rank.max(initial=0))) + rank
     _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
@@ -247,7 +248,7 @@ class _Cells(NamedTuple):
     """What one member of each class holds, entry by entry, cell after cell.
 
     ``classes`` and ``amounts`` are those of each entry, ``begins`` is the first entry of each cell;
-    ``where`` has the queue and the flavor-resource of each cell.
+    ``where`` has the queue and the flavor-resource that make up each cell.
     """
 
     classes: IntArray

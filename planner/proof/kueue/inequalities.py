@@ -1,6 +1,6 @@
-"""Inequalities that every legal victim set satisfies: what must be freed, and what must stay.
+"""Inequalities that every legal victim set satisfies: what it must free, and may hold at most.
 
-Those of fair sharing, FS-07, are between dominant resource shares.
+The inequalities of fair sharing, FS-07, are between dominant resource shares.
 
 Source: docs/semantics/kueue.md §3, §5.1, §5.6, §6.1 to §6.5; docs/design/theory.md §2.2 and §2.3.
 """
@@ -23,7 +23,7 @@ _NOBODY: Final = np.zeros(0, dtype=np.int64)
 
 
 class Freed(NamedTuple):
-    """What some classes hold, none of them twice, and multiples of further quantities."""
+    """A sum: what victims of some classes hold, none twice, and multiples of further quantities."""
 
     classes: list[IntArray]
     further: dict[str, int]
@@ -53,7 +53,7 @@ def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
             used, limit = usage.amount[node][fr], tree.borrowing_limit(node, fr)
             if node == path[-1]:
                 cap, missing = quota, need + used - quota
-            # What keeps everything to itself has all it may use, and asks nobody above.
+            # A node that keeps everything to itself has all it may use, and takes nothing above.
             elif kept == UNLIMITED:
                 break
             else:
@@ -69,11 +69,12 @@ def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
 
 
 class _Passing:
-    """What victims off the path free on it, at most.
+    """What victims off the path free on the path, at most.
 
-    What a node keeps for itself it does not use of its parent: only what it stores there, by
-    docs/semantics/kueue.md §3, can be freed there. Where that binds it is a quantity of its own, at
-    most what is stored, and by one of the ``rows`` at most what is freed at the node.
+    Usage of quota that a node keeps for itself does not count at its parent: only what the node
+    stores there, by docs/semantics/kueue.md §3, can be freed there. Where that binds, what is freed
+    there is a quantity of its own: at most what is stored, and by one of the ``rows`` at most what
+    is freed at the node.
     """
 
     def __init__(self, frame: Frame) -> None:
@@ -81,13 +82,13 @@ class _Passing:
         self.rows: dict[str, Row] = {}
 
     def row(self, freed: Freed, fr: int, least: int) -> Row:
-        """Return the row that so much is freed."""
+        """Return the row that at least ``least`` is freed."""
         classes = np.sort(np.concatenate([_NOBODY, *freed.classes]))
         held = self.frame.held(fr)[classes]
         return Row(classes[held != 0], held[held != 0], least, dict(freed.further))
 
     def reach(self, freed: Freed, node: int, fr: int) -> None:
-        """Add what victims below a node of the path free there, but for what the path brings."""
+        """Add what victims at a node of the path, or below it off the path, free there."""
         if node == self.frame.setting.queue:
             freed.classes.append(np.flatnonzero(self.frame.queue == node))
         self._add_children(freed, node, fr)
@@ -101,11 +102,11 @@ class _Passing:
         """Add what victims below a node off the path free above it, at most."""
         frame = self.frame
         kept, used = frame.tree.kept[node][fr], frame.before.amount[node][fr]
-        # It uses nothing of its parent, so nothing that is freed there reaches it.
+        # The node uses nothing of its parent, so nothing that is freed at it reaches the parent.
         if kept == UNLIMITED or used <= kept:
             return
         below, is_queue = frame.below[node], frame.tree.nodes[node].is_queue
-        # Unless it binds, the part that is kept takes nothing: what is freed passes up in full.
+        # Unless what is stored binds, the part that is kept takes nothing: all freed passes up.
         held = frame.held(fr)[below] * frame.members.sizes[below] if kept else _NOBODY
         binds = sum(held.tolist()) > used - kept
         here = Freed([], {}) if binds else freed
@@ -127,7 +128,7 @@ def nominal_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
     for fr, asked in sorted(frame.setting.searched.items()):
         nominal = frame.tree.nominal(queue, fr)
         missing = frame.before.amount[queue][fr] + asked - nominal
-        # KEP-83 asks it of the flavors for which it preempts; the others may have been borrowed.
+        # KEP-83 asks this of the flavors for which it preempts; others may have been borrowed.
         involved = frame.kep83 is None or fr in frame.setting.contested
         if nominal != UNLIMITED and missing > 0 and involved:
             name = f"{frame.tree.frs[fr]} within nominal"
@@ -138,12 +139,12 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     """KQ-07, FS-06, K83-06: yield what victims below a node off the path hold at most.
 
     ``most`` bounds the victims of each class: (K,). With several fr there is a quantity z for
-    each, one of them 1: with z = 1 the victims hold at most what there is room for, with 0 what
-    all hold.
+    each, at least one of them 1: with z = 1 the victims hold at most what there is room for, with
+    z = 0 at most what all candidates hold.
     """
     watched, below, name = frame.watched[node], frame.below[node], frame.name(node)
-    # Where a part of what is held is swallowed below, usage falls by less: the row would refuse
-    # sets that are legal. The refusal of single sets still judges these.
+    # Where a node below takes up a part of what is freed, usage falls by less: the row would refuse
+    # sets that are legal. The refusal of single sets still judges such a node.
     if not frame.has_law(node) or not all(frame.counts_fully(node, fr) for fr in watched):
         return
     if not watched:
@@ -163,7 +164,7 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
         room += int(held[left > 0].max(initial=0))
         total = sum((held * left).tolist())
         if total <= room:
-            return  # whatever goes, this one stays over
+            return  # whatever the victims, the node stays over in this fr
         witness = f"{frame.tree.frs[fr]} over at {name}"
         frame.ranges[witness] = 0, 1
         some[witness] = 1
@@ -173,7 +174,7 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
 
 
 def some_over(frame: Frame, node: int) -> str:
-    """Return the name of the row that asks that a node stays over its quota in something."""
+    """Return the name of the row that asks that a node stays over its quota in some fr."""
     return f"some over at {frame.name(node)}"
 
 
@@ -206,8 +207,8 @@ larger: either is the result of at most six roundings, each within one part in 2
 def may_dominate(frame: Frame, top: int) -> list[str]:
     """Return the resources that can decide the share of a node just below the path.
 
-    One with nothing over or nothing lendable does only where all others are at 0, too: then any
-    of them may be taken for it.
+    A resource with nothing over or nothing lendable decides only where all others are at 0, too:
+    then any of these may be taken for it.
     """
     lendable = _lendable(frame, top)
     over = {frame.tree.frs[fr].resource for fr in frame.watched[top]}
@@ -243,7 +244,7 @@ def _compared(
         over(mine, r) * lendable(d) * weight(theirs) * ROUNDING
             <= over(theirs, d) * lendable(r) * weight(mine) * (ROUNDING + 1)
 
-    Two weights of 0 are compared as if they were equal; nothing is said where one of them is.
+    Two weights of 0 are compared as if they were equal; where only one is 0 there is no row.
     """
     mine, lendable = fair.rival(top), _lendable(frame, top)
     my_weight, their_weight = (frame.tree.nodes[node].weight_nano for node in (mine, top))
@@ -275,9 +276,9 @@ def _compared(
 def _over_at_least(frame: Frame, box: Box, mine: int, resource: str) -> list[int]:
     """Return fr of a resource in which the preemptor's side may borrow at the end.
 
-    What it borrows of the resource is at least the sum of usage less quota over any of its fr:
-    over those that are certain if there are any, over all that are possible otherwise. Usage
-    falls by at most what victims below hold.
+    What it borrows of the resource is at least the sum of usage less quota over any of its fr: here
+    over the fr in which it certainly borrows if there are any, over all in which it may otherwise.
+    Usage falls by at most what victims below hold.
     """
     quota, frs = frame.tree.subtree[mine], frame.tree.frs
     those = [fr for fr in sorted(frame.tree.known[mine]) if frs[fr].resource == resource]
@@ -289,7 +290,7 @@ def _over_at_least(frame: Frame, box: Box, mine: int, resource: str) -> list[int
 def _over_at_most(
     frame: Frame, fair: FairSetting, box: Box, top: int, resource: str
 ) -> tuple[Numbers, int, int]:
-    """Return what a node borrows of a resource at most, its last victim back.
+    """Return what a node borrows of a resource at most, with its last victim back.
 
     Returned are amounts, constant and scale of ``(sum(amounts * x) + constant) / scale``.
 
@@ -312,8 +313,8 @@ def _over_at_most(
         if largest <= 0:
             continue
         if not frame.counts_fully(top, fr):
-            # What is freed below need not reach this node: only its usage with the least gone is a
-            # bound.
+            # What is freed below need not reach this node: only its usage without the certain
+            # victims is a bound.
             constant += largest * scale
             continue
         # Certainly over: the excess itself. Otherwise the chord, rise / run * (u - least).

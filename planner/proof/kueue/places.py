@@ -1,20 +1,20 @@
 """Room on the nodes as inequalities: what victims must give back on leaves (KT-01).
 
-The ways to have room for more pods on one leaf are listed: the smallest numbers of victims of each
-class on it, and what each is worth. A way is a quantity from 0 to 1, of which one is used at most;
-of every class as many go as the ways that are used ask for.
+The ways to make room for more pods on one leaf are listed: the smallest numbers of victims of each
+class on it, and how many pods each way is worth. Each is a quantity from 0 to 1, and one way of a
+leaf is used at most; of every class there are at least as many victims as the used ways ask for.
 
-Where these are too many, rows by resource take their place. For one leaf let a pod ask for R, be
+Where ways are too many, rows by resource take their place. For one leaf let a pod ask for R, be
 left ``cap``, and a member of class k give back a[k]. The leaf takes s = floor(cap / R) pods as it
-is, with rem = cap - s * R to spare. What it takes more, y, is whole, and so are the numbers of
+is, with rem = cap - s * R to spare. How many more it takes, y, is whole, and so are the numbers of
 victims; so
 
     (R - rem) * y <= sum over k of b[k] * x[k]
     b[k] = (R - rem) * c - max(0, c * R - a[k] - rem)     with c = ceil(a[k] / R)
 
 holds wherever R * (s + y) <= cap + sum(a[k] * x[k]) does: rounding by the fraction of cap / R. A
-leaf that holds more than it has takes nothing as it is; 0 then stands for its cap, which loosens
-the row and breaks none. Layers of slices are left out: they only make room less.
+leaf that holds more than it has takes no pods as it is; 0 is then used as its cap, which loosens
+the row and keeps it valid. Layers of slices are left out: they only make room less.
 
 Source: docs/semantics/kueue-topology.md §4.1 and §7.
 """
@@ -45,7 +45,7 @@ from planner.verifier.kueue_topology.leaves import (
 )
 
 Way = tuple[Mapping[int, int], int]
-"""How many members of which classes go, and what that is worth."""
+"""The numbers of victims by class, and how many pods or slices more they make room for."""
 
 MOST_WAYS: Final = 128
 """Sets of victims on one leaf up to which all are looked at."""
@@ -56,7 +56,7 @@ _INT64: Final = 2**62
 class Given(Struct, frozen=True, dict=True):
     """What classes give back on the leaves of one flavor: a line for each class and leaf.
 
-    ``amounts`` are of each resource, in the order of the lines.
+    ``amounts`` are by resource, each in the order of the lines.
     """
 
     leaves: IntArray
@@ -108,14 +108,14 @@ class Rooms:
         return self._given[flavor]
 
     def refusal(self, box: Box) -> str:
-        """Say which group has no room whoever of a box goes; empty if each may have some."""
+        """Say which group has no room in any set of a box; empty if each group may have room."""
         for name, group in self.groups.items():
             slots = self._slots(group, box.most)
             tree = self.floor.nodes.tree(group.flavor)
             domain = box.domain.get(name)
             if domain is not None:
-                # Without the leader, which only takes room: what is refused so is refused with it,
-                # too.
+                # Without the leader, which only takes room: a group that is refused so is refused
+                # with it, too.
                 if held_by(tree, group, slots)[domain] < group.slices:
                     where = self._called(group, domain)
                     return f"{name} has no room in {where}, whoever goes"
@@ -124,7 +124,7 @@ class Rooms:
         return ""
 
     def _slots(self, group: Group, counts: IntArray) -> Slots:
-        """Return what leaves take with so many members of each class gone."""
+        """Return what leaves take with ``counts`` members of each class gone."""
         workers = group.workers.amounts
         leader = None if group.leader is None else group.leader.amounts
         left = {name: self._left(group, name, counts) for name in (*workers, *(leader or ()))}
@@ -138,7 +138,7 @@ class Rooms:
         return Slots(pods, [few if takes else most for takes, most, few in both], lead)
 
     def _left(self, group: Group, name: str, counts: IntArray) -> Numbers:
-        """Return what leaves have left of a resource with so many of each class gone: (L,)."""
+        """Return what leaves have left of a resource with ``counts`` of each class gone: (L,)."""
         given, nodes, flavor = self.given(group.flavor), self.floor.nodes, group.flavor
         if (flavor, name) not in self._now:
             before = [
@@ -159,7 +159,7 @@ class Rooms:
     def open_domains(self, name: str, box: Box) -> Sequence[int]:
         """Return the domains of the required level that may hold a group in some set of a box.
 
-        None if it asks for none.
+        Empty if the group requires no single domain.
         """
         group = self.groups[name]
         if group.aim is None or not group.aim.required:
@@ -169,10 +169,10 @@ class Rooms:
         return [domain for domain, most in enumerate(held) if most >= group.slices]
 
     def fixed_rows(self) -> Mapping[str, Row]:
-        """Return the rows of groups that one domain holds, or all together."""
+        """Return the rows of groups that may lie in several domains: of room in all together."""
         found: dict[str, Row] = {}
         for name, group in self.groups.items():
-            # One domain that must hold all is a choice: its rows are for the parts of that split.
+            # Which domain must hold all is a choice: its rows are for the parts of that split.
             if group.aim is not None and not group.aim.required:
                 found.update(self.rows_in(name, None))
         return found
@@ -190,7 +190,7 @@ class Rooms:
         return self._rows[key]
 
     def _rows_in(self, group: Group, domain: int | None) -> Iterator[tuple[str, Row]]:
-        """Yield rows: slices in all, slices by what leaves take, leaves by what victims free."""
+        """Yield rows that bound slices in all, slices by pods on leaves, pods by what is freed."""
         aim = group.aim
         if aim is None:
             return
@@ -203,13 +203,13 @@ class Rooms:
         certain = 0
         by_slice: dict[int, list[int]] = {}
         for leaf, of in enumerate(domains_of(tree, aim.slice_level)):
-            # Leaves that take nobody even when all are gone need no rows.
+            # Leaves that take no pod even with all candidates gone need no rows.
             if inside[leaf] == wanted and most[leaf]:
                 by_slice.setdefault(of, []).append(leaf)
         for of, leaves in by_slice.items():
             before = sum(now[leaf] for leaf in leaves)
             certain += before // aim.size
-            # Where a slice has one leaf, ways to free that are counted in slices at once.
+            # Where a slice has one leaf, ways to make room there are counted in slices at once.
             size = aim.size if len(leaves) == 1 else 1
             extra: dict[str, int] = {}
             for leaf in leaves:
@@ -223,11 +223,11 @@ class Rooms:
                 slices = f"more slices of {group.name} in {self._called(group, of, slices=True)}"
                 self.ranges[slices] = 0, highest - before // aim.size
                 self.whole.add(slices)
-                # The first slice more takes what the last one lacks, each further one a whole
-                # slice: counted by that lesser number for all, the row is weaker, but linear.
+                # The first further slice needs the pods that are missing for it, each later one all
+                # its pods: with the lesser number for every slice, the row is weaker, but linear.
                 missing = aim.size - before % aim.size
                 yield slices, _row({}, {**extra, slices: -missing}, 0)
-                # Each after the first takes all of its pods.
+                # Each further slice after the first needs all of its pods.
                 if missing < aim.size:
                     further = {**extra, slices: -aim.size}
                     yield f"{slices} by all", _row({}, further, missing - aim.size)
@@ -238,9 +238,9 @@ class Rooms:
     def _leaf_rows(
         self, group: Group, leaf: int, size: int, ends: tuple[int, int], extra: dict[str, int]
     ) -> Iterator[tuple[str, Row]]:
-        """Yield the rows of one leaf; ``extra`` gets what counts there, in pods or in slices.
+        """Yield the rows of one leaf; ``extra`` gets its quantities, worth pods or slices.
 
-        ``ends`` is what it takes now, and with everybody gone.
+        ``ends`` is what the leaf takes now, and with all candidates gone.
         """
         now, most = ends
         where = f"{group.name} on {self.floor.nodes.tree(group.flavor).leaf_id(leaf)}"
@@ -265,9 +265,9 @@ class Rooms:
             yield f"one way for {where}", _row({}, dict.fromkeys(names, -1), -1)
 
     def _ways(self, group: Group, leaf: int, size: int, now: int) -> list[Way] | None:
-        """Return the ways to have room for more on a leaf: how many of which classes go, for what.
+        """Return the ways to make room for more on a leaf: victims by class, and their worth.
 
-        None has a smaller part that is worth as much; ``None`` where there are too many to list.
+        No way has a smaller part worth as much; ``None`` where there are too many ways to list.
         """
         given = self.given(group.flavor)
         lines = given.by_leaf.get(leaf, ())
@@ -309,18 +309,18 @@ class Rooms:
             if not asked:
                 continue
             cap = max(0, self.floor.nodes.left(group.flavor, leaf, name))
-            # This resource is not what is short here, whoever goes.
+            # This resource is not what is short here, whatever the victims.
             if cap // asked >= most:
                 continue
             amounts = given.amounts[name][lines].tolist() if name in given.amounts else []
             freed = dict(zip(classes, amounts, strict=True)) if amounts else {}
             weights, multiple = rounded(asked, cap, freed)
-            # What is free beyond the slots counted as now is there for this resource alone.
+            # So many pods more than ``now`` fit already as far as this resource alone is concerned.
             spare = cap // asked - now
             yield f"{name} for {pods}", _row(weights, {pods: -multiple}, -multiple * spare)
 
     def _called(self, group: Group, domain: int, *, slices: bool = False) -> str:
-        """Return what a domain of the required level is called, or one of slices."""
+        """Return what a domain of the required level, or of the level of slices, is called."""
         level = 0
         if group.aim is not None:
             level = group.aim.slice_level if slices else group.aim.level

@@ -1,8 +1,8 @@
 """The laws of one decision as a checker of trees uses them: rows, cases and refusals.
 
-A law refuses every set of a box. Removals only lower usage. So the preemptor fits best, and its
-side's share is least, with everything in the box gone; every other side uses most with only the
-least of it gone.
+A refusal says that a law refuses every set of a box. Removals only lower usage. So the preemptor
+fits best, and its side's share is least, with the most victims of the box gone; every other side
+uses most with only the least victims gone.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from planner.verifier.kueue.setting import Setting
 def stuck(frame: Frame, box: Box) -> tuple[int, str] | None:
     """Return a node that has no possible last victim in any set of a box, and by which law.
 
-    That is ``over``, as it is not over its quota (KQ-07, FS-06, K83-06), or ``share`` (FS-07). A
-    class that the box requires leaves the node with one member of it back; of any other class the
-    box requires nobody, and one that goes besides and is put back changes nothing.
+    The law is ``over``, as the node is not over its quota (KQ-07, FS-06, K83-06), or ``share``
+    (FS-07). A class with certain victims is judged with one of them put back; a box requires no
+    victim of any other class, and a further one that is put back changes nothing.
     """
     touched = frame.touched(box)
     can: set[int] = set()
@@ -69,7 +69,7 @@ def _may_be_last(frame: Frame, box: Box, k: int) -> list[int]:
     side = frame.setting.side(victim.queue)
     if box.least[k] > 0:
         frs = sorted({fr for node in side for fr in frame.watched[node]})
-        # One of the class goes for certain, so that with the least gone it has to be put back.
+        # The class has a certain victim, which the usage after the least removals lacks.
         used = dict(usage_with(frame.setting, victim, usage, frs))
     else:
         used = {n: {fr: usage.amount[n][fr] for fr in frame.watched[n]} for n in side}
@@ -89,8 +89,8 @@ def _is_fair(frame: Frame, box: Box, k: int, top: int) -> bool:
     if frame.fair is None or frame.fair.stays_within_nominal:
         return True
     shares, usage = frame.fair.shares, frame.usage_after(box.least)
-    # The two ends of the box at once: no set has a lower share on this side and a higher one on
-    # that.
+    # The two ends of the box at once: no set has a lower share on the preemptor's side or a higher
+    # one on the victim's.
     mine = shares.of(frame.usage_after(box.most), frame.fair.rival(top))
     after = before = shares.of(usage, top)
     if box.least[k] > 0:
@@ -120,7 +120,7 @@ def _refused_set(frame: Frame, box: Box) -> str:
         else _over_nominal(frame, box, borrowing=borrowing)
         for borrowing in (frame.attempts if box.attempt is None else (box.attempt,))
     ]
-    # Legal in one attempt is legal.
+    # A set that is legal in one attempt is legal.
     return reasons[0] if all(reasons) else ""
 
 
@@ -136,7 +136,7 @@ def _over_nominal(frame: Frame, box: Box, *, borrowing: bool) -> str:
 
 
 class KueueRules(Frame):
-    """Classical preemption, fair sharing, or KEP-83: whatever the setting is."""
+    """The laws of classical preemption, fair sharing, or KEP-83, by the setting."""
 
     scheduler: str = "kueue"
 
@@ -145,7 +145,7 @@ class KueueRules(Frame):
         return Box(np.zeros_like(self.members.sizes), self.members.sizes)
 
     def alternative(self, box: Box) -> int | None:  # noqa: ARG002 - the protocol's
-        """Return 0: whoever goes, the same has to be freed."""
+        """Return 0: whatever the victims, the same has to be freed."""
         return 0
 
     def certain(self, box: Box) -> Iterator[IntArray]:
@@ -154,11 +154,11 @@ class KueueRules(Frame):
 
     @property
     def whole(self) -> Collection[str]:
-        """Slices that are had besides: nobody places a part of one."""
+        """The numbers of further slices: no part of a slice is placed."""
         return self.rooms.whole
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
-        """Return the rows of every legal set with at most so many victims of each class."""
+        """Return the rows that legal sets with at most ``most`` of each class satisfy."""
         known = self._fixed.get(most.tobytes())
         if known is not None:
             return known
@@ -194,7 +194,7 @@ class KueueRules(Frame):
     def refusal(self, box: Box) -> str:
         """Say which law refuses every set of a box, if one does; empty if none was found to."""
         setting = self.setting
-        # Without the request, which the frame counts under fair sharing: it is what must fit here.
+        # Usage without the request, which the frame counts under fair sharing: it must fit here.
         if self.fair is None:
             least_used = self.usage_after(box.most)
         else:
@@ -218,7 +218,7 @@ class KueueRules(Frame):
         """
         parts: Sequence[Box] = ()
         if split == "attempt":
-            # KQ-06: an attempt with borrowing takes nobody who is to go only without.
+            # KQ-06: the attempt with borrowing takes none that only the one without may take.
             spared = box.without(np.flatnonzero(self.restricted))
             parts = [
                 replace(spared if borrowing else box, attempt=borrowing)
@@ -260,9 +260,9 @@ class KueueRules(Frame):
 
 
 def lawful(setting: Setting) -> Holders:
-    """Return the candidates whose side is over its quota to begin with: nobody else ever goes.
+    """Return the candidates whose side is over its quota at the start: no other is ever a victim.
 
-    Classical candidates are so by definition. Under fair sharing Kueue lists more, as it looks at
+    Classical candidates all are, by definition. Under fair sharing Kueue lists more, as it looks at
     the cohorts of a candidate only at its turn (docs/semantics/kueue.md §6.2 and §6.4); usage never
     rises.
     """

@@ -1,7 +1,7 @@
 """What the verifier derives from a state of YuniKorn, for trees to stand on.
 
-frame.py  the ask: who may go by the laws on single allocations, classes, nodes that can hold it;
-          the order of removals: YK-05 as inequalities, and who is stuck
+frame.py  the ask: candidates by the laws on single allocations, classes, nodes that can hold it;
+          the order of removals: YK-05 as inequalities, and leaves without a last victim
 rules.py  all of it as a checker uses it: rows, cases, refusals
 """
 

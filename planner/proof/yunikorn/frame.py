@@ -1,10 +1,10 @@
 """One ask of YuniKorn as a frame: the classes of candidates, the nodes it may go to, and turns.
 
-Whose turn it can be is said by YuniKorn's guaranteed amounts as inequalities, and as refusals. Read
-backwards, an order of removals puts victims back: each needs, with itself back, its queue to be
-over one of the guaranteed amounts that count for it, in a type of the ask. Usage only grows that
-way, so whoever can be put back now can be later, too; see ``planner.verifier.yunikorn.case``, which
-judges single sets.
+YuniKorn's guaranteed amounts decide in which order victims can be removed: here as inequalities and
+as refusals. Read backwards, an order of removals puts victims back: with a victim back, its queue
+must be over one of the guaranteed amounts that count for it, in a type of the ask. Usage only grows
+that way, so a victim that can be put back now can be later, too; see
+``planner.verifier.yunikorn.case``, which judges single sets.
 
 Source: docs/semantics/yunikorn.md §3, §4, §5 (what is left of the guaranteed), §7, §11.1 and §15.
 """
@@ -50,13 +50,13 @@ class Guarantee(NamedTuple):
 
 
 def counting(asking: Queue, queue: Queue) -> tuple[Guarantee, ...] | None:
-    """Return the guarantees whose least, by type, is what the core calls left at a queue.
+    """Return the guarantees whose least rest, by type, is what the core calls left at a queue.
 
     ``asking`` is the queue of the ask. ``None`` means that nothing is guaranteed on the way. From
-    the root down each queue adds its own to those above it; but at the ask's own queue these
-    replace what is above of the same type, and where that queue has a guaranteed, those of a
-    queue whose path is a plain prefix of its path count for nothing and hide what is above.
-    Which count does not depend on the usage. Source: docs/semantics/yunikorn.md §5, rules 1 to 4.
+    the root down each queue adds its own guarantees to those above it; but at the ask's own queue
+    its own replace those above of the same type, and where that queue has a guaranteed, a queue
+    whose path is a plain prefix of its path adds none and hides those above. Which guarantees count
+    does not depend on the usage. Source: docs/semantics/yunikorn.md §5, rules 1 to 4.
     """
     found: tuple[Guarantee, ...] | None = None
     for step in queue.lineage:
@@ -107,7 +107,7 @@ class Turns:
             found = counting(frame.asking.leaf, queue)
             watched = []
             for one in found or ():
-                # Usage never rises: what is not exceeded now is exceeded by nobody's turn.
+                # Usage never rises: a guarantee that is not exceeded now is exceeded at no turn.
                 if one.type in frame.ask and used_between(one.queue, one.type)[1] > one.amount:
                     number = numbers.setdefault((one.queue.path, one.type), len(numbers))
                     if number == len(self.guarantees):
@@ -120,31 +120,31 @@ class Turns:
 
     @cached_property
     def doubtful(self) -> NDArray[np.bool_]:
-        """(L,) whether a leaf may have no turn at all, depending on who goes."""
+        """(L,) whether a leaf may have no turn at all, depending on the victims."""
         return np.array([watched is not None for watched in self.watched], dtype=np.bool_)
 
     @cached_property
     def _affected(self) -> list[list[int]]:
-        """(L,) the guarantees that count what is gone from a leaf: those of queues above it."""
+        """(L,) the guarantees that count removals from a leaf: of its queue and queues above."""
         paths = [{step.path for step in queue.lineage} for queue in self.leaves]
         numbered = list(enumerate(self.guarantees))
         return [[i for i, g in numbered if g.queue.path in above] for above in paths]
 
     @cached_property
     def _counted(self) -> NDArray[np.bool_]:
-        """(G, L) whether a guarantee counts what is gone from a leaf."""
+        """(G, L) whether a guarantee counts removals from a leaf."""
         counted = np.zeros((len(self.guarantees), len(self.leaves)), dtype=np.bool_)
         for leaf, affected in enumerate(self._affected):
             counted[affected, leaf] = True
         return counted
 
     def stuck(self, least: IntArray) -> int | None:
-        """Return a leaf of which no victim can be put back last, in any set with these victims.
+        """Return a leaf without a possible last victim, in any set with at least these victims.
 
-        All other victims below its guarantees are taken to be back if they can be. That is true
-        of every set with at least so many: each further victim only lowers usage, and one that
-        goes besides and is put back as the last leaves at least these gone. So the set puts
-        leaves back only when these have been put back here, by induction over its own order.
+        Here each leaf is put back that can be. No such set can put back more: each further victim
+        only lowers usage, and while one of them is the first of its leaf to be put back, the
+        victims of ``least`` there are still gone. So the set puts leaves back only when they have
+        been put back here, by induction over its own order.
         """
         taken = np.flatnonzero((least > 0) & self.doubtful[self.leaf]).tolist()
         waiting: dict[int, list[int]] = {}
@@ -158,7 +158,7 @@ class Turns:
         while waiting and moved:
             moved = False
             for leaf, classes in list(waiting.items()):
-                # With its largest back, all of its queue can follow.
+                # With its largest victim back, all others of the leaf can follow.
                 if any(
                     over[g] + max(int(self.held[g][k]) for k in classes) > 0
                     for g in self.watched[leaf] or ()
@@ -177,8 +177,8 @@ class Turns:
     def rows(self, classes: IntArray) -> Iterator[tuple[str, Row]]:
         """Yield rows that hold for every legal set among some classes.
 
-        For a set W of guarantees, of all leaves that watch nothing outside W one is put back
-        first: all their victims but that one are gone then, and it finds one of W exceeded.
+        For a set W of guarantees, take the victims of all leaves that watch nothing outside W. When
+        the first of them is put back all others are gone, and one of W has to be exceeded.
         """
         present = np.unique(self.leaf[classes]).tolist()
         leaves = [one for one in present if self.doubtful[one]]
@@ -196,7 +196,7 @@ class Turns:
             total = int((held * self.sizes[mine]).sum())
             limit = self.over[g] - 1
             if total <= limit + int(held.max(initial=0)):
-                return  # whoever goes, this one is exceeded when the largest victim is back
+                return  # this guarantee is exceeded in any case when the largest victim is back
             bounds.append((self.guarantees[g].name, mine, held, limit, total))
         if len(bounds) == 1:
             # All victims but the first to be put back hold at most the limit.
@@ -207,7 +207,7 @@ class Turns:
         some: dict[str, int] = {}
         names = ", ".join(name for name, *_ in bounds)
         for name, mine, held, limit, total in bounds:
-            # z = 1: all but the largest hold at most the limit; z = 0: at most what all hold.
+            # z = 1: all victims but the largest hold at most the limit; z = 0: at most ``total``.
             witness = f"{name} exceeded, of {names}"
             self.ranges[witness] = 0, 1
             some[witness] = 1
@@ -228,8 +228,8 @@ SINGLE_LAWS: Final = tuple(
         YK_MAY_PREEMPT,
     )
 )
-"""Laws that refuse single allocations; YK-05 does, where a queue has no turn even before any
-removal: usage never rises."""
+"""Laws that refuse single allocations; YK-05 does so where a queue has no turn even before any
+removal, as usage never rises."""
 
 NOWHERE: Final = -1
 """The node of an allocation whose node is not in the partition."""
@@ -241,8 +241,8 @@ _MOST: Final = 2**61
 class Frame:
     """An ask, over K classes of its candidates on N nodes.
 
-    ``cluster``, ``asking`` and ``rules`` say who wants in, where, and by which laws; ``members``
-    are the candidates, in classes of the same queue, node and holding. Raises
+    ``cluster`` has the nodes and queues, ``asking`` is the ask, ``rules`` the rule set; ``members``
+    are the candidates, in classes of the same queue, node and resources. Raises
     ``UnsupportedError`` if amounts cannot be added up exactly.
     """
 
@@ -298,7 +298,7 @@ class Frame:
 
     @property
     def shape(self) -> IntArray:
-        """(K,) a number for what a class holds where: equal for those the laws treat alike."""
+        """(K,) a number for each class, equal for classes that no law tells apart."""
         return self._shape
 
     @cached_property
@@ -316,7 +316,7 @@ class Frame:
         return found
 
     def inside(self, mine: IntArray, queue: Queue) -> IntArray:
-        """Return those of some classes that are at or below a queue."""
+        """Return the classes among ``mine`` that are at or below a queue."""
         known = self._inside.get(queue.path)
         return mine[:0] if known is None else mine[known[self.queue[mine]]]
 
@@ -336,7 +336,7 @@ class Frame:
 
     @cached_property
     def usable(self) -> NDArray[np.bool_]:
-        """(N,) whether the ask may go to a node at all: YK-08 without the room there."""
+        """(N,) whether the ask may go to a node at all: YK-08, except for the room there."""
         ask, veto = self.asking.ask, self.cluster.x.veto_nodes
         usable = [
             room.node_id == ask.required_node
@@ -348,9 +348,9 @@ class Frame:
 
     @cached_property
     def anywhere(self) -> int | None:
-        """The first usable node with room without victims: for it they may be on any node.
+        """The first usable node that has room without victims: for it victims may be on any node.
 
-        An ask with a required node takes victims from there only.
+        ``None`` for an ask with a required node, which takes victims from there only.
         """
         if self.required:
             return None
@@ -363,8 +363,8 @@ class Frame:
     def missing(self, room: NodeRoom) -> Mapping[str, int]:
         """YK-08: return what victims must free on a node, by type; only what is missing.
 
-        Less than nothing counts as nothing for types of which nothing is wanted; with a required
-        node it has to be made up for, whether the ask names the type or not.
+        A type of which less than nothing is available does not count if the ask wants none of it;
+        with a required node it has to be made up for, whether the ask names the type or not.
         """
         types = {**self.ask, **(room.available if self.required else {})}
         short = {t: self.ask.get(t, 0) - room.available.get(t, 0) for t in sorted(types)}
@@ -376,18 +376,18 @@ class Frame:
         """Per type (N,): what is missing on each node."""
         missing = [self.missing(room) for room in self.cluster.nodes]
         types = sorted({t for short in missing for t in short})
-        # More than all hold together is too much, however much it is.
+        # More than all candidates hold together is too much, however much more it is.
         return {t: integers(min(short.get(t, 0), 2 * _MOST) for short in missing) for t in types}
 
     def hosts(self, box: Box) -> list[int]:
         """Return the nodes that sets of a box can be for; no legal set is for another one.
 
-        All victims are on the node, of which there is at least one, and all candidates there
-        hold together what is missing; or the node has room, then they are anywhere.
+        All victims are on the node, at least one, and all candidates there hold together what is
+        missing; or the node has room without victims, then victims may be anywhere.
         """
         if not box.most.any():
             return []
-        # The node of some allocations is not in the partition: nobody makes room by these.
+        # The node of some allocations is not in the partition: to evict these makes no room.
         on = (self.node >= 0) & (box.most > 0)
         numbers = np.arange(self.usable.size)
         enough = self.usable & np.isin(numbers, self.node[on])
@@ -395,10 +395,10 @@ class Frame:
             freed = np.zeros_like(numbers)
             np.add.at(freed, self.node[on], (self.held(t) * box.most)[on])
             enough &= freed >= missing
-        for node in np.unique(self.node[box.least > 0]).tolist():  # nobody goes from elsewhere
+        for node in np.unique(self.node[box.least > 0]).tolist():  # all victims are on the host
             enough &= numbers == node
         found: set[int] = set(np.flatnonzero(enough).tolist())
-        # One node with room stands for all of them: for any of them the same sets are legal.
+        # One node with room is enough for all such nodes: for each the same sets are legal.
         return sorted(found if self.anywhere is None else found | {self.anywhere})
 
     # Single sets.
@@ -425,7 +425,7 @@ def laws_in_force(cluster: Cluster, asking: Asking, rules: str) -> frozenset[str
 
 
 def candidates(cluster: Cluster, asking: Asking, rules: str) -> Iterator[tuple[int, Victim]]:
-    """Yield what no law refuses by itself, each with its position among all allocations.
+    """Yield the allocations that no law refuses by itself, with their positions among all.
 
     The verifier judges one allocation of each kind; a kind is what these laws look at.
     """
@@ -450,11 +450,11 @@ def candidates(cluster: Cluster, asking: Asking, rules: str) -> Iterator[tuple[i
                 case = YuniKornCase(cluster, asking, rules, room, (victim,))
                 judged[kind] = all(CHECKS[law](case).holds for law in laws)
             required = asking.ask.required_node
-            # YK-08, 11.1: with a required node, only who is on it is listed.
+            # YK-08, 11.1: with a required node, only allocations on it are listed.
             elsewhere = bool(required) and (held.node_id != required or held.x.not_on_node)
             if judged[kind] and not elsewhere and victim.key != asking.ask.allocation_key:
                 yield position, victim
-            # Also for those that are left out: positions are places in the table of all
+            # Also for allocations that are left out: positions are places in the table of all
             # allocations.
             position += 1
 

@@ -1,9 +1,9 @@
 """What the verifier derives from a state of YuniKorn, for trees to stand on.
 
-Nothing here knows how a plan was found. Who is a candidate is what the laws say of each
-allocation alone (frame.py). Rows are the laws that tie victims together: YK-02, YK-04,
-YK-08, YK-09 and YK-10 exactly, once the node is known, and what YK-05 asks of whoever is put back
-first (frame.py). A single set is judged by the verifier itself. Source:
+Nothing here knows how a plan was found. Candidates are the allocations that no law refuses by
+itself (frame.py). Rows state the laws that tie victims together: YK-02, YK-04, YK-08, YK-09 and
+YK-10 exactly, once the node is known, and what YK-05 asks of the victim that is put back first
+(frame.py). A single set is judged by the verifier itself. Source:
 docs/semantics/yunikorn.md §3 to §7, §11.1 and §15.
 """
 
@@ -42,11 +42,12 @@ NamedRow = tuple[str, Row]
 class YuniKornRules(Frame):
     """The laws of one ask, over K classes of its candidates.
 
-    A box with a host holds the sets whose over-freeing (D7) counts for that node: the one that
-    all victims are on, if they make room there, else the first that has room without any.
+    A box with a host holds the sets whose over-freeing (D7) counts for that node: the node that all
+    victims are on, if they make room there, else the first node that has room without victims.
 
-    ``spare`` says whom YK-01 spares: none of them goes; ``over_freed`` whether a measure counts D7,
-    so that rows depend on the host. The rest is as for ``Frame``. No quantity has to be whole.
+    ``spare`` says whom YK-01 spares: they are never victims; ``over_freed`` whether a measure
+    counts D7, so that rows depend on the host. The rest is as for ``Frame``. No quantity has to be
+    whole.
     """
 
     scheduler: str = "yunikorn"
@@ -82,7 +83,7 @@ class YuniKornRules(Frame):
     def alternative(self, box: Box) -> int | None:
         """Return the position of the need that counts for D7 in a box.
 
-        Where no measure counts D7 it is left open: rows are then the same for every node.
+        Where no measure counts D7 the need is left open: rows are then the same for every node.
         """
         return self.host(box) if self.over_freed else None
 
@@ -90,13 +91,13 @@ class YuniKornRules(Frame):
 
     @cached_property
     def _spared(self) -> NDArray[np.bool_]:
-        """(K,) whom YK-01 spares."""
+        """(K,) whether YK-01 spares the members of a class."""
         return np.array([one.is_spared(self.spare) for one in self.first], dtype=np.bool_)
 
     def root(self) -> Box:
         """Return the box of all victim sets."""
         most = self.members.sizes.copy()
-        # Spared ones leave the box, and are not only dear: YK-01 holds whatever else it costs.
+        # Spared candidates are not in the box, instead of only dear: YK-01 holds at any cost.
         most[self._spared] = 0
         box = Box(np.zeros_like(most), most)
         if self.anywhere is None and most.any():
@@ -112,7 +113,7 @@ class YuniKornRules(Frame):
         paths = [queue.path for queue in self.leaves]
         if split == "host" and at is None and box.host is None:
             for host in self.hosts(box):
-                # On a node with room victims need not be there: only the need of D7 is fixed.
+                # For a node with room victims may be on any node: only the need of D7 is fixed.
                 there = box
                 if host != self.anywhere:
                     there = box.without(np.flatnonzero(self.node != host))
@@ -137,14 +138,14 @@ class YuniKornRules(Frame):
     # Inequalities.
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
-        """Return the rows of every legal set with at most so many victims of each class."""
+        """Return the rows that legal sets with at most ``most`` of each class satisfy."""
         rows = self._whatever_node(np.flatnonzero(most))
         return {name: row.rounded() for name, row in rows}
 
     def rows(self, box: Box) -> Iterator[NamedRow]:
         """Yield the further rows that hold for every legal set in a box.
 
-        Those of ``fixed_rows`` are there again, over the classes of the node alone.
+        The rows of ``fixed_rows`` are there again, over the classes of the node alone.
         """
         for leaf in sorted(box.touched):
             classes = np.flatnonzero(self.queue == leaf)
@@ -170,12 +171,12 @@ class YuniKornRules(Frame):
             yield from self.turns.rows(mine)
 
     def _whatever_node(self, mine: IntArray) -> Iterator[NamedRow]:
-        """Yield what victims must free in queues, wherever they are, and that there are any."""
+        """Yield the rows for any node: what must be freed in queues, and that there are victims."""
         yield "YK-10", Row(mine, np.ones_like(mine), 1)
         if YK_WITHIN_GUARANTEED.id in self.laws:
             yield from self._within_guaranteed_rows(mine)
         if YK_UNDER_GUARANTEED.id in self.laws:
-            # It does not look at victims: any will do.
+            # This law does not look at victims: any will do.
             any_victims = tuple(self.first)
             case = YuniKornCase(self.cluster, self.asking, self.rule_set, None, any_victims)
             if not CHECKS[YK_UNDER_GUARANTEED.id](case).holds:
@@ -188,10 +189,10 @@ class YuniKornRules(Frame):
         return Row(holding, self.held(t)[holding], missing)
 
     def _within_guaranteed_rows(self, mine: IntArray) -> Iterator[NamedRow]:
-        """YK-04: with the ask counted, nothing that counts at its queue is exceeded in the end.
+        """YK-04: at the end, with the ask, no guarantee that counts at its queue is exceeded.
 
-        Where the ask fits into what is left now the sums are at least 0, or less: no victims are
-        needed. Where nothing is guaranteed on the way, none help.
+        Where the ask fits into what is left of one now, no victims are needed, and there is no row.
+        Where nothing is guaranteed from the root to the queue no victims help: the row cannot hold.
         """
         counts = counting(self.asking.leaf, self.asking.leaf)
         if counts is None:
@@ -205,7 +206,7 @@ class YuniKornRules(Frame):
                     yield f"YK-04 {one.name}", self._freeing(classes, one.type, missing)
 
     def _limit_rows(self, mine: IntArray) -> Iterator[NamedRow]:
-        """YK-09: allocated - victims + ask <= maximum; what the root's lacks counts as 0."""
+        """YK-09: allocated - victims + ask <= maximum; a type that the root's lacks counts as 0."""
         for queue in self.asking.leaf.lineage:
             most = queue.max or {}
             for t in sorted(self.ask):
@@ -216,17 +217,17 @@ class YuniKornRules(Frame):
                     yield f"YK-09 {t} of {queue.path}", self._freeing(classes, t, missing)
 
     def _guaranteed_rows(self, mine: IntArray) -> Iterator[NamedRow]:
-        """YK-02: victims <= max(0, used - guaranteed), and the ask where it belongs.
+        """YK-02: victims <= max(0, used - guaranteed), plus the ask in its own queue and above.
 
         That is, after >= min(guaranteed, used) with after = used - victims + ask. Where all
-        candidates together hold no more there is no row.
+        candidates together hold no more than permitted there is no row.
         """
         present = {int(leaf) for leaf in np.unique(self.queue[mine])}
         queues = {step.path: step for leaf in sorted(present) for step in self.leaves[leaf].lineage}
         for queue in queues.values():
             classes = self.inside(mine, queue) if queue.guaranteed else mine[:0]
             for t, amount in sorted((queue.guaranteed or {}).items()):
-                # What a queue has allocated none of, nothing is taken off either.
+                # Of a type that a queue has none allocated of, nothing is taken off either.
                 held_now = queue.allocated.get(t)
                 used = 0 if held_now is None else held_now - queue.preempting.get(t, 0)
                 may_go = max(0, used - amount)
@@ -242,7 +243,7 @@ class YuniKornRules(Frame):
         """Say which law refuses every set of a box, if one is found to.
 
         All laws but YK-05 are rows, exactly: one row alone says that a box has too little or too
-        much of something. YK-05 is judged by what goes at least, see ``Turns.stuck``.
+        much of something. YK-05 is judged by the certain victims, see ``Turns.stuck``.
         """
         if box.host is None and not self.hosts(box):
             return "YK-08: candidates hold too little on every node"
@@ -252,7 +253,7 @@ class YuniKornRules(Frame):
         return self._refused_set(box) if box.is_single else ""
 
     def stuck(self, least: IntArray) -> int | None:
-        """YK-05: return a leaf with victims that none of them can be the last to leave."""
+        """YK-05: return a leaf of whose victims none can be the last removed, if there is one."""
         return self.turns.stuck(least) if YK_OVER_GUARANTEED.id in self.laws else None
 
     def _refused_set(self, box: Box) -> str:
@@ -283,7 +284,7 @@ def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
 ) -> Claims:
     """Return what a plan claims, as questions for proof trees.
 
-    - ``cluster``, ``asking``, ``rules``: Who wants in, where, and by which laws.
+    - ``cluster``, ``asking``, ``rules``: The nodes and queues, the ask, and the rule set.
     - ``table``: The terms of all allocations, by position.
     - ``order``: (A,) the rank of each position in the core's candidate order.
     - ``caps``, ``wishes``: What binds every plan besides the laws.

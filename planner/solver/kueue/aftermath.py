@@ -1,13 +1,13 @@
-"""What a plan leaves behind, and whether its victims would then preempt again: the term D11.
+"""The state after a plan, and whether its victims would then preempt again: the term D11.
 
 The victims are gone and pending again, the preemptor holds what it was assigned; everything else
 stays as it is, the clock included. An eviction clears ``status.admission`` and sets the conditions
 Evicted and Preempted, unless the workload was being evicted already: Kueue does not evict it a
-second time (docs/semantics/kueue.md §7). An admission takes both back. Reclaimable pods stay what
-they are. Each victim then waits in its LocalQueue, with its own priority and its place in the
-queue; whom Kueue would evict for it, alone, is replayed exactly. Other workloads that wait are not
-admitted in between. What is being evicted already goes whatever the plan: as a victim it is not
-asked, and evicting it is no new eviction.
+second time (docs/semantics/kueue.md §7). An admission sets both to False. Reclaimable pods stay
+what they are. Each victim then waits in its LocalQueue, with its own priority and its place in the
+queue; whom Kueue would evict for this victim alone is replayed exactly. Other workloads that wait
+are not admitted in between. A workload that is being evicted already goes whatever the plan: as a
+victim it gets no decision of its own, and evicting it is no new eviction.
 
 Source: docs/semantics/kueue.md §2.1, §2.4, §4 to §7; docs/design/objectives.md §3 (D11); kueue
 ff69552e pkg/workload/workload.go ``SetEvictedCondition``, ``SetPreemptedCondition`` and
@@ -73,12 +73,12 @@ def snapshot_after(snapshot: Snapshot, holder: Admitted, victims: Collection[Adm
         admitted[node] = Holders(one for one in admitted[node] if one.key not in gone)
     usage.add(holder.queue, holder.usage)
     admitted[holder.queue] = Holders((*admitted[holder.queue], holder))
-    # Where the preemptor's pods will be is not known: what victims do next is told by quota.
+    # Where the preemptor's pods will be is not known: quota alone decides what victims do next.
     return replace(snapshot, usage=usage, admitted=admitted, topologies=NO_TOPOLOGIES)
 
 
 def evicted(victim: Admitted, reason: str, now: datetime) -> Workload:
-    """Return a victim as the workload that is pending once it is gone; ``reason`` is its code."""
+    """Return the workload of a victim as it is once evicted; ``reason`` is its reason code."""
     changed = {kind: _condition(kind, "False", "Pending", now) for kind in _HELD}
     if not victim.evicted:
         changed |= _eviction(reason, now)
@@ -113,7 +113,7 @@ def admit(
     assignment: Assignment,
     placements: Mapping[str, Placement] = NOWHERE,
 ) -> Admitted:
-    """Return the preemptor as what holds its assignment, requests for ``pods`` included.
+    """Return the preemptor as admitted with its assignment, requests for ``pods`` included.
 
     ``placements`` say by podset where its pods go, if that is known.
     """
@@ -121,7 +121,7 @@ def admit(
     pod_sets = []
     for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=True):
         count = request.count if pods.count is None else pods.count
-        # What is admitted holds `pods`, which Kueue's search for victims does not ask for
+        # Admitted workloads hold `pods`, which Kueue's search for victims does not ask for
         # (docs/semantics/kueue.md §4.1).
         totals = {**request.scaled(count).totals, "pods": count}
         pod_sets.append(
@@ -129,7 +129,7 @@ def admit(
                 name=request.name,
                 count=count,
                 flavors={resource: choice.flavor for resource, choice in pods.flavors.items()},
-                resource_usage={  # flavors that a user gives may be of what is not requested
+                resource_usage={  # a user may give flavors of resources that are not requested
                     resource: from_units(totals.get(resource, 0), resource)
                     for resource in pods.flavors
                 },
@@ -175,12 +175,12 @@ def cascades(  # noqa: PLR0913, PLR0917 - the state before, the plan, and the ti
 ) -> tuple[Cascade, ...]:
     """Return which victims would preempt again, in the order given.
 
-    ``state`` and ``snapshot`` are those before the plan, ``preemptor`` and ``assignment`` who is
-    admitted by it, and with which flavors; ``victims`` are all who go, with their reason codes.
-    Whether it ``is_late`` is asked before each decision.
+    ``state`` and ``snapshot`` are those before the plan, which admits ``preemptor`` with
+    ``assignment``; ``victims`` are all victims of the plan, with their reason codes. ``is_late``
+    says before each decision whether time is up.
 
     Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump; `OutOfTime`
-    if time is up before everybody was asked.
+    if time is up before there is a decision for each victim.
     """
     holder = admit(snapshot, preemptor, assignment)
     after = snapshot_after(snapshot, holder, [victim for victim, _ in victims])
@@ -195,7 +195,7 @@ def cascades(  # noqa: PLR0913, PLR0917 - the state before, the plan, and the ti
 
 
 def pending_again(state: State, snapshot: Snapshot, victim: Admitted, reason: str) -> Preemptor:
-    """Return a victim as what waits once it is gone; ``reason`` is its reason code.
+    """Return a victim as a preemptor that waits once evicted; ``reason`` is its reason code.
 
     Raises `LookupFailed` if its LocalQueue or ClusterQueue is not in the dump.
     """
@@ -203,7 +203,7 @@ def pending_again(state: State, snapshot: Snapshot, victim: Admitted, reason: st
 
 
 def cascade(after: Snapshot, preemptor: Preemptor, waiting: Preemptor) -> Cascade | None:
-    """Return whom a victim that waits would preempt after the plan; ``None`` for nobody."""
+    """Return whom a victim that waits would preempt after the plan; ``None`` if nobody."""
     found = decide(after, waiting).search.targets
     targets = tuple(one.workload.key for one in found if not one.workload.evicted)
     if not targets:
@@ -212,12 +212,12 @@ def cascade(after: Snapshot, preemptor: Preemptor, waiting: Preemptor) -> Cascad
 
 
 class _Victim(NamedTuple):
-    """A candidate that is pending again, and what its decision depends on.
+    """A candidate of the preemptor that is pending again, and what its own decision depends on.
 
-    ``own_candidates`` are positions of candidates for the preemptor that are its candidates, too.
-    ``others`` says whether it has a candidate that is none for the preemptor, and not being
-    evicted. ``taken`` says, for a ClusterQueue and a flavor-resource each, what the rest of the
-    preemptor's candidates give back.
+    ``own_candidates`` are positions of the preemptor's candidates that are candidates for this
+    one, too. ``others`` says whether this one has further candidates that are not being evicted.
+    ``taken`` has a mapping for each ClusterQueue and flavor-resource: what each of the
+    preemptor's other candidates gives back, by position.
     """
 
     waiting: Preemptor
@@ -230,12 +230,12 @@ class _Victim(NamedTuple):
 class CascadeReplay:
     """What is known of D11 for one preemptor with its flavors.
 
-    What it is asked raises `LookupFailed` if the LocalQueue or ClusterQueue of a victim is not in
-    the dump, and `OutOfTime` if time is up before everybody was asked; answers so far are kept.
+    Methods raise `LookupFailed` if the LocalQueue or ClusterQueue of a victim is not in the dump,
+    and `OutOfTime` if time is up before all decisions are made; decisions so far are kept.
 
-    ``workloads`` and ``reasons`` are (W,): what holds quota, and its code as a victim;
-    ``candidates`` are positions of those that may be victims of a lawful plan. Whether it
-    ``is_late`` is asked before each decision.
+    ``workloads`` and ``reasons`` are (W,): the workloads that hold quota, and the reason code of
+    each as a victim; ``candidates`` are positions of workloads that may be victims of a lawful
+    plan. ``is_late`` says before each decision whether time is up.
     """
 
     state: State
@@ -255,11 +255,11 @@ class CascadeReplay:
     _found: dict[frozenset[int], tuple[Cascade, ...]] = field(default_factory=dict)
 
     def count(self, victims: Sequence[int]) -> int:
-        """Return how many of some victims, given by positions, would preempt again."""
+        """Return how many of the victims, given by positions, would preempt again."""
         return len(self.cascades(victims))
 
     def cascades(self, victims: Sequence[int]) -> tuple[Cascade, ...]:
-        """Return which of some victims would preempt whom, in the order of their positions."""
+        """Return which of the victims would preempt whom, in the order of their positions."""
         chosen = frozenset(victims)
         if not chosen:
             return ()
@@ -272,7 +272,7 @@ class CascadeReplay:
         return self._found[chosen]
 
     def is_steady(self, position: int) -> bool:
-        """Say whether a workload could preempt nobody again, whoever goes with it."""
+        """Say whether a workload, once evicted, could preempt nobody, whoever else is evicted."""
         self._check_time()
         waiting = self._pending_again(position)
         return not any(self._is_candidate_for(waiting, one) for one in self._latest_of_all)
@@ -285,15 +285,15 @@ class CascadeReplay:
         self._check_time()
         victim = self._victim(position)
         left = (self.workloads[j] for j in victim.own_candidates - chosen)
-        # Nobody is left whom it could preempt: that answers it without a decision.
+        # If nobody is left whom the victim could preempt, no decision is needed.
         if not victim.others and all(one.evicted for one in left):
             return None
         if not chosen <= self._candidates:  # Kueue's own victims can be outside its own rules
             return cascade(after, self.preemptor, victim.waiting)
         going = victim.own_candidates & chosen
         totals = tuple(sum(of[j] for j in of.keys() & chosen) for of in victim.taken)
-        # Besides its own candidates a decision depends on what the rest gives back together: sets
-        # that free the same have the same answer.
+        # Besides the victim's own candidates, its decision depends on what all other victims give
+        # back together: sets that free the same have the same answer.
         key = position, going, totals
         if key not in self._answers:
             self._answers[key] = cascade(after, self.preemptor, victim.waiting)
@@ -322,7 +322,7 @@ class CascadeReplay:
         return pending_again(self.state, self.snapshot, victim, reason)
 
     def _is_candidate_for(self, waiting: Preemptor, other: Admitted) -> bool:
-        """Say whether policies, priorities and flavors leave it open that one preempts another."""
+        """Say whether policies, priorities and flavors permit ``waiting`` to preempt ``other``."""
         policies = self.snapshot.queues[waiting.queue].spec.preemption
         own = other.queue == waiting.queue
         policy = policies.within_cluster_queue if own else policies.reclaim_within_cohort
@@ -334,9 +334,9 @@ class CascadeReplay:
         )
 
     def _taken(self, waiting: Preemptor, others: Iterable[int]) -> tuple[Mapping[int, int], ...]:
-        """Return what each of ``others`` gives back of what the decision looks at."""
+        """Return what each of ``others`` gives back, per queue and fr that decisions look at."""
         fair = self.snapshot.configuration.fair_sharing_on
-        # Shares count all that is held; the classical search looks at what can be asked for.
+        # Shares count all usage; the classical search only fr that the workload can ask for.
         frs = None if fair else self._reachable(waiting.queue)
         taken: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
         for j in others:
@@ -346,7 +346,7 @@ class CascadeReplay:
             for fr, amount in one.usage.items():
                 if amount and (frs is None or fr in frs):
                     taken[one.queue, fr][j] = amount
-        # Where several amounts are the same for everybody one of them tells sets apart as well.
+        # Of several mappings with the same amounts for all positions one is enough.
         different = {frozenset(of.items()): of for of in taken.values()}
         return tuple(different.values())
 
@@ -370,7 +370,7 @@ class CascadeReplay:
 
     @cached_property
     def _holder(self) -> Admitted:
-        """The preemptor as what it holds after the plan."""
+        """The preemptor as it is admitted by the plan."""
         return admit(self.snapshot, self.preemptor, self.assignment)
 
     @cached_property
@@ -382,9 +382,10 @@ class CascadeReplay:
         return self._latest({self.workloads[j].key for j in self._candidates})
 
     def _latest(self, without: Collection[str]) -> list[Admitted]:
-        """Keep, of those that policies tell apart by the place in the queue only, the last in it.
+        """Return the preemptor and what runs, but for the keys ``without``, one of each kind.
 
-        If any of them may be preempted, it may. They are the preemptor and who runs, but for some.
+        Of workloads that differ for policies by their place in the queue only, the last in it is
+        kept: if any of them may be preempted, that one may.
         """
         everybody = (one for group in self.snapshot.admitted.values() for one in group)
         running = (one for one in everybody if not one.evicted and one.key not in without)

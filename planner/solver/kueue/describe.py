@@ -46,10 +46,10 @@ MAX_SIBLINGS: Final = 12
 
 
 class Subject(Struct, frozen=True, dict=True):
-    """What every plan for one preemptor has in common; ``kep83`` are options of those rules.
+    """What every plan for one preemptor has in common; ``kep83`` are the options of KEP-83's rules.
 
     ``notes`` are remarks about this preemptor, beside those on the state; ``placement`` says who
-    places its pods on nodes, where that was looked at.
+    places its pods on nodes, where placement was looked at.
     """
 
     snapshot: Snapshot
@@ -130,9 +130,9 @@ class Subject(Struct, frozen=True, dict=True):
     def _tree(self, after: Usage, touched: Iterable[int]) -> tuple[QuotaNode, ...]:
         """Return the tree around the plan from its root down, contested flavor-resources first.
 
-        Every node on the path of the queue and of the others touched is there; of the rest only
-        those right below such a node that have quota or usage, at most MAX_SIBLINGS, those first
-        that use most.
+        Every node on the path of the preemptor's queue, or of a touched one, is in it. Of other
+        nodes only children of these that have quota or usage are: at most MAX_SIBLINGS per node,
+        those that use most.
         """
         snapshot, queue = self.snapshot, self.preemptor.queue
         short = contested(self.assignment, snapshot)
@@ -233,7 +233,7 @@ def rule_set(configuration: Configuration) -> Literal["kueue-classical", "kueue-
 
 
 def release_of(configuration: Configuration) -> KueueRelease:
-    """Return the release of Kueue whose rules hold, and how it was known."""
+    """Return the release of Kueue whose rules hold, and how it is known."""
     return KueueRelease(release=configuration.release.name, known_by=configuration.release_known_by)
 
 
@@ -243,7 +243,7 @@ def victims_in_words(count: int) -> str:
 
 
 def explain_no_flavor(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> str:
-    """Say which podset gets no flavor, and what stops it in each: no preemption is tried at all.
+    """Say which podset gets no flavor, and what stops it in each flavor; no preemption is tried.
 
     Source: docs/semantics/kueue.md §4.1 to §4.4.
     """
@@ -260,7 +260,7 @@ def explain_no_flavor(snapshot: Snapshot, preemptor: Preemptor, assignment: Assi
             for resource, choice in done.get(request.name, {}).items():
                 fr = snapshot.fr(choice.flavor, resource)
                 held = assigner.replaced.named(request.name, resource) if assigner.replaced else 0
-                # As in flavor assignment: podsets after this one find so much assumed (§4.1).
+                # As in flavor assignment: later podsets find this amount assumed as used (§4.1).
                 assumed[fr] = assumed.get(fr, 0) + request.totals.get(resource, 0) - held
     return f"the flavors given for {preemptor.key} are said not to fit (NoFit)"
 
@@ -311,7 +311,7 @@ def _excluded(
 
 
 def _beyond_quota(assigner: FlavorAssigner, fr: FlavorResource, value: int) -> str:
-    """Say why an amount of a flavor-resource fits in no way, evictions included."""
+    """Say why an amount of a flavor-resource cannot fit even with evictions; empty if it may."""
     snapshot, queue = assigner.snapshot, assigner.preemptor.queue
     tree, index = snapshot.tree, snapshot.fr_or_none(fr.flavor, fr.resource)
     name, asked = _named(snapshot, queue), f"{format_units(value, fr.resource)} {fr}"
@@ -344,7 +344,7 @@ def _named(snapshot: Snapshot, queue: int) -> str:
 
 
 def explain_infeasible(problem: Problem, eligible: BoolArray) -> str:
-    """Say what is missing although every candidate may go, or that the rules protect too many."""
+    """Say what is missing even with all candidates gone, or that the rules protect too many."""
     count = int(eligible.sum())
     if count == 0:
         return "no workload may be preempted for it, and it does not fit"
@@ -382,7 +382,7 @@ _HELD: Final = {
     "waitsForPodsReady": ("Kueue does not admit {} for now, although it fits", ""),
     "tooFewPods": ("Kueue evicts nobody for {}, which will wait for ever", ""),
 }
-"""What Kueue does not do for a preemptor, and what the plan for it then is."""
+"""By reason: what Kueue does not do for a preemptor, and what the plan for it then is."""
 
 
 def hold_in_words(preemptor: str, reason: HeldBack) -> str:
@@ -393,11 +393,11 @@ def hold_in_words(preemptor: str, reason: HeldBack) -> str:
 
 
 MOST_SHOWN: Final = 3
-"""Outcomes that are spelled out where Kueue's choice is not determined."""
+"""Outcomes that are named at most where Kueue's choice is not determined."""
 
 
 def remarks(planning: Planning) -> Iterator[str]:
-    """Yield what is to be said of the devices, the slice and the order behind a plan.
+    """Yield remarks on the devices, the replaced slice and the candidate order behind a plan.
 
     Source: docs/semantics/kueue-features.md §2 to §4.
     """
@@ -408,7 +408,7 @@ def remarks(planning: Planning) -> Iterator[str]:
     if replaced is not None:
         yield from _of_slice(planning, replaced)
     elif named in {target.workload.key for target in planning.decision.search.targets}:
-        # It spares a victim of the name that it takes for a replaced slice.
+        # Kueue does not evict a target whose name is that of the slice it takes for replaced.
         yield (
             f"Kueue itself counts on {named} to go and does not evict it: {key} says that it "
             "replaces it, which holds within one ClusterQueue and namespace only"

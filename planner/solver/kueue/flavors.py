@@ -1,15 +1,15 @@
 """Flavors chosen for least disruption: the best plan over all assignments that the rules permit.
 
-Kueue's own assignment is solved first. Every other one is then searched only for answers that are
-better than the best so far, level by level: most end at a bound or at the first level. Answers
-are compared by the levels of the objective and the number of names; of equals the first wins,
-Kueue's own before the others, which are in the order of the flavors in the ClusterQueue.
+Kueue's own assignment is solved first. Every other assignment is then searched only for answers
+that are better than the best so far, level by level: most searches end at a bound or at the first
+level. Answers are compared by the levels of the objective and the number of names; of equals the
+first wins: Kueue's own assignment, then the others in the order of flavors in the ClusterQueue.
 
 What differs between assignments is made comparable. Ranks are counted among the workloads that
 are candidates when everything is contested that some permitted assignment contests. Caps are
 Kueue's own values, under its own flavors. What is over-freed (D7) is measured against the need
-in the flavors chosen, and places in the candidate order (D12) are those of the order that Kueue
-would have with them. Pod counts are those of Kueue's own assignment.
+in the flavors chosen, and places in the candidate order (D12) are those of Kueue's order under
+these flavors. Pod counts are those of Kueue's own assignment.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ from planner.solver.second_opinion import TwoEngines, soon
 def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     """Return the best legal plan over all permitted flavors, verified, with its certificate.
 
-    ``planning`` is for Kueue's own flavors. They get half of the time, so that some is left for
-    the others. The plan is optimal only if every permitted assignment was solved or is proved to
-    be no better.
+    ``planning`` is for Kueue's own flavors. They get half of the time, so that time is left for
+    other flavors. The plan is optimal only if every permitted assignment was solved or is proved
+    to be no better.
 
     Raises `InputError` if the state cannot tell what the profile counts or names; `InternalError`
     if a plan fails its verification, or the optimum is worse than Kueue's own plan.
@@ -99,10 +99,10 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
 class _Race:
     """The best plan so far, and what is known of the assignments that were examined.
 
-    ``alone`` is the best plan under Kueue's own flavors. ``caps`` are those of the profile that
-    some answer keeps; ``dropped`` says which were not, and ``undecided`` that time did not tell
-    of some. ``proved`` says that nothing examined can be better than the best, by the word of one
-    engine; ``confirmed`` that trees or two engines bear it out, ``engines`` which.
+    ``alone`` is the best plan under Kueue's own flavors. ``caps`` are the caps of the profile that
+    some answer keeps; ``dropped`` says in words which are not kept, ``undecided`` whether time
+    ended before some cap was decided. ``proved`` says that no examined assignment can have a better
+    plan, by one engine; ``confirmed`` that trees or two engines confirm it, ``engines`` which ones.
     """
 
     own: Planning
@@ -128,7 +128,7 @@ class _Race:
 
     @property
     def values(self) -> list[int] | None:
-        """The best values so far, level by level."""
+        """The values of the best plan so far, level by level."""
         if self.best is None:
             return None
         return [_value(self.best.terms, measure) for measure in with_names(self.profile.levels)]
@@ -140,19 +140,19 @@ class _Race:
 
     @property
     def settled(self) -> bool:
-        """Whether it is proved that nothing permitted is better than the best."""
+        """Whether it is proved that no permitted assignment has a better plan."""
         return self.confirmed and self.settled_by_one
 
     @property
     def settled_by_one(self) -> bool:
-        """Whether the engine of the search says so."""
+        """Whether the engine of the search finds that no permitted assignment has a better plan."""
         everything = self.choices.permitted.complete and self.examined == self.choices.distinct
         return not self.undecided and (self.unbeatable or (self.proved and everything))
 
     def run(self) -> None:
         """Examine the assignments, Kueue's own first, until nothing can be better."""
-        # Then `alone`, which was solved under these caps, is an answer of the race; else all begin
-        # anew.
+        # If so, `alone`, which was solved under these caps, is an answer of the race; else Kueue's
+        # own flavors are examined anew.
         if self._caps_are_those_of_greedy():
             if self.choices.own:
                 self._count(self.own, self.alone)
@@ -171,7 +171,7 @@ class _Race:
             self.best, self.winner, self.proved = self.alone, self.own, False
 
     def confirm(self) -> None:
-        """Ask again, of trees and two engines, whether nothing is better in other flavors."""
+        """Ask trees and two engines again whether no plan in other flavors is better."""
         if self.unbeatable or not self.settled_by_one:
             return
         deadline = soon(self.deadline)
@@ -179,7 +179,7 @@ class _Race:
         elsewhere = Elsewhere(self.profile, self.caps, self.values, deadline)
         for planning in self._plannings():
             planning.set_objective(self.profile)
-            # The winner has a certificate of its own, and what takes no search takes no engine.
+            # The winner has a certificate of its own, and what needs no search needs no engine.
             if planning.decision.assignment == known or settled(planning) is not None:
                 continue
             search = self._ready(planning).search
@@ -195,8 +195,8 @@ class _Race:
     def _caps_are_those_of_greedy(self) -> bool:
         """Take Kueue's own values as caps; say whether its own answer keeps them all.
 
-        It does unless it is outside the rules or the wishes. Then there may be no answer under
-        its own flavors that keeps a cap, and one under others.
+        It does unless it breaks the rules or the wishes. Then perhaps no answer under Kueue's own
+        flavors keeps a cap, but an answer under other flavors does.
         """
         greedy, profile = self.greedy, self.profile
         if not greedy.victims or not profile.caps:
@@ -207,7 +207,7 @@ class _Race:
         return profile.wishes.are_kept(self.own.table, self.own.greedy_positions())
 
     def _agree_on_caps(self) -> None:
-        """Keep each cap that an answer under some flavors keeps beside the caps before."""
+        """Keep each cap that an answer, under any flavors, keeps together with the caps before."""
         impossible: list[str] = []
         undecided: list[str] = []
         self.caps = {}
@@ -222,8 +222,8 @@ class _Race:
         self.dropped = dropped_in_words(self.profile, impossible, undecided)
 
     def _some_keep(self, caps: Mapping[Measure, int]) -> Outcome:
-        """Look for an answer under any flavors that keeps some caps."""
-        # Where not all assignments were listed, that none of these will do proves nothing.
+        """Look for an answer under any flavors that keeps these caps."""
+        # Where not all assignments were listed, that none of the listed will do proves nothing.
         outcomes: set[Outcome] = {"infeasible" if self.choices.permitted.complete else "unknown"}
         for planning in self._plannings():
             if self.deadline.passed:
@@ -263,7 +263,7 @@ class _Race:
             levels, best = self.profile.levels, self.values
             search = prepared.search
             settling = settling_of(planning, self.profile, search)
-            # Only what beats the best so far is looked for: most searches end at their first level.
+            # Only answers that beat the best are looked for: most searches end at the first level.
             if best:
                 answer = solve_below(search, levels, best)
             else:
@@ -275,7 +275,7 @@ class _Race:
                 return
             outcome = answer.outcome
         self.examined += 1
-        # That is: nothing under these flavors keeps the caps, or nothing of it is better.
+        # Infeasible: no answer under these flavors keeps the caps, or none of those is better.
         self.proved = self.proved and outcome == "infeasible"
 
     def _count(self, planning: Planning, plan: Plan) -> None:
@@ -310,7 +310,7 @@ def _winning_plan(race: _Race, best: Plan, winner: Planning, started: float) -> 
             for workload in workloads:
                 if workload.key in gone:
                     usage.remove(queue, workload.usage)
-        # As Kueue works the level out where it finds targets: with these gone
+        # As Kueue works the level out where it finds targets: with the targets gone
         # (docs/semantics/kueue.md §4.7).
         request = whole_request(best.assignment, preemptor, snapshot)
         levels = (borrow_level(usage, preemptor.queue, fr, n)[0] for fr, n in request.items())
@@ -367,7 +367,7 @@ def _certificate(race: _Race, best: Plan, started: float) -> Certificate:
         # The levels were proved under the flavors chosen only: under others less may be possible.
         update = {"proof": "solver"} if race.settled else {"bound": 0, "proof": None}
         levels = tuple(one.model_copy(update=update) if one.value else one for one in levels)
-    # The tree says that nothing comes first under these flavors; of the others an engine says it.
+    # The tree shows that no equal set comes first under these flavors; an engine, under others.
     if race.choices.distinct > 1 and ties == "certified":
         ties = "solver"
     engines = tuple(dict.fromkeys((*certificate.engines, *race.engines)))
@@ -409,14 +409,14 @@ class Choices(Struct, frozen=True):
 
     @property
     def distinct(self) -> int:
-        """How many there are that differ in what they ask for or contest."""
+        """How many assignments there are that differ in what they ask for or contest."""
         return len(self.own) + len(self.others)
 
 
 def choices_of(planning: Planning) -> Choices:
     """Return the assignments for a preemptor, at the pod counts of Kueue's own if that is complete.
 
-    Of several that ask for the same and contest the same only the first is listed.
+    Of assignments that ask for the same and contest the same only the first is listed.
     """
     assignment = planning.decision.assignment
     pod_sets = planning.preemptor.pod_sets
@@ -430,37 +430,37 @@ def choices_of(planning: Planning) -> Choices:
     differing: dict[object, Assignment] = {}
     for each in (*own, *permitted.assignments):
         request = whole_request(each, planning.preemptor, planning.snapshot)
-        # What it asks for and contests is all that the laws look at.
+        # What an assignment asks for and contests is all that the laws look at.
         asked = frozenset(request.items()), contested(each, planning.snapshot)
         differing.setdefault(asked, each)
     return Choices(permitted, own, tuple(differing.values())[len(own) :])
 
 
 def candidates_under(planning: Planning, choices: Choices) -> BoolArray:
-    """Return who is a candidate if all is contested that some assignment contests: (W,)."""
+    """Return who is a candidate if all is contested that any assignment contests: (W,)."""
     assignments = (*choices.own, *choices.others)
     if not assignments:
         return planning.eligible
     pod_sets = tuple(pods for assignment in assignments for pods in assignment.pod_sets)
-    # No assignment that anybody gets: it contests at once whatever any of them contests.
+    # Nobody gets this assignment: it contests at once whatever any of the others contests.
     everything = Assignment(mode="Preempt", pod_sets=pod_sets)
     return eligible(build_problem(planning.snapshot, planning.preemptor, everything))
 
 
 TREES: Final = "trees that are not kept"
-"""What stands beside the names of engines where trees closed some flavors."""
+"""An entry beside the names of engines, where trees closed some flavors."""
 
 LITTLE: Final = Effort(steps=300, entries=300_000)
-"""What a tree may take: there are many flavors."""
+"""The effort for one tree: small, as there are many flavors."""
 
 _Bounds = Sequence[tuple[Measure, int]]
 
 
 @dataclass
 class Elsewhere:
-    """What nothing may beat: the values of a plan, names included, or ``None`` if there is none.
+    """Asks whether any plan under other flavors is better than the best one.
 
-    ``caps`` bind under all flavors.
+    ``values`` are those of the best plan, names included, if any; ``caps`` bind under all flavors.
     """
 
     profile: Profile
@@ -474,9 +474,9 @@ class Elsewhere:
         return TwoEngines(self.profile.wishes.most)
 
     def is_no_better(self, planning: Planning, search: Search) -> bool:
-        """Say whether it is proved that nothing under the flavors of a planning is better.
+        """Say whether it is proved that no plan under the flavors of a planning is better.
 
-        It has the terms of the profile; ``search`` is the same, ready, with its wishes.
+        The planning has the terms of the profile; ``search`` is its search, with the wishes.
         """
         claims = planning.claims(self.profile, list(self.caps.items()))
 
@@ -484,7 +484,7 @@ class Elsewhere:
             return planning.trees is not False and self._is_closed(claims, earlier, measure, most)
 
         def is_empty(earlier: _Bounds, measure: Measure | None, most: int) -> bool:
-            """Say whether a tree or two engines find that nothing has at most so much."""
+            """Say whether a tree or two engines find that no answer has at most ``most``."""
             limits = (*self.caps.items(), *earlier)
             return is_closed(earlier, measure, most) or (
                 self.engines_asked.ask(search, limits, measure, most).outcome == "none"
@@ -495,7 +495,7 @@ class Elsewhere:
         earlier: list[tuple[Measure, int]] = []
         for measure, value in zip(with_names(self.profile.levels), self.values, strict=True):
             if is_closed(earlier, measure, value):
-                return True  # nothing is even as good
+                return True  # no answer is even as good
             if value and not is_empty(earlier, measure, value - 1):
                 return False
             earlier.append((measure, value))
@@ -504,7 +504,7 @@ class Elsewhere:
     def _is_closed(
         self, claims: Claims, earlier: _Bounds, measure: Measure | None, most: int
     ) -> bool:
-        """Say whether a tree shows that nothing has at most so much."""
+        """Say whether a tree shows that no answer has at most ``most`` of a measure."""
         if measure is not None and claims.is_unknown(measure):
             return False
         stated = [Stated(each, value, proved=False) for each, value in earlier]

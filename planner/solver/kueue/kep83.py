@@ -27,7 +27,7 @@ from planner.state.kep83 import Kep83
 
 
 class Kep83Rules(KueueRules, frozen=True):
-    """The rules for one problem; the only attempt is that of the options.
+    """The rules for one problem; the options fix the only attempt.
 
     ``kep83`` is the problem with its policies; ``restricted`` is False everywhere.
     """
@@ -43,11 +43,11 @@ class Kep83Rules(KueueRules, frozen=True):
         return rows(self.kep83, self.columns(classes))
 
     def relaxation(self, classes: Classes) -> Relaxation:
-        """Return all that a linear program is to know."""
+        """Return the rows, with their witnesses, that a linear program gets."""
         return relax(self.kep83, self.columns(classes))
 
     def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
-        """Return whether the answer may borrow: that is an option, and not for it to say."""
+        """Return whether the answer may borrow: an option says so, whatever the answer."""
         del classes, counts
         return self.kep83.borrows
 
@@ -67,7 +67,7 @@ class Kep83Planning(Planning):
 
     @cached_property
     def _cost(self) -> dict[str, int]:
-        """What evicting each costs now by its milestones, where it has any and the order asks."""
+        """By workload: the cost of evicting it now by its milestones, if the order asks for it."""
         if "ByLowestDisruptionCost" not in self.options.criteria:
             return {}
         running = (one for some in self.snapshot.admitted.values() for one in some if one.remarks)

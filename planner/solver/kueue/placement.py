@@ -1,4 +1,4 @@
-"""Where pods need a place on nodes: whether that can be looked at, and why not.
+"""Pods that need a place on nodes: whether placement can be looked at, and why not.
 
 Source: docs/semantics/kueue-topology.md §1, §3, §6 and §9.
 """
@@ -29,7 +29,7 @@ def snapshot_for(
     pending: str,
     placement: Placement,
 ) -> Snapshot:
-    """Return the snapshot of a state: with topologies, where they decide and all is known of them.
+    """Return the snapshot of a state, with topologies if they matter and all of them is known.
 
     Raises `InputError` if the workload cannot be planned for.
     """
@@ -45,9 +45,9 @@ def snapshot_for(
 
 
 def may_be_placed(state: State, key: str) -> bool:
-    """Say whether topology may matter to a workload, by it and its queue alone (§1).
+    """Say whether topology may matter to a workload, by the workload and its queue alone (§1).
 
-    It may, where these are not found: a snapshot says what is missing.
+    It may if workload or queue are not found: what is missing is said later.
     """
     placed = {one.name for one in state.resource_flavors if one.spec.topology_name}
     if not placed:
@@ -66,9 +66,9 @@ def may_be_placed(state: State, key: str) -> bool:
 
 
 def concerns(snapshot: Snapshot, preemptor: Preemptor) -> bool:
-    """Say whether topology matters to a workload: it asks for places, or a flavor has one (§1).
+    """Say whether topology matters: a workload asks for places, or a flavor has a topology (§1).
 
-    A queue with a MultiKueue check leaves that to the workers.
+    A queue with a MultiKueue check leaves placement to the workers.
     """
     topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
     if not topologies.on or topologies.leaves_it_to_workers(queue):
@@ -88,7 +88,7 @@ def unknown(state: State, snapshot: Snapshot, preemptor: Preemptor) -> str:
         return "it replaces a slice of an elastic workload"
     gates = [gate for gate in LEFT_OUT if snapshot.configuration.gate(gate)]
     pod_sets = preemptor.workload.spec.pod_sets
-    # In more than one group they are placed one after another.
+    # Podsets of more than one group are placed one after another.
     if gates and len({pods.group or f"/{number}" for number, pods in enumerate(pod_sets)}) > 1:
         return f"the gate {gates[0]} moves the places of several podsets"
     return ""

@@ -1,4 +1,4 @@
-"""One pending workload being planned: what Kueue decides, and what the laws leave open."""
+"""One pending workload being planned: what Kueue decides, and what the laws permit."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class Planning(Planned[Plan]):
 
     scheduler = "kueue"
     NAME: ClassVar = "Kueue"
-    """Whose algorithm the greedy answer is."""
+    """The name of the algorithm behind the greedy answer."""
     NEVER_LOOKED: ClassVar = (
         "Kueue takes it for fitting, which it does not, and so never looks for victims "
         "(flavorFungibility.preference PreemptionOverBorrowing)"
     )
-    """Why nobody looks for victims of a preemptor that does not fit."""
+    """Why no victims are looked for, for a preemptor that does not fit."""
     by_own_rules: ClassVar = True
-    """Whether the rules are Kueue's own of today: only of those it is known what happens next."""
+    """Whether the rules are Kueue's own of today: only for these is it known what happens next."""
 
     deadline: Deadline = Deadline()
     """After it no decision is replayed to find out whether a victim would preempt again."""
@@ -79,10 +79,10 @@ class Planning(Planned[Plan]):
         ranked: BoolArray | None = None,
         options: Kep83 | None = None,
     ) -> None:
-        """Prepare a decision; ``ranked`` are (W,) who is ranked by priority, if not the candidates.
+        """Prepare a decision; ``ranked`` is (W,): who is ranked by priority, if not the candidates.
 
         Plans with different flavors have different candidates: their ranks compare only if the
-        same are ranked in each. ``options`` are those of KEP-83's rules.
+        same workloads are ranked in each. ``options`` are those of KEP-83's rules.
         """
         self.state = state
         self.snapshot = snapshot
@@ -91,11 +91,11 @@ class Planning(Planned[Plan]):
         self.options = options
         self.decision, self.problem, self.eligible, self.candidates = self._decided(assignment)
         self.costs: Final = costs
-        """What evictions cost, if that was given."""
+        """The costs of evictions that were given, if any were."""
         self.fixed: Final = assignment
-        """The flavors that were given, if they were."""
-        # The plain one stays as it is: each objective begins from it, and not from what the last
-        # one added.
+        """The flavors that were given, if any were."""
+        # The plain table stays as it is: each objective begins from it, and not from what the
+        # last objective added.
         self.table = self._plain_table = term_table(
             self.problem, snapshot, self.candidates, costs, ranked
         )
@@ -110,30 +110,30 @@ class Planning(Planned[Plan]):
 
     @property
     def going(self) -> list[Admitted]:
-        """Whom no law excludes."""
+        """The workloads that no law excludes."""
         return [self.problem.workloads[place] for place in self.eligible.nonzero()[0].tolist()]
 
     def _decided(
         self, assignment: Assignment | None
     ) -> tuple[Decision, Problem, BoolArray, BoolArray]:
-        """Return the greedy answer, the problem, whom no law excludes, and whom it would list.
+        """Return Kueue's decision, the problem, whom no law excludes, and whom Kueue would list.
 
-        The answer is flavors, unless they are given, and targets. The last two are (W,): under
-        fair sharing Kueue lists more than may go.
+        The decision is on flavors, unless they are given, and on targets. The last two are (W,):
+        under fair sharing Kueue lists more candidates than may be victims.
         """
         decision = decide(self.snapshot, self.preemptor, assignment)
         at_will = self.snapshot.topologies.at_will
         problem = build_problem(self.snapshot, self.preemptor, decision.assignment, at_will=at_will)
         candidates = lawful = laws.eligible(problem)
-        # It looks at the cohorts of a candidate only at its turn (docs/semantics/kueue.md §6.2 and
-        # §6.4).
+        # Kueue looks at the cohorts of a candidate only at its turn (docs/semantics/kueue.md §6.2
+        # and §6.4).
         if problem.fair is not None:
             candidates = laws.eligible(problem, without={FS_BORROWING.id})
         return decision, problem, lawful, candidates
 
     @cached_property
     def placement(self) -> Placement | None:
-        """Who places the pods on nodes; ``None`` where quota alone decides, or all that is seen.
+        """Who places the pods on nodes; ``None`` if quota alone decides, or is all that is seen.
 
         Source: docs/semantics/kueue-topology.md §1 and §3.
         """
@@ -154,7 +154,7 @@ class Planning(Planned[Plan]):
 
     @cached_property
     def restricted(self) -> BoolArray | None:
-        """Whom the only attempt there is spares because it borrows: (W,); ``None`` for no such."""
+        """(W,) whom the attempt with borrowing spares; ``None`` if it is not the only attempt."""
         only_borrowing = laws.attempts(self.problem, self.eligible) == (True,)
         return laws.restricted_while_borrowing(self.problem) if only_borrowing else None
 
@@ -170,14 +170,14 @@ class Planning(Planned[Plan]):
         )
 
     def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Self:
-        """Return the same preemptor under other flavors, or the same, on a scale of their own."""
+        """Return the same preemptor under some flavors, with ``ranked`` as the scale of ranks."""
         made = self._again(self.state, self.snapshot, assignment, ranked)
         made.own_priorities = self.own_priorities  # caps are those of Kueue's own flavors
         return made
 
     def in_state(self, state: State) -> Self:
         """Return the same preemptor in another state that knows it, at the same clock."""
-        # Which looks at what this one looks at.
+        # The new snapshot looks at topologies if this one does.
         topologies = self.snapshot.topologies
         now, frs = self.snapshot.now, self.snapshot.tree.frs
         snapshot = take_snapshot(state, now, frs, placing=topologies.looked_at)
@@ -185,7 +185,7 @@ class Planning(Planned[Plan]):
         return self._again(state, snapshot, self.fixed)
 
     def by_quota_alone(self) -> Self:
-        """Return the same preemptor where nobody looks at topologies."""
+        """Return the same preemptor planned without topologies."""
         if not self.snapshot.topologies.looked_at:
             return self
         snapshot = take_snapshot(self.state, self.snapshot.now, self.snapshot.tree.frs)
@@ -198,7 +198,7 @@ class Planning(Planned[Plan]):
         assignment: Assignment | None,
         ranked: BoolArray | None = None,
     ) -> Self:
-        """Return the same preemptor, planned elsewhere or otherwise, and as long as this one."""
+        """Return the same preemptor in a given state and flavors, with the deadline of this one."""
         preemptor = self.preemptor
         if snapshot is not self.snapshot:
             preemptor = as_preemptor(state, snapshot, preemptor.workload)
@@ -211,11 +211,11 @@ class Planning(Planned[Plan]):
         """Whether to grow proof trees."""
         places = self.problem.places
         if places is not None and not places.kueue and len(places.rooms) > 1:
-            return False  # whether a set leaves room for all together no tree tells
+            return False  # no tree shows whether a set leaves room for all groups together
         return self.certify
 
     def set_objective(self, profile: Profile) -> Profile:
-        """Let the terms count what an objective asks for; return it with the levels of the state.
+        """Let the terms count what an objective asks for; return it spelled out for the state.
 
         Raises `InputError` if it names a group that the state does not know, or counts nothing it
         protects.
@@ -235,7 +235,7 @@ class Planning(Planned[Plan]):
 
     @cached_property
     def cascade_replay(self) -> CascadeReplay:
-        """What is known of victims that would preempt again."""
+        """The replay that says which victims would preempt again."""
         return CascadeReplay(
             self.state,
             self.snapshot,
@@ -249,7 +249,7 @@ class Planning(Planned[Plan]):
 
     @cached_property
     def _place(self) -> IntArray:
-        """(W,) each candidate's place in the scheduler's order, from 1; others are behind all."""
+        """(W,) the place of candidates in the scheduler's order, from 1; others come after all."""
         candidates = self.candidates.nonzero()[0]
         ordered = candidates[np.argsort(self.problem.order[candidates], kind="stable")]
         place = np.full(self.candidates.size, ordered.size + 1, dtype=np.int64)
@@ -273,7 +273,7 @@ class Planning(Planned[Plan]):
     def describe(self, positions: Sequence[int], codes: Sequence[str]) -> tuple[Victim, ...]:
         """Return the victims at some positions, in the order given, with their reason codes.
 
-        One that is no candidate by these rules has its place behind all that are.
+        A victim that is no candidate by these rules has its place after all candidates.
         """
         workloads, frs = self.problem.workloads, self.snapshot.tree.frs
         return tuple(
@@ -333,8 +333,8 @@ class Planning(Planned[Plan]):
             return plan
         verification = self._verify(plan)
         if self.problem.fair is not None or self.starves(positions):
-            # Fill-back looks at no share, and the search at no pods: Kueue's own answer can be
-            # outside its own rules.
+            # Kueue's fill-back looks at no shares, and its search at no pods: its own answer can
+            # be outside its own rules.
             return plan.model_copy(update={"outside_rules": broken(verification.verdicts)})
         refuse_illegal(plan, verification)
         return plan
@@ -351,10 +351,10 @@ class Planning(Planned[Plan]):
         )
 
     def cascades(self, victims: Sequence[str]) -> tuple[Cascade, ...]:
-        """Return which of some victims would preempt again under these flavors, in their order.
+        """Return which of the victims would preempt again under these flavors, in their order.
 
-        Raises `LookupFailed` if the LocalQueue or ClusterQueue of one is not in the dump;
-        `OutOfTime` if time is up before everybody was asked.
+        Raises `LookupFailed` if the LocalQueue or ClusterQueue of a victim is not in the dump;
+        `OutOfTime` if time is up before there is a decision for each.
         """
         found = self.cascade_replay.cascades([self._position[key] for key in victims])
         return tuple(sorted(found, key=lambda one: victims.index(one.victim)))
@@ -374,7 +374,7 @@ class Planning(Planned[Plan]):
         """Say whether the verifier accepts victims, given as positions.
 
         Only fair sharing calculates with doubles, which may disagree with the model's integers;
-        and of several podsets the model knows that there is room, not that Kueue finds it.
+        and for several podsets the model knows that there is room, not that Kueue finds it.
         """
         if not self.finds_places(positions):
             return False
@@ -413,7 +413,7 @@ class Planning(Planned[Plan]):
         return self.floor.finds(gone)
 
     def as_far_as_decided(self, proved: Proved) -> Proved:
-        """Return what is proved of an answer; rules that may be undecided take some back."""
+        """Return what is proved of an answer, but for undecided sets: here, all of it."""
         return proved
 
     def _check_claims(self, plan: Plan, terms: Mapping[str, int]) -> Sequence[Verdict]:
@@ -454,9 +454,9 @@ class Planning(Planned[Plan]):
         return explain_infeasible(self.problem, self.eligible)
 
     def starves(self, positions: Sequence[int]) -> bool:
-        """Say whether victims leave too little of what Kueue's search does not look at.
+        """Say whether victims free too little of the resources that Kueue's search does not count.
 
-        That is pods, and what pods of a slice ask for more than those of the one it replaces.
+        These are pods, and what each pod of a slice asks for beyond a pod of the slice replaced.
         """
         problem, usage = self.problem, self.snapshot.usage.copy()
         for position in positions:
@@ -470,8 +470,8 @@ class Planning(Planned[Plan]):
 
     def _greedy_outcome(self, victims: int) -> tuple[Status, str]:
         mode = self.decision.assignment.mode
-        # Not the mode alone: Kueue can say Fit of what does not fit (docs/semantics/kueue.md §4.1,
-        # point 6).
+        # Not by the mode alone: Kueue can say Fit of a request that does not fit
+        # (docs/semantics/kueue.md §4.1, point 6).
         if mode == "Fit" and self.fits_at_once:
             return "feasible", f"{self.NAME} admits it without preemption"
         if mode == "Fit":

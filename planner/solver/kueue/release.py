@@ -52,9 +52,9 @@ def refuse_overflow(snapshot: Snapshot, preemptor: Preemptor) -> None:
     """Refuse amounts that are so large that the release of Kueue would wrap around.
 
     No sum or difference of a decision exceeds all quotas, limits, usage and the request together.
-    Quotas and requests of less than nothing have wrapped around already.
+    Quotas and requests below zero have wrapped around already.
 
-    Raises `UnsupportedError` if there are any.
+    Raises `UnsupportedError` if there are such amounts.
     """
     if snapshot.configuration.rules.saturates:
         return
@@ -74,7 +74,7 @@ def refuse_overflow(snapshot: Snapshot, preemptor: Preemptor) -> None:
 
 
 def _amounts(snapshot: Snapshot, preemptor: Preemptor) -> Iterator[tuple[str, int, bool]]:
-    """Yield all amounts by their resource, none negative, and whether one was less than nothing."""
+    """Yield resource and absolute value of all amounts, and whether the amount is below zero."""
     frs = snapshot.tree.frs
     for node in snapshot.tree.nodes:
         for fr, quota in node.quotas.items():
@@ -90,7 +90,7 @@ def _amounts(snapshot: Snapshot, preemptor: Preemptor) -> Iterator[tuple[str, in
 
 
 def _not_modelled(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Iterator[str]:
-    """Say what a release does otherwise that is not modelled, where a state shows it."""
+    """Yield what this release does otherwise and is not modelled, where the state shows it."""
     rules, name = snapshot.configuration.rules, snapshot.configuration.release.name
     holding = (
         one
@@ -112,16 +112,16 @@ def _not_modelled(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Ite
 
 
 def by_other_releases(planning: Planning, deadline: Deadline) -> Iterator[str]:
-    """Say which release decides otherwise, if one does and the dump does not tell which it is.
+    """Say which release decides otherwise, if one does and the dump does not name its own.
 
-    Looked for in small states only, and while there is time.
+    It is looked for in small states only, and while there is time.
     """
     state, snapshot, preemptor = planning.state, planning.snapshot, planning.preemptor
     small = sum(map(len, snapshot.admitted.values())) <= MOST
     if snapshot.configuration.release_known_by != "assumed" or not small or deadline.passed:
         return
     if snapshot.topologies.looked_at:
-        snapshot = build_snapshot(state, snapshot.now)  # of other releases quota alone is known
+        snapshot = build_snapshot(state, snapshot.now)  # of other releases only quota is known
     decided = snapshot is planning.snapshot and planning.fixed is None
     own = _in_words(planning.decision if decided else decide(snapshot, preemptor))
     newest, *others = newest_first()
@@ -133,10 +133,10 @@ def by_other_releases(planning: Planning, deadline: Deadline) -> Iterator[str]:
         try:
             other = build_snapshot(changed, snapshot.now)
             found = _in_words(decide(other, find_preemptor(changed, other, preemptor.key)))
-        # That a release refuses the state is another answer, too.
+        # A release that refuses the state decides otherwise, too.
         except PlannerError:
             found = ()
-        # One is enough: what has to be said is that it matters.
+        # One release is enough: what has to be said is that the release matters.
         if found != own:
             yield (
                 f"the release of Kueue is not known, and matters: {release.name} would decide "
@@ -146,7 +146,7 @@ def by_other_releases(planning: Planning, deadline: Deadline) -> Iterator[str]:
 
 
 def _in_words(found: Decision) -> tuple[object, ...]:
-    """Return what is decided, in words that are the same in every snapshot."""
+    """Return a decision by names, which are the same in every snapshot."""
     return found.assignment, [(one.workload.key, one.reason) for one in found.search.targets]
 
 
@@ -165,7 +165,7 @@ def misread(state: State, snapshot: Snapshot) -> Iterator[str]:
                 if nano is None:
                     continue
                 taken = units(nano, quota.name)
-                # It may be taken for its amount, or for Unlimited.
+                # Both readings are right: its amount, and Unlimited.
                 if taken not in {to_units(nano, quota.name), to_quota(nano, quota.name)}:
                     yield (
                         f"{type(owner).__name__} {owner.name} has {field} {format_quantity(nano)} "

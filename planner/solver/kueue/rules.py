@@ -18,15 +18,15 @@ from planner.solver.engine import complete
 from planner.solver.search import Rules
 
 Arrangement = Mapping[str, tuple[Mapping[int, int], Mapping[int, int]]]
-"""By group, room for pods of workers on leaves, and where the leader may be."""
+"""By group: how many workers have room on which leaves, and on which leaf the leader has."""
 
 
 class KueueRules(Rules, Struct, frozen=True):
     """The rules for one problem.
 
-    ``attempts`` are those that law KQ-08 permits; ``restricted`` is (W,), what no attempt with
-    borrowing may take; ``judge`` answers `is_lawful`, and ``finds_places`` the part of it that
-    depends on nothing but what is left on the nodes.
+    ``attempts`` are those that law KQ-08 permits; ``restricted`` is (W,), whom no attempt with
+    borrowing may take; ``judge`` answers `is_lawful`, and ``finds_places`` the part of that
+    question that depends only on what is left on the nodes.
     """
 
     problem: Problem
@@ -37,7 +37,7 @@ class KueueRules(Rules, Struct, frozen=True):
     finds_places: Callable[[Sequence[int]], bool]
 
     def columns(self, classes: Classes) -> Columns:
-        """Return classes with what the laws ask of them."""
+        """Return classes with the arrays that the laws look at."""
         return Columns(self.problem, classes, self.restricted)
 
     def assemble(self, classes: Classes) -> Formulation:
@@ -49,7 +49,7 @@ class KueueRules(Rules, Struct, frozen=True):
         return cover_rows(self.problem, self.columns(classes))
 
     def relaxation(self, classes: Classes) -> Relaxation:
-        """Return all that a linear program is to know."""
+        """Return the rows, with their witnesses, that a linear program gets."""
         return relax(self.problem, self.columns(classes))
 
     def is_lawful(self, positions: Sequence[int]) -> bool:
@@ -59,16 +59,16 @@ class KueueRules(Rules, Struct, frozen=True):
     def parts(self, classes: Classes) -> Parts:
         """Return the classes of each domain of a required level, where quota is not short.
 
-        One domain has to hold all pods: who gives nothing back there need not go. Under fair
-        sharing that is not so, as whoever goes from the preemptor's own side lowers its share.
-        Domains that lack least come first.
+        One domain has to hold all pods: who gives nothing back there need not be evicted. Under
+        fair sharing that is not so: each eviction on the preemptor's own side lowers the share of
+        that side. Domains that lack least come first.
         """
         problem, places = self.problem, self.problem.places
         alone = places is not None and len(places.rooms) == 1
         room = places.rooms[0] if places is not None and alone else None
         if places is None or room is None or room.aim is None or not room.aim.required:
             return Parts()
-        # Where quota is short as well, others may have to go besides those of one domain.
+        # Where quota is short as well, workloads outside the domain may have to be evicted, too.
         if self.rows(classes):
             return Parts()
         domains, level = places.domains[room.flavor], room.aim.level
@@ -83,10 +83,10 @@ class KueueRules(Rules, Struct, frozen=True):
         return Parts([found[domain] for domain in nearest], are_all)
 
     def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:
-        """Return groups of classes: sets of the same number of each are refused, too.
+        """Return the group of each class: sets with as many of each group are refused, too.
 
-        They are by what victims give back on the nodes where that is what Kueue's placement fails
-        on; 0 is for what does not matter. ``None`` where nothing is known of other sets.
+        If Kueue's placement refuses the set, classes are grouped by what members give back on the
+        nodes; group 0 gives nothing that matters. ``None`` where nothing is known of other sets.
         """
         places = self.problem.places
         if places is None or self.finds_places(classes.take(counts)):
@@ -106,7 +106,7 @@ class KueueRules(Rules, Struct, frozen=True):
         raise InternalError(message)
 
     def arrangement(self, classes: Classes, counts: Sequence[int]) -> Arrangement:
-        """Return room for all groups with so many of each class gone; empty if there is none."""
+        """Return room for all groups once ``counts`` of the classes are gone; empty if none."""
         formulation, found = self._completed(classes, counts, self.attempts)
         if found is None:
             return {}
@@ -121,7 +121,7 @@ class KueueRules(Rules, Struct, frozen=True):
     def _completed(
         self, classes: Classes, counts: Sequence[int], attempts: Sequence[bool]
     ) -> tuple[Formulation, Sequence[int] | None]:
-        """Return a model in which so many of each class go, and its solution if it has one."""
+        """Return a model in which ``counts`` of the classes are victims, and a solution, if any."""
         taken = [k for k, count in enumerate(counts) if count]
         model = assemble(self.problem, self.columns(classes.subset(taken)), attempts)
         return model, complete(model.builder, model.take, [counts[k] for k in taken])

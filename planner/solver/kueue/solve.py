@@ -1,4 +1,4 @@
-"""A planned workload to its proven optimum."""
+"""The solve of a planned workload to its proven optimum."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def solver_free_bounds(
 ) -> tuple[SolverFreeBound, ...]:
     """Return a bound that can be checked by hand for every separable level that has one.
 
-    It weighs the one flavor-resource that bounds the measure best: removing a workload frees at
-    most what it holds, so every legal set holds at least the request minus what is available.
+    The bound weighs the one flavor-resource that bounds the measure best: removing a workload frees
+    at most what it holds, so every legal set holds at least the request minus what is available.
     """
     candidates = np.flatnonzero(eligible)
     frs = [fr for fr in problem.needed if problem.request[fr] > problem.available[fr]]
@@ -78,7 +78,7 @@ def solver_free_bounds(
 
 
 class Prepared(Struct, frozen=True):
-    """A search that is ready for its levels, and what was said about its caps."""
+    """A search that is ready for its levels, and in words which caps were dropped."""
 
     rules: KueueRules
     search: Search
@@ -111,7 +111,7 @@ def set_up(
     """Set up a search without caps or wishes; ``greedy`` is where it may start from."""
     rules = planning.rules()
     only_borrowing = tuple(rules.attempts) == (True,)
-    # Whom the only attempt spares never goes: no class is made of it.
+    # Whom the only attempt spares is never a victim, and is in no class.
     allowed = planning.eligible & ~rules.restricted if only_borrowing else planning.eligible
     costs = planning.table.telling_apart(profile.terms)
     costs += alone_in_class(len(planning.problem.workloads), apart)
@@ -151,7 +151,7 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
 
 
 def settling_of(planning: Planning, profile: Profile, search: Search) -> Settling:
-    """Return what proves the answers of a search whose caps are bound."""
+    """Return the object that proves the answers of a search whose caps are bound."""
     claims = planning.claims(profile, search.caps)
     return Settling(claims, search, profile.levels, planning.trees)
 
@@ -193,7 +193,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     if greedy.victims and not greedy.outside_rules:
         refuse_worse(profile, terms, greedy.terms)
     evicting = f"evicting {victims_in_words(len(positions))} makes room"
-    # There may be room at will where Kueue itself finds none.
+    # Pods placed at will may have room where Kueue itself finds none.
     room = evicting if positions else "nobody has to go: there is room"
     counts = search.classes.among(positions)
     plan = planning.subject.plan(
@@ -216,7 +216,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
 
 
 def settled(planning: Planning) -> tuple[Status, str] | None:
-    """Return the answer where no search is needed: nothing has to go, or nothing can."""
+    """Return the answer where no search is needed: it fits as it is, or Kueue seeks no victims."""
     assignment = planning.decision.assignment
     if assignment.mode == "NoFit":
         return "infeasible", planning.why_no_flavor()
@@ -252,7 +252,7 @@ def with_places(
             leaves = [_needed(floor, group, workers, leader).items(), leader.items()]
         else:
             leaves = [dict(placed[one.name]).items() for one in group.members]
-        # A host says all: its name alone stands for it.
+        # Where the lowest level is hosts, the name of the host is enough.
         levels = slice(-1, None) if tree.ends_in_host else slice(None)
         places += [
             PodSetPlaces(
@@ -272,7 +272,7 @@ def with_places(
 def _needed(
     floor: Floor, group: Group, workers: Mapping[int, int], leader: Mapping[int, int]
 ) -> Mapping[int, int]:
-    """Return what is needed of the room that is there, leaf by leaf."""
+    """Return how many workers each leaf has to take: room that can be spared is left out."""
     tree = floor.nodes.tree(group.flavor)
     nothing = [0] * len(tree.values[-1])
     lead = [int(leaf in leader) for leaf in range(len(nothing))]

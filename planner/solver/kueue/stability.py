@@ -1,9 +1,9 @@
-"""Whether a plan is stable, beside the same of Kueue's own plan; and stability as a condition.
+"""Whether a plan, and Kueue's own beside it, is stable; and stability as a condition.
 
-Stable means that the term D11 is 0: of all victims, each asked alone once the plan is carried
-out, none would preempt anybody who is not being evicted already. Finding that out takes a decision
-of Kueue for each victim, and a large plan has thousands. Where time ends before, a plan stands
-without the term, and says so; a demand for D11 that nobody could check makes an answer unknown.
+Stable means that the term D11 is 0: once the plan is carried out, no victim that waits alone would
+preempt anybody who is not being evicted already. Finding that out takes a decision of Kueue for
+each victim, and a large plan has thousands. If time ends before, a plan is given without the term,
+and says so; a wish for D11 that could not be checked makes an answer unknown.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Solve = Callable[[Planning, Profile, Deadline], Plan]
 
 
 def in_time(solve: Solve) -> Solve:
-    """Return a way to solve that answers without D11 where time is up before it is known."""
+    """Wrap ``solve``: it answers without D11 where time is up before D11 is known."""
 
     @wraps(solve)
     def answer(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
@@ -50,7 +50,7 @@ def in_time(solve: Solve) -> Solve:
 
 
 def without_cascades(profile: Profile) -> Profile:
-    """Return an objective without everything that only D11 tells; its wishes of it are dropped."""
+    """Return an objective without the levels, caps, rates and wishes that depend on D11."""
     lost = {*CASCADE, *({RATED} if CASCADE[0] in profile.rates else ())}
     # An objective of D11 alone still needs a level: fewest victims then.
     levels = tuple(filter(lost.isdisjoint, profile.levels)) or (("D2",),)
@@ -62,9 +62,9 @@ def without_cascades(profile: Profile) -> Profile:
 
 
 def unproved(plan: Plan, profile: Profile) -> Plan:
-    """Return a plan that another objective gave as the best known: nothing is proved of D11.
+    """Return the plan of another objective as the best known: nothing is proved of D11.
 
-    A plan that is demanded to be stable is none, if nobody knows whether it is.
+    If the profile demands stability, the plan is no answer: whether it is stable is not known.
     """
     if plan.status not in {"optimal", "feasible"} or not plan.victims:
         return plan
@@ -80,7 +80,7 @@ def unproved(plan: Plan, profile: Profile) -> Plan:
 
 
 def unanswered(plan: Plan) -> Plan:
-    """Return that no plan is known that keeps to what is demanded of D11."""
+    """Return the answer that no plan is known that keeps the wish for D11."""
     return plan.model_copy(
         update={
             "status": "unknown",
@@ -107,9 +107,9 @@ def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
     """Return which victims of a plan would preempt again.
 
     Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump; `OutOfTime`
-    if time is up before all victims were asked.
+    if time is up before there is a decision for each victim.
     """
-    # The same flavors: what a search has asked already is known.
+    # The same flavors: decisions that a search has replayed already are known.
     if plan.assignment == planning.decision.assignment:
         return planning.cascades(plan.keys)
     snapshot = planning.snapshot
@@ -124,9 +124,9 @@ def with_stability(
 ) -> Plan:
     """Return a plan, and Kueue's own beside it, with the victims that would preempt again.
 
-    A plan that makes no room stays as it is. With ``cheaply`` so does any of a large state, and
-    one with a victim whose LocalQueue is not in the dump; elsewhere it gets no term. Where time
-    does not tell, a note says so.
+    A plan that makes no room stays as it is. With ``cheaply`` so does any plan of a large state, or
+    with a victim whose LocalQueue is not in the dump; other plans then get the victims, not the
+    term. Without ``cheaply`` a note says if time was up first.
 
     Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump.
     """
@@ -152,9 +152,9 @@ def _with_cascades(planning: Planning, plan: Plan, *, cheaply: bool) -> Plan:
 
 
 def _is_cheap(planning: Planning, plan: Plan) -> bool:
-    """Say whether all that is to be asked about a plan is known, and takes no time.
+    """Say whether the decisions for the victims of a plan can be replayed, and take no time.
 
-    It takes a decision of Kueue for each victim, less than a millisecond in a small state.
+    Each takes less than a millisecond in a small state.
     """
     holding = sum(map(len, planning.snapshot.admitted.values()))
     if not plan.victims or holding > SMALL:
@@ -187,10 +187,10 @@ def demanding_stability(profile: Profile) -> Profile:
 def best_stable(
     solve: Solve, planning: Planning, profile: Profile, deadline: Deadline
 ) -> tuple[Plan, Plan]:
-    """Return the best of the stable plans, or that there is none, beside the best of all.
+    """Return the best of the stable plans, or that there is none, and the best plan of all.
 
-    That one comes first, in half of the time: if it is stable, none is better. A plan of which
-    time did not tell is no answer.
+    The best of all is searched first, in half of the time: if it is stable, no stable plan is
+    better. If time ended before its stability was known, it is no answer.
 
     Raises `InputError` if the state cannot tell what the profile counts or names, or the LocalQueue
     or ClusterQueue of a candidate is not in the dump; `InternalError` if a plan fails its
@@ -218,7 +218,7 @@ def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: D
     plan, free = best_stable(solve, planning, profile, deadline)
     if plan.status != "infeasible" or free.status == "infeasible":
         return plan
-    # To say what stands in the way: the plan after which fewest would preempt, whatever it costs.
+    # For the explanation: the plan after which fewest victims would preempt, at any cost.
     fewest = replace(profile, levels=(CASCADE,), caps=())
     least = with_stability(planning, solve(planning, fewest, deadline), deadline)
     if not least.stability:
@@ -259,7 +259,7 @@ def _relaxation(
 
 
 def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[tuple[str, str]]:
-    """Yield ClusterQueues, and the field of ``preemption`` by which their workloads preempt."""
+    """Yield, per target, the victim's ClusterQueue, and the field by which the victim preempts."""
     snapshot = planning.snapshot
     queue_of = {one.key: one.queue for group in snapshot.admitted.values() for one in group}
     queue_of[planning.preemptor.key] = planning.preemptor.queue

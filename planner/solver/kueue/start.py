@@ -35,15 +35,15 @@ STRICT: Final = "strict"
 """Kueue's own rules with the precedence that it documents."""
 
 SMALL: Final = 300
-"""Workloads that hold quota up to which it is looked at: a decision for every head of a tree."""
+"""Workloads with quota up to which `who_is_in_the_way` looks: a decision per head of a tree."""
 
 
 def with_turn(
     planning: Planning, plan: Plan, deadline: Deadline, notes: tuple[str, ...] = ()
 ) -> Plan:
-    """Return a plan, and Kueue's own beside it, with what keeps Kueue from the preemptor.
+    """Return a plan, and Kueue's own beside it, with what keeps Kueue from serving the preemptor.
 
-    Who is in the way in every cycle is not looked for in a large state, and where Kueue evicts
+    Who is in the way in every cycle is not looked for in a large state, nor where Kueue evicts
     nobody anyhow.
     """
     plan = plan.model_copy(update={"notes": (*plan.notes, *notes)})
@@ -66,7 +66,7 @@ def with_turn(
 
 
 def who_is_in_the_way(planning: Planning, deadline: Deadline) -> InTheWay | None:
-    """Return who keeps Kueue from the preemptor, if that is known and the state is small."""
+    """Return who keeps Kueue from serving the preemptor, if it is known and the state is small."""
     if sum(map(len, planning.snapshot.admitted.values())) > SMALL:
         return None
     key, queue = planning.preemptor.key, planning.preemptor.queue
@@ -95,9 +95,9 @@ def pending(state: State) -> tuple[str, ...]:
 
 
 def check(given: Given, wanted: Wanted) -> None:
-    """Refuse flavors to choose where they are fixed, and what Kueue's own rules alone can answer.
+    """Refuse to choose flavors that are fixed, and what only Kueue's own rules can answer.
 
-    Raises `InputError` if it is asked for.
+    Raises `InputError` if one of these is asked for.
     """
     if wanted.flavors not in get_args(Flavors):
         raise SchemaError("flavors", f"{wanted.flavors!r} cannot be used", "kueue or optimal")
@@ -121,7 +121,7 @@ def check(given: Given, wanted: Wanted) -> None:
 def start(state: State, given: Given, costs: Mapping[str, int] | None = None) -> Planning:
     """Make a pending workload ready for planning.
 
-    Raises `InputError` if it cannot be planned for, or something given means nothing here.
+    Raises `InputError` if it cannot be planned for, or an option means nothing to Kueue.
     """
     if given.rules in ("design", "written", "code"):
         expected = "leave it out: only YuniKorn's written laws and code differ"
@@ -130,7 +130,7 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
     strict = given.rules == STRICT
     options = None if given.rules is None or strict else read_rules(given.rules)
     if options is not None:
-        # As KEP-83 finds it: both kinds of fair sharing and slices came later.
+        # The state as KEP-83 knows it: both kinds of fair sharing and slices came later.
         newer = {"fair_sharing": None, "admission_fair_sharing": None}
         configuration = state.configuration.model_copy(update=newer)
         state = without_slices(state.model_copy(update={"configuration": configuration}))
@@ -150,7 +150,7 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
     if options is None:
         snapshot = under_release(state, snapshot, preemptor)
     kind: type[Planning] = Planning
-    # These two are seldom asked for, and take as long to load as a small plan to be found.
+    # These two modules are seldom needed, and take as long to load as a small plan to find.
     if options is not None:
         from planner.solver.kueue.kep83 import Kep83Planning  # noqa: PLC0415
 
@@ -176,7 +176,7 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
         # Which of the flavors that the rules permit has room on its nodes is not looked at.
         planning = planning.by_quota_alone()
     if wanted.stable or profile.counts("D11"):
-        planning = planning.by_quota_alone()  # what victims do next is told by quota
+        planning = planning.by_quota_alone()  # quota decides what victims do next
     if wanted.stable:
         found = solve_stable(solved, planning, profile, deadline)
         return with_stability(planning, with_turn(planning, found, deadline), deadline)
@@ -203,9 +203,9 @@ def is_outside(greedy: Plan, plans: Sequence[Plan], terms: Sequence[str]) -> boo
 
 
 MOST_NAMED: Final = 5
-"""So many victims are named of the plan by recorded requests."""
+"""How many victims of the plan by recorded requests are named at most."""
 MOST_TARGETS: Final = 10
-"""So many are named of those whom Kueue itself evicts."""
+"""How many of those whom Kueue itself evicts are named at most."""
 
 
 def by_recorded_requests(

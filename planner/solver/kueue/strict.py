@@ -1,7 +1,7 @@
 """One pending workload being planned by today's laws and documented precedence, ST-01 to ST-05.
 
-The model knows nothing of precedence. Each set that it finds is judged by the verifier, and one
-that is refused is cut off, as where doubles refuse one. On small states that ends; where the
+The model knows nothing of precedence. The verifier judges each set that the model finds, and a set
+that is refused is cut off, as are sets that doubles refuse. On small states that ends; where the
 judgement reaches its bound, or time is up, the plan is feasible only.
 """
 
@@ -28,7 +28,7 @@ UNDECIDED: Final = "whether it keeps to documented precedence was not decided"
 class StrictPlanning(Planning):
     """Planning in which a set of victims is lawful only in an order that precedence permits.
 
-    ``undecided`` counts sets of which that could not be said. Trees are not grown: they know
+    ``undecided`` counts judgements that ended without a verdict. Trees are not grown: they know
     today's laws alone, and would offer sets that precedence refuses.
     """
 
@@ -71,8 +71,8 @@ class StrictPlanning(Planning):
     def greedy_plan(self) -> Plan:
         """Return what Kueue itself would do, with what precedence says of it.
 
-        It can be outside its own precedence: what is given back at the end may have had its turn
-        before those who go.
+        Kueue can break its own precedence: a target that is given back at the end may have had its
+        turn before those that are evicted.
         """
         plan = super().greedy_plan()
         if not plan.victims or plan.outside_rules:

@@ -1,8 +1,8 @@
 """The tree of an earlier level, followed where its steps hold for a later one, too.
 
-The questions of two levels hardly differ: a later one looks for less of another measure, and what
-the earlier one looked for may be no more than its value. So most leaves close the same boxes, and
-only where they do not is a tree grown anew. To follow takes a fifth of the time.
+The questions of two levels hardly differ: the later one looks for less of another measure, and
+bounds the measure of the earlier one by its value. So most leaves close the same boxes, and only
+where they do not is a tree grown anew. To follow a tree takes a fifth of the time.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from planner.proof.claims import BETTER
 from planner.proof.question import Question, Rules
 
 Ahead = tuple[Box, int | None]
-"""A box, and the step of the earlier tree that belongs to it, if one does."""
+"""A box, and the number of the step of the earlier tree that belongs to it, if one does."""
 
 
 class EarlierTree(NamedTuple):
-    """Steps of a tree, from the one on that follows what narrowed the box of the whole.
+    """The steps of a tree, without the narrowings of its root at the beginning.
 
-    Their rows have the names that these have in later questions; their classes are those of
-    ``rules``. For each step ``beyond`` is the number of the first one that is not below it. By the
-    rows ``bounds`` the questions differ.
+    Rows have the names that they have in later questions; classes are those of ``rules``. For each
+    step ``beyond`` is the number of the first step that is not below it. ``bounds`` are the names
+    of the rows in which the questions differ.
     """
 
     rules: Rules
@@ -34,9 +34,9 @@ class EarlierTree(NamedTuple):
 
     @classmethod
     def of(cls, rules: Rules, steps: Sequence[Step], bound: str) -> Self | None:
-        """Return what later questions can follow, in which the measure has a bound of that name.
+        """Return the tree for later questions, in which ``bound`` names the row of its measure.
 
-        ``None`` if that is only a leaf, or has cases of which another box may have more or fewer.
+        ``None`` if it is only a leaf, or has a split with more or fewer cases in another box.
         """
         start = next(i for i, step in enumerate(steps) if not isinstance(step, Narrowing))
         later = [_for_later(step, bound) for step in steps[start:]]
@@ -52,7 +52,7 @@ class EarlierTree(NamedTuple):
         return cls(rules, later, beyond, (BETTER, bound))
 
     def step(self, question: Question, box: Box, number: int) -> tuple[Step, list[Ahead]] | None:
-        """Return what a step does in a box of another question; ``None`` if it does nothing."""
+        """Return a step for a box of another question, and its parts; ``None`` if none works."""
         step = self.steps[number]
         while isinstance(step, CountSplit) and len(step.of) == 1:
             (k,) = step.of
@@ -71,14 +71,14 @@ class EarlierTree(NamedTuple):
             return (step, []) if question.closes(box, step) else None
         try:
             parts = question.parts(box, step)
-        except ValueError:  # it names what is not there in this question
+        except ValueError:  # it names rows or cases that this question does not have
             return None
         first = number + 1
         return step, list(zip(parts, (first, self.beyond[first]), strict=False))
 
 
 def renamed(multipliers: Mapping[str, int], bound: str) -> dict[str, int]:
-    """Return multipliers of rows where the measure in question has a bound of that name."""
+    """Return multipliers with the row of the measure in question renamed to ``bound``."""
     named = dict(multipliers)
     if BETTER in named:
         named[bound] = named.pop(BETTER)
@@ -86,7 +86,7 @@ def renamed(multipliers: Mapping[str, int], bound: str) -> dict[str, int]:
 
 
 def _for_later(step: Step, bound: str) -> Step:
-    """Return a step as later questions can take it."""
+    """Return a step with the names that its rows have in later questions."""
     if isinstance(step, ByRows):
         return ByRows(rows=renamed(step.rows, bound))
     return Narrowing(narrow=renamed(step.narrow, bound)) if isinstance(step, Narrowing) else step

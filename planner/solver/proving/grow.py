@@ -1,8 +1,8 @@
 """The search for a proof tree, or for the better set that shows there is none.
 
-The tree is grown depth first. Where inequalities contradict one another a linear program says
-with which multipliers; where they do not, its point says what to split. Nothing is believed that
-the checker does not find true: a leaf is written only after ``Question`` accepts it.
+The tree is grown depth first. Where inequalities contradict one another a linear program finds
+the multipliers; where they do not, its point says what to split. Nothing is believed that the
+checker does not find true: a leaf is written only after ``Question`` accepts it.
 """
 
 from __future__ import annotations
@@ -47,39 +47,39 @@ from planner.stage import going_on
 
 WITHOUT_PROGRAM: Final = 40
 """Steps of a tree over few victims that are tried before a linear program is asked at all: to
-load it takes longer than a small plan."""
+load its solver takes longer than a small plan."""
 
 FEW: Final = 12
-"""How many victims are few: more than so many left open need a program to lead."""
+"""Victims left open up to which a tree begins without a program: with more, one has to lead."""
 
 SOME: Final = 60
 """Victims left open up to which a short tree is tried without a program first."""
 
 QUICK_STEPS: Final = 40
-"""How many steps that tree may have."""
+"""The most steps of such a short tree."""
 
 NARROWER: Final = 0.7
-"""What is left of a box at most for a step that narrows it to be worth its length."""
+"""The share of a box that a narrowing may leave at most to be worth its length."""
 
 LITTLE: Final = 0.25
-"""What one row leaves of a box at most for a step to narrow by it."""
+"""The share of a box that one row may leave at most for a step to narrow by it."""
 
 CLOSED: Final = 1.0
-"""What a part counts of which a program has to miss much: it is as good as closed."""
+"""What a part of a split counts in which the program misses much: it is as good as closed."""
 
 _OFF: Final = 1e-6
-"""What costs in doubles may be off by, of themselves."""
+"""The relative error that costs in doubles may have."""
 
 NOTHING: Final = 1e-12
-"""What a part counts in which nothing is gained."""
+"""What a part of a split counts in which the program misses no more than before."""
 
 
 class Effort(Struct, frozen=True):
     """How much a tree may take: steps, and entries of all linear programs asked for it.
 
-    A program counts ``ASKED`` entries besides its own, for what it takes to ask at all. So many
-    of the ``largest`` may be asked in any case: narrowing the whole of a million workloads takes
-    a few, and each has as many entries as all programs of a thousand.
+    A program counts ``ASKED`` entries besides its own, for what any call takes. As many as
+    ``largest`` of the largest size may be asked in any case: narrowing the root of a million
+    workloads takes a few, each with as many entries as all programs of a thousand workloads.
     """
 
     steps: int
@@ -91,9 +91,9 @@ ASKED: Final = 200
 
 
 class Grown(NamedTuple):
-    """A tree; or a set that the claim denies, by class counts; or neither.
+    """A tree; or a better set, which the claim denies, by class counts; or neither.
 
-    ``narrowed_by`` are the multipliers that narrowed the box of the whole question.
+    ``narrowed_by`` are the multipliers of the tree's narrowings.
     """
 
     steps: tuple[Step, ...] | None = None
@@ -103,11 +103,11 @@ class Grown(NamedTuple):
 
 @dataclass
 class Before:
-    """What the questions before one were answered by.
+    """What the answers to earlier questions leave for the next one.
 
-    ``narrowed`` are multipliers that narrowed their boxes. ``tree`` is one of theirs: it is
-    followed where a box is not closed at once, unless its classes are others. ``entries`` are the
-    rows of the whole of the last one.
+    ``narrowed`` are multipliers that narrowed boxes there. ``tree`` is the tree of an earlier
+    question: it is followed where a box is not closed at once, unless its classes are others.
+    ``entries`` are the rows of the last question in its root box.
     """
 
     narrowed: list[Mapping[str, int]] = field(default_factory=list)
@@ -115,9 +115,9 @@ class Before:
     entries: Entries | None = None
 
     def written(self, question: Question, box: Box) -> Entries:
-        """Return the rows of the whole of a question."""
+        """Return the rows of a question in its root box."""
         rows, last = binding_rows(question, box), self.entries
-        # What gives nobody is not written down: of another whole that may be others.
+        # Classes that give nobody are not written down; in another root box they can be others.
         if last is None or last.most is None or not np.array_equal(last.most, box.most):
             last = Entries.of({}, box.most)
         self.entries = last.updated(rows)
@@ -127,12 +127,12 @@ class Before:
 def grow(
     question: Question, deadline: Deadline, effort: Effort, before: Before | None = None
 ) -> Grown:
-    """Search a tree with so much effort at most."""
+    """Search a tree, or a better set, with at most ``effort``."""
     before = before or Before()
     earlier = before.tree
     if earlier is not None and (
         earlier.rules is not question.rules
-        # What is left of the effort has to do where it does not hold.
+        # What is left of the effort has to do where its steps do not hold.
         or len(earlier.steps) > effort.steps // 2
     ):
         earlier = None
@@ -163,7 +163,7 @@ class _Growth:
     largest: int = 0
 
     def run(self) -> Grown:
-        """Grow the tree until all is closed, a better set is found, or it is too much."""
+        """Grow the tree until every box is closed, a better set is found, or it takes too much."""
         ahead: list[Ahead] = [(self.question.root, None)]
         while ahead:
             going_on()
@@ -176,7 +176,7 @@ class _Growth:
                 ahead.extend(reversed(followed[1]))
                 continue
             leaf = self._leaf(box)
-            # An answer alone in its box is not one that comes before itself.
+            # Where ties are in question, only sets before the answer count, not the answer itself.
             if leaf is None and box.is_single and self.question.is_asked(box):
                 return Grown(better=tuple(box.least.tolist()))
             if leaf is None and not self.steps and _width(box) > self.some:
@@ -201,7 +201,7 @@ class _Growth:
         return beyond or self.deadline.passed
 
     def _look(self, box: Box) -> BoxRows:
-        """Return the rows of a box; the last ones are kept, as whatever closes no box splits it."""
+        """Return the rows of a box; the last are kept: a box that is not closed is split next."""
         if self.look is None or self.look.box is not box:
             self.look = BoxRows(self.question, box, self.part)
         return self.look
@@ -226,7 +226,7 @@ class _Growth:
         return box
 
     def _leaf(self, box: Box) -> ByLaws | ByRows | None:
-        """Return what closes a box, if something is seen to without growing a tree."""
+        """Return the leaf that closes a box, if one is found without splitting it."""
         if box.is_empty:
             return ByLaws(law="no set is left")
         if self.part is None:  # the first box is the root: every other one is within it
@@ -246,10 +246,10 @@ class _Growth:
         return leaf or self._sum_of_rows(look)
 
     def _sum_of_rows(self, look: BoxRows) -> ByRows | None:
-        """Return multipliers that close a whole level at once, if a program finds some.
+        """Return the leaf that closes a whole level by one sum of rows, if a program finds one.
 
         A sum of rows is shorter than a tree, and a reader can add it up. A wide box is narrowed
-        first: its program is large, and what narrows it serves the levels that follow, too.
+        first: its program is large, and its narrowing serves the levels that follow, too.
         """
         is_level = any(bounded.name == BETTER for bounded in self.question.bounds)
         if self.steps or not is_level or _width(look.box) > self.some:
@@ -259,9 +259,9 @@ class _Growth:
         return None if closing is None else ByRows(rows=readable(look, closing.rows))
 
     def _inner(self, box: Box) -> Step | None:
-        """Return what closes, narrows or splits a box that is not closed yet.
+        """Return the step that closes, narrows or splits a box that is not closed yet.
 
-        ``None`` the first time that it would be split, if there is an earlier tree to follow.
+        ``None`` the first time that a box would be split, if there is an earlier tree to follow.
         """
         if box.is_single:
             return splits(self.question, box, None)[0]
@@ -285,11 +285,11 @@ class _Growth:
         return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found.least)
 
     def _by_one_row(self, box: Box) -> Narrowing | None:
-        """Return the row that by itself leaves little of a box, where ties are in question.
+        """Return the narrowing by one row that leaves little of a box, where ties are in question.
 
-        Where all that is asked is who comes first, caps are met by those who go for certain, and
-        one row mostly leaves nobody else. Levels are less often so, and to narrow takes longer than
-        to split a few times.
+        In boxes of ties the certain victims mostly use up a cap, and its row leaves room for nobody
+        else. In boxes of levels that is rarer, and to narrow takes longer than to split a few
+        times.
         """
         if "before" not in box.sums:
             return None
@@ -300,7 +300,7 @@ class _Growth:
         return Narrowing(narrow={row: 1})
 
     def _strongest(self, box: Box, proposed: Sequence[Split], least: float) -> Split:
-        """Return the split in both of whose parts the program has to pay most."""
+        """Return the split that raises the program's least value most in both of its parts."""
         best, highest = proposed[0], -1.0
         for step in proposed:
             worth = 1.0
@@ -315,10 +315,10 @@ class _Growth:
         return best
 
     def _narrow_root(self, box: Box) -> Iterator[tuple[Narrowing, Box]]:
-        """Yield what the measures leave of a box: whatever is far from their least values goes.
+        """Yield narrowings of the root box by its measures, each with the box that it leaves.
 
-        What narrowed like questions is tried first. The measure that leaves least guides the
-        search from then on.
+        Multipliers that narrowed earlier questions are tried first. The measure that narrows most
+        guides the search from then on.
         """
         look = BoxRows(self.question, box, self.part)
         for multipliers in self.known:
@@ -332,7 +332,7 @@ class _Growth:
         # From the measure in question, which comes last, back to the caps.
         for bounded in reversed(self.question.bounds):
             if bounded.most == 0 and bounded.is_of_a_priority:
-                continue  # the box has nobody of it to begin with
+                continue  # the root box has no victims of that priority
             if _width(box) <= FEW or bounded.name not in look.rows:
                 continue
             found = self._suggest(look, bounded.name)
@@ -358,7 +358,7 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None]:
         return None, None
     costs = np.zeros(box.least.size)
     costs[measure.classes] = -measure.amounts.astype(float)
-    # What goes in any case costs that much, and so do further quantities at their ends.
+    # The cost of the certain victims, and of further quantities at their ends.
     certain = float((costs * box.least).sum())
     certain -= sum(c * look.ranges[name][c > 0] for name, c in measure.extra.items())
     most = -float(measure.least)
@@ -381,8 +381,8 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None]:
         last = int(classes[order[end]])
         prices = (costs[classes[order[: end + 1]]] * free[: end + 1]).cumsum()
         price = float(prices[end])
-        # The pair says that all costs at least what the fractional cover does: if that is within
-        # the measure, whatever doubles may be off by, there is nothing to add up.
+        # The pair says that a set costs at least what the fractional cover does: if that is within
+        # the measure, whatever the error of doubles, there is nothing to add up.
         over = float(covered[end]) - missing
         least = certain + price - over * float(costs[last] / amounts[order[end]])
         if least > most - _OFF * (abs(least) + abs(most) + 1.0):
@@ -413,13 +413,13 @@ def _contradiction(look: BoxRows, found: Suggestion) -> ByRows | None:
 
 
 def _exact(look: BoxRows, found: Suggestion) -> dict[str, int]:
-    """Return multipliers as integers that are next to the doubles."""
+    """Return multipliers as the integers that are closest to the doubles."""
     whole = list(_whole(look, found))
     return whole[-1] if whole else {}
 
 
 def _is_narrower(look: BoxRows, multipliers: Mapping[str, int], most: float) -> bool:
-    """Say whether multipliers leave something of a box, and at most so much."""
+    """Say whether multipliers leave something of a box, with at most ``most`` members open."""
     pairs = [(look.rows[name], m) for name, m in multipliers.items()]
     if not pairs or add_up(pairs, look.box, look.ranges).spare < 0:
         return False
@@ -427,28 +427,28 @@ def _is_narrower(look: BoxRows, multipliers: Mapping[str, int], most: float) -> 
 
 
 def _width(box: Box) -> int:
-    """Return how many members of classes are neither certain to go nor to stay."""
+    """Return how many members of classes are left open: victims in some sets of a box only."""
     return int((box.most - box.least).sum())
 
 
 CHOICE: Final = 6
-"""How many groups and how many classes are proposed."""
+"""The most splits of groups, and the most splits of single classes, that are proposed."""
 
 ByCase = tuple[CaseSplit | None, IntArray | None]
 """A split by cases, or classes that break a law at a suggested point."""
 
 CASES: Final = Part[Callable[[Rules, Box, Suggestion | None], ByCase]]("cases")
-"""What makes the laws of a scheduler linear: its splits by cases."""
+"""The splits by cases of each scheduler, which make its laws linear."""
 
 
 def splits(
     question: Question, box: Box, found: Suggestion | None, known: int | None = None
 ) -> Sequence[CountSplit | WholeSplit | CaseSplit]:
-    """Return splits of a box that has more than one set, the most promising first.
+    """Return splits of a box that is not closed, the most promising first.
 
-    ``found`` is what a linear program suggests, if one was asked; ``known`` a class that is to be
-    split where none was. The cases come first, as they make laws linear; then groups of classes
-    that hold alike, which costs alone tell apart, and single classes.
+    ``found`` is what a linear program suggests, if one was asked; ``known`` a class to split where
+    none was. Cases come first, as they make laws linear; then groups of classes with the same usage
+    in the same queue, which costs alone tell apart, and single classes.
     """
     if question.answer and "before" not in box.sums:
         return [CaseSplit(split="first")]
@@ -473,7 +473,7 @@ def splits(
 
 
 def _part_of_one(rules: Rules, found: Suggestion) -> WholeSplit | None:
-    """Split the quantity of which a point has a part of one that is farthest from a whole one."""
+    """Split the whole quantity whose value at a point is farthest from a whole number."""
     parts = (
         (abs(v - round(v)), name, v) for name, v in found.quantities.items() if name in rules.whole
     )
@@ -486,7 +486,7 @@ def _counts_queues(question: Question) -> bool:
 
 
 def _queue_hardly_touched(rules: Rules, box: Box, point: Floats) -> CaseSplit | None:
-    """Split a queue of which a point takes few: touched or not decides how many queues are."""
+    """Split by whether a queue is touched of which a point takes few, where queues are counted."""
     taken = np.bincount(rules.queue, weights=point)
     certain = {*box.touched, *rules.queue[box.least > 0].tolist()}
     doubtful = [q for q in np.flatnonzero(taken > FRACTION).tolist() if q not in certain]
@@ -498,11 +498,11 @@ def _queue_hardly_touched(rules: Rules, box: Box, point: Floats) -> CaseSplit | 
 def _too_many_touched(
     question: Question, box: Box, found: Suggestion
 ) -> CaseSplit | WholeSplit | None:
-    """Split the queue or the namespace of which a point takes most, if it takes of too many.
+    """Split by whether the queue or namespace that a point takes most of is touched.
 
-    In the rows a little of each of many counts as little, so that they hardly bound how many are
-    touched; once those are known that go, all others stay. Where a point takes no more victims
-    than queues may be touched, no set near it touches too many.
+    Only where the point touches too many. In the rows parts of a victim in many queues count
+    little, so that they hardly bound how many queues are touched; once as many as may be are known,
+    no other is. Near a point with no more victims than queues may be touched, no set touches more.
     """
     point = found.point
     for bounded in question.bounds:
@@ -536,7 +536,7 @@ def _touched_or_not(
 
 
 def _shapes(shape: IntArray, box: Box, point: Floats) -> Iterator[CountSplit]:
-    """Yield splits of groups that hold alike, of which a point takes a fraction together."""
+    """Yield splits of groups of equal shape of which a point takes a fraction in all."""
     sums = np.bincount(shape, weights=point)
     groups = np.bincount(shape, weights=box.least < box.most)
     away = np.where(groups > 1, np.abs(sums - np.round(sums)), 0.0)
@@ -554,7 +554,7 @@ def _classes(box: Box, point: Floats) -> Iterator[CountSplit]:
 
 
 def _most_doubtful(away: Floats) -> list[int]:
-    """Return where numbers are farthest from whole ones: a few places."""
+    """Return the few places where numbers are farthest from whole ones, by how far they are."""
     order = np.argsort(-away, kind="stable")[:CHOICE]
     return [one for one in order.tolist() if away[one] > FRACTION]
 
@@ -562,7 +562,7 @@ def _most_doubtful(away: Floats) -> list[int]:
 def _class(
     box: Box, point: Floats | None, doubtful: IntArray | None, known: int | None
 ) -> CountSplit:
-    """Split a class where there is no program, or none of which its point takes a fraction."""
+    """Split a class where there is no program, or its point takes a fraction of no class."""
     if point is None:
         k = int((box.least < box.most).argmax()) if known is None else known
         return CountSplit(of=(k,), most=int(box.least[k]))

@@ -1,4 +1,4 @@
-"""Which cases of Kueue's laws to split: the attempt, and over what a node stays."""
+"""Which cases of Kueue's laws to split: attempts, domains, and in what a node is over its quota."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from planner.solver.proving.program import FRACTION, Suggestion
 def cases(
     rules: KueueRules, box: Box, found: Suggestion | None
 ) -> tuple[CaseSplit | None, IntArray | None]:
-    """Return a split by cases of which a point keeps none, or classes that break a law there."""
-    # Where nobody is left whom an attempt spares, what one attempt permits the other does, too.
+    """Return a split by cases that are open, and the classes that break a law at a point."""
+    # Without candidates that borrowing spares, it permits all that the other attempt permits.
     if box.attempt is None and len(rules.attempts) > 1 and box.most[rules.restricted].any():
         return CaseSplit(split="attempt"), None
     settled = next((name for name in rules.rooms.groups if _is_open(rules, box, name)), None)
@@ -49,16 +49,16 @@ def cases(
 
 
 def _is_open(rules: KueueRules, box: Box, name: str) -> bool:
-    """Say whether a group needs one domain, and which is not settled."""
+    """Say whether a group needs one domain, and it is not settled which."""
     return name not in box.domain and bool(rules.rooms.open_domains(name, box))
 
 
 def _priced_over(rules: KueueRules, box: Box, found: Suggestion) -> int | None:
-    """Return the node that costs most if it is open in what it stays over its quota.
+    """Return the node for which it is worth most to settle in what it stays over its quota.
 
-    While that is open, what its victims hold is bounded by a mixture of all that it may be over
-    in, which bounds little. The multiplier of the row that asks for one of them says what that
-    is worth.
+    While that is open, what its victims hold is bounded by a mixture of all flavor-resources that
+    it may be over in, which bounds little. The multiplier of the row that asks for one of these
+    says what it is worth to settle them.
     """
     worth, dearest = 0.0, None
     for node in rules.side_nodes:

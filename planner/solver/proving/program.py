@@ -1,8 +1,8 @@
 """A box with its rows in doubles: what may close it, and a linear program over what is left open.
 
-Every row may be missed at a price, so the program always has an optimum: if something has to be
-missed, its duals are multipliers that make the rows contradict one another. They are doubles and
-prove nothing: whoever uses them rounds them to integers and checks the sum exactly.
+Every row may be missed at a price, so the program always has an optimum: if a row has to be missed,
+its duals are multipliers that make the rows contradict one another. They are doubles and prove
+nothing: the caller rounds them to integers and checks the sum exactly.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 FRACTION: Final = 1e-6
-"""Less than this away from a whole number counts as whole."""
+"""Numbers that are less than this away from a whole number count as whole."""
 
 _NONE: Final = np.zeros(0, dtype=np.int64)
 
@@ -40,16 +40,16 @@ EQUAL: Final = 0.5
 """Whole numbers that differ by less are equal."""
 
 _DOUBT: Final = 1e-9
-"""What sums in doubles may be off by, of the largest number in them."""
+"""The error that sums in doubles may have, as a part of the largest number in them."""
 
 
 class Entries(NamedTuple):
     """Rows one after the other: the number of the row, the class and the amount of each entry.
 
-    ``names`` are those of all numbers: of rows that are gone, too, which have no entries. ``least``
-    is the right side of each row; ``extra_row``, ``extra_names`` and ``extra_amounts`` are the
-    number of the row, the name and the coefficient of each further quantity. Classes that give
-    nobody are left out: of each there are ``most`` (K,).
+    ``names`` are the names of rows by number, rows that are gone included: these have no entries.
+    ``least`` is the right side of each row; ``extra_row``, ``extra_names`` and ``extra_amounts``
+    are the number of the row, the name and the coefficient of each further quantity. Classes that
+    give nobody are left out: ``most`` (K,) is the most victims of each class.
     """
 
     rows: Mapping[str, Row]
@@ -65,7 +65,7 @@ class Entries(NamedTuple):
 
     @classmethod
     def of(cls, rows: Mapping[str, Row], most: NDArray[np.int64] | None = None) -> Entries:
-        """Write rows down that say something."""
+        """Write rows down, without the entries of classes of which ``most`` is 0."""
         listed = list(rows.values())
         row_of = np.repeat(np.arange(len(listed)), [row.classes.size for row in listed])
         classes = np.concatenate([_NONE, *(row.classes for row in listed)]).astype(np.int64)
@@ -87,7 +87,7 @@ class Entries(NamedTuple):
         return cls(*given, most)
 
     def updated(self, rows: Mapping[str, Row]) -> Entries:
-        """Return the entries of other rows: those that are here already are not written again."""
+        """Return the entries of other rows: those that are written down here are kept."""
         kept = {name for name, row in self.rows.items() if rows.get(name) is row}
         _, names, row_of, classes, amounts, least, extra_row, extra_names, further, most = self
         if len(kept) < len(self.rows):
@@ -106,7 +106,7 @@ class Entries(NamedTuple):
             extra_row = np.concatenate([extra_row, new.extra_row + len(names)])
             extra_names = [*extra_names, *new.extra_names]
             further = np.concatenate([further, new.extra_amounts])
-            names = [*names, *new.names]  # one can be there already, in another form
+            names = [*names, *new.names]  # a name can be there already, of a row in another form
         entries = row_of, classes, amounts, least, extra_row, extra_names, further
         return Entries(rows, names, *entries, most)
 
@@ -122,8 +122,8 @@ def binding_rows(question: Question, box: Box) -> Mapping[str, Row]:
 class BoxRows:
     """The rows of one question in one box.
 
-    ``known`` are rows that were written down before, for a box around this one: only rows that it
-    has not are written again.
+    ``known`` are rows that were written down before, for a box around this one: only rows that are
+    not among them are written down here.
     """
 
     def __init__(self, question: Question, box: Box, known: Entries | None = None) -> None:
@@ -143,7 +143,7 @@ class BoxRows:
 
     @cached_property
     def _reach(self) -> tuple[Floats, Floats, Floats]:
-        """What the left side of each row is at most and at least in the box, and its doubt."""
+        """What the left side of each row is at most and at least in the box, and their error."""
         rows = len(self.names)
         least = self.amounts * self.box.least[self.classes]
         most = self.amounts * self.box.most[self.classes]
@@ -157,7 +157,7 @@ class BoxRows:
         return upper, lower, doubt
 
     def closing_row(self) -> str | None:
-        """Return a row that nothing in the box satisfies, if there is one."""
+        """Return a row that no set in the box satisfies, if there is one."""
         upper, _, doubt = self._reach
         # All numbers are whole: where doubles are that close, equal sides are no contradiction.
         least = self.least - np.where(doubt < EQUAL, EQUAL, -doubt)
@@ -167,11 +167,11 @@ class BoxRows:
         return None
 
     def narrowing_row(self) -> str | None:
-        """Return the row that by itself leaves least of the box, unless each leaves all."""
+        """Return the row that by itself leaves least of the box; ``None`` if each leaves all."""
         upper, _, doubt = self._reach
         free = (self.box.most - self.box.least)[self.classes]
         spare = (upper - self.least + doubt)[self.row_of]
-        # No more members can leave the side on which they help the row than there is to spare.
+        # No more members can leave the end at which they help a row than it has to spare.
         movable = np.full(free.size, inf)
         np.divide(spare, np.abs(self.amounts), out=movable, where=self.amounts != 0)
         left_out = free - np.minimum(free, np.floor(movable + FRACTION))
@@ -181,21 +181,21 @@ class BoxRows:
 
     @cached_property
     def binding(self) -> Sequence[int]:
-        """The rows that something in the box may break, by their numbers."""
+        """The rows that a set in the box may break, by their numbers."""
         _, lower, doubt = self._reach
         found: list[int] = (lower < self.least + doubt).nonzero()[0].tolist()
         return found
 
     @cached_property
     def open(self) -> NDArray[np.int64]:
-        """The classes left open that may help some binding row: any other may as well stay."""
+        """The classes left open that may help a binding row: others need not give victims."""
         helps = np.zeros(self.box.least.size, dtype=np.bool_)
         helps[self.classes[self.binds[self.row_of] & (self.amounts > 0)]] = True
         return np.flatnonzero(helps & (self.box.least < self.box.most))
 
     @cached_property
     def binds(self) -> NDArray[np.bool_]:
-        """Whether a row may be broken by something in the box, by its number."""
+        """Whether a set in the box may break a row, by its number."""
         binds = np.zeros(len(self.names), dtype=np.bool_)
         binds[self.binding] = True
         return binds
@@ -223,14 +223,14 @@ class BoxRows:
 
 
 GUIDE: Final = 1e-4
-"""What the measure counts beside a row that is missed: it only chooses among points."""
+"""The weight of the measure beside rows that are missed: it only chooses among points."""
 
 
 class Suggestion(Struct, frozen=True):
-    """Multipliers per row, in doubles; what is missed in all; a point where that is least: (K,).
+    """Multipliers per row, in doubles; by how much rows are missed in all; the best point: (K,).
 
-    ``least`` is what the program minimises: what is missed, and a little of the measure;
-    ``quantities`` are the further ones at that point.
+    ``least`` is the optimum of the program: what is missed, and a little of the measure;
+    ``quantities`` are the values of further quantities at that point.
     """
 
     multipliers: Mapping[str, float]
@@ -241,7 +241,7 @@ class Suggestion(Struct, frozen=True):
 
 
 def suggest(look: BoxRows, guide: str) -> Suggestion | None:
-    """Miss rows by as little as possible; ``None`` if the solver gives up.
+    """Suggest by a program that misses rows as little as possible; ``None`` if its solver gives up.
 
     ``guide`` names the row of the measure that leads to a good point.
     """
@@ -252,7 +252,7 @@ def suggest(look: BoxRows, guide: str) -> Suggestion | None:
 
 
 class _Program:
-    """The program: columns are the classes left open, further quantities, and what is missed.
+    """The program: columns are classes left open, further quantities, and what each row misses.
 
     Each row is divided by its largest coefficient, each quantity by the largest it can be.
     """
@@ -329,7 +329,7 @@ class _Program:
         duals = np.zeros(len(self.rows))
         duals[list(dual.ids)] = list(dual.values)
         if self.guide >= 0:
-            # The measure is in the objective, too: together they are its multiplier.
+            # The measure is in the objective, too: dual and weight there make its multiplier.
             duals[self.guide] += GUIDE
         point = self.look.box.least.astype(float)
         point[self.open] = values[:classes]
@@ -383,7 +383,7 @@ class _Program:
 def integers(multipliers: Sequence[float], largest: Sequence[int]) -> list[list[int]]:
     """Return integers in about the proportions of doubles: readable ones, then precise ones.
 
-    ``largest`` is the largest amount of the row of each.
+    ``largest`` has the largest amount of each row.
     """
     most = max(multipliers, default=0.0)
     if most <= 0:
@@ -392,8 +392,8 @@ def integers(multipliers: Sequence[float], largest: Sequence[int]) -> list[list[
     parts = [Fraction(m).limit_denominator(1000) for m in relative]
     common = lcm(*(part.denominator for part in parts))
     # The smallest becomes 2^30: rounding then moves none by more than one part in 2^31. But sums of
-    # rows stay within 64 bits, in which they are added up ten times faster: a multiplier that is
-    # rounded to nothing there is the noise of a linear program.
+    # rows stay within 64 bits, in which they are added up ten times faster: a multiplier that this
+    # rounds to 0 is the noise of a linear program.
     in_all = sum(m * amount for m, amount in zip(relative, largest, strict=True))
     scale = min(2**30 / min(m for m in relative if m > 0), 2**61 / in_all)
     return [[int(part * common) for part in parts], [round(m * scale) for m in relative]]
@@ -404,9 +404,9 @@ SIZES: Final = (1, 2, 3, 4, 6, 10, 30, 100, 300, 1000)
 
 
 def readable(look: BoxRows, multipliers: Mapping[str, int]) -> dict[str, int]:
-    """Return multipliers by which rows contradict one another, as these do, as short as they go.
+    """Return the shortest multipliers found by which some of the rows still contradict one another.
 
-    A linear program gives rows weight that the sum does without, and doubles are no round numbers.
+    A linear program also weighs rows that the sum does not need, and doubles are no round numbers.
     """
     kept = dict(multipliers)
     for name in multipliers:
@@ -421,7 +421,7 @@ def readable(look: BoxRows, multipliers: Mapping[str, int]) -> dict[str, int]:
 def _rounded(multipliers: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """Yield multipliers of about the same proportions, none of them 0, and plain guesses.
 
-    Often many multipliers would do, and a program returns a blend of them.
+    Often several choices of multipliers would do, and a program returns a blend of them.
     """
     smallest, largest = min(multipliers.values()), max(multipliers.values())
     for size in SIZES:

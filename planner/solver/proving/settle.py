@@ -1,8 +1,8 @@
 """What an answer rests on: trees where they are found, two engines' word where not, or neither.
 
-The trees of an answer are grown level by level, then for its ties. The solver's answer is where
-that begins, no more: a better set that turns up takes its place, until a tree shows that there is
-none. A plan is called optimal only if every level rests on a tree or on two engines.
+The trees of an answer are grown level by level, then for its ties. The solver's answer is only the
+start: a better set that turns up takes its place, until a tree shows that there is no better one.
+A plan is called optimal only if every level rests on a tree or on two engines.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from planner.solver.second_opinion import Opinion, TwoEngines
 
 ROUNDS: Final = 4
-"""How often an equal set that comes first takes the place of an answer: there can be millions."""
+"""How often an equal set that comes before the answer takes its place: there can be millions."""
 
 GLANCE: Final = Effort(steps=8, entries=30_000)
-"""What a tree may take that only bounds a level."""
+"""The effort of a tree that only bounds a level."""
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Certified:
 
     ``levels`` have the values of the answer; ``sums`` are the inequalities of those levels that
     one sum proves. ``ties`` says whether it is proved that the answer comes first among equals.
-    ``corrected`` counts the better sets that took its place.
+    ``corrected`` counts the better sets that took the place of an answer.
     """
 
     victims: Sequence[int] | None
@@ -70,12 +70,12 @@ class Certified:
 
 @dataclass
 class Certifier:
-    """Grows the trees of one decision, none with more than so much effort.
+    """Grows the trees of one decision, each with at most ``effort``.
 
-    ``later`` is the effort after a level for which none was found. ``is_allowed`` says of a set
-    whether it keeps to bounds that no claim knows. ``measure`` is that of the level in question,
-    ``before`` what the levels before were proved by. ``begun`` is what was proved while the levels
-    were still solved.
+    ``later`` is the effort after a level for which no tree was found. ``is_allowed`` says whether a
+    set keeps to bounds that no claim knows. ``measure`` is the measure of the level in question,
+    ``before`` what the trees of earlier levels leave for it. ``begun`` is what was proved while the
+    levels were still solved.
     """
 
     claims: Claims
@@ -100,9 +100,9 @@ class Certifier:
         return done
 
     def begin(self, measures: Sequence[Measure], victims: Sequence[int]) -> Certified | None:
-        """Prove the last of the first levels of an answer, or find a better one; briefly.
+        """Prove an answer on its first levels by brief trees, or find a better one on the last.
 
-        ``None`` if there is no tree for one of them. The levels before have no better answer.
+        ``None`` if one of the levels has no such tree. On levels before the last none is better.
         """
         done = self._resumed(victims)
         for number, measure in enumerate(measures[len(done.levels) :], len(done.levels) + 1):
@@ -113,7 +113,7 @@ class Certifier:
         return done
 
     def _resumed(self, victims: Sequence[int] | None) -> Certified:
-        """Return what is proved of an answer so far: what was begun, if that has its values."""
+        """Return what is proved of an answer so far: what was begun, if it has the same values."""
         begun = self.begun
         if begun is None or victims is None:
             return Certified(victims)
@@ -124,11 +124,11 @@ class Certifier:
     def bound(
         self, earlier: Sequence[Stated], measure: Measure, value: int, deadline: Deadline
     ) -> int:
-        """Return what short trees show that every answer has at least, within a thousandth."""
+        """Return the bound of a level that short trees show, within a thousandth of ``value``."""
         shown, possible = 0, value
         while possible - shown > value // 1000 and not deadline.passed:
             middle = (shown + possible + 1) // 2
-            # The claim is that nothing has less than this: a tree makes it a bound.
+            # The claim is that no set has less than this: a tree makes it a bound.
             grown = grow(self.claims.level(earlier, measure, middle), deadline, GLANCE)
             if grown.steps is not None:
                 shown = middle
@@ -139,7 +139,7 @@ class Certifier:
     def _grow(
         self, question: Question, done: Certified, effort: Effort | None = None
     ) -> tuple[Grown, list[int] | None]:
-        """Return what grew, and the positions of a better set if that was one."""
+        """Return a tree or what was found instead, and the positions of an allowed better set."""
         grown = grow(question, self.deadline, effort or self.effort, self.before)
         self._remember(grown, done)
         if grown.better is None:
@@ -148,7 +148,7 @@ class Certifier:
         return grown, found if self.is_allowed(found, done) else None
 
     def _remember(self, grown: Grown, done: Certified) -> None:
-        """Keep what narrowed a box: on later levels the measure is bounded by its value."""
+        """Keep multipliers that narrowed a box, with the measure's row named as on later levels."""
         if done.victims is None:
             return
         for multipliers in grown.narrowed_by:
@@ -170,15 +170,15 @@ class Certifier:
     def _prove_level(self, done: Certified, measure: Measure) -> None:
         """Lower the value of a level until a tree shows that it is least."""
         # After a level without a tree two engines are asked anyhow, and later levels are under
-        # the same hard rows: long trees for them were sought for seconds, and hardly found.
+        # the same hard rows: their long trees were sought for seconds, and hardly found.
         whole = all(level.proved for level in done.levels)
         while not self._settle_level(done, measure, self.effort if whole else self.later):
             done.corrected += 1
 
     def _settle_level(self, done: Certified, measure: Measure, effort: Effort) -> bool:
-        """Say whether nothing better on a level was found: what was takes the place of the answer.
+        """Say whether no better set was found on a level; one that was takes the answer's place.
 
-        Then the level is stated, as proved if there is a tree.
+        If none was, the level is stated, as proved if there is a tree.
         """
         self.measure = measure
         value = self.claims.value(measure, done.victims or ())
@@ -204,14 +204,14 @@ class Certifier:
         return True
 
     def narrowed(self, question: Question) -> Box:
-        """Return what is left of the whole of a question by what narrowed others."""
+        """Return the root box of a question, narrowed by the multipliers that narrowed others."""
         box = question.root
         for multipliers in self.before.narrowed:
             box = question.narrowed(box, multipliers)
         return box
 
     def _prove_ties(self, done: Certified) -> None:
-        """Show that no equal set comes first; begin anew with one that does, a few times."""
+        """Show that no equal set comes before the answer; begin anew with one that does."""
         self.measure = None
         # Ties are worth less than levels: without a tree the search's own word on them stands.
         grown, effort = Grown(), replace(self.effort, entries=self.effort.entries // 10)
@@ -231,13 +231,13 @@ class Certifier:
 
 
 THOROUGH: Final = Effort(steps=50_000, entries=10**12)
-"""What a tree may take where it may take as long as it needs."""
+"""The effort of a tree that may take as long as it needs."""
 
 SHORT: Final = Effort(steps=2000, entries=1_500_000, largest=20)
-"""What it may take elsewhere: a few seconds."""
+"""The effort of a tree elsewhere: a few seconds."""
 
 BRIEF: Final = Effort(steps=200, entries=150_000, largest=20)
-"""What it may take where one decision after the other is judged, and none may hold up the rest."""
+"""The effort where one decision after the other is judged, and no tree may hold up the rest."""
 
 _EFFORTS: Final[Mapping[Trees, Effort]] = {
     True: THOROUGH,
@@ -247,7 +247,7 @@ _EFFORTS: Final[Mapping[Trees, Effort]] = {
 }
 
 _LATER: Final[Mapping[Trees, Effort]] = {**_EFFORTS, None: BRIEF}
-"""The same after a level for which none was found."""
+"""The efforts after a level for which no tree was found."""
 
 Limits = Sequence[tuple[Measure, int]]
 """Measures that are bounded above."""
@@ -277,7 +277,7 @@ def say_proved(proved: Proved, deadline: Deadline) -> str:
 class Settling:
     """Prove an answer of a search.
 
-    ``certify`` says whether to wait for trees; without one two engines are asked about a level.
+    ``certify`` says whether to wait for trees; two engines are asked about a level without a tree.
     """
 
     claims: Claims
@@ -305,7 +305,7 @@ class Settling:
     def show(self, measure: Measure) -> Shown | None:
         """Return what a tree shows of the incumbent on a level while the levels are solved.
 
-        ``None`` if there is none soon: then none is asked for again before all are.
+        ``None`` if no tree is found soon: then none is asked for before all levels are solved.
         """
         search = self.search
         # D11 asks the scheduler: no tree tells what it would do.
@@ -327,10 +327,10 @@ class Settling:
         return Shown(counts, {*self._possible(self.claims.equal(done.levels), search.active)})
 
     def prove(self, answer: Answer) -> Proved:
-        """Prove what a search found, or better: levels, ties, or that there is nothing."""
+        """Prove levels and ties of the answer found, or of a better one, or that there is none."""
         begin("certifying")
         search = self.search
-        # What no tree shows takes two engines, and these take time, too.
+        # A level that no tree shows takes two engines, and these take time, too.
         self._certifier.deadline = search.deadline.half()
         victims = None if search.incumbent is None else search.classes.take(search.incumbent)
         certified = self._certified(victims)
@@ -340,16 +340,16 @@ class Settling:
             found, levels = self._levels(answer, certified)
             if found is None:
                 break
-            # Another engine knows better: from there all begins anew.
+            # Another engine found a better set: from there all begins anew.
             again = self._certified(found)
             certified = dataclasses.replace(
                 again, corrected=certified.corrected + again.corrected + 1
             )
-        # The engine's word on ties is about its own answer, if that came first at all.
+        # The solver's word on ties counts only if its own answer was kept.
         same = {*(victims or ())} == {*(certified.victims or ())}
         by_solver = answer.outcome == "optimal" and not certified.corrected and same
         return Proved(
-            # Another plan might keep a cap of which time did not tell.
+            # Another plan might keep a cap that time left undecided.
             "optimal"
             if all(level.proof for level in levels) and not search.undecided
             else "feasible",
@@ -363,7 +363,7 @@ class Settling:
         )
 
     def _certified(self, victims: Sequence[int] | None) -> Certified:
-        """Search the trees of an answer, or none if that is not wanted."""
+        """Search the trees of an answer; none are searched if ``certify`` is ``False``."""
         measures = with_names(self.measures)
         if self.certify is not False:
             try:
@@ -383,7 +383,7 @@ class Settling:
     def _is_allowed(self, victims: Sequence[int], done: Certified) -> bool:
         """Say whether victims keep to the bounds that no claim knows: those of D11.
 
-        They are the wishes and caps of D11, and what the answer has of it on the levels before.
+        They are the wishes and caps of D11, and the answer's values of it on the levels before.
         """
         table = self.search.rules.table
         if table.cascades is None:
@@ -399,7 +399,7 @@ class Settling:
         )
 
     def _nothing(self, answer: Answer, certified: Certified) -> Proved:
-        """Say on what it rests that there is no answer."""
+        """Return what a search without an answer rests on: a tree, two engines, or neither."""
         if certified.infeasible:
             return Proved("infeasible", None, (), certified.trees)
         if answer.outcome == "infeasible" and self._ask((), (), None, 0).outcome == "none":
@@ -424,7 +424,7 @@ class Settling:
                 if opinion.outcome == "found" and opinion.counts is not None:
                     return self.search.classes.take(opinion.counts), ()
                 proof = "solver" if opinion.outcome == "none" else None
-                # One level that nobody settles is enough: the plan is not optimal.
+                # One level that no engine settles is enough: the plan is not called optimal.
                 asking = proof is not None
             bound = value if proof else self._bound(earlier, stated.measure, value, known)
             least = Least("optimal" if proof else "feasible", value, bound)
@@ -433,7 +433,7 @@ class Settling:
         return None, tuple(levels)
 
     def _bound(self, earlier: Sequence[Stated], measure: Measure, value: int, known: Least) -> int:
-        """Return a bound of a level that is not proved: of one engine, or of short trees."""
+        """Return a bound of a level that is not proved: from one engine, or from short trees."""
         bound = known.bound if known.outcome == "feasible" else 0
         if self.certify is not False and not self.claims.is_unknown(measure):
             with suppress(UnsupportedError, OutOfTime):
@@ -445,12 +445,12 @@ class Settling:
     def _ask(
         self, earlier: Sequence[Stated], limits: Limits, measure: Measure | None, most: int
     ) -> Opinion:
-        """Ask two engines whether anything is better on a level, or whether there is anything.
+        """Ask two engines whether a set is better on a level, or whether there is any legal set.
 
         ``limits`` are the true values of the levels before, D11 included.
         """
         active = None
-        with suppress(UnsupportedError):  # amounts that no rows can add up narrow nothing
+        with suppress(UnsupportedError):  # no classes are left out where rows cannot add up amounts
             question = self.claims.infeasible()
             if measure is not None:
                 question = self.claims.level(earlier, measure, most + 1)
@@ -458,7 +458,7 @@ class Settling:
         return self.engines_asked.ask(self.search, limits, measure, most, active)
 
     def _possible(self, question: Question, classes: Sequence[int]) -> list[int]:
-        """Return which of some classes can give victims at all, by what narrowed the levels."""
+        """Return the classes that can still give victims, by multipliers that narrowed levels."""
         search, box, members = (
             self.search,
             self._certifier.narrowed(question),

@@ -13,7 +13,7 @@ from planner.solver.proving.program import FRACTION, Suggestion
 def cases(
     rules: YuniKornRules, box: Box, found: Suggestion | None
 ) -> tuple[CaseSplit | None, IntArray | None]:
-    """Return the split by nodes, or the classes of a queue that a point leaves no last turn."""
+    """Return the split by nodes, or the classes of a queue with no possible last victim."""
     if rules.host(box) is None:
         return CaseSplit(split="host"), None
     if found is None:

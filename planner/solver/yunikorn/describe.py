@@ -118,7 +118,7 @@ class Subject(Struct, frozen=True):
         )
 
     def _queues(self, victims: Sequence[int]) -> tuple[QueueUse, ...]:
-        """Return the queues of ask and victims and those above them, from the root down."""
+        """Return the queues of the ask and the victims, and all above them, from the root down."""
         problem, asking = self.problem, self.asking
         touched = {queue.path: queue for queue in asking.leaf.lineage}
         removed: dict[str, Resource] = {}
@@ -183,7 +183,7 @@ def explain_refusal(cluster: Cluster, ask: Ask) -> str:
 def explain_infeasible(
     problem: YuniKornProblem, classes: Classes, eligible: BoolArray, rules: str
 ) -> str:
-    """Say what is missing although every candidate may go, or that the laws protect too many."""
+    """Say what is missing even with all candidates gone, or that the laws protect too many."""
     count = int(eligible.sum())
     if not problem.usable.any():
         return "no node may host it: too small, not schedulable, or reserved for others"

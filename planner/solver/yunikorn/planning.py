@@ -1,4 +1,4 @@
-"""One ask being planned: what the core decides, and what the laws leave open."""
+"""One ask being planned: what the core decides, and what the laws permit."""
 
 from __future__ import annotations
 
@@ -71,15 +71,15 @@ class YuniKornRules(Rules, Struct, frozen=True):
         """Bound a separable cost from below, node by node.
 
         A victim set is for one node. So its cost is at least the least bound of any node, and a
-        set with a victim of some class costs at least what the class adds to the bound of its
-        node. What no node can use would cost more than everything together.
+        set with a victim of some class costs at least the bound of a node plus what the class adds
+        there. A class that no node can use is taken to cost more than all candidates together.
         """
         counts = classes.sizes
         out_of_reach = int((costs * counts).sum()) + 1
         least = np.full(len(classes), out_of_reach, dtype=np.int64)
         lowest = out_of_reach
         for rows in self._rows(classes).values():
-            # No set is for a node that has too little: its bound must not lower that of the others.
+            # No set is for a node that has too little: its bound must not lower the least one.
             if _is_short(rows, counts):
                 continue
             mine = rows.classes
@@ -90,13 +90,13 @@ class YuniKornRules(Rules, Struct, frozen=True):
                 for reduced in bound.reduced
             ]
             least[mine] = np.minimum(least[mine], np.array(with_class, dtype=np.int64))
-        # No node will do: that is for the exact model to find.
+        # If no node will do, it is the exact model that says so.
         if lowest == out_of_reach:
             return trivial_bound(costs)
         return Bound(lowest, (least - lowest).tolist(), 1)
 
     def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
-        """Bound a separable cost from below: one node has few classes, so the quick bound is it.
+        """Bound a separable cost from below: one node has few classes, so the quick bound will do.
 
         The limits are left to the exact model.
         """
@@ -113,7 +113,7 @@ def _is_short(rows: NodeRows, counts: IntArray) -> bool:
 
 
 Laws = Literal["design", "written", "code"]
-"""Which side to take where the written laws and the core differ."""
+"""Which laws hold: as designed, as written, or as the code of the core has them."""
 
 
 class YuniKornPlanning(Planned[YuniKornPlan]):
@@ -143,8 +143,8 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         self.table = self._plain_table
         required = asking.ask.required_node
         rules: RuleSet = "yunikorn-required-node" if required else _RULE_SETS[laws]
-        # The candidates the core itself would list: it looks at the guaranteed at their turn, and
-        # whether the ask may preempt at all is for its caller, whom a record may leave out.
+        # The candidates the core itself would list: it tests the guaranteed only at their turn, and
+        # whether the ask may preempt at all is tested by its caller, which a record may leave out.
         unasked = unkept(rules) | {YK_OVER_GUARANTEED.id, YK_MAY_PREEMPT.id}
         listed = eligible(self.problem, without=unasked).nonzero()[0].tolist()
         places = enumerate(self.in_candidate_order(listed), start=1)
@@ -160,7 +160,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         )
 
     def set_objective(self, profile: Profile) -> Profile:
-        """Let the terms count what an objective asks for; return it with the levels of the state.
+        """Let the terms count what an objective asks for; return it spelled out for the state.
 
         Raises `InputError` if it names a group that the state does not know, or counts nothing it
         protects.
@@ -265,7 +265,7 @@ _RULE_SETS: Final[Mapping[Laws, RuleSet]] = {
 
 
 def side_of(rules: object) -> Laws:
-    """Return the laws that are asked for, as designed if nothing is said."""
+    """Return the laws that are asked for, by default those as designed."""
     asked = "design" if rules is None else rules
     for side in _RULE_SETS:
         if side == asked:
@@ -291,7 +291,7 @@ def plan_ask(
     """Make an ask ready for planning.
 
     ``pending`` is its allocation key, or the namespace/name of its pod, and may be left out when
-    only one is; ``rules`` are ``design``, which they are if left out, ``written`` or ``code``;
+    only one ask is pending; ``rules`` are ``design`` (the default), ``written`` or ``code``;
     ``now`` is the clock, if not the state's own; ``costs`` are given per allocation key.
 
     Raises `InputError` if there is no such ask, or a parameter cannot be used.

@@ -1,8 +1,8 @@
-"""A planned ask to its proven optimum, and what planning asks of YuniKorn.
+"""The solve of a planned ask to its proven optimum, and what planning asks of YuniKorn.
 
-Law 1 comes first: who opted out is a last resort under every objective, and originators where D0
-counts them. Whether some legal set spares them is settled before any cap or wish: the law is not
-up for trade.
+Law 1 comes first: allocations that opted out are a last resort under every objective, and
+originators are under those that count D0. Whether some legal set spares them is settled before any
+cap or wish: no cap and no wish may outweigh the law.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LAST_TIER: Final[Measure] = ("D0",)
 
 
 class LastResort(Struct, frozen=True):
-    """Why no legal set spares who opted out, or the positions of one that does."""
+    """The proof that no legal set spares all who opted out, or the positions of a set that does."""
 
     proof: Proof | None
     trees: tuple[Tree, ...] = ()
@@ -58,39 +58,39 @@ def sparing(
     candidates: Sequence[int],
     known: Sequence[int] | None = None,
 ) -> tuple[Search, Spared, bool]:
-    """Spare whom law 1 spares under a profile, if some legal set does.
+    """Return a search that spares whom law 1 spares under a profile, as far as a legal set does.
 
-    Returns a search that spares as many as it asks for, whom, and whether it is known that nobody
-    more can be spared. ``free`` is a search by ``rules`` that spares nobody; ``candidates`` are
-    positions of whom no law excludes by itself, ``known`` those of a legal set without anybody who
+    Besides the search it returns whom that spares, and whether it is known that no more can be
+    spared. ``free`` is a search by ``rules`` that spares nobody; ``candidates`` are positions of
+    allocations that no law excludes by itself, ``known`` those of a legal set without any that
     opted out.
     """
     settled = True
-    # Originators are spared only where D0 counts them; whom more can be spared of comes first.
+    # Originators are spared only where D0 counts them; the choice that spares more comes first.
     last_tier: tuple[Spared, ...] = ("last-tier",) if LAST_TIER in profile.levels else ()
     for spare in (*last_tier, "opted-out"):
         if not spared_by(rules.problem, spare)[list(candidates)].any():
             continue  # there is nobody to spare
-        # Without caps or wishes: whom law 1 spares does not depend on what the user asks for.
+        # Without caps or wishes: whom law 1 spares does not depend on what the user wishes.
         search = dataclasses.replace(free.fork(), rules=replace(rules, spare=spare))
         if known is not None and spare == "opted-out":
             search.incumbent = free.classes.counts(known)
         elif find_any(search, search.active) == "unknown" and spare == "opted-out":
-            settled = False  # of originators the level D0 tells
+            settled = False  # for originators the level D0 settles it
         if search.incumbent is not None:
             return search, spare, settled
     return free, "nobody", settled
 
 
 def is_spared(problem: YuniKornProblem, spare: Spared, positions: Sequence[int]) -> bool:
-    """Say whether a set has nobody whom law 1 spares."""
+    """Say whether none of the positions is of an allocation that law 1 spares."""
     return not spared_by(problem, spare)[list(positions)].any()
 
 
 def why_last_resort(
     free: Search, rules: YuniKornRules, claims: Claims, *, certify: Trees
 ) -> LastResort:
-    """Prove that no legal set spares who opted out; ``claims`` are of sets that do."""
+    """Prove that no legal set spares all who opted out; ``claims`` are of sets that do."""
     everything = list(range(len(free.classes)))
     rules = replace(rules, spare="opted-out")
     search = Search(rules, free.classes, free.deadline, everything, permitted=everything)
@@ -108,11 +108,11 @@ def why_last_resort(
 
 
 class PreparedAsk(Struct, frozen=True):
-    """A search that is ready for its levels, and spares as many as law 1 asks for.
+    """A search that is ready for its levels, and spares whom law 1 spares as far as possible.
 
-    ``spare`` says whom, ``settled`` whether it is known that nobody more can be spared; ``free`` is
-    the same search before law 1 and caps, ``rules`` are its rules; ``dropped`` is what was said
-    about caps, ``within`` whether the core's own answer is one that the search may give.
+    ``spare`` says whom, ``settled`` whether it is known that no more can be spared; ``free`` is the
+    same search before law 1 and caps, ``rules`` are its rules; ``dropped`` says in words which caps
+    were dropped, ``within`` whether the core's own answer is one that the search may give.
     """
 
     search: Search
@@ -137,7 +137,7 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
     if settled is not None:
         return without_solver(planning, profile, greedy, *settled)
     found, proved, resort = _search(planning, profile, deadline, greedy)
-    if resort.victims is not None:  # some legal set spares them after all: from there on anew
+    if resort.victims is not None:  # some legal set spares them after all: search anew from it
         found, proved, resort = _search(planning, profile, deadline, greedy, resort.victims)
     search = found.search
     certificate = certify(planning.state.digest, proved, started, caps=search.caps)
@@ -179,15 +179,15 @@ def _search(
 ) -> tuple[PreparedAsk, Proved, LastResort]:
     """Search the least disruptive set, and prove it.
 
-    Last resorts are spared if any legal set spares them: where the answer has who opted out, it is
-    to be proved, too, that no legal set does without.
+    Last resorts are spared if any legal set spares them: if the answer has victims that opted out,
+    it is to be proved, too, that no legal set does without such victims.
     """
     found = prepare_ask(planning, profile, deadline, greedy, known=known)
     claims = planning.claims(profile, found.search.caps, spare=found.spare)
     settling = Settling(claims, found.search, profile.levels, planning.certify)
     proved = settling.prove(solve_levels(found.search, profile.levels, settling.show))
     if proved.victims is None or is_spared(planning.problem, "opted-out", proved.victims):
-        # Where time did not tell whom law 1 spares, another plan might spare more.
+        # If time ended before it was known whom law 1 spares, another plan might spare more.
         sure = found.settled or proved.outcome != "optimal"
         return found, proved if sure else replace(proved, outcome="feasible"), LastResort(None)
     without = planning.claims(replace(profile, wishes=NO_WISHES), (), spare="opted-out")
@@ -218,11 +218,11 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     of a legal set without anybody who opted out.
     """
     problem, table = planning.problem, planning.table
-    # Tier and opting out always tell apart, for law 1.
+    # Members of a class never differ in tier or opting out, for law 1.
     costs = table.telling_apart((*profile.terms, *LAST_TIER))
     costs += [problem.opted_out.astype(np.int64), *alone_in_class(len(problem.allocations), apart)]
     reachable = planning.eligible
-    # Victims are on the node of the ask, but for a node with room: then they can be on any.
+    # Victims are on the node of the ask, unless it has room without them: then on any node.
     if not problem.roomy or problem.ask.required_node:
         known_nodes = problem.node >= 0
         hosted = np.zeros(len(problem.node), dtype=np.bool_)
@@ -230,7 +230,7 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
         reachable = reachable & hosted
     classes = build_classes(problem, reachable, costs)
     rules = YuniKornRules(problem, table, planning.subject.rules, spare="nobody")
-    # It stays as it is: the proof of a last resort begins from it.
+    # This search is never narrowed: the proof of a last resort begins from it.
     free = Search(rules, classes, deadline, list(range(len(classes))))
     spare: Spared = "nobody"
     search, settled = free.fork(), True
@@ -245,7 +245,7 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
 
 
 def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
-    """Return the answer where no search is needed: nothing has to go, or nothing can."""
+    """Return the answer where no search is needed: it fits as it is, or may not preempt."""
     if planning.fits_at_once:
         return "optimal", "it fits as it is: no preemption needed"
     if not planning.problem.may_preempt:
@@ -259,9 +259,9 @@ pending = pending_asks
 
 
 def check(given: Given, wanted: Wanted) -> None:
-    """Refuse what means something to other schedulers only.
+    """Refuse options that mean something to other schedulers only.
 
-    Raises `InputError` if it is asked for.
+    Raises `InputError` if one of them is given.
     """
     if wanted.flavors != "kueue":
         raise InputError("flavors", "YuniKorn knows no flavors to choose", hint="leave it out")
@@ -277,7 +277,7 @@ def start(
 ) -> YuniKornPlanning:
     """Make an ask ready for planning.
 
-    Raises `InputError` if it cannot be planned for, or something given means nothing here.
+    Raises `InputError` if it cannot be planned for, or an option means nothing to YuniKorn.
     """
     check(given, Wanted())
     begin("preparing")
@@ -289,16 +289,16 @@ def start(
 def answer(
     planning: YuniKornPlanning, profile: Profile, deadline: Deadline, wanted: Wanted
 ) -> YuniKornPlan:
-    """Return the best legal plan; nothing else is known of an ask."""
+    """Return the best legal plan; nothing in ``wanted`` has a meaning for an ask."""
     del wanted
     return solve(planning, profile, deadline)
 
 
 def is_outside(greedy: YuniKornPlan, plans: Sequence[YuniKornPlan], terms: Sequence[str]) -> bool:
-    """Say whether the core's own plan breaks a law, or takes whom some best plan spares.
+    """Say whether the core's own plan breaks a law, or has victims that some best plan spares.
 
-    Plans have pods that opted out, or originators where last-tier victims are counted, only if
-    none can do without (law 1), which the core does not heed.
+    Best plans have pods that opted out, or originators where last-tier victims are counted, only
+    if no plan can do without (law 1). The core does not heed that law.
     """
     if greedy.outside_rules:
         return True

@@ -1,6 +1,6 @@
-r"""A finished plan matched with the state, and in which order its victims can go.
+r"""A finished plan matched with the state, and an order in which its victims can be removed.
 
-An order is built for the last ones, and proved by replaying every removal.
+An order is built from the victims that can be last, and proved by replaying every removal.
 
 Kueue tests each removal at its moment (docs/semantics/kueue.md §5.6). A victim of another
 queue may go only while its queue, and every cohort between that and the lowest common ancestor,
@@ -15,9 +15,9 @@ until it fails, therefore finds for every node all victims that can be its last 
     can(n) = { v below n : u(m, S \ {v}) over quota for every m from the queue of v up to n }
 
 If some can(n) is empty, no order is legal. Otherwise choose from the top down: a node takes its
-parent's choice if that lies below it, and any of can(n) if not; remove at each node its last
-child's victims after those of the others. Every other removal below n happens with more left to
-remove, so it passes too. Cost: victims × depth × contested flavor-resources.
+parent's choice if that lies below it, and any of can(n) if not; remove at each node the victims of
+its last child after those of its other children. Every other removal below n happens with more left
+to remove, so it passes too. Cost: victims × depth × contested flavor-resources.
 
 Sums must not saturate for this: usage at the limit of 64 bits does not fall. The replay still
 accepts nothing but a legal order then, but another legal order may be missed.
@@ -56,10 +56,10 @@ LastVictims = Mapping[int, Sequence[int]]
 
 
 class Removal(Struct, frozen=True):
-    """What comes of removing the victims.
+    """The result of removing the victims.
 
     ``order`` is a legal order, empty if there is none (or no victim); ``obstacle`` says in words
-    why there is none. ``usage`` is what is left after all victims are gone, legally or not.
+    why there is none. ``usage`` is the usage after all victims are gone, legally or not.
     """
 
     order: tuple[Admitted, ...]
@@ -68,16 +68,16 @@ class Removal(Struct, frozen=True):
 
 
 def remove_all(setting: Setting, victims: Sequence[Admitted]) -> Removal:
-    """Find a legal order of removals and replay it; say what stands in the way if none is."""
+    """Find a legal order of removals and replay it; say what stands in the way if there is none."""
     after = setting.snapshot.usage.copy()
     for victim in victims:
         after.remove(victim.queue, victim.usage)
-    # All are gone first: then each is put back alone, and no order need be guessed.
+    # First all victims are removed, then each is put back alone: no order need be guessed.
     subtree, last = setting.snapshot.tree.subtree, dict[int, list[int]]()
     for position, victim in enumerate(victims):
         over = True
         for node, left in usage_with(setting, victim, after, setting.contested):
-            # Once it fails at a node it cannot be last further up: it would be last here, too.
+            # Once a victim fails it cannot be last further up: it would be last here, too.
             over = over and any(left[fr] > subtree[node][fr] for fr in left)
             positions = last.setdefault(node, [])
             if over:
@@ -96,7 +96,7 @@ def replay(setting: Setting, order: Sequence[Admitted]) -> Removal:
     for victim in order:
         if not obstacle:
             side = setting.side(victim.queue)
-            # Before the removal, as Kueue does: a queue may end within its quota, not begin so.
+            # Before the removal, as Kueue does: one may end within quota, but not begin within it.
             within = next((n for n in side if usage.within_nominal(n, setting.contested)), None)
             if within is not None:
                 used = {fr: usage.amount[within][fr] for fr in setting.contested}
@@ -110,7 +110,7 @@ def replay(setting: Setting, order: Sequence[Admitted]) -> Removal:
 def usage_with(
     setting: Setting, victim: Admitted, after: Usage, frs: Iterable[int]
 ) -> Iterator[tuple[int, dict[int, int]]]:
-    """Yield the nodes above a victim, up to the common ancestor, as used with this one put back.
+    """Yield the nodes above a victim, up to the common ancestor, with their usage if it is back.
 
     A node passes on to its parent what exceeds the free part of what it keeps for itself.
     """
@@ -122,13 +122,13 @@ def usage_with(
 
 
 def arrange(setting: Setting, victims: Sequence[Admitted], last: LastVictims) -> list[Admitted]:
-    """Order the victims: the own queue's first, then per node the last child's at the end."""
+    """Order victims: those of the own queue first, then per node those of its last child last."""
     tree = setting.snapshot.tree
     chosen: dict[int, int] = {}
     # From the top down: a choice above binds all nodes between it and the queue of the victim.
     for node in sorted(last, key=lambda touched: len(tree.path(touched))):
         above = chosen.get(tree.nodes[node].parent)
-        # Choices must be nested: whoever goes last below a cohort goes last in its own queue, too.
+        # Choices must be nested: the last victim below a cohort is the last in its queue, too.
         inherits = above is not None and node in setting.side(victims[above].queue)
         chosen[node] = above if above is not None and inherits else last[node][-1]
 
@@ -160,7 +160,7 @@ def say_stuck(  # noqa: PLR0913, PLR0917 - what the search knows, and about whic
     node: int,
     frs: Iterable[int],
 ) -> str:
-    """Say for a node without a possible last victim what is left there at best."""
+    """Say of a node where no victim can be last how much it uses, at most, before the last goes."""
     tree = setting.snapshot.tree
     if tree.nodes[node].is_queue:
         contenders = [v for v in victims if v.queue == node]
@@ -191,7 +191,7 @@ def say_within(setting: Setting, node: int, used: Mapping[int, int], victims: Se
 def say_uses(
     snapshot: Snapshot, kind: str, used: Mapping[int, int], quota: Mapping[int, int] | Sequence[int]
 ) -> list[str]:
-    """Say of flavor-resources how much is used of which quota."""
+    """Say of each flavor-resource how much is used, and of how much quota."""
     return [
         f"uses {say_amount(snapshot, fr, used[fr])} of {kind} quota "
         f"{say_amount(snapshot, fr, quota[fr], named=False)}"
@@ -203,9 +203,9 @@ class Case(Struct, frozen=True, dict=True):
     """Victims of one attempt in one setting.
 
     ``borrowing`` names the attempt, ``None`` when nothing is evicted. ``victims`` are in plan
-    order, each once; ``reasons`` are the codes the plan gives them. ``faults`` is what the plan
-    says that does not match the state at all, in words, by the name of the law it breaks;
-    ``rules`` is the rule set that judges it.
+    order, each once; ``reasons`` are the codes the plan gives them. ``faults`` are statements of
+    the plan that do not match the state at all, in words, by the name of the law they break;
+    ``rules`` is the rule set that judges the case.
     """
 
     rules: ClassVar = "kueue-classical"
@@ -227,7 +227,7 @@ class Case(Struct, frozen=True, dict=True):
         named = {victim.workload: victim for victim in plan.victims}
         found = ((key, setting.holder(key, victim.cluster_queue)) for key, victim in named.items())
         known = {key: holder for key, holder in found if holder is not None}
-        # By the name of a law: the laws of all rule sets that read them share these two names.
+        # By the name of a law: the laws that read faults have these two names in all rule sets.
         faults = {
             KQ_FITS.name: tuple(_assignment_faults(setting, plan.assignment)),
             KQ_HOLDS_CONTESTED.name: tuple(_victim_faults(setting, plan, known)),
@@ -254,11 +254,11 @@ class Case(Struct, frozen=True, dict=True):
 
     @cached_property
     def removal(self) -> Removal:
-        """What comes of removing the victims."""
+        """The result of removing the victims."""
         return remove_all(self.setting, self.victims)
 
     def obstacle(self, order: Sequence[Admitted]) -> str:
-        """Say what is in the way of removing the victims in this order, if anything is."""
+        """Say what prevents removing the victims in this order; empty if nothing does."""
         return replay(self.setting, order).obstacle
 
     @property
@@ -269,7 +269,7 @@ class Case(Struct, frozen=True, dict=True):
 
 
 def rules_fault(configuration: Configuration, rules: str) -> str:
-    """Say that Kueue follows other rules than these under a Configuration, if it does."""
+    """Say why Kueue follows other rules under a Configuration; empty if it follows these."""
     if configuration.fair_sharing_on and rules == "kueue-classical":
         return "with fairSharing configured, Kueue makes no classical attempts"
     if not configuration.fair_sharing_on and rules == "kueue-fair":
@@ -316,7 +316,7 @@ def _victim_faults(setting: Setting, plan: Plan, known: Mapping[str, Admitted]) 
 
 
 def _assignment_faults(setting: Setting, assignment: Assignment) -> Iterator[str]:
-    """Say what the assignment leaves out: a request it forgets would seem to fit."""
+    """Say what the assignment leaves out: a request left out would seem to fit."""
     if assignment.mode == "NoFit":
         yield "the assignment says NoFit: some podset has no flavors"
     requests = setting.preemptor.pod_sets

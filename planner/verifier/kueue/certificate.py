@@ -1,6 +1,6 @@
 """What a plan claims of itself and of the state: its certificate, and the facts in it.
 
-Values and status are judged alike for every scheduler, the rest is Kueue's.
+The checks of values and status serve every scheduler, the rest is Kueue's.
 
 The laws say that a plan is legal; these checks say that what it claims about itself is true.
 Nothing here needs a solver: values are compared with recomputed terms, a solver-free bound is
@@ -44,7 +44,7 @@ FACTS: Final = Law(
 def check_facts(case: Case, plan: Plan) -> Verdict:
     """CT-05: what the plan says of preemptor, demand and victims is what the state says.
 
-    The shares of the nodes it names are calculated anew and compared exactly, as doubles.
+    The shares of the nodes that it names are calculated anew and compared exactly, as doubles.
     """
     setting = case.setting
     preemptor = setting.preemptor
@@ -78,7 +78,7 @@ def check_facts(case: Case, plan: Plan) -> Verdict:
 def _demand_faults(setting: Setting, plan: Plan) -> Iterator[str]:
     snapshot = setting.snapshot
     stated = {FlavorResource(demand.flavor, demand.resource) for demand in plan.demand}
-    # A plan need not state its demand, but what it states has to be all of it.
+    # A plan need not state its demand, but if it does, the demand has to be complete.
     for fr in setting.request if plan.demand else ():
         if snapshot.tree.frs[fr] not in stated:
             yield f"the demand leaves out {snapshot.tree.frs[fr]}"
@@ -92,7 +92,7 @@ def _demand_faults(setting: Setting, plan: Plan) -> Iterator[str]:
         asked = setting.request.get(known, 0)
         yield from compare(f"request of {name}", demand.requested, asked)
         yield from compare(f"available {name}", demand.available, max(0, available))
-        # Before the clamp: where the tree is over-admitted, that has to be freed as well.
+        # Not clamped at 0: where the tree is over-admitted, the excess has to be freed as well.
         short = max(0, asked - available) if asked else 0
         yield from compare(f"shortfall of {name}", demand.shortfall, short)
         yield from compare(f"contest of {name}", demand.contested, known in setting.contested)
@@ -124,7 +124,7 @@ def _share_faults(case: Case, plan: Plan) -> Iterator[str]:
 
 
 def _tree_faults(case: Case, plan: Plan) -> Iterator[str]:
-    """Compare the tree: quotas, limits, and usage today and with REQ counted, the victims gone."""
+    """Compare the tree: quotas, limits, usage today, and usage with the request, victims gone."""
     nodes, before, tree = _nodes(case), case.snapshot.usage, case.snapshot.tree
     after = _with_request(case, case.removal.usage, case.setting.request)
     for stated in plan.tree:
@@ -199,9 +199,9 @@ REMOVAL_ORDER: Final = Law(
 
 
 class Costs(NamedTuple):
-    """What workloads cost, by the terms in which each of them costs something of its own.
+    """What each workload costs in the terms that are sums over workloads.
 
-    ``places`` are those of workloads in the costs of each term, (W,), -1 of one that has none.
+    ``places`` returns the positions of workloads in the costs of every term, (W,), or -1.
     """
 
     places: Callable[[Holders], NDArray[np.int64]]
@@ -217,8 +217,8 @@ def check_certificate(
 ) -> tuple[Verdict, ...]:
     """Check all claims of a plan with a certificate.
 
-    ``terms`` are all, recomputed from the plan's victims; ``costs`` those of the terms with a
-    solver-free bound; ``levels`` what the plan's objective asks for, in order; not compared when
+    ``terms`` are all terms, recomputed from the plan's victims; ``costs`` are for the terms with a
+    solver-free bound; ``levels`` are those of the plan's objective, in order, and not compared when
     absent.
     """
     verdicts = [check_levels(plan, terms, levels), check_status(plan), check_facts(case, plan)]
@@ -284,7 +284,7 @@ def check_status(plan: AnyPlan | JointPlan) -> Verdict:
 def check_solver_free_bounds(
     setting: Setting, bounds: Sequence[SolverFreeBound], costs: Costs
 ) -> Iterator[Verdict]:
-    """CT-03 of each bound: the candidates are looked up once for all."""
+    """Yield CT-03 for each bound; the candidates are looked up once for all bounds."""
     places = costs.places(setting.candidates if bounds else NOBODY)
     for bound in bounds:
         yield check_solver_free_bound(setting, bound, costs.of_term.get(bound.term), places)
@@ -306,10 +306,10 @@ def check_solver_free_bound(
         sum(m * need) + sum over V of (cost - m . usage)
             >= sum(m * need) + sum over candidates of min(0, cost - m . usage)
 
-    where the candidates are what Kueue would collect: by docs/semantics/kueue.md §5.3 what passes
-    KQ-03 to KQ-05 and whose side is over quota now (no other workload passes KQ-07 with any
-    victims), and under fair sharing, by §6.2, what passes FS-02 to FS-05. ``places`` are theirs in
-    the costs, (C,), -1 of one that has none.
+    where the candidates are what Kueue would collect: by docs/semantics/kueue.md §5.3 workloads
+    that pass KQ-03 to KQ-05 and whose side is over quota now (no other passes KQ-07 with any
+    victims), and under fair sharing, by §6.2, those that pass FS-02 to FS-05. ``places`` are the
+    positions of the candidates in ``costs``, (C,), or -1.
     """
     findings = list(_multiplier_faults(setting, bound))
     if costs is None:
@@ -335,8 +335,8 @@ def check_solver_free_bound(
     worth: NDArray[Any] = np.array(price, dtype=kind)[kinds]
     costing: NDArray[Any] = paid.astype(kind, copy=False)
     reduced: NDArray[Any] = costing * bound.denominator - worth
-    # A candidate whose usage is worth more than it costs lowers the bound; the others may as well
-    # stay. Nothing else of legality is used, which is why the bound holds for every plan.
+    # A candidate whose usage is worth more than it costs lowers the bound, as if it were a victim;
+    # the others count as running. No other law is used, so the bound holds for every plan.
     total += sum(reduced[reduced < 0].tolist())
     # Rounded up: costs are whole numbers.
     recomputed = -(-total // bound.denominator)
@@ -355,7 +355,7 @@ def judge_replay(
     obstacle: Callable[[Sequence[V]], str],
     holds: str = "replayed removal by removal",
 ) -> Verdict:
-    """Judge an order of victims, who are given by their keys; ``obstacle`` replays it."""
+    """Judge an order of the keys of ``victims``; ``obstacle`` replays it."""
     if sorted(order) != sorted(victims):
         findings = [f"the order names {say_some(order) or 'none'}: not every victim once"]
     else:
@@ -380,14 +380,14 @@ def _multiplier_faults(setting: Setting, bound: SolverFreeBound) -> Iterator[str
         if multiplier.numerator < 0:
             yield f"multiplier {multiplier.numerator} of {name} is negative"
         if fr is None or asked <= 0:
-            # Nothing need be freed of what nobody asks for, even where it is over-admitted.
+            # Nothing need be freed of an fr without a request, even where it is over-admitted.
             yield f"{name} is not asked for, so it cannot bound anything"
             continue
         saturated = next(
             (node for node in setting.path if snapshot.usage.amount[node][fr] == UNLIMITED), None
         )
         if saturated is not None:
-            # Saturated, it does not fall by what victims hold: they free less than is counted.
+            # Saturated usage does not fall by the victims' usage: they free less than is counted.
             yield f"usage of {say_node(snapshot, saturated)} is beyond 64 bits: no bound holds"
         need = asked - snapshot.usage.available(setting.queue, fr)
         yield from compare(f"need of {name}", multiplier.need, need)

@@ -1,8 +1,8 @@
 """The laws of Kueue's classical preemption, one function each: the executable specification.
 
-Before them stands what fair sharing and KEP-83
-state under ids of their own: fitting, and who may be a victim. Source: docs/semantics/kueue.md §2,
-§3, §5 and §6.2; kueue ff69552e pkg/scheduler/preemption.
+First come checks that fair sharing and KEP-83 use for laws with ids of their own: fitting, and who
+may be a victim. Source: docs/semantics/kueue.md §2, §3, §5 and §6.2; kueue ff69552e
+pkg/scheduler/preemption.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from planner.verifier.wording import judge, judge_order, say_count, say_some
 
 
 def judge_fit(case: Case, law: Law) -> Verdict:
-    """After all victims are gone, every requested flavor-resource is available."""
+    """Judge whether every requested flavor-resource is available after all victims are gone."""
     queue, usage = case.setting.queue, case.removal.usage
     findings, fitting = list(case.faults.get(law.name, ())), list[str]()
     for fr, asked in sorted(case.setting.request.items()):
@@ -37,7 +37,7 @@ def judge_fit(case: Case, law: Law) -> Verdict:
 
 
 def judge_holdings(case: Case, law: Law) -> Verdict:
-    """Every victim holds quota in an active queue of the tree, and names a contested fr."""
+    """Judge whether all victims hold quota in active queues of the tree and name a contested fr."""
     findings = list(case.faults.get(law.name, ()))
     setting, snapshot = case.setting, case.snapshot
     for victim in case.victims:
@@ -60,7 +60,7 @@ def judge_holdings(case: Case, law: Law) -> Verdict:
 
 
 def judge_nominal(case: Case, law: Law, request: Mapping[int, int], quota: str) -> Verdict:
-    """The preemptor's queue ends within its nominal quota, in words ``quota``, with a request."""
+    """Judge whether the own queue ends within nominal quota, called ``quota``, with a request."""
     queue, usage, snapshot = case.setting.queue, case.removal.usage, case.snapshot
     findings = []
     for fr, asked in sorted(request.items()):
@@ -75,7 +75,7 @@ def judge_nominal(case: Case, law: Law, request: Mapping[int, int], quota: str) 
 
 
 def judge_own_queue(case: Case, law: Law) -> Verdict:
-    """A victim of the own queue satisfies ``withinClusterQueue``, and its reason says so."""
+    """Judge whether victims of the own queue satisfy ``withinClusterQueue`` and have its reason."""
     policy = f"withinClusterQueue: {case.setting.policy.within_cluster_queue}"
     reason, whose = Variant.WITHIN_CQ.reason, " of the own queue"
     return judge_permitted(case, law, case.own, policy, lambda _: reason, whose)
@@ -89,7 +89,7 @@ def judge_permitted(  # noqa: PLR0913, PLR0917 - victims, and all that is asked 
     right: Callable[[Admitted], str | None],
     whose: str = "",
 ) -> Verdict:
-    """The policy for their queue permits victims, who go for the right reasons; ``None`` is any."""
+    """Judge whether policies permit victims, and reasons are ``right``; ``None`` is any reason."""
     findings = []
     for victim, reason in victims:
         if not case.setting.permits(victim):
@@ -173,14 +173,14 @@ def reclaim_within_cohort(case: Case) -> Verdict:
     """KQ-05: a victim of another queue satisfies ``reclaimWithinCohort`` of the preemptor's queue.
 
     LowerPriority P > C; Any every one; Never none. The reason of a victim over which the
-    preemptor has hierarchical advantage, or that goes only without borrowing, is
+    preemptor has hierarchical advantage, or that is permitted only without borrowing, is
     ``InCohortReclamation``. Source: docs/semantics/kueue.md §5.2, §5.3 and §5.8.
     """
     policy = f"reclaimWithinCohort: {case.setting.policy.reclaim_within_cohort}"
 
     def right(victim: Admitted) -> str | None:
         variant = case.setting.variant(victim)
-        # The reason of those that go while borrowing is KQ-06's, so that one fault breaks one law.
+        # KQ-06 judges the reason of victims while borrowing, so that one fault breaks one law.
         return None if variant is Variant.RECLAIM_WHILE_BORROWING else variant.reason
 
     return judge_permitted(case, laws.KQ_RECLAIM, case.others, policy, right, " of other queues")
@@ -188,7 +188,7 @@ def reclaim_within_cohort(case: Case) -> Verdict:
 
 @CHECKS.of(laws.KQ_BORROW_WITHIN_COHORT)
 def borrow_within_cohort(case: Case) -> Verdict:
-    """KQ-06: in an attempt with borrowing, ``borrowWithinCohort`` permits every other victim.
+    """KQ-06: in an attempt with borrowing, ``borrowWithinCohort`` permits victims of other queues.
 
     A victim of another queue without hierarchical advantage is permitted by LowerPriority if
     C < P and C <= maxPriorityThreshold, where one is set; its reason is then
@@ -228,8 +228,8 @@ def attempt(case: Case) -> Verdict:
     """KQ-08: the plan belongs to an attempt which Kueue makes for this preemptor.
 
     forbidden = borrowWithinCohort is Never; under = usage(q) < nominal(q) in every contested fr.
-    No candidate of another queue, or forbidden and not under: with borrowing only. Forbidden and
-    no hierarchical advantage over any candidate: without, then with. Else with, then without.
+    If no candidate is of another queue, or forbidden and not under: with borrowing only. If
+    forbidden and no hierarchical advantage over any: without, then with. Else with, then without.
     Source: docs/semantics/kueue.md §5.5, with the candidates of §5.3.
     """
     fault = rules_fault(case.snapshot.configuration, case.rules)
@@ -242,5 +242,5 @@ def attempt(case: Case) -> Verdict:
     made = "Kueue tries " + ", then ".join(
         f"{'with' if borrowing else 'without'} borrowing" for borrowing in attempts
     )
-    # Either attempt will do, the later one, too: whose turn it is only `strict` asks (ST-01).
+    # Any attempt that Kueue makes will do: only `strict` asks whether its turn comes (ST-01).
     return judge(laws.KQ_ATTEMPT, [] if case.borrowing in attempts else [f"{made} only"], made)

@@ -1,4 +1,4 @@
-r"""The laws of Kueue's fair sharing: who wants in, who goes when, and one function for each law.
+r"""The laws of Kueue's fair sharing: its setting, its orders of removals, and a function per law.
 
 Written from docs/semantics/kueue.md §6.1 to §6.6, and from kueue ff69552e
 pkg/scheduler/preemption/preemption.go and pkg/scheduler/preemption/fairsharing. The order of
@@ -6,15 +6,15 @@ removals is constructed, then replayed step by step.
 
 Kueue tests each removal at its moment, with the preemptor's request REQ counted in its queue
 (docs/semantics/kueue.md §6.3 to §6.6). A victim of another queue may go only while its queue
-and every cohort from there up to, but without, the lowest common ancestor A borrow, in whichever
+and every cohort from there up to, but without, the lowest common ancestor A borrow, in any
 flavor-resource; and, unless the preemptor stays within its nominal quota, only if a configured
 strategy permits it. With a and b the children of A on the victim's and on the preemptor's side:
 
     LessThanOrEqualToFinalShare   share(b) <= share(a) once the victim is gone
     LessThanInitialShare          share(b) <  share(a) before
 
-Removals lower usage and shares, never raise them. What is below b is not below a, so all of it
-may go before anything below a does, which makes share(b) as low as it can be: the own queue's
+Removals lower usage and shares, never raise them. No victim below b is below a, so all of these
+may go before any below a does, which makes share(b) as low as it can be: the own queue's
 victims first, then side by side, the nearest common ancestor first. Below a, the last removal
 meets the hardest test of both kinds. So, with S all victims and v the last one below a:
 
@@ -23,9 +23,9 @@ meets the hardest test of both kinds. So, with S all victims and v the last one 
 
 An order exists exactly if no can(n) and no fair(a) is empty: choose from the top down, from
 fair(a) at a, then the parent's choice where it lies below and any of can(n) where it does not.
-FS-06 alone is about can(n); FS-07 about fair(a), where can(a) leaves anything to choose from.
+FS-06 is broken by an empty can(n); FS-07 by an empty fair(a), chosen from all if can(a) is empty.
 
-Sums must not saturate for this, see ``case``; nothing but a legal order passes the replay.
+Sums must not saturate for this, see case.py; nothing but a legal order passes the replay.
 Shares are doubles and compared exactly, as Kueue does.
 """
 
@@ -87,7 +87,7 @@ class FairSetting(Setting, frozen=True, dict=True):
         return self.snapshot.configuration.strategies
 
     def with_request(self, usage: Usage) -> Usage:
-        """Return a copy of some usage in which REQ counts at the preemptor's queue (§6.3)."""
+        """Return a copy of a usage in which REQ counts at the preemptor's queue (§6.3)."""
         counted = usage.copy()
         counted.add(self.queue, self.searched)
         return counted
@@ -106,18 +106,18 @@ class FairSetting(Setting, frozen=True, dict=True):
         return within and self.snapshot.configuration.gate("FairSharingPreemptWithinNominal")
 
     def reason(self, workload: Admitted) -> str:
-        """Return the code Kueue writes into the Preempted condition (§6.5)."""
+        """Return the reason code that Kueue writes into the Preempted condition (§6.5)."""
         if workload.queue == self.queue:
             return OWN_QUEUE
         return WITHIN_NOMINAL if self.stays_within_nominal else BY_SHARE
 
     @cached_property
     def candidates(self) -> Holders:
-        """What Kueue would collect (§6.2): what passes FS-02 to FS-05."""
+        """The candidates that Kueue would collect (§6.2): they pass FS-02 to FS-05."""
         return self.permitted_where_borrowed()
 
     def rival(self, top: int) -> int:
-        """Return the sibling of a node, just below the common ancestor, on the preemptor's path."""
+        """Return the sibling on the preemptor's path of a node just below the common ancestor."""
         return self.path[self.path.index(self.snapshot.tree.nodes[top].parent) - 1]
 
     def distance(self, queue: int) -> int:
@@ -136,10 +136,10 @@ class FairSetting(Setting, frozen=True, dict=True):
 
 
 class FairRemoval(Removal, frozen=True):
-    """What comes of removing the victims under fair sharing.
+    """The result of removing the victims under fair sharing.
 
-    ``obstacle`` is split: ``stuck`` says who no longer borrows (FS-06), ``unfair`` which shares
-    stand in the way (FS-07). ``usage`` does not count the preemptor's request.
+    ``obstacle`` is split: ``stuck`` says which node no longer borrows (FS-06), ``unfair`` which
+    shares stand in the way (FS-07). ``usage`` does not count the preemptor's request.
     """
 
     stuck: str
@@ -147,7 +147,7 @@ class FairRemoval(Removal, frozen=True):
 
 
 def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemoval:
-    """Find a legal order of removals and replay it; say what stands in the way if none is."""
+    """Find a legal order of removals and replay it; say what stands in the way if there is none."""
     after = setting.snapshot.usage.copy()
     for victim in victims:
         after.remove(victim.queue, victim.usage)
@@ -161,7 +161,7 @@ def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemo
         stuck = say_stuck(setting, victims, end, last, node, frs)
     choice: dict[int, Sequence[int]] = {}
     for top, shares in before.items():
-        # Where nobody can be last by borrowing, FS-06 is broken; FS-07 is still judged by itself.
+        # If no victim can be last by borrowing, FS-06 is broken; FS-07 is judged among all.
         contenders = choice[top] = last[top] or list(shares)
         if setting.stays_within_nominal:
             continue
@@ -169,16 +169,16 @@ def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemo
         # fair(a) of a node just below a common ancestor.
         choice[top] = [p for p in contenders if setting.is_fair(mine, shares[p], final)]
         if not choice[top] and not unfair:
-            # The share before the removal depends on who is last; the best of them is told.
+            # The share before the removal depends on which victim is last; the highest is told.
             best = max((shares[p] for p in contenders), key=lambda share: share.order)
             keys = [victims[position].key for position in contenders]
             unfair = _say_unfair(setting, top, keys, (mine, best, final))
     order: list[Admitted] = []
     if not (stuck or unfair):
-        # From fair(a) where there is one: a choice that only borrows may fail by its shares.
+        # At a from fair(a), not can(a): a victim that passes by borrowing may fail by shares.
         order = arrange(setting, victims, {**last, **choice})
-        # Nearest first, and stable: the last of each side stays the last. What is nearer than a
-        # victim runs on the preemptor's side, and lowers the share that it is compared with.
+        # Nearest first, and stable: the last of each side stays the last. Nearer victims run on the
+        # preemptor's side of a farther one: their removal lowers the share it is compared with.
         order.sort(key=lambda victim: setting.distance(victim.queue))
         stuck, unfair = replay_fairly(setting, order)
     obstacle = stuck or unfair
@@ -188,12 +188,12 @@ def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemo
 def replay_fairly(setting: FairSetting, order: Sequence[Admitted]) -> tuple[str, str]:
     """Remove one victim after the other, up to the first that Kueue would not take.
 
-    Returns what is in the way: of FS-06, and of FS-07.
+    Returns two texts: what breaks FS-06 and what breaks FS-07, empty where nothing does.
     """
     usage = setting.with_request(setting.snapshot.usage)
     for victim in order:
         side = setting.side(victim.queue)
-        # By shares, in any flavor-resource; contested quota is asked for once, by FS-05 (§6.4).
+        # Borrowing of any flavor-resource; FS-05 tests contested quota, once (§6.4).
         idle = next((n for n in side if not setting.shares.of(usage, n).borrowing), None)
         if idle is not None:
             used = {fr: usage.amount[idle][fr] for fr in _held_with_quota(setting, idle, [victim])}
@@ -202,7 +202,7 @@ def replay_fairly(setting: FairSetting, order: Sequence[Admitted]) -> tuple[str,
         if not side or setting.stays_within_nominal:
             usage.remove(victim.queue, victim.usage)
             continue
-        # The same after the removal: what runs below the victim's side is not below the rival.
+        # The same after the removal: a victim below its own side is not below the rival.
         mine = setting.shares.of(usage, setting.rival(side[-1]))
         before = setting.shares.of(usage, side[-1])
         usage.remove(victim.queue, victim.usage)
@@ -215,16 +215,16 @@ def replay_fairly(setting: FairSetting, order: Sequence[Admitted]) -> tuple[str,
 def look_at_sides(
     setting: FairSetting, victims: Sequence[Admitted], end: Usage
 ) -> tuple[LastVictims, Mapping[int, Mapping[int, Share]]]:
-    """Put every victim back alone; ``end`` is the usage without any, the request counted.
+    """Put every victim back alone; ``end`` is the usage without victims, the request counted.
 
-    Returns can(n); and, per node a just below a common ancestor and per victim below it, the shares
-    of a with everything gone but that victim.
+    Returns can(n); and, per node a just below a common ancestor and per victim below it, the share
+    of a with all victims gone but that one.
     """
     last: dict[int, list[int]] = {}
     before: dict[int, dict[int, Share]] = {}
     for position, victim in enumerate(victims):
         path = setting.snapshot.tree.path(victim.queue)
-        # Put back by the rows kept: by a removal, a sum that saturated would not be the same.
+        # Undone by copies of the rows: a removal would not restore a sum that saturated.
         kept = [end.amount[node].copy() for node in path]
         end.add(victim.queue, victim.usage)
         borrows = True
@@ -242,7 +242,7 @@ def look_at_sides(
 
 
 def _held_with_quota(setting: FairSetting, node: int, victims: Sequence[Admitted]) -> list[int]:
-    """Return the flavor-resources of a node worth telling: with quota, and held by victims."""
+    """Return the flavor-resources to report of a node: with quota there, and used by victims."""
     held = {fr for victim in victims for fr, amount in victim.usage.items() if amount}
     return sorted(setting.shares.counted(node) & held)
 
@@ -273,11 +273,11 @@ class FairCase(Case, frozen=True, dict=True):
 
     @cached_property
     def removal(self) -> FairRemoval:
-        """What comes of removing the victims."""
+        """The result of removing the victims."""
         return remove_fairly(self.setting, self.victims)
 
     def obstacle(self, order: Sequence[Admitted]) -> str:
-        """Say what is in the way of removing the victims in this order, if anything is."""
+        """Say what prevents removing the victims in this order; empty if nothing does."""
         return "; ".join(text for text in replay_fairly(self.setting, order) if text)
 
 
@@ -300,7 +300,7 @@ def fits(case: FairCase) -> Verdict:
     Source: docs/semantics/kueue.md §6.3 ``fitsFS``, §5.1 ``workloadFits`` and §3 ``available``.
     """
     verdict = judge_fit(case, laws.FS_FITS)
-    # No law of fair sharing is about attempts, as KQ-08 is: fitting asks for the only one.
+    # No law of fair sharing is about attempts, as KQ-08 is: this one asks for the only attempt.
     if case.borrowing or (case.borrowing is None and case.nothing_evicted):
         return verdict
     attempt = "the plan must name the attempt with borrowing: fair sharing makes no other"
@@ -321,7 +321,7 @@ def holds_contested_quota(case: FairCase) -> Verdict:
 def within_cluster_queue(case: FairCase) -> Verdict:
     """FS-03: a victim of the preemptor's own queue satisfies ``withinClusterQueue``.
 
-    As KQ-04, and nothing else is asked of it. Its reason is ``InClusterQueue``.
+    As KQ-04; fair sharing asks nothing else of such a victim. Its reason is ``InClusterQueue``.
     Source: docs/semantics/kueue.md §5.2, §6.2 and §6.5.
     """
     return judge_own_queue(case, laws.FS_WITHIN_CLUSTER_QUEUE)
@@ -335,7 +335,7 @@ def reclaim_within_cohort(case: FairCase) -> Verdict:
     Source: docs/semantics/kueue.md §5.2 and §6.2.
     """
     policy = f"reclaimWithinCohort: {case.setting.policy.reclaim_within_cohort}"
-    # Their reasons are FS-07's.
+    # FS-07 judges their reasons.
     whose = " of other queues"
     return judge_permitted(case, laws.FS_RECLAIM, case.others, policy, lambda _: None, whose)
 
@@ -370,7 +370,7 @@ def borrowing_until_last_victim(case: FairCase) -> Verdict:
     When a victim of another queue is removed, its queue and every cohort from there up to, but
     without, the lowest common ancestor use more than their subtree quota in some
     flavor-resource of their quotas, contested or not. The order is constructed and replayed, see
-    ``fair_removal``. Source: docs/semantics/kueue.md §6.1 and §6.4.
+    ``remove_fairly``. Source: docs/semantics/kueue.md §6.1 and §6.4.
     """
     some = "some order" if case.victims else "no victims"
     return judge_order(laws.FS_BORROWING, case.removal.stuck, case.removal.order, some)
@@ -378,12 +378,12 @@ def borrowing_until_last_victim(case: FairCase) -> Verdict:
 
 @CHECKS.of(laws.FS_SHARES)
 def shares(case: FairCase) -> Verdict:
-    """FS-07: in such an order, a configured strategy permits every removal by its shares.
+    """FS-07: in an order that keeps FS-06, a configured strategy permits every removal by shares.
 
     With a and b the children of the lowest common ancestor on the victim's and the preemptor's
     side, and REQ counted: ``share(b) <= share(a)`` after the removal, or ``share(b) < share(a)``
     before it, in doubles; unless REQ stays within the nominal quota of its queue. The order is
-    the same as for FS-06: where each law alone could be kept but not both together, this one is
+    the same as for FS-06: where each law alone could be kept but not both together, FS-07 is
     broken. The reason is ``InCohortReclamation`` within nominal quota, ``InCohortFairSharing``
     otherwise. Source: docs/semantics/kueue.md §6.1, §6.3, §6.5 and §6.6;
     docs/design/theory.md §2.3.

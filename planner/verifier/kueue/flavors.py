@@ -28,9 +28,9 @@ CHECKS: Final[Register[Callable[[Setting, Assignment], Verdict]]] = Register()
 
 @dataclass(slots=True)
 class _Group:
-    """Podsets that are handled together, with the flavors that a plan gives each.
+    """Podsets that get their flavors together, with those that a plan gives to each.
 
-    ``places`` are where they stand in the spec.
+    ``places`` are the positions of the podsets in the spec.
     """
 
     members: list[tuple[PodSetRequest, PodSetFlavors]] = field(default_factory=list)
@@ -56,7 +56,7 @@ def permitted_flavors(setting: Setting, assignment: Assignment) -> Verdict:
     Podsets of one podset group count as one. For each resource group with requests: one flavor;
     it is listed and exists; taints and labels permit it, and no flavor listed before it has
     labels on which the podset's selector is invalid. A slice of an elastic workload keeps the
-    flavors of the one that it replaces, and asks for the rest only. With val = the request plus
+    flavors of the slice it replaces, and asks for the rest only. With val = the request plus
     that of the podsets before: val <= potential(q, fr); the mode is Fit iff val <= max(0,
     available(q, fr)); else val <= nominal(q, fr), or the cohort could give it back, or q may
     preempt while borrowing. The queue is active. Source: docs/semantics/kueue.md §2, §4.1 to §4.4.
@@ -87,7 +87,7 @@ def _groups(setting: Setting, assignment: Assignment) -> Iterator[_Group]:
             request = PodSetRequest(request.pod_set, request.count, totals)
         topology = request.pod_set.topology_request
         shared = topology.pod_set_group_name if topology else ""
-        # Without a group name every podset is a group of its own, also where two have one template.
+        # Without a group name every podset is a group of its own, also if two share a template.
         key = (shared, -1) if shared else ("", position)
         group = groups.setdefault(key, _Group())
         group.members.append((request, pods))
@@ -136,10 +136,10 @@ def _check(
             if old.flavors.get(resource) != flavor:
                 had = old.flavors.get(resource, "no flavor")
                 yield f"{group.name} had {had} for {resource} before, and gets {flavor}"
-            # It asks for the difference only, but its predecessor's flavor is not negotiable.
+            # A slice asks for the difference only, but must keep the flavor of the old slice.
             amount = subtract(amount, old.amounts.get(resource, 0))
         fr = setting.snapshot.fr_or_none(flavor, resource)
-        # A flavor-resource that no node has a quota for has potential 0: only nothing fits there.
+        # A flavor-resource without quota at any node has potential 0: no positive request fits.
         if fr is None:
             if amount > 0:
                 yield f"nothing has quota for {resource} in flavor {flavor}"
@@ -154,7 +154,7 @@ def _check(
 def _eligibility(
     setting: Setting, group: _Group, covering: ResourceGroup, flavor: str
 ) -> Iterator[str]:
-    """Walk the listed flavors as far as the one that was chosen."""
+    """Walk the listed flavors up to the chosen one."""
     listed = [quotas.name for quotas in covering.flavors]
     if flavor not in listed:
         yield f"flavor {flavor} of {group.name} is not one of its resource group: {listed}"
@@ -165,11 +165,11 @@ def _eligibility(
             yield f"{group.name} may not have flavor {flavor}: its variant has {sorted(allowed)}"
         listed = [name for name in listed if name in allowed or name == flavor]
     flavors = setting.snapshot.flavors
-    # In older releases the label keys of all that are listed count.
+    # In older releases the label keys of all listed flavors count.
     own_keys = setting.snapshot.configuration.rules.own_label_keys
     others = [] if own_keys else [flavors[name] for name in listed if name in flavors]
-    # Those listed before the chosen one matter: an invalid selector on one of them is an error,
-    # which ends the walk there. That one of them would have done as well is no fault.
+    # Flavors listed before the chosen one matter: a selector that is invalid on one is an error,
+    # which ends Kueue's walk there. That an earlier flavor would have done as well is no fault.
     for name in listed[: listed.index(flavor) + 1]:
         known = flavors.get(name)
         if known is None:
@@ -189,7 +189,7 @@ def _amount_faults(setting: Setting, modes: set[str], fr: int, value: int) -> It
     """Judge an amount: within what could ever be used, and in the right mode."""
     snapshot, queue = setting.snapshot, setting.queue
     tree = snapshot.tree
-    # What could never be used is NoFit, even if all were to go; usage is not looked at.
+    # An amount that could never be used is NoFit, even with nothing running; usage plays no part.
     if value > tree.potential(queue, fr):
         yield (
             f"{say_amount(snapshot, fr, value)} is more than {say_node(snapshot, queue)} could "
@@ -219,11 +219,11 @@ def _may_reclaim(setting: Setting, fr: int, value: int) -> bool:
     usage, cohorts = setting.snapshot.usage, setting.path[1:]
     if not cohorts or not usage.borrows_with(setting.queue, fr, value):
         return bool(cohorts)
-    # Only what is never lent serves locally: without a lending limit the whole goes up (§4.3).
+    # Only quota that is never lent serves locally: without a lending limit all goes up (§4.3).
     rest = subtract(value, usage.local_free(setting.queue, fr))
     for cohort in cohorts:
         if not usage.borrows_with(cohort, fr, rest):
-            # Beyond the root there is nobody to reclaim from: what only it holds is borrowed.
+            # Above the root there is nothing to reclaim: what fits only at the root is borrowed.
             return cohort != cohorts[-1]
         rest = subtract(rest, usage.local_free(cohort, fr))
     return False

@@ -42,25 +42,25 @@ def verify_plan(
 
     The plan's assignment says what the preemptor asks for, and is itself judged where the flavors
     were chosen for least disruption (KF-01). ``snapshot`` saves the time of taking one of the
-    state; ``setting`` is what ``setting_for`` said of it, used if it says the same as the plan.
+    state; ``setting`` is the result of ``setting_for``, used if it equals the plan's own.
 
     Raises ``InputError`` if the plan's preemptor is not a pending workload of the state;
     ``UnsupportedError`` if the verifier does not know the plan's rule set.
     """
     if plan.rules not in RULE_SETS:
         raise UnsupportedError("plan.rules", f'"{plan.rules}"', f"one of {sorted(RULE_SETS)}")
-    # That nothing is legal is for proof trees to show; here only the rules can be the wrong ones.
+    # That no set is legal is for proof trees to show; here only the rule set can be wrong.
     if plan.claim in {"infeasible", "unknown"}:
         wrong = rules_fault(state.configuration, plan.rules)
         law = FS_SHARES if plan.rules == "kueue-fair" else KQ_ATTEMPT
         verdicts = (judge(law, [wrong], ""),) if wrong else ()
         return Verification(accepted=not plan.victims and not wrong, verdicts=verdicts)
-    # KEP-83 knows no slices: the preemptor asks for all, and the old slice is one that runs.
+    # KEP-83 knows no slices: the preemptor asks for all its pods, the old slice is like any other.
     if plan.kep83 is not None and snapshot is None:
         state = without_slices(state)
     case = match_plan(state, plan, snapshot=snapshot, setting=setting)
     found = verify_case(case)
-    # Precedence asks of legal removals whose turn it was: of others it says nothing.
+    # Precedence asks whose turn each legal removal was: of illegal ones it says nothing.
     if plan.strict and found.accepted:
         from planner.verifier.kueue_strict import laws  # noqa: PLC0415 - for strict plans alone
 
@@ -95,11 +95,11 @@ def setting_for(
     assignment: Assignment,
     kep83: Kep83 | None = None,
 ) -> Setting:
-    """Return who wants in and over whom, to verify several plans for one preemptor.
+    """Return the setting of a preemptor, to verify several plans for it.
 
     ``kep83`` are the options of KEP-83's rules where plans are by these.
 
-    Raises ``InputError`` if it is not a pending workload of the state.
+    Raises ``InputError`` if ``pending`` is not a pending workload of the state.
     """
     setting = setting_of(snapshot, find_preemptor(state, snapshot, pending), assignment)
     if kep83 is not None:

@@ -1,4 +1,4 @@
-"""Who wants in, where, and over whom: what the rules say before anything is removed.
+"""The preemptor, its queue and its candidates: what the rules say before any removal.
 
 Written from docs/semantics/kueue.md §5.2 (policies), §5.3 (collecting, variants) and §5.5
 (attempts), and from kueue ff69552e pkg/scheduler/preemption/classical. Kueue's objects are put in
@@ -75,8 +75,8 @@ class Setting(Struct, frozen=True, dict=True):
     """A preemptor with its flavors assigned, on the snapshot as it was.
 
     ``request`` is what must be available in the end, per fr in integer units: REQ, and the pods
-    where the queue covers those; ``contested`` is FRS (docs/semantics/kueue.md §5.1). ``floor`` has
-    the podsets that need a place on nodes.
+    where the queue covers ``pods``; ``searched`` is REQ, ``contested`` is FRS
+    (docs/semantics/kueue.md §5.1). ``floor`` has the podsets that need a place on nodes.
     """
 
     snapshot: Snapshot
@@ -93,7 +93,7 @@ class Setting(Struct, frozen=True, dict=True):
 
     @cached_property
     def policy(self) -> Preemption:
-        """The preemption policies of that queue: the only ones that matter."""
+        """The preemption policies of the preemptor's queue: the only ones that matter."""
         return self.snapshot.queues[self.queue].spec.preemption
 
     @cached_property
@@ -102,7 +102,7 @@ class Setting(Struct, frozen=True, dict=True):
         return self.snapshot.tree.path(self.queue)
 
     def holder(self, key: str, queue: str) -> Admitted | None:
-        """Return what holds quota by its key, looked for first where it is said to hold it."""
+        """Return the workload with a key if it holds quota, looked for in ``queue`` first."""
         snapshot = self.snapshot
         said = snapshot.admitted.get(snapshot.node_of.get(queue, -1), ())
         here = next((one for one in said if one.key == key), None)
@@ -110,7 +110,7 @@ class Setting(Struct, frozen=True, dict=True):
 
     @cached_property
     def holders(self) -> Mapping[str, Admitted]:
-        """Everything that holds quota, by key."""
+        """All workloads that hold quota, by key."""
         return {w.key: w for workloads in self.snapshot.admitted.values() for w in workloads}
 
     @cached_property
@@ -144,14 +144,14 @@ class Setting(Struct, frozen=True, dict=True):
     def advantage(self) -> Mapping[int, bool]:
         """Per cohort above the preemptor: whether it has hierarchical advantage there.
 
-        It has, once the request fits in the quota of its queue or of a cohort further down.
+        It has if the request fits in the quota of its queue or of a cohort further down.
         """
         usage = self.snapshot.usage
-        # All of the request takes part, not only what is contested (§5.3).
+        # The whole request counts, not only its contested flavor-resources (§5.3).
         fits, remaining = usage.fits_in_quota(self.queue, self.searched)
         advantage = {}
         for cohort in self.path[1:]:
-            # Before its own test: what fits in a quota is an advantage over those further up.
+            # Before the cohort's own test: fitting in its quota gives advantage only further up.
             advantage[cohort] = fits
             fits_here, remaining = usage.fits_in_quota(cohort, remaining)
             fits = fits or fits_here
@@ -201,15 +201,15 @@ class Setting(Struct, frozen=True, dict=True):
         return Variant.RECLAIM_WHILE_BORROWING
 
     def permitted(self, queue: int) -> Holders:
-        """Return the workloads of a queue that pass every rule which asks for no other victims.
+        """Return the workloads of a queue that pass all laws which judge each victim by itself.
 
         Active queues of the tree, a contested flavor-resource, and the policies: KQ-03 to KQ-05.
         """
         if not self.in_tree(queue) or not self.snapshot.is_active(queue):
             return NOBODY
         mine, held = self.preemptor.priority, self.snapshot.admitted[queue]
-        # Of another priority than the preemptor's nothing else decides, and who holds the same
-        # names the same: one is asked for all.
+        # Of policies, priority alone decides unless it equals the preemptor's; and workloads with
+        # the same usage name the same fr. So one workload is tested for all of a kind.
         priorities, shapes = held.columns.priority.tolist(), held.columns.identity.tolist()
         others = dict(zip(priorities, range(len(held)), strict=True))
         permitted = {p for p, at in others.items() if p != mine and self.permits(held[at])}
@@ -228,7 +228,7 @@ class Setting(Struct, frozen=True, dict=True):
 
     @cached_property
     def _naming(self) -> dict[int, bool]:
-        """Whether who holds something names a contested flavor-resource."""
+        """Per identity of a usage, whether workloads with it name a contested fr."""
         return {}
 
     def borrows_contested(self, queue: int) -> bool:
@@ -237,7 +237,7 @@ class Setting(Struct, frozen=True, dict=True):
         return any(used[fr] > tree.nominal(queue, fr) for fr in self.contested)
 
     def permitted_where_borrowed(self) -> Holders:
-        """Return the permitted workloads of the own queue and of those that borrow contested fr."""
+        """Return the permitted workloads of the own queue and queues that borrow contested fr."""
         return Holders.joined(
             self.permitted(queue)
             for queue in self.snapshot.admitted
@@ -246,12 +246,12 @@ class Setting(Struct, frozen=True, dict=True):
 
     @cached_property
     def candidates(self) -> Holders:
-        """What Kueue would collect: the permitted ones whose side is over quota now."""
+        """The candidates that Kueue would collect: permitted, and with a side over quota now."""
         usage = self.snapshot.usage
         return Holders.joined(
             self.permitted(queue)
             for queue in self.snapshot.admitted
-            # By usage before any removal, whoever the candidate is.
+            # By usage before any removal, whichever the candidate is.
             if not any(usage.within_nominal(node, self.contested) for node in self.side(queue))
         )
 

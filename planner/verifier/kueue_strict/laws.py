@@ -1,7 +1,7 @@
 """The laws of precedence, one function each: the executable specification of ``strict``.
 
-Every function is named like the law in ``planner.laws.kueue``. It takes a ``Case``, the laws
-that hold already, as orders must keep to all of them, and how many states a search may visit.
+Every function is named like the law in ``planner.laws.kueue``. It takes a ``Case``, the laws that
+were found to hold, as orders must keep all of them, and how many states a search may visit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from planner.verifier.wording import judge, say_some
 class Answer(Struct, frozen=True):
     """Whether a law holds, ``None`` if a search ended at its bound; ``detail`` says why.
 
-    ``order`` is an order of removals that shows it, by position in the plan.
+    ``order`` is an order of removals that shows that, by positions of the plan's victims.
     """
 
     holds: bool | None
@@ -37,7 +37,7 @@ CHECKS: Final[Register[Callable[[Case, Sequence[Law], int], Answer]]] = Register
 
 @CHECKS.of(kueue.ST_ATTEMPTS)
 def attempts_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:  # noqa: ARG001
-    """ST-01: victims of a later attempt only where the earlier one finds nobody.
+    """ST-01: victims of a later attempt only where the earlier one finds no victims.
 
     For every attempt before the plan's own in Kueue's order: no set of its candidates, removed
     one by one in whichever order as KQ-07 permits, makes the preemptor fit. That is so if it
@@ -47,18 +47,18 @@ def attempts_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:  # n
     if case.borrowing in due:
         return Answer(holds=True, detail=f"{_say_attempt(case.borrowing)} is due")
     said = " and ".join(map(_say_attempt, due))
-    # Where the earlier attempt was not decided, neither is this: it may have found somebody.
+    # If the earlier attempt is not decided, neither is this law: it may find victims.
     return Answer(False if decided else None, f"{said} comes first and finds victims")
 
 
 def attempts_due(setting: Setting, most: int = MOST_STATES) -> tuple[tuple[bool, ...], bool]:
-    """Return the attempts that may give victims, and whether that is decided for certain.
+    """Return the attempts whose victims are legal, and whether that is certain.
 
-    It is the first that finds any; the last, where none does. One of which it is not known
-    whether it finds any counts as if it did.
+    It is one: the first attempt that finds victims, or the last if none does. An attempt for
+    which that is not decided counts as finding victims.
     """
     for borrowing in setting.attempts[:-1]:
-        # Who may go in an attempt at all (docs/semantics/kueue.md §5.3 and §5.6).
+        # Candidates of this attempt (docs/semantics/kueue.md §5.3 and §5.6).
         candidates = [
             one
             for one in setting.candidates
@@ -76,7 +76,7 @@ def _say_attempt(borrowing: bool | None) -> str:  # noqa: FBT001 - an attempt is
 
 @CHECKS.of(kueue.ST_STRATEGIES)
 def strategies_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:
-    """ST-02: the second strategy only where the first finds nobody.
+    """ST-02: the second strategy only where the first finds no victims.
 
     An order of the victims exists, with a first and a second pass. With a and b the children of
     the common ancestor on the victim's and on the preemptor's side, REQ counted, each victim of
@@ -85,9 +85,9 @@ def strategies_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:
         first pass     the first configured strategy
         second pass    share(b) < share(a) before the removal (LessThanInitialShare)
 
-    The second begins when no queue has candidates left for the first: when it was the turn of a
-    queue, it gave somebody who passes, or all of its candidates were refused. Only those who
-    were refused take part in the second pass. Source: docs/semantics/kueue.md §6.5 and §6.6.
+    The second begins when no queue has candidates left for the first: at each of its turns, a
+    queue gave a candidate that passes, or all of its candidates were refused. Only candidates
+    that were refused take part in the second pass. Source: docs/semantics/kueue.md §6.5 and §6.6.
     """
     return _in_order(case, (*kept, kueue.ST_STRATEGIES), most)
 
@@ -96,10 +96,10 @@ def strategies_in_turn(case: Case, kept: Sequence[Law], most: int) -> Answer:
 def highest_share_first(case: Case, kept: Sequence[Law], most: int) -> Answer:
     """ST-03: each removal is from the ClusterQueue whose turn it is.
 
-    From the root down, at each cohort among the children that matter: the highest share, a
-    cohort before a queue of the same; among equals any. A child matters if a queue with
+    It is found from the root down, at each cohort by the highest share among the children that
+    matter: of equal ones a cohort before a queue, and else any. A child matters if a queue with
     candidates left is there or below it, and it borrows or lies on the preemptor's path. The
-    queue found gives somebody who passes, if anybody of it does. Source:
+    queue found gives a candidate that passes, if it has one. Source:
     docs/semantics/kueue.md §6.4.
     """
     return _in_order(case, (*kept, kueue.ST_HIGHEST_SHARE), most)
@@ -109,7 +109,7 @@ def highest_share_first(case: Case, kept: Sequence[Law], most: int) -> Answer:
 def one_per_queue(case: Case, kept: Sequence[Law], most: int) -> Answer:
     """ST-04: in the second pass every ClusterQueue gives at most one victim.
 
-    Whether it gave one or none, it has no other turn. Source: docs/semantics/kueue.md §6.6.
+    Whether it gave one or none, it has no second turn. Source: docs/semantics/kueue.md §6.6.
     """
     return _in_order(case, (*kept, kueue.ST_ONE_PER_QUEUE), most)
 
@@ -125,7 +125,7 @@ def stops_when_it_fits(case: Case, kept: Sequence[Law], most: int) -> Answer:
 
 
 def _in_order(case: Case, laws: Sequence[Law], most: int) -> Answer:
-    """Look for an order of the victims that all of some laws permit."""
+    """Look for an order of the victims that all laws given permit."""
     if isinstance(case, FairCase):
         orders = FairOrders(case.setting, case.victims, laws)
         found, order = orders.find(most)
@@ -147,8 +147,8 @@ class Strict(Struct, frozen=True):
     """What the laws of precedence say of victims that today's laws accept.
 
     ``legal`` is ``None`` where it is not decided: a search ended at its bound. ``verdicts`` are
-    of the laws that apply, as far as they are decided, each in the company of those before it
-    that hold. ``order`` is an order of removals that all of them permit, if there is one.
+    of the laws that apply, as far as they are decided, each judged together with the earlier laws
+    that hold. ``order`` is an order of removals that all laws permit, if there is one.
     """
 
     legal: bool | None
@@ -159,12 +159,12 @@ class Strict(Struct, frozen=True):
 def judge_strictly(case: Case, most: int = MOST_STATES) -> Strict:
     """Judge victims by the laws of precedence; each search over orders visits ``most`` states.
 
-    Today's laws must accept the case: only what they permit is looked at.
+    Today's laws must accept the case: only removals that they permit are searched.
     """
     laws = of_precedence("kueue-fair" if isinstance(case, FairCase) else "kueue-classical")
     if not case.victims:
         return Strict(legal=True)
-    # All at once first: that is the answer nearly always, and one search in place of one each.
+    # All laws at once first: that nearly always answers, by one search in place of one per law.
     answer = CHECKS[kueue.ST_ATTEMPTS.id](case, (), most) if laws[0] is kueue.ST_ATTEMPTS else None
     if answer is None or answer.holds:
         answer = CHECKS[laws[-1].id](case, laws[:-1], most)
@@ -175,7 +175,7 @@ def judge_strictly(case: Case, most: int = MOST_STATES) -> Strict:
     verdicts = ()
     for law in laws:
         one = CHECKS[law.id](case, kept, most)
-        # What comes after is judged in the company of those before: without them it means nothing.
+        # Later laws are judged together with earlier ones: without these they mean nothing.
         if one.holds is None:
             break
         verdicts += (judge(law, [] if one.holds else [one.detail], one.detail),)

@@ -1,26 +1,26 @@
 """Bounded searches over orders of removals: classical preemption, and fair sharing.
 
-In classical preemption attempts go in turn, and nobody goes once it fits. Under fair sharing
-documented precedence is kept.
+In classical preemption attempts go in turn, and no victim goes once the preemptor fits. Under fair
+sharing documented precedence is kept.
 
-Kueue finds victims in two passes (docs/semantics/kueue.md §6.4 to §6.6). A moment of either is
+There Kueue finds victims in two passes (docs/semantics/kueue.md §6.4 to §6.6). A moment of one is
 
     gone    the victims removed so far, the preemptor's request REQ being counted in its queue
     left    the candidates that this pass still has, victims and others
-    failed  those which the first strategy refused when it was the turn of their queue
+    failed  the candidates that the first strategy refused when it was the turn of their queue
 
-Whose turn it is follows from gone and left: what has no candidate left, or no longer borrows,
-never comes back, as usage only falls. Within a queue any order of candidates is looked at: it is
-the scheduler's heuristic, as ties between shares are. So when it is the turn of a queue,
+Whose turn it is follows from gone and left: a node without candidates left, or that no longer
+borrows, never gets a turn again, as usage only falls. Within a queue all orders of candidates are
+searched: that order is the scheduler's heuristic, as ties between shares are. So at a queue's turn,
 
-    nobody of it passes     all of it fail; in the second pass, it is done with
-    somebody of it passes   one who passes goes, and some of those who fail may have come before
+    no candidate passes     all of them fail; in the second pass, the queue is done
+    a candidate passes      one that passes goes, perhaps after some that fail
 
-and if no victim is among those who pass, these orders do not lead to the victims. What failed
-before somebody passed matters in two ways only: a candidate that is no victim cannot be asked
-again in this pass, and one of the queue is there for the second. So of those who are no victims
-either nobody fails first or all do, and of the victims at most one: a queue has room for one in
-the second pass. Without law ST-04 it has room for more, and each choice is looked at.
+and if no victim is among those that pass, these orders do not lead to the victims. Which ones
+failed before one passed matters in two ways only: they are not asked again in this pass, and only
+they are asked in the second. So of the candidates that are no victims either none fail first or all
+do, and of the victims at most one: a queue gives one in the second pass. Without law ST-04 it can
+give more, and each choice is searched.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Positions = frozenset[int]
 
 
 class Moment(NamedTuple):
-    """What a search has reached; positions are those of the candidates.
+    """A state that a search has reached; candidates are named by their positions.
 
     In one attempt of classical preemption the order alone matters.
     """
@@ -59,7 +59,7 @@ class Moment(NamedTuple):
 
     @property
     def gone(self) -> Positions:
-        """Who was removed."""
+        """The candidates that were removed."""
         return frozenset(self.order)
 
     @property
@@ -74,7 +74,7 @@ def search(
     is_end: Callable[[Moment], bool],
     most: int = MOST_STATES,
 ) -> tuple[bool | None, tuple[int, ...]]:
-    """Look for an end, the first step first; no state is visited twice.
+    """Search depth first, steps in order, for a moment that ``is_end``; none is visited twice.
 
     Returns whether there is one, and the order that leads to it; ``None`` if ``most`` states were
     visited and some are left.
@@ -97,7 +97,7 @@ def search(
 
 
 class Ledger:
-    """The usage after removals; only the last one is kept, as trees may be large."""
+    """The usage after sets of removals; only the last usage is kept, as trees may be large."""
 
     def __init__(self, setting: Setting, start: Usage, workloads: Sequence[Admitted]) -> None:
         self.setting = setting
@@ -107,12 +107,12 @@ class Ledger:
         self._fits: dict[tuple[frozenset[int], bool], bool] = {}
 
     def usage(self, gone: frozenset[int]) -> Usage:
-        """Return the usage without those at some positions; it is not to be changed."""
+        """Return the usage without the workloads at positions; callers must not change it."""
         before, usage = self._last
         if before != gone:
-            # A search mostly goes one further: then removals are continued in place of a new copy.
+            # A search mostly removes one more: then removals are continued in place of a new copy.
             usage = usage if before < gone else self._start.copy()
-            # Usage depends on who is gone alone (docs/explanation/closed-form.md, Lemma 1).
+            # Usage depends only on which are gone (docs/explanation/closed-form.md, Lemma 1).
             for position in gone - before if before < gone else gone:
                 usage.remove(self.workloads[position].queue, self.workloads[position].usage)
             self._last = gone, usage
@@ -121,7 +121,7 @@ class Ledger:
     def fits(self, gone: frozenset[int], *, borrowing: bool) -> bool:
         """Say whether the preemptor fits (docs/semantics/kueue.md §5.1 ``workloadFits``).
 
-        Its request is not counted in the usage.
+        The preemptor's request is not counted in the usage.
         """
         known = self._fits.get((gone, borrowing))
         if known is None:
@@ -136,7 +136,7 @@ class Ledger:
 
 @dataclass
 class AttemptOrders:
-    """All orders in which some workloads may be removed in one attempt.
+    """All orders in which workloads may be removed in one attempt.
 
     Source: docs/semantics/kueue.md §5.6.
     """
@@ -151,12 +151,12 @@ class AttemptOrders:
         self.everybody = frozenset(range(len(self.workloads)))
 
     def all_of_them(self, most: int = MOST_STATES) -> tuple[bool | None, tuple[int, ...]]:
-        """Look for an order of all; with ``stops``, the preemptor must not fit before the end."""
+        """Look for an order of all workloads; with ``stops``, one that fits only at the end."""
         return search(Moment(), self._steps, lambda m: m.gone == self.everybody, most)
 
     def enough(self, most: int = MOST_STATES) -> bool | None:
-        """Say whether the preemptor fits without some of them, removed in some order."""
-        # Fitting is monotone, so where all of them are not enough no part of them is.
+        """Say whether a legal order of removals makes the preemptor fit; ``None`` if undecided."""
+        # Fitting is monotone: if removing all workloads is not enough, no subset is.
         if not self._fits(self.everybody):
             return False
         return search(Moment(), self._steps, lambda moment: self._fits(moment.gone), most)[0]
@@ -176,7 +176,7 @@ class AttemptOrders:
         def size(position: int) -> tuple[int, ...]:
             return tuple(self.workloads[position].usage.get(fr, 0) for fr in contested)
 
-        # Small ones first: they leave a queue over its quota for longest.
+        # Small workloads first: they leave a queue over its quota for longest.
         for position in sorted(self.everybody - gone, key=size):
             queue = self.workloads[position].queue
             if queue not in idle:
@@ -189,9 +189,9 @@ class AttemptOrders:
 
 @dataclass
 class FairOrders:
-    """All orders in which Kueue might remove some victims, as far as some laws say.
+    """All orders in which Kueue might remove the victims, as far as ``laws`` say.
 
-    ``laws`` are the laws of precedence that are in force.
+    These are the laws of precedence that are in force.
     """
 
     setting: FairSetting
@@ -233,7 +233,7 @@ class FairOrders:
             yield Moment(moment.order, moment.failed, frozenset(), second=True)
 
     def _is_hopeful(self, moment: Moment) -> bool:
-        """Say whether every victim that is still there can be asked again."""
+        """Say whether every victim not yet removed can be asked, now or in the second pass."""
         waiting = self.wanted - moment.gone
         again = not moment.second and len(self.setting.strategies) > 1
         if again and ST_ONE_PER_QUEUE in self.laws:
@@ -251,18 +251,18 @@ class FairOrders:
             return [root] if moment.left & self.queues.get(root, frozenset()) else []
         usage = self.counted.usage(moment.gone)
         below = self._below(moment, {n: self.shares_of(usage, n) for n in self.nodes})
-        # Without that law it may be the turn of any queue that still matters.
+        # Without ST-03 it may be the turn of any queue that still matters.
         if ST_HIGHEST_SHARE not in self.laws:
             return [node for nodes in below.values() for node in nodes if node in self.queues]
         return list(self._highest(below, root))
 
     def _below(self, moment: Moment, shares: Mapping[int, Share]) -> dict[int, dict[int, Share]]:
-        """Return the children that still matter, with their shares, of every cohort that does."""
+        """Return, per cohort, the children that can still get a turn, with their shares."""
         on_path, tree = self.setting.path, self.setting.snapshot.tree
         alive: dict[int, dict[int, Share]] = {}
         for queue, positions in self.queues.items():
             path = tree.path(queue)
-            # What does not borrow is pruned, with all below it; on the preemptor's path nothing is.
+            # A node that does not borrow is pruned with all below it; not on the preemptor's path.
             borrows = all(node in on_path or shares[node].borrowing for node in path)
             if borrows and not moment.left.isdisjoint(positions):
                 for node, parent in pairwise(path):
@@ -274,20 +274,20 @@ class FairOrders:
         shares = {node: share.order for node, share in below.get(cohort, {}).items()}
         top = max(shares.values(), default=None)
         ahead = [node for node, share in shares.items() if share == top]
-        # Of equal shares a cohort goes before a queue: Kueue descends where it is as high.
+        # Of equal shares a cohort comes before a queue: Kueue then descends into the cohort.
         cohorts = [node for node in ahead if node not in self.queues]
         for node in cohorts:
             yield from self._highest(below, node)
         if not cohorts:
             yield from ahead
 
-    # What it gives (§6.5 and §6.6).
+    # What the queue gives (§6.5 and §6.6).
 
     def _visit(self, moment: Moment, queue: int, here: Positions) -> Iterator[Moment]:
-        """Yield what may come of it when it is the turn of a queue and its candidates ``here``."""
+        """Yield the moments that can follow the turn of a queue with candidates ``here`` left."""
         passing = self._passing(moment, queue, here)
         if not passing:
-            # There is no third pass: who fails in the second is not kept.
+            # There is no third pass: candidates that fail in the second are dropped.
             failed = moment.failed if moment.second else moment.failed | here
             yield moment._replace(left=moment.left - here, failed=failed)
             return
@@ -295,7 +295,7 @@ class FairOrders:
             node, one = say_node(self.setting.snapshot, queue), self.candidates[min(passing)]
             self._note(moment, f"it is the turn of {node}, which would give {one.key}")
             return
-        # Of victims that hold the same, one order is as good as another: trying one is enough.
+        # Victims with the same usage are interchangeable: trying one of them is enough.
         different: dict[object, int] = {}
         for position in sorted(passing & self.wanted):
             held = tuple(sorted(self.candidates[position].usage.items()))
@@ -320,9 +320,9 @@ class FairOrders:
         before = self.shares_of(usage, side[-1])
         in_turn = ST_STRATEGIES in self.laws
         # The second pass always asks for LessThanInitialShare; so does a first pass configured so.
-        # That share is the same for all of a queue, so either all pass or nobody does.
+        # That share is the same for all of a queue, so either all pass or none does.
         if moment.second or (in_turn and setting.strategies[0] != FINAL_SHARE):
-            # Shares of before: REQ is counted, and whoever went so far is gone.
+            # Shares before this removal: REQ is counted, and earlier victims are gone.
             return here if mine.order < before.order else frozenset()
         after = {p: self._share_without(usage, p, side[-1]) for p in here}
         if in_turn:
@@ -341,7 +341,7 @@ class FairOrders:
         return share
 
     def _failing_first(self, failing: Positions) -> Iterator[Positions]:
-        """Yield who of those that fail may have been asked before, nobody first."""
+        """Yield the sets of failing candidates that may have been asked before, none first."""
         if ST_STRATEGIES not in self.laws:
             yield frozenset()
             return

@@ -1,9 +1,9 @@
 """Room and placement on nodes, KT-01 and KT-02, beside the laws of Kueue.
 
-judge.py   the laws, one check each, and what a search asks: do pods find a place? Kueue's own
+judge.py   the laws, one check each, and for searches whether pods find a place; Kueue's own
            placement, replayed
-leaves.py  which nodes take a podset, and what the leaves of a tree take, once victims are gone;
-           whether there is room for one group, in closed form
+leaves.py  which nodes may take a podset, and how many pods the leaves of a tree take once victims
+           are gone; whether there is room for one group, in closed form
 """
 
 from planner.verifier.kueue_topology.judge import CHECKS, Floor

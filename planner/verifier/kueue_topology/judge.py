@@ -1,7 +1,7 @@
 """The laws of placement, one check each, and Kueue's own placement of one group and of all in turn.
 
 Balanced placement and preferred node affinity are left out: they change where several
-podsets find room, and a plan for such says that it did not look at topology.
+podsets find room, and a plan for these says that it did not look at topology.
 
 Source: docs/semantics/kueue-topology.md §4 to §8.
 """
@@ -30,12 +30,12 @@ from planner.verifier.wording import judge, say_some
 MIXED: Final = "TASProfileMixed"
 
 Leaves = Sequence[tuple[int, int]]
-"""Leaves with how many pods each gets."""
+"""Pairs of a leaf and the number of pods that it gets."""
 
 
 @dataclass(slots=True, eq=False)
 class _Domain:
-    """A domain: first what it takes, then what it is given."""
+    """A domain: its numbers are first what it can take, then what it is given."""
 
     place: int
     below: Sequence[_Domain] = ()
@@ -55,7 +55,7 @@ class _Domain:
 
 
 class _Placing:
-    """One run of the procedure."""
+    """One run of Kueue's placement, for one group."""
 
     def __init__(self, tree: FlavorTree, aim: Aim, group: Group, *, mixed: bool) -> None:
         self.tree, self.aim = tree, aim
@@ -73,7 +73,7 @@ class _Placing:
         if chosen is None:
             return None
         level, domains = chosen
-        # By place is by level values: the tree is sorted so (§5.6).
+        # Sorted by place means by level values: the tree has that order (§5.6).
         leaves = sorted(self._spread(level, domains), key=lambda leaf: leaf.place)
         return (
             [(leaf.place, leaf.pods) for leaf in leaves if leaf.pods > 0],
@@ -81,7 +81,7 @@ class _Placing:
         )
 
     def _domains(self, slots: Slots) -> list[list[_Domain]]:
-        """What all domains take, from the leaves up."""
+        """Return the domains of every level with what they can take, from the leaves up."""
         demands = zip(slots.pods, slots.beside, slots.lead, strict=True)
         row = [
             _Domain(place, (), pods, beside, lead=lead)
@@ -104,13 +104,13 @@ class _Placing:
         return levels
 
     def _add_up(self, domain: _Domain, layer: int) -> None:
-        # Inner layers are whole as well: what is left over below a child is lost further up (§5.2).
+        # Inner layers are whole as well: a remainder below a child is lost further up (§5.2).
         whole = [child.pods // layer * layer for child in domain.below]
         beside = [child.pods_beside // layer * layer for child in domain.below]
         domain.pods = sum(whole)
         domain.slices = sum(child.slices for child in domain.below)
         domain.lead = max((child.lead for child in domain.below), default=0)
-        # The leader takes the child where it costs least; only a child that can take it counts.
+        # The leader goes into the child where it costs least, of those that can take it.
         may = [i for i, child in enumerate(domain.below) if child.lead or not self.leaders]
         if may:
             domain.pods_beside = domain.pods - min(whole[i] - beside[i] for i in may)
@@ -123,7 +123,7 @@ class _Placing:
 
     @staticmethod
     def _best(some: Sequence[_Domain], need: int, leaders: int, *, slices: bool) -> _Domain:
-        """Return the smallest that is enough, the first of several; else list[0]."""
+        """Return the first of the smallest domains that are enough; ``some[0]`` if none is."""
         beside = leaders > 0
         enough = [
             d for d in some if d.lead >= leaders and d.takes(slices=slices, beside=beside) >= need
@@ -133,7 +133,7 @@ class _Placing:
     def _choose(
         self, levels: Sequence[Sequence[_Domain]], level: int
     ) -> tuple[int, list[_Domain]] | None:
-        """One domain that takes all, or several of one level."""
+        """Return a level, with one domain that takes all pods or several; ``None`` without."""
         need, leaders = self.count // self.aim.size, self.leaders
         domains = sorted(
             levels[level],
@@ -149,7 +149,7 @@ class _Placing:
             return level, [top]
         if self.aim.required:
             return None
-        # A preferred level that does not do is given up one level at a time, up to the top.
+        # A preferred level without such a domain gives way to the level above, up to the top.
         if self.aim.is_preferred and level > 0:
             return self._choose(levels, level - 1)
         several = self._several(domains, need)
@@ -183,7 +183,7 @@ class _Placing:
     def _leader_first(
         domains: Sequence[_Domain], count: int, leaders: int, size: int, *, slices: bool
     ) -> list[_Domain]:
-        """Bring one to the front that takes the leader and leaves enough."""
+        """Move a domain to the front that takes the leader and leaves room enough for the pods."""
         row = list(domains)
         if leaders and len(row) > 1:
             have = sum(d.takes(slices=slices, beside=False) for d in row)
@@ -196,7 +196,7 @@ class _Placing:
         return row
 
     def _spread(self, level: int, chosen: Sequence[_Domain]) -> list[_Domain]:
-        """Give the pods to the leaves below."""
+        """Give the pods of the chosen domains to the leaves below; return these leaves."""
         aim, depth = self.aim, self.tree.depth
         fit = self._take(chosen, self.count, self.leaders, aim.size, slices=True)
         while level < min(depth, aim.slice_level):
@@ -231,8 +231,8 @@ class _Placing:
             here = d.takes(slices=slices, beside=beside)
             done = here >= rest and d.lead >= leaders
             lead = leaders if done else min(d.lead, leaders)
-            # Beside a leader a domain may take all that is left and still lack the leader: then the
-            # amount is cut, and the next one has the leader alone.
+            # A domain may take all pods that are left but not the leader: then the amount is cut,
+            # and the next domain has the leader alone.
             here = rest if done else min(here, rest) if beside else here
             d.lead = lead
             d.pods = here * each
@@ -243,7 +243,7 @@ class _Placing:
             out.append(d)
             if done:
                 return out
-        # Never reached: what was chosen holds enough (docs/semantics/kueue-topology.md §7).
+        # Never reached: the chosen domains hold enough (docs/semantics/kueue-topology.md §7).
         return []
 
 
@@ -254,25 +254,25 @@ CHECKS: Final[Register[Check]] = Register()
 
 
 class Floor(Struct, frozen=True, dict=True):
-    """What has to be placed on the nodes of a snapshot; nothing where there are no groups."""
+    """The groups of podsets that have to be placed on the nodes of a snapshot, if any."""
 
     snapshot: Snapshot
     groups: tuple[Group, ...]
 
     @cached_property
     def nodes(self) -> Nodes:
-        """The nodes, with what is known of them."""
+        """The nodes of the snapshot, with what was worked out about them."""
         return Nodes(self.snapshot)
 
     def without_room(self, victims: Collection[Admitted]) -> list[Group]:
-        """Return the groups for which there is no room, each taken by itself."""
+        """Return the groups without room once victims are gone, each taken by itself."""
         given, nodes = self.nodes.given_back(victims), self.nodes
         slots = [nodes.slots(one, given.get(one.flavor, {}), {}) for one in self.groups]
         pairs = zip(self.groups, slots, strict=True)
         return [one for one, has in pairs if not has_room(nodes.tree(one.flavor), one, has)]
 
     def marks(self, workloads: Iterable[Admitted]) -> Iterator[Hashable]:
-        """Yield what each gives back on the nodes of all groups: equal for those alike."""
+        """Yield what each workload gives back on nodes: equal if two give back the same."""
         flavors = sorted({group.flavor for group in self.groups})
         for workload in workloads:
             given = self.nodes.given_back([workload]) if flavors else {}
@@ -284,18 +284,18 @@ class Floor(Struct, frozen=True, dict=True):
             )
 
     def owner_of(self, flavor: str) -> str:
-        """Return who has the leaves of a flavor: itself, nobody where it shares hosts with others.
+        """Return the flavor as the owner of its leaves, or "" where it shares hosts with others.
 
         Flavors of the same hosts see what podsets take there under any of them; other trees have
-        leaves of their own, by ids that may be the same.
+        leaves of their own, though ids may be the same.
         """
         gate, tree = self.snapshot.configuration.gate, self.nodes.tree(flavor)
         return "" if tree.ends_in_host and gate(OVERLAPPING) else flavor
 
     def placed(self, victims: Collection[Admitted]) -> dict[str, Leaves] | str:
-        """Place all groups in turn, as Kueue does: the leaves of every podset, by its name.
+        """Place all groups in turn, as Kueue does; return the leaves of every podset, by its name.
 
-        Or the name of the first group that finds no place.
+        If a group finds no place, return the name of the first such group.
         """
         mixed, nodes = self.snapshot.configuration.gate(MIXED), self.nodes
         given = nodes.given_back(victims)
@@ -317,13 +317,13 @@ class Floor(Struct, frozen=True, dict=True):
         return found
 
     def admits(self, victims: Collection[Admitted]) -> bool:
-        """Say whether nothing forbids victims: at will that is room for each group by itself."""
+        """Say whether nodes permit victims: at will, whether each group by itself has room."""
         if self.snapshot.topologies.at_will:
             return not self.without_room(victims)
         return self.finds(victims)
 
     def finds(self, victims: Collection[Admitted]) -> bool:
-        """Say whether Kueue finds a place for all groups; of one alone that is whether it has room.
+        """Say whether Kueue finds a place for all groups: for one alone, whether it has room.
 
         Source: docs/semantics/kueue-topology.md §7 and §8.
         """
@@ -342,7 +342,7 @@ def faults_of(
     for group in floor.groups:
         tree = floor.nodes.tree(group.flavor)
         rows = [_row(floor, group, pods, places, put) for pods in group.members]
-        # The rows say where pods are, in place of where they could be; the sums are the same.
+        # The rows count pods that are there, not those that could be; the sums are the same.
         lead = rows[1] if group.leader else rows[0]
         if not has_room(tree, group, Slots(rows[0], rows[0], lead)):
             yield f"the places of podset {group.name} are not room enough for it"
@@ -355,7 +355,7 @@ def faults_of(
             there = put.get((owner, tree.leaf_id(leaf)), {})
             for name in sorted(asked & there.keys()):
                 left = floor.nodes.left(group.flavor, leaf, name)
-                # A leaf that is over-committed has no room, but it does not make others impossible.
+                # An over-committed leaf has no room, and is no fault if nothing is put there.
                 if there[name] > max(0, left + back.get(leaf, {}).get(name, 0)):
                     yield f"{tree.leaf_id(leaf)} has not enough {name} for what is put there"
 
@@ -384,8 +384,8 @@ def _row(
 def room(floor: Floor, victims: Sequence[Admitted], places: Sequence[PodSetPlaces] = ()) -> Verdict:
     """KT-01: each group has room on the nodes by itself, in closed form.
 
-    Of several the places that a plan names are judged, too: each node holds what they put there,
-    and what a group has there is room enough. Where none are named, KT-02 judges Kueue's own.
+    Of several groups the places that a plan names are judged, too: each node has room for what is
+    put there, and each group has enough places. Where none are named, KT-02 judges Kueue's own.
 
     The slots of all leaves, with what victims take there given back, are added up level by level:
     whole slices at their level, one domain that holds all where one is required; with a leader,
@@ -418,7 +418,7 @@ def placement(
 
     Source: docs/semantics/kueue-topology.md §4 and §5.
     """
-    del places  # who says where pods go does not matter: it is Kueue who puts them there
+    del places  # what a plan names does not matter: Kueue itself places the pods
     placed = floor.placed(victims)
     if isinstance(placed, str):
         wrong = f"podset {placed} finds no place on the nodes once those before it have theirs"

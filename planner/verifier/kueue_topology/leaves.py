@@ -1,4 +1,4 @@
-"""Which nodes take a podset, what the leaves of a tree take, and whether a group has room there.
+"""Which nodes may take a podset, what leaves of a tree take, and whether a group has room there.
 
 Source: docs/semantics/kueue.md §4.2 and docs/semantics/kueue-topology.md §2.4, §4.1 and §7.
 """
@@ -18,7 +18,7 @@ from planner.quota.kueue.topology_tree import FlavorTree
 from planner.state.kueue import Node, ResourceFlavor
 from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, Taint, Toleration
 
-# How many values Kubernetes accepts of each operator; another number is a selector it refuses.
+# How many values Kubernetes accepts for an operator; it refuses selectors with other numbers.
 _VALUES_PER_OPERATOR: Final = {
     **dict.fromkeys(("In", "NotIn"), range(1, 2**31)),
     **dict.fromkeys(("Exists", "DoesNotExist"), range(1)),
@@ -32,7 +32,7 @@ _LONGEST_LABEL: Final = 63
 class Obstacle(NamedTuple):
     """Why a podset cannot run on a flavor.
 
-    ``fatal`` is a selector that cannot be evaluated: no walk over flavors gets past it.
+    ``fatal`` says that a selector cannot be evaluated, which ends the walk over flavors.
     """
 
     text: str
@@ -46,8 +46,8 @@ def obstacle_between(
 
     Taints with effect NoSchedule or NoExecute need a toleration, of the pods or of the flavor.
     Selectors count only where they name a label that the flavor defines; a term of the affinity
-    that names none permits every flavor. In older releases the labels of ``others``, which the
-    same resource group lists, count as well.
+    that names no such label permits every flavor. In older releases the labels of ``others``,
+    which the same resource group lists, count as well.
     """
     tolerations = [*flavor.spec.tolerations, *pod.tolerations]
     for taint in _kept_away(flavor.spec.node_taints, tolerations):
@@ -67,10 +67,10 @@ def obstacle_between(
         [row for row in term.match_expressions if row.key in labels]
         for term in (affinity.required.terms if affinity and affinity.required else ())
     ]
-    # Terms are ORed, so one that says nothing about these labels permits all of them. Kueue then
-    # drops the whole affinity, also where another term could not be evaluated.
+    # Terms are ORed, so one without such rows permits every flavor. Kueue then drops the whole
+    # affinity, also where another term could not be evaluated.
     silent = not terms or not all(terms)
-    # All rows before any is compared: one that is not valid makes the term so, met or not.
+    # All rows are validated before any is compared: an invalid row makes its term invalid.
     valid = [rows for rows in terms if all(map(_is_valid, rows))]
     if silent or any(all(_judge_row(row, labels[row.key]) for row in rows) for rows in valid):
         return None
@@ -82,7 +82,7 @@ def obstacle_between(
 def runs_on(node: Node, pod: PodSpec, tolerations: Sequence[Toleration]) -> bool:
     """Say whether pods may run on one node (docs/semantics/kueue-topology.md §4.1).
 
-    Here all labels of the node count, and a term of the affinity that names none is met by no node.
+    Here all labels of the node count, and no node meets an empty term of the affinity.
     """
     labels = node.metadata.labels
     repelled = any(_kept_away(node.spec.taints, tolerations))
@@ -124,7 +124,7 @@ def _kept_away(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> It
 
 
 def _covers(toleration: Toleration, taint: Taint) -> bool:
-    # Empty means any, of effects and of keys alike.
+    # An empty effect means any effect, an empty key any key.
     if toleration.effect not in ("", taint.effect) or toleration.key not in ("", taint.key):
         return False
     if toleration.operator == "Exists":
@@ -164,11 +164,11 @@ MOST: Final = 2**31 - 1
 """As many pods as Kueue can count."""
 
 Assumed = Mapping[str, Mapping[str, int]]
-"""What podsets served before take, by the ids of leaves."""
+"""What the podsets placed before take, by the ids of leaves."""
 
 
 class Slots(NamedTuple):
-    """What each leaf takes of one group: pods; pods beside the leader; whether it takes that."""
+    """What each leaf takes of a group: pods; pods beside the leader; 1 if it takes the leader."""
 
     pods: Sequence[int]
     beside: Sequence[int]
@@ -187,15 +187,15 @@ class Nodes(Struct, frozen=True):
         return self.snapshot.topologies.trees[flavor]
 
     def given_back(self, victims: Iterable[Admitted]) -> dict[str, dict[int, dict[str, int]]]:
-        """Return what leaves get back, flavor by flavor, when victims go."""
+        """Return what leaves get back, flavor by flavor, when victims are removed."""
         found: dict[str, dict[int, dict[str, int]]] = {}
         topologies, queues = self.snapshot.topologies, self.snapshot.queues
         for victim in victims:
-            # Of its own flavors only, and only those its queue lists: Kueue gives nothing back to
-            # other flavors of the same node (§2.4).
+            # Only in the victim's own flavors, and those that its queue lists: Kueue gives nothing
+            # back to other flavors of the same node (§2.4).
             for one in topologies.moved_by(victim.workload, queues[victim.queue]):
                 leaf = self.tree(one.flavor).leaf_of.get(one.leaf)
-                # A leaf that is not in the tree holds nothing: its node is gone.
+                # A leaf that is not in the tree gets nothing back: its node is gone.
                 if leaf is not None:
                     add_to(found.setdefault(one.flavor, {}).setdefault(leaf, {}), one.amounts)
         return found
@@ -203,9 +203,9 @@ class Nodes(Struct, frozen=True):
     def slots(
         self, group: Group, given: Mapping[int, Mapping[str, int]], assumed: Assumed
     ) -> Slots:
-        """Return what the leaves take of a group with so much given back, and so much assumed."""
+        """Return what leaves take of a group, with ``given`` back and ``assumed`` taken."""
         tree, now = self.tree(group.flavor), self._known.get(group.name)
-        if now is None:  # with nobody gone, and nothing assumed
+        if now is None:  # before any removal, and with nothing assumed
             rows = [
                 self._count(group, leaf, {}, {}) if suited else (0, 0, 0)
                 for leaf, suited in enumerate(self.suited_to(group.workers))
@@ -214,7 +214,7 @@ class Nodes(Struct, frozen=True):
             now = self._known[group.name] = Slots(*columns) if rows else Slots((), (), ())
         changed = set(given)
         changed.update(tree.leaf_of[name] for name in assumed if name in tree.leaf_of)
-        # Most leaves are as they were: only those where something changes are counted anew.
+        # Most leaves are as they were: only leaves where something changes are counted anew.
         if not changed:
             return now
         pods, beside, lead = list(now.pods), list(now.beside), list(now.lead)
@@ -226,7 +226,7 @@ class Nodes(Struct, frozen=True):
         return Slots(pods, beside, lead)
 
     def left(self, flavor: str, leaf: int, name: str) -> int:
-        """Return what a leaf has left of a resource before anybody goes; it may be below 0."""
+        """Return what a leaf has left of a resource before any removal; it may be below 0."""
         column = self.tree(flavor).column_of.get(name)
         placed = self.snapshot.placed or self.snapshot.topologies.occupancy
         return 0 if column is None else placed.left[flavor][leaf][column]
@@ -237,7 +237,7 @@ class Nodes(Struct, frozen=True):
         def cap(name: str) -> int:
             left = self.left(group.flavor, leaf, name)
             known = name in self.tree(group.flavor).column_of
-            # What no node of the tree mentions is 0 there, and no sum makes it more.
+            # A resource that no node of the tree mentions is 0 there, whatever is given back.
             return left + more.get(name, 0) - less.get(name, 0) if known else 0
 
         wanted = group.workers.amounts
@@ -252,7 +252,7 @@ class Nodes(Struct, frozen=True):
         return pods, fitting(wanted, left), 1
 
     def suited_to(self, pods: Pods) -> Sequence[bool]:
-        """Return of each leaf whether it may take pods at all."""
+        """Return for each leaf whether it may take the pods of a podset at all."""
         key = pods.flavor, pods.name
         if key not in self._suited:
             tree = self.tree(pods.flavor)
@@ -265,19 +265,19 @@ class Nodes(Struct, frozen=True):
 
 
 def fitting(wanted: Mapping[str, int], cap: Mapping[str, int]) -> int:
-    """Return how many times amounts fit into what there is."""
+    """Return how many times the amounts wanted fit into the capacity."""
     counts = [max(0, cap[name]) // amount for name, amount in wanted.items() if amount]
     return min([MOST, *counts])
 
 
 def add_to(row: dict[str, int], amounts: Mapping[str, int], count: int = 1) -> None:
-    """Add amounts, so many times, to what stands on a leaf or is given back there."""
+    """Add amounts, ``count`` times, to those taken on a leaf or given back there."""
     for name, amount in amounts.items():
         row[name] = row.get(name, 0) + amount * count
 
 
 def has_room(tree: FlavorTree, group: Group, slots: Slots) -> bool:
-    """Say whether the pods of a group fit, wherever in the tree."""
+    """Say whether the pods of a group fit in the tree as its aim requires."""
     aim = group.aim
     if aim is None or not tree.values[aim.level]:
         return False
@@ -297,7 +297,7 @@ def has_room(tree: FlavorTree, group: Group, slots: Slots) -> bool:
 
 
 def held_by(tree: FlavorTree, group: Group, slots: Slots) -> list[int]:
-    """Return how many slices each domain of the level holds, leaders aside."""
+    """Return how many slices each domain of the group's level can hold, leaders aside."""
     return [] if group.aim is None else _held(tree, group.aim, slots.pods)
 
 
@@ -316,7 +316,7 @@ def slices_at_most(tree: FlavorTree, group: Group, slots: Slots) -> int:
 
 
 def _held(tree: FlavorTree, aim: Aim, pods: Sequence[int]) -> list[int]:
-    """Return how many slices the domains of the level hold: Q summed up."""
+    """Return how many slices each domain of the aim's level can hold: sums of Q (§7)."""
     held = list(pods)
     for level in range(tree.depth, aim.level - 1, -1):
         if level == aim.slice_level:

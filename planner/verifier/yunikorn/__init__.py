@@ -2,9 +2,9 @@
 
 case.py     a plan matched with the state, and a legal order of removals, constructed backwards and
             replayed; YuniKorn's objects in words
-laws.py     one check per law, YK-01 to YK-12; where the fence of an ask is, what priorities are
-            worth below it, and what stands in its way on a node
-facts.py    what a plan claims: values, bounds, order, and what it says of the state
+laws.py     one check per law, YK-01 to YK-12; the fence of an ask, priorities as compared below
+            it, and why the ask cannot have a node
+facts.py    what a plan claims: values, bounds, order of removals, and facts of the state
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""A YuniKorn plan matched with the state: what the laws judge, and in which order victims can go.
+"""A YuniKorn plan matched with the state, and an order in which its victims can be removed.
 
 An order is built backwards, then replayed removal by removal. YuniKorn's objects are put in words
 here, too: amounts as queues.yaml writes them, queues by their path.
 
 The core takes a victim only while its queue has no guaranteed on its path, or less than nothing
 left of it in some type of the ask (docs/semantics/yunikorn.md §5, ``takeable``). What is left
-only grows while victims go, in every queue. So read backwards, from the state without any
-victim: whoever can be put back now, which is to be the last one to go, can still be put back
-after others. Putting back whatever can be, until nothing moves, therefore finds an order if
-there is one; if some cannot be put back, no order is legal.
+only grows while victims go, in every queue. So the order is read backwards, from the state
+without any victim: a victim that can be put back now, as the last one to go, can still be put
+back after others. Putting victims back until none can be therefore finds an order if there is
+one; if some cannot be put back, no order is legal.
 
-Within a queue only the first one to be put back matters: with it the queue is over its
+Within a queue only the first victim to be put back matters: with it the queue is over its
 guaranteed, and all others of that queue follow. Cost: leaves with victims × victims × depth at
 most, and victims × depth as a rule.
 
@@ -40,12 +40,12 @@ from planner.verifier.wording import say_some
 
 
 def say_amount(resource: str, units: int) -> str:
-    """Write an amount of the core's unit with its type: 1500 of ``vcore`` is ``1500m vcore``."""
+    """Write an amount in the core's unit with its type: 1500 of ``vcore`` is ``1500m vcore``."""
     return f"{format_units(units, 'cpu' if resource == VCORE else resource)} {resource}"
 
 
 def say_amounts(amounts: Mapping[str, int], types: Iterable[str] | None = None) -> str:
-    """Write amounts of some types, of all without any; "nothing" if there are none."""
+    """Write the amounts of ``types``, of all if it is ``None``; "nothing" if there are none."""
     chosen = sorted(amounts) if types is None else [t for t in sorted(types) if t in amounts]
     return say_some([say_amount(t, amounts[t]) for t in chosen]) or "nothing"
 
@@ -69,23 +69,23 @@ class Victim(Struct, frozen=True, eq=False):
 
     @property
     def resource(self) -> Resource:
-        """What it holds, in the core's units."""
+        """The resources of the allocation, in the core's units."""
         return self.allocation.resource
 
     def is_spared(self, spare: Spared) -> bool:
-        """Say whether YK-01 spares it."""
+        """Say whether YK-01 spares the allocation."""
         if spare == "opted-out":
             return self.allocation.opted_out
         return spare == "last-tier" and self.last_tier
 
     @property
     def last_tier(self) -> bool:
-        """Whether it opted out of preemption, or is the originator of its application."""
+        """Whether the allocation opted out of preemption, or is its application's originator."""
         return self.allocation.opted_out or self.allocation.originator
 
 
 class Removal(Struct, frozen=True):
-    """What comes of removing the victims.
+    """The result of removing the victims.
 
     ``order`` is a legal order, empty if there is none (or no victim); ``obstacle`` says in words
     why there is none.
@@ -96,7 +96,7 @@ class Removal(Struct, frozen=True):
 
 
 def remove_all(snapshot: Snapshot, victims: Sequence[Victim]) -> Removal:
-    """Find a legal order of removals and replay it; say what stands in the way if none is."""
+    """Find a legal order of removals and replay it; say what stands in the way if there is none."""
     state = snapshot.fresh()
     for victim in victims:
         state.remove(victim.queue, victim.resource)
@@ -115,10 +115,10 @@ def remove_all(snapshot: Snapshot, victims: Sequence[Victim]) -> Removal:
                     state.add(victim.queue, victim.resource)
                 backwards += back
                 del waiting[path]
-                # Others may follow: guaranteed of a common ancestor binds both.
+                # Other queues may follow: guaranteed of a common ancestor binds both.
                 moved = True
     if waiting:
-        # Of one queue: what is left to it before the last of its victims goes.
+        # For one queue: what it has left before the last of its victims goes.
         group = next(iter(waiting.values()))
         victim, keys = group[0], say_some([one.key for one in group])
         state.add(victim.queue, victim.resource)
@@ -140,7 +140,7 @@ def replay(snapshot: Snapshot, order: Sequence[Victim]) -> Removal:
 
 
 def _possible_last(state: Snapshot, group: Sequence[Victim]) -> Victim | None:
-    """Return a victim of a queue that can be the last of them to go, if there is one."""
+    """Return a victim of a queue that can be the queue's last to go, if there is one."""
     for victim in group:
         state.add(victim.queue, victim.resource)
         takeable = state.takeable(victim.queue)
@@ -163,8 +163,8 @@ LAST_TIER: Final = "D0"
 class LastTier(Struct, frozen=True):
     """What a plan says of its last-tier victims: the level that counts them, where it has one.
 
-    ``by_core`` says that the core chose them; ``value`` and ``bound`` are those of the level;
-    ``resort`` says on what it rests that no legal set spares who opted out, ``proved`` that the
+    ``by_core`` says that the core chose the victims; ``value`` and ``bound`` are the level's;
+    ``resort`` says what proves that no legal set spares all that opted out, ``proved`` that the
     plan claims to be proved best.
     """
 
@@ -179,8 +179,8 @@ class LastTier(Struct, frozen=True):
 class YuniKornCase(Struct, frozen=True, dict=True):
     """Victims for one ask on one node, under a rule set.
 
-    ``victims`` are in plan order, each once. ``faults`` is what the plan says that does not
-    match the state at all, in words, by the name of the law it breaks.
+    ``victims`` are in plan order, each once. ``faults`` are statements of the plan that do not
+    match the state at all, in words, by the name of the law they break.
     """
 
     cluster: Cluster
@@ -208,7 +208,7 @@ class YuniKornCase(Struct, frozen=True, dict=True):
 
     @cached_property
     def removal(self) -> Removal:
-        """What comes of removing the victims one by one; with a required node, in any order."""
+        """The result of removing the victims one by one; with a required node, in any order."""
         if self.required_node:
             return Removal(self.victims, "")
         return remove_all(self.snapshot, self.victims)
@@ -221,11 +221,11 @@ class YuniKornCase(Struct, frozen=True, dict=True):
 
     def used(self, queue: Queue) -> Resource:
         """Return what a queue uses today, without what is being preempted already."""
-        # It counts as gone where guaranteed is compared (docs/semantics/yunikorn.md §5).
+        # That counts as gone where guaranteed is compared (docs/semantics/yunikorn.md §5).
         return minus_known(queue.allocated, queue.preempting) or {}
 
     def changed(self, queue: Queue, before: Resource) -> Resource:
-        """Return an amount of a queue with the victims gone, and the ask where it belongs."""
+        """Return an amount of a queue with the victims gone, and the ask added on its path."""
         after = before
         for victim in self.victims:
             if queue in victim.queue.lineage:
@@ -249,7 +249,7 @@ def match_yunikorn(
     for application in cluster.partition.applications:
         queue = cluster.tree.leaf_of(application)
         for allocation in application.allocations:
-            # One that is on its node only is known to no application, and never a victim.
+            # An allocation known to its node only is in no application, and never a victim.
             if not allocation.x.not_in_app:
                 victim = Victim(allocation, queue, application.application_id)
                 holders[victim.key] = victim
@@ -279,7 +279,7 @@ def match_yunikorn(
 
 
 def rules_fault(asking: Asking, rules: str) -> str:
-    """Say that an ask is planned by the rules of another kind of ask, if it is."""
+    """Say why rules are those of another kind of ask; empty if they are this ask's."""
     required = asking.ask.required_node
     if required and rules != REQUIRED_NODE:
         return f"{asking.ask.allocation_key} requires node {required}: it has rules of its own"

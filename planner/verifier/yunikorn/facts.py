@@ -48,8 +48,8 @@ def check_yunikorn_certificate(
 ) -> tuple[Verdict, ...]:
     """Check all claims of a plan with a certificate.
 
-    ``terms`` are all, recomputed from the plan's victims; ``levels`` those that the plan's
-    objective asks for, in order; not compared when absent.
+    ``terms`` are all terms, recomputed from the plan's victims; ``levels`` are those of the plan's
+    objective, in order, and not compared when absent.
     """
     facts = check_yunikorn_facts(case, plan)
     verdicts = [check_levels(plan, terms, levels), check_status(plan), facts]
@@ -65,7 +65,7 @@ def check_yunikorn_certificate(
 def check_yunikorn_removal_order(case: YuniKornCase, order: Sequence[str]) -> Verdict:
     """CT-04: the claimed order names every victim once, and its replay is legal.
 
-    With a required node any order is: no guaranteed counts there.
+    With a required node any order is legal: no guaranteed counts there.
     """
     victims = {victim.key: victim for victim in case.victims}
     if case.required_node:
@@ -128,7 +128,7 @@ def _victim_faults(case: YuniKornCase, claim: YuniKornVictim, victim: Victim) ->
     for amount in claim.usage:
         what = f"{amount.resource} of {victim.key}"
         yield from compare(f"usage of {what}", amount.units, held.resource.get(amount.resource, 0))
-        # queues.yaml knows no negative quantities; an amount of a dump may be one.
+        # queues.yaml knows no negative quantities; an amount of a dump may be negative.
         sign = -1 if amount.quantity.startswith("-") else 1
         units = parse_yunikorn_quantity(amount.quantity.removeprefix("-"), amount.resource)
         if units is None or sign * units != amount.units:
@@ -142,7 +142,7 @@ def _pod_faults(stated: str | None, claim: Claim) -> Sequence[str]:
 def _order_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
     """Say if positions contradict the core's order: opted out last, originators late, newest first.
 
-    Equal ones have no order in the core, and with a required node the order is another.
+    Equal allocations have no order in the core, and with a required node the order is another.
     """
 
     def rank(allocation: Allocation) -> tuple[bool, bool, int]:
@@ -160,7 +160,7 @@ def _order_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
 
 
 def _room_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
-    """Compare what the ask wants of the node with what is available there, now and then."""
+    """Compare the stated room: what the ask wants of the node, and what it has now and after."""
     node, wanted = case.node, case.asking.ask.resource
     if node is None:
         if plan.room:

@@ -1,8 +1,8 @@
 """The laws of YuniKorn, one function each: the executable specification.
 
-Before them stands where an ask may go. Its fence, and what priorities are worth below it, are walks
-over the queues, written from the rules: up from the ask to the fence, and up from a victim to the
-first queue that has the ask below it, too. What stands in its way on a node is said in words.
+First come the fence of an ask, and priorities as they are compared below it: both are walks over
+the queues, written from the rules: up from the ask to the fence, and up from a victim to the first
+queue that has the ask below it, too. Then come, in words, the reasons that keep an ask off a node.
 
 Source: docs/semantics/yunikorn.md §3 to §7, §10, §11.1 and §15; yunikorn-core be3bb487
 scheduler/objects.
@@ -34,15 +34,15 @@ from planner.verifier.yunikorn.case import (
 def find_fence(asking: Asking) -> tuple[Queue, str]:
     """Return the first queue on the ask's way up that stops preemption, and why it does.
 
-    That is one with the policy ``fence``, or that cannot take the ask within its effective
-    maximum, be it the ask's own, or the root.
+    It is a queue with the policy ``fence``, or one that cannot take the ask within its effective
+    maximum, also the ask's own, or the root.
     """
     for queue in reversed(asking.leaf.lineage[1:]):
         if queue.properties.preemption_fence:
             return queue, "its preemption.policy is fence"
         wanted = plus(queue.allocated, asking.ask.resource)
         # A queue too full for the ask is a fence, too. The design does not say so, the core does:
-        # of the ask's own leaf it leaves no candidates at all (docs/semantics/yunikorn.md §4).
+        # at the ask's own leaf it leaves no candidates at all (docs/semantics/yunikorn.md §4).
         if queue.effective_max and not ge_known(queue.effective_max, wanted):
             return queue, "it cannot take the ask within its maximum"
     return asking.leaf.lineage[0], "it is the root"
@@ -54,7 +54,7 @@ def common_queue(asking: Asking, queue: Queue) -> Queue:
 
 
 def worth_of_ask(asking: Asking, top: Queue) -> int:
-    """Return the priority of the ask as seen at a queue above it, that one's offset included."""
+    """Return the priority of the ask as seen at a queue above it, that queue's offset included."""
     worth = asking.ask.priority
     for queue in reversed(asking.leaf.lineage):
         offset = queue.properties.priority_offset
@@ -68,10 +68,10 @@ def worth_of_ask(asking: Asking, top: Queue) -> int:
 def adjusted_priority(asking: Asking, queue: Queue, priority: int) -> int:
     """Return the priority of an allocation on the scale of the ask's own.
 
-    It may go if this is at most the ask's priority. Offsets of the queues from its own up to,
-    but without, the first one in common with the ask are added. A priority fence on that way
-    gives everything below it its own offset in place of single priorities; of several fences
-    each must be passed, so the highest counts.
+    It may be a victim if this is at most the ask's priority. Offsets of the queues from its own
+    up to, but without, the first queue in common with the ask are added. A priority fence on that
+    way gives all allocations below it its own offset in place of their priorities; of several
+    fences each must be passed, so the highest counts.
     """
     top = common_queue(asking, queue)
     offsets, fences = 0, []
@@ -88,10 +88,10 @@ def adjusted_priority(asking: Asking, queue: Queue, priority: int) -> int:
 
 
 def room_faults(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
-    """Say why the ask cannot have a node once the victims are gone, if so."""
+    """Yield the reasons why the ask cannot have a node once the victims are gone."""
     ask = case.asking.ask
     yield from _unusable(case, room)
-    # Where the node has room the core takes victims from any: what is short is guaranteed (§10).
+    # If the node has room, the core takes victims from any node: guaranteed is short (§10).
     must_be_there = case.required_node or not fits(room.available, ask.resource)
     after = room.available
     for victim in case.victims:
@@ -112,7 +112,7 @@ def room_faults(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
 
 
 def placement_faults(case: YuniKornCase) -> Iterator[str]:
-    """Say why the ask cannot be allocated right now, if so."""
+    """Yield the reasons why the ask cannot be allocated right now."""
     ask = case.asking.ask
     for queue in reversed(case.asking.leaf.lineage):
         for t, most in sorted((queue.max or {}).items()):
@@ -143,7 +143,7 @@ def _takes_now(case: YuniKornCase, room: NodeRoom) -> bool:
 
 
 def _unusable(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
-    """Say why a node may not be chosen at all, if so."""
+    """Yield the reasons why a node may not be chosen at all."""
     ask = case.asking.ask
     if case.required_node:
         if room.node_id != ask.required_node:
@@ -169,9 +169,9 @@ NOTHING_EVICTED: Final = "does not apply: nothing is evicted"
 def spares_last_tier(case: YuniKornCase) -> Verdict:
     """YK-01: no victim opted out, nor is an originator where D0 is counted, unless unavoidably.
 
-    That no legal set spares who opted out is a claim of its own in the certificate. That none
-    spares originators too is the plan's level D0: its value is the number of both, and its bound
-    is positive. A plan that claims no proof need not have one; the core only orders by it.
+    That no legal set spares all that opted out is a claim of its own in the certificate. That none
+    spares originators as well is the plan's level D0: its value is the number of both, and its
+    bound is positive. A plan that claims no proof needs neither; the core only orders by the tier.
     Source: docs/semantics/yunikorn.md §13.1 and §15.
     """
     claim, last = case.last_tier, [victim for victim in case.victims if victim.last_tier]
@@ -179,7 +179,7 @@ def spares_last_tier(case: YuniKornCase) -> Verdict:
         return judge(laws.YK_LAST_TIER, (), "no victim opted out or is an originator")
     tiers = {True: "opted out", False: "is an originator"}
     named = say_some([f"{victim.key} {tiers[victim.allocation.opted_out]}" for victim in last])
-    # The core prefers others, but takes who opted out when it comes to it: no law binds it (§13.1).
+    # The core prefers others, but takes opted-out victims at last: no law binds it (§13.1).
     if claim.by_core:
         return judge(laws.YK_LAST_TIER, (), f"does not apply: the core only orders by it; {named}")
     findings = []
@@ -213,7 +213,7 @@ def leaves_guaranteed(case: YuniKornCase) -> Verdict:
         after = case.changed(queue, used)
         for t, guaranteed in sorted((queue.guaranteed or {}).items()):
             left = after.get(t, 0)
-            # Who was below its guaranteed may stay so: only what this plan takes is its fault.
+            # A queue below its guaranteed may stay so: only what this plan takes is its fault.
             if left < guaranteed and left < used.get(t, 0):
                 findings.append(
                     f"{say_queue(queue)} would be left with {say_amount(t, left)}, its "
@@ -241,8 +241,8 @@ def other_queue(case: YuniKornCase) -> Verdict:
 def within_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-04: the ask fits into what is left of the guaranteed of its queue.
 
-    Either now, every type of it, or with the ask counted and the victims gone no type of it has
-    less than nothing left. Source: docs/semantics/yunikorn.md §6 and §15.
+    Either it fits now, in every type; or with the ask counted and the victims gone no type of it
+    has less than nothing left. Source: docs/semantics/yunikorn.md §6 and §15.
     """
     if case.nothing_evicted:
         return judge(laws.YK_WITHIN_GUARANTEED, (), NOTHING_EVICTED)
@@ -276,7 +276,7 @@ def _left_to_ask(case: YuniKornCase) -> tuple[Amount, str]:
 def under_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-12: the queue of the ask has something left of its guaranteed before any removal.
 
-    That is so if something is left of some type of the ask. Source: design document, law 4.
+    It is enough that something is left of one type of the ask. Source: design document, law 4.
     """
     if case.nothing_evicted:
         return judge(laws.YK_UNDER_GUARANTEED, (), NOTHING_EVICTED)
@@ -363,7 +363,7 @@ def within_limits(case: YuniKornCase) -> Verdict:
     """YK-09: the ask's queue and all above it stay within their maximum.
 
     For every type of the ask: allocated − victims + ask <= maximum. A type without a
-    maximum is unlimited, but not at the root, where no node has it. Source:
+    maximum is unlimited, but 0 at the root, where no node has it. Source:
     docs/semantics/yunikorn.md §15.
     """
     if case.nothing_evicted:
@@ -386,8 +386,8 @@ def within_limits(case: YuniKornCase) -> Verdict:
 def preemptable(case: YuniKornCase) -> Verdict:
     """YK-10: every victim is known, shares a type with the ask, and is free to go.
 
-    It requires no node, is not released and not being preempted already. There is at least one,
-    unless the ask fits as it is. Source: docs/semantics/yunikorn.md §4 and §11.1.
+    A victim requires no node, is not released and not being preempted already. There is at least
+    one, unless the ask fits as it is. Source: docs/semantics/yunikorn.md §4 and §11.1.
     """
     if case.nothing_evicted:
         return judge(laws.YK_PREEMPTABLE, (), NOTHING_EVICTED)
@@ -412,15 +412,15 @@ def preemptable(case: YuniKornCase) -> Verdict:
 def may_preempt(case: YuniKornCase) -> Verdict:
     """YK-11: partition and ask permit preemption, and these are the rules for this ask.
 
-    For an ask with a required node only an earlier attempt forbids it. Delays postpone, they do
-    not forbid. Source: docs/semantics/yunikorn.md §3 and §11.1.
+    For an ask with a required node only an earlier attempt forbids preemption. Delays postpone,
+    they do not forbid. Source: docs/semantics/yunikorn.md §3 and §11.1.
     """
     ask = case.asking.ask
     fault = rules_fault(case.asking, case.rules)
     if fault or case.nothing_evicted:
         return judge(laws.YK_MAY_PREEMPT, [fault] if fault else [], NOTHING_EVICTED)
     findings = []
-    # One with a required node preempts whatever the partition says, or its own flag (§11.1).
+    # An ask with a required node preempts whatever partition or own flag say (§11.1).
     if not case.required_node:
         partition = case.cluster.partition
         if not partition.preemption.enabled:

@@ -30,10 +30,10 @@ class Found(Struct, frozen=True):
     """What a search found: the steps, the terms, and what is proved of them.
 
     ``undecided`` are entrants of which it is not proved whether they can be admitted;
-    ``unexamined`` those that cannot be admitted in order of precedence, and perhaps in another;
+    ``unexamined`` entrants that cannot be admitted in order of precedence, but perhaps in another;
     ``modelled`` says that more was examined than serving one by one; ``cut_off`` counts steps
-    that the model admitted and Kueue's own replay did not. ``engines`` were asked what they know
-    better, ``corrected`` counts the better answers that they found.
+    that the model admitted and Kueue's own replay did not. ``engines`` were asked for better
+    answers, ``corrected`` counts the better answers that they found.
     """
 
     steps: Sequence[Served]
@@ -55,9 +55,9 @@ def describe(
 ) -> JointPlan:
     """Return what was found as a joint plan; ``started`` is the monotonic time of the start.
 
-    ``None`` is told if no pending workload has flavors that could ever do.
+    ``found`` is ``None`` if no pending workload has flavors that could ever do.
 
-    Raises `InternalError` if it is called optimal, and not every level says what it rests on.
+    Raises `InternalError` if the plan is called optimal, and not every level has its proof.
     """
     snapshot = question.snapshot
     fit_again: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ def _pending(question: Question, found: Found | None) -> Iterable[JointPending]:
 
 
 def _step(served: Served, table: TermTable, place: Mapping[str, int]) -> JointStep:
-    """Return a step; what its victims cost is on the scale of the whole plan."""
+    """Return a step as a record, with the costs of its victims on the scale of the whole plan."""
     plan = served.plan
     victims = (
         victim.model_copy(update={"costs": table.costs_of(place[victim.workload])})

@@ -2,10 +2,10 @@
 
 The disruption terms are one table over the workloads of all trees concerned. Ranks of priority
 count the candidates of every pending workload. Candidates have a common order: those being evicted
-first, then lower priority, later reservation, smaller UID; whose queue or advantage it is depends
-on the preemptor and does not count. What is over-freed (D7) is measured, in each tree of cohorts,
-against what all admitted ask for together beyond what is available to the one of them that has
-most available, in the flavors that Kueue assigns them today.
+first, then lower priority, later reservation, smaller UID; own queue and hierarchical advantage
+depend on the preemptor and do not count. What is over-freed (D7) is measured, in each tree of
+cohorts, against a need: what all admitted workloads ask for together, in the flavors that Kueue
+assigns them today, less the most that is available to any of them.
 
 Source: docs/design/objectives.md §3; docs/semantics/kueue.md §5.4 for the order.
 """
@@ -47,8 +47,8 @@ class Forest(Struct, frozen=True, dict=True):
 
     ``problem`` is what the terms look at, for all trees together: its flavor-resources are those
     that may be short, once for each tree. ``allowed`` is (W,), whether some way of some entrant
-    may take a workload; ``alike`` (W, X), what must be equal of workloads that nothing tells
-    apart, besides costs; ``asking`` are the nodes that the entrants are in.
+    may take a workload; ``alike`` (W, X), the values that must be equal within a class, besides
+    costs; ``asking`` are the nodes on the paths of the entrants.
     """
 
     entrants: Sequence[Entrant]
@@ -70,8 +70,8 @@ class Forest(Struct, frozen=True, dict=True):
         return {w.key: i for i, w in enumerate(self.workloads)}
 
     def table(self, costs: Mapping[str, int] | None, counted: Collection[int] = ()) -> TermTable:
-        """Return the terms; over-freed is measured against the need of some entrants."""
-        # What they ask for together, and what is available to the one of them that has most.
+        """Return the terms; over-freed is measured against the need of the ``counted`` entrants."""
+        # What these ask for together, and the most that is available to any of them.
         request, available = [], []
         for tree, fr in _short_in(self.entrants):
             asking = [
@@ -91,7 +91,7 @@ def build_forest(
 ) -> Forest:
     """Return the workloads of all entrants; ``today`` is what each asks for in its flavors today.
 
-    Entrants without a way have no tree. There must be one with some.
+    Entrants without ways have no tree. At least one must have ways.
     """
     trees = {e.tree: e.ways[0].problem for e in entrants if e.ways}
     sizes = [len(problem.names) for problem in trees.values()]
@@ -105,7 +105,7 @@ def build_forest(
     frs = _short_in(entrants)
     index = snapshot.fr_index
     tree_of = [tree for tree, problem in trees.items() for _ in problem.workloads]
-    # A flavor-resource once for each tree: what goes in one is no room in another.
+    # A flavor-resource once for each tree: evictions in one tree make no room in another.
     holding = [
         [w.usage.get(index[fr], 0) if tree == of else 0 for of, fr in frs]
         for w, tree in zip(workloads, tree_of, strict=True)
@@ -169,7 +169,7 @@ def _short_in(entrants: Sequence[Entrant]) -> list[tuple[int, FlavorResource]]:
 
 
 def _alike(problem: Problem, entrants: Sequence[Entrant]) -> IntArray:
-    """Return what the laws of any entrant look at of each workload: (W, X)."""
+    """Return the values of each workload that the laws of any entrant look at: (W, X)."""
     _, shape = problem.workloads.alike
     later = np.zeros((len(problem.workloads), len(entrants)), dtype=np.int64)
     for number, entrant in enumerate(entrants):
@@ -187,11 +187,11 @@ MOST: Final = 200
 
 
 class Question(Struct, frozen=True, dict=True):
-    """Pending workloads that want in together, in order of precedence.
+    """Pending workloads that are to be admitted together, in order of precedence.
 
     That is higher effective priority first, then earlier queue-order timestamp, then smaller UID:
     the order of Kueue's queues (docs/semantics/kueue.md §7.1). ``preemptors`` are (P,), as are the
-    ``choices`` of flavors that each may get, and ``entrants``, what a model sees of them;
+    ``choices`` of flavors that each may get, and ``entrants``, as a model knows them;
     ``skipped`` are those that are left out, as they cannot be planned for.
     """
 
@@ -205,12 +205,12 @@ class Question(Struct, frozen=True, dict=True):
 
     @cached_property
     def greedy(self) -> OneByOne:
-        """The reference: all served one by one, by Kueue's own decisions."""
+        """The answer to compare with: all served one by one, by Kueue's own decisions."""
         return serve_greedily(self.state, self.snapshot, self.preemptors)
 
     @cached_property
     def forest(self) -> Forest:
-        """The workloads of all trees concerned. There must be an entrant with a way."""
+        """The workloads of all trees concerned. At least one entrant must have ways."""
         snapshot, today = self.snapshot, []
         for preemptor, choices in zip(self.preemptors, self.choices, strict=True):
             # What it asks for in the flavors that Kueue assigns it today.
@@ -223,14 +223,14 @@ class Question(Struct, frozen=True, dict=True):
         return build_forest(snapshot, self.entrants, today)
 
     def alone(self, key: str) -> tuple[Mode, Sequence[Demand]]:
-        """Return how a pending workload would fit by itself in the flavors of Kueue's decision."""
+        """Return how a pending workload fits by itself, in the flavors that Kueue assigns it."""
         preemptor = next(one for one in self.preemptors if one.key == key)
         subject = Planning(self.state, self.snapshot, preemptor).subject
         return subject.assignment.mode, subject.demand()
 
     @property
     def determined(self) -> bool:
-        """Whether the usage alone decides on flavors and modes, and no candidate order does."""
+        """Whether usage alone decides on flavors and modes, without the order of candidates."""
         queues = [self.snapshot.queues[preemptor.queue] for preemptor in self.preemptors]
         return all(
             len({way.flavors for way in entrant.ways}) <= 1
@@ -244,8 +244,8 @@ def ask(
 ) -> Question:
     """Make several pending workloads ready for a joint plan.
 
-    Raises `InputError` if one is named twice, or cannot be planned for; `UnsupportedError` if they
-    are too many, one has too many ways, or one may be admitted with fewer pods.
+    Raises `InputError` if a workload is named twice, or cannot be planned for; `UnsupportedError`
+    if there are too many, or one has too many ways, or may be admitted with fewer pods.
     """
     if len(set(pending)) < len(pending):
         twice = next(key for key in pending if pending.count(key) > 1)
@@ -258,9 +258,9 @@ def ask(
 def ask_of_all(
     state: State, snapshot: Snapshot, costs: Mapping[str, int] | None = None
 ) -> Question:
-    """Make everything that is pending ready for a joint plan, but what cannot be planned for.
+    """Make all pending workloads ready for a joint plan, but those that cannot be planned for.
 
-    Raises `InputError` if nothing is left; `UnsupportedError` if they are too many.
+    Raises `InputError` if none is left; `UnsupportedError` if there are too many.
     """
     waiting: list[_Waiting] = []
     skipped: list[JointSkipped] = []
@@ -300,7 +300,7 @@ def _question(
     costs: Mapping[str, int] | None,
     skipped: Sequence[JointSkipped] = (),
 ) -> Question:
-    """Sort by precedence, and find the ways of each."""
+    """Sort the pending workloads by precedence, and find the ways to serve each."""
 
     def precedence(one: _Waiting) -> tuple[int, datetime, str, str]:
         preemptor, _ = one
@@ -315,7 +315,7 @@ def _question(
         others = [one for other, one in enumerate(waiting) if other != number]
         ways = ways_of(snapshot, preemptor, choices, _with_others(snapshot, others))
         root = snapshot.tree.path(preemptor.queue)[-1]
-        # The workloads of a tree stand together, and the entrants of a tree share their places.
+        # The workloads of a tree stand together; all entrants of a tree have the same ``first``.
         if ways and root not in trees:
             trees[root] = first
             first += len(ways[0].problem.workloads)
@@ -325,7 +325,7 @@ def _question(
 
 
 def _with_others(snapshot: Snapshot, others: Sequence[_Waiting]) -> Usage:
-    """Return the usage at the start with all others admitted, each fr at its most."""
+    """Return the usage at the start with all ``others`` admitted, each fr at its most."""
     usage = snapshot.usage.copy()
     for preemptor, choices in others:
         most: dict[int, int] = {}

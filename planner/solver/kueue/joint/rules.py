@@ -1,13 +1,12 @@
 """The rules of a joint plan as a search uses them, and what holds in every order of serving.
 
-A search decides which workloads go in all. Whether they may is asked twice: the model must divide
-them among steps, and Kueue's own replay must accept the steps. Where it does not, the flavors are
-others than the model supposed, or doubles round another way than integers: the replay's answer
-narrows the model, and it is asked again.
+A search decides which workloads are victims in all. Whether they may be is tested twice: the model
+must divide them among steps, and Kueue's own replay must accept the steps. If it does not, Kueue
+assigns other flavors than the model supposed, or doubles round otherwise than integers: the
+replay's answer narrows the model, which is then solved again.
 
-Lower bounds come from cover rows alone. The steps are left out there, and with them all rules but
-that enough must be freed for everybody who is admitted. Nothing that a joint plan may do is
-excluded, whatever its order.
+Lower bounds come from cover rows alone. These leave out the steps, and all rules but that enough
+must be freed for everybody who is admitted: no joint plan is excluded, whatever its order.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class RelaxedRules(Rules, Struct, dict=True):
     admit: Collection[int]
 
     def __post_init__(self) -> None:
-        """Take the order of all trees together."""
+        """Take the problem, and so the candidate order, of all trees together."""
         self.problem = self.question.forest.problem
 
     def assemble(self, classes: Classes) -> Measured:
@@ -79,7 +78,7 @@ def bounds_in_any_order(
 
     A level is bounded as long as all levels before it are closed; after that nothing is known.
     ``unsolved`` is the search as it was before its levels, its caps and wishes included, with the
-    answer, and ``found`` are the levels of that.
+    answer; ``found`` are the levels of that answer.
     """
     search = dataclasses.replace(unsolved, rules=rules, cut=[])
     free = solve_levels(search, levels).levels
@@ -100,7 +99,7 @@ def state_rows(builder: Builder, take: Sequence[int], rows: Sequence[Row]) -> No
 
 
 EFFORT: Final = 1.0
-"""Effort for putting off evictions to later steps, which is only for the eye."""
+"""Effort for putting off evictions to later steps, which only makes a plan easier to read."""
 
 HARD: Final = 10.0
 """Effort for dividing given victims among steps at all."""
@@ -110,8 +109,8 @@ class JointRules(RelaxedRules, dict=True):
     """The rules for some pending workloads; bounds are those of the cover rows.
 
     ``admit`` are the entrants that every answer serves, ``refuse`` those that none does.
-    ``in_order`` says that they are served in order of precedence only; ``doubtful`` that of some
-    victims it was not found out whether they divide into steps.
+    ``in_order`` says that they are served in order of precedence only; ``doubtful`` that for some
+    victims it was not decided whether they divide into steps.
     """
 
     admit: frozenset[int] = frozenset()  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -135,10 +134,10 @@ class JointRules(RelaxedRules, dict=True):
         return self.steps(positions) is not None
 
     def steps(self, positions: Collection[int]) -> list[Served] | None:
-        """Return steps that evict exactly some victims, or ``None`` if there are none.
+        """Return steps that evict exactly these victims, or ``None`` if there are none.
 
-        The order of precedence comes first, if it will do; and nobody goes before the step that
-        cannot do without.
+        The order of precedence is tried first; and each victim is evicted as late as the steps
+        permit.
         """
         victims = frozenset(positions)
         for steps in self._found.get(victims, ()):
@@ -157,15 +156,15 @@ class JointRules(RelaxedRules, dict=True):
         if found is None:
             self._none.add(key)
         else:
-            # What time did not tell on the way does not matter once there are steps.
+            # Questions left undecided on the way do not matter once there are steps.
             self.doubtful = doubtful
             self._found.setdefault(victims, []).append(found)
         return found
 
     def are_confirmed(self, deadline: Deadline) -> bool:
-        """Say whether another engine, too, finds no steps for all victims that were refused.
+        """Say whether another engine, too, finds no steps for any victim set that was refused.
 
-        Those refused in order of precedence only are left out: nothing rests on them.
+        Sets refused in order of precedence only are left out: nothing rests on them.
         """
         until = soon(deadline)
         for victims, admit, refuse, in_order in self._none:
@@ -178,13 +177,13 @@ class JointRules(RelaxedRules, dict=True):
         return True
 
     def remember(self, steps: list[Served]) -> None:
-        """Note steps that were replayed, for whenever their victims are asked about."""
+        """Keep steps that were replayed, as the answer of `steps` for their victims."""
         place = self.question.forest.place
         victims = frozenset(place[key] for step in steps for key in step.plan.keys)
         self._found.setdefault(victims, []).append(steps)
 
     def served(self, steps: Sequence[Served]) -> set[int]:
-        """Return who is served in some steps."""
+        """Return the entrants that are served in these steps."""
         return {self._number[step.plan.preemptor] for step in steps}
 
     def _divide(self, positions: Sequence[int], *, in_order: bool) -> list[Served] | None:
@@ -206,8 +205,8 @@ class JointRules(RelaxedRules, dict=True):
             self.cuts.append(self._cut(chosen, found))
 
     def _of_all(self, positions: Sequence[int], *, in_order: bool) -> JointFormulation:
-        """Build the model in which exactly some victims go."""
-        # Everybody alone: who goes in which step is what is asked, also of those that are alike.
+        """Build the model in which exactly the workloads at these positions are victims."""
+        # A class for each: the question is who goes in which step, also among interchangeable ones.
         alone = Classes([[position] for position in positions], np.array(positions, dtype=np.int64))
         joint = self._assemble(alone, in_order=in_order)
         for index in joint.take:
@@ -224,7 +223,7 @@ class JointRules(RelaxedRules, dict=True):
         return joint
 
     def _cut(self, chosen: Sequence[tuple[int, int, Sequence[int]]], refused: Refused) -> Cut:
-        """Return what a refused step teaches: the true way there, or that its victims are none."""
+        """Return what a refused step shows: its way is wrong there, or its victims are."""
         entrants = self.question.entrants
         e, way, taken = chosen[refused.step]
         before = [

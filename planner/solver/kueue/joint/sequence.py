@@ -1,9 +1,10 @@
-"""Preemptors served one after another, by Kueue's own decisions: a plan replayed, and the greedy.
+"""Preemptors served one after another, by Kueue's own decisions: replays, and serving greedily.
 
 Before each step the former victims are gone and the former preemptors hold what they were
-assigned; the clock stands still. Kueue assigns the flavors anew in every state. A step is legal
-if nothing goes and the preemptor fits; or if Kueue would look for victims, and the verifier
-accepts these in one of the attempts that Kueue would make. A former preemptor is never a victim.
+assigned; the clock stands still. Kueue assigns the flavors anew in every state. A step is legal if
+it has no victims and the preemptor fits; or if Kueue would look for victims, and the verifier
+accepts those of the step in one of the attempts that Kueue would make. A former preemptor is never
+a victim.
 
 Source: docs/semantics/kueue.md §4 to §6; docs/design/theory.md §2.2 and §2.3.
 """
@@ -154,7 +155,7 @@ def serve_at_best(
 ) -> list[Step]:
     """Serve preemptors in the order given, each by its own best plan in the state reached.
 
-    Who has none, or one that evicts a former preemptor, is left out.
+    A preemptor without such a plan, or whose plan evicts a former preemptor, is left out.
     """
     steps: list[Step] = []
     served: set[str] = set()
@@ -169,9 +170,9 @@ def serve_at_best(
 
 
 def refitting(left: Snapshot, victims: Iterable[Admitted]) -> tuple[str, ...]:
-    """Return which victims would fit again, where they were, one after the other in this order.
+    """Return which victims would fit again in their queues, one after the other in this order.
 
-    What they held is compared with what is available in the end: they were evicted for nothing.
+    Each usage is compared with what is available in the end: who fits was evicted for nothing.
     """
     usage, found = left.usage.copy(), []
     for victim in victims:

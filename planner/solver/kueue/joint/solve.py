@@ -7,8 +7,8 @@ the model up to ORDERS pending workloads; beyond, it is the order of precedence,
 optimal only if bounds that hold in every order say so. Beyond STEPS there is no model of steps:
 the answer is the better of serving one by one greedily and each at its best, with these bounds.
 
-There are no proof trees for joint plans: a level rests on two engines, or, where its value is 0,
-on no term being below that.
+There are no proof trees for joint plans: a level rests on two engines, or, where its value is 0, on
+the fact that no term is below 0.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ from planner.stage import begin
 def judge(
     engines_asked: TwoEngines, search: Search, levels: Sequence[LevelResult]
 ) -> tuple[Counts | None, tuple[LevelResult, ...]]:
-    """Return levels with what they rest on, and an answer of the search that is better.
+    """Return a better answer of the search, if engines find one, and the levels with their proofs.
 
-    Only levels whose bound is their value are asked about. Where an answer is better, those
-    behind its level are left as they are.
+    Engines are asked only about levels whose bound is their value. Where an answer is better on a
+    level, the levels after it are left as they are.
     """
     earlier: list[tuple[Measure, int]] = []
     judged: list[LevelResult] = []
@@ -76,7 +76,7 @@ STEPS: Final = 32
 """Pending workloads up to which the steps are modelled; beyond, they are served one by one only."""
 
 ROUNDS: Final = 3
-"""How often the levels are solved at most, each time from what another engine found better."""
+"""How often the levels are solved at most, each time from a better answer of another engine."""
 
 
 def solve_together(question: Question, profile: Profile, deadline: Deadline) -> JointPlan:
@@ -105,9 +105,9 @@ def solve_together(question: Question, profile: Profile, deadline: Deadline) -> 
 class _Joint:
     """A joint plan being searched.
 
-    ``profile`` has the levels of the state once it is set up, ``asked`` is as it was given.
+    ``profile`` is spelled out for the state once this is set up, ``asked`` is as it was given.
     ``undecided`` are entrants of which it is not proved that they cannot be admitted,
-    ``unexamined`` those that cannot in order of precedence, and perhaps in another. What one
+    ``unexamined`` those that cannot in order of precedence, but perhaps in another. What one
     engine calls impossible two others are asked about; ``corrected`` counts the better answers that
     they found.
     """
@@ -128,13 +128,13 @@ class _Joint:
         table, self.asked = self._table(()), self.profile
         self.profile = spelled_out(self.asked, table)
         self.rules = JointRules(self.question, table, in_order=self.in_order)
-        # Those whom some way may take, by all that the laws of any entrant look at.
+        # The workloads that some way may take, by all values that laws of any entrant look at.
         forest = self.question.forest
         positions = np.flatnonzero(forest.allowed)
         positions = positions[np.argsort(forest.problem.order[positions], kind="stable")]
         apart = self.rules.table.telling_apart(self.profile.terms)
         key = [forest.alike, *(one[:, np.newaxis] for one in apart)]
-        # Where Kueue's choice of flavors may depend on its candidate order, everybody is alone.
+        # Where Kueue's choice of flavors may depend on its order, each workload is alone.
         if not self.question.determined:
             key.append(np.arange(len(forest.workloads), dtype=np.int64)[:, np.newaxis])
         classes = group(positions, np.hstack(key)[positions])
@@ -152,8 +152,8 @@ class _Joint:
         )
 
     def admit(self) -> None:
-        """Decide who is admitted, in order of precedence; the incumbent admits just them."""
-        # Whoever the last answer serves is admitted without a question of its own.
+        """Decide who is admitted, in order of precedence; the incumbent admits exactly them."""
+        # An entrant that the last answer serves is admitted without a search of its own.
         rules, served = self.rules, self._start()
         # Half of the time is for who is admitted, the rest for at what cost.
         until = self.deadline.half()
@@ -179,11 +179,11 @@ class _Joint:
         rules.table = self._table(sorted(rules.admit))
 
     def _find(self, until: Deadline) -> Outcome:
-        """Look for any answer that admits whom it must, in order of precedence first."""
+        """Look for any answer that admits all it must, first in order of precedence."""
         trial = self.search.fork()
         outcome: Outcome = "infeasible"
         for in_order in (True,) if self.in_order else (True, False):
-            # What is cut off here is lawful where others are admitted, or in another order.
+            # A set cut off here may be lawful if others are admitted, or in another order.
             trial.incumbent, trial.cut, trial.deadline = None, [], until.half()
             self.rules.in_order = in_order
             outcome = find_any(trial, trial.active)
@@ -200,7 +200,7 @@ class _Joint:
 
     @property
     def _is_hopeless(self) -> bool:
-        """Whether it takes no engine to see that not all who must be admitted can be."""
+        """Whether the rows alone, without an engine, show that not all can be admitted who must."""
         return self.rules.is_hopeless(self.search.classes)
 
     def _confirmed(self, trial: Search) -> tuple[Outcome, Counts | None]:
@@ -231,9 +231,9 @@ class _Joint:
     def _replayed(
         self, steps: Sequence[Step]
     ) -> tuple[tuple[list[bool], list[int]], list[int], Counts] | None:
-        """Return the rank of some steps, who is served, and the class counts; none if not legal.
+        """Return the rank of steps, who is served, and the class counts; ``None`` if not legal.
 
-        The victims become those that stand for their classes: the first of each go.
+        The victims are replaced by the canonical ones: the first members of their classes.
         """
         place = self.question.forest.place
         gone = [key for _, keys in steps for key in keys]
@@ -266,7 +266,7 @@ class _Joint:
         return [place[key] for key in gone] if place.keys() >= {*gone} else None
 
     def _comparable(self) -> bool:
-        """Say whether serving one by one admits just the same, by a plan that is legal."""
+        """Say whether serving one by one admits exactly the same workloads, by a legal plan."""
         admitted = {self.question.preemptors[e].key for e in self.rules.admit}
         positions = self._greedy_positions()
         return (
@@ -291,7 +291,7 @@ class _Joint:
         elif self.asked.caps:
             self.dropped = "; no caps: served one by one, others are admitted"
         if not self.in_order:
-            # Start from the best that is served in order of precedence; mostly nothing is better.
+            # Start from the best plan in order of precedence; mostly no other plan is better.
             ordered = self.search.fork()
             ordered.cut, ordered.deadline = [], self.deadline.half()
             self.rules.in_order = True
@@ -312,7 +312,7 @@ class _Joint:
         return answer
 
     def _find_within(self, trial: Search, measure: Measure, most: int) -> Outcome:
-        """Look for an answer within a bound; what one engine calls impossible two are asked."""
+        """Look for an answer within a bound; if one engine calls it impossible, ask two others."""
         outcome = find_within(trial, measure, most)
         if outcome == "infeasible" and self.in_order:
             return "unknown"  # in another order it might be possible
@@ -322,7 +322,7 @@ class _Joint:
         return outcome
 
     def _agreed(self, unsolved: Search, answer: Answer) -> Answer:
-        """Let two engines judge an answer; begin anew from whatever they find better."""
+        """Let two engines judge an answer; begin anew from a better answer that they find."""
         better, levels = judge(self.engines_asked, self.search, answer.levels)
         for _ in range(1, ROUNDS):
             if better is None:
@@ -356,7 +356,7 @@ class _Joint:
         return Answer("optimal" if proved else "feasible", judged)
 
     def found(self, answer: Answer | None) -> Found:
-        """Return all that was found."""
+        """Return the steps, the terms and what is proved of them."""
         search, rules = self.search, self.rules
         refusals = not rules.doubtful and rules.are_confirmed(self.deadline)
         steps = None

@@ -1,9 +1,10 @@
-"""In which ways a pending workload may be served, whatever the usage that a step finds.
+"""The ways to serve a pending workload, whatever the usage that a step finds.
 
-Flavors come first: all that could ever do, which is what the rules permit while nothing runs. For
-each, any of the resources that can be short may be, and the rest fits. Then what else a state can
-change: hierarchical advantage, or staying within nominal quota under fair sharing. What Kueue
-chooses among several flavors is no row of a model; its replay judges that (rules.py).
+Flavors come first: all that could ever do, which are those that the rules permit while nothing
+runs. For each choice of flavors any set of the flavor-resources that can be short may be short, and
+the rest fits. Then comes what else a state can change: hierarchical advantage, or staying within
+nominal quota under fair sharing. Which of several flavors Kueue chooses is no row of a model; its
+replay judges that (rules.py).
 
 Source: docs/semantics/kueue.md §4.3, §5.3 and §6.3.
 """
@@ -103,7 +104,7 @@ def ways_of(
     tree, queue = snapshot.tree, preemptor.queue
     ways = []
     for number, choice in enumerate(choices):
-        # With all of it contested: the problem then has every workload that some way may take.
+        # With all fr contested: the problem then has every workload that some way may take.
         base = build_problem(snapshot, preemptor, _all_short(snapshot, choice))
         local = {fr: i for i, fr in enumerate(base.frs)}
         wanted = {local[tree.frs[fr]]: amount for fr, amount in choice.asked.items()}
@@ -114,8 +115,8 @@ def ways_of(
             raise UnsupportedError(preemptor.key, found, f"at most {MOST_SHORT}")
         for short in chain.from_iterable(combinations(scarce, n) for n in range(len(scarce) + 1)):
             reclaims = [fr for fr in short if not _may_preempt(snapshot, preemptor, choice, fr)]
-            # Reclaiming asks for a quota that holds it below the root; here there is no cohort
-            # between.
+            # Reclaiming needs a cohort below the root whose quota holds the amount; here there is
+            # no such cohort.
             if reclaims and len(base.path) <= 2:  # noqa: PLR2004 - the queue and its root
                 continue
             problem = replace(
@@ -172,9 +173,9 @@ def _may_preempt(snapshot: Snapshot, preemptor: Preemptor, choice: Flavored, fr:
 
 
 def _suppositions(snapshot: Snapshot, problem: Problem) -> Iterator[tuple[Problem, int | None]]:
-    """Yield a problem as it may be in different states, and where the request fits in a quota.
+    """Yield a problem under each supposition, and the node in whose quota the request then fits.
 
-    What permits no more than a weaker supposition is left out.
+    Suppositions that permit no more than a weaker one are left out.
     """
     if problem.fair is not None:
         yield replace(problem, fair=replace(problem.fair, within_nominal=False)), None
