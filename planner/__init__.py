@@ -1,22 +1,22 @@
-"""Plan preemptions for Kueue clusters: who must go, and is that provably the least.
+"""Plan preemptions for Kueue and YuniKorn: the least disruptive legal victims, with a proof.
 
 Names are loaded on first use, so that importing the package costs next to nothing.
 
-What was read:
+The state of a cluster, and how it is read:
 
 state/         its frozen schema; quantity.py: exact quantities; errors.py: every exception
 reader/        from what kubectl and the schedulers print to a state
 kubectl/       running kubectl: from a cluster to a dump
 rest/          asking a scheduler's own REST service: from a URL to a dump
-dump/          made clusters as kubectl would print them
+dump/          generated and imported clusters, written as kubectl would print them
 
-The question, and its three independent answers:
+The question, and three independent ways to answer it (reference/, models/, verifier/):
 
-scheduler/     Kueue and YuniKorn as values: their words, and where their parts stand
-quota/         the arithmetic that all share
+scheduler/     Kueue and YuniKorn as values: their words, and the modules of their parts
+quota/         the quota arithmetic that all three share
 problem/       one decision in integers: the only thing a model sees
-laws/          the rules, one id each
-term.py        the disruption terms: their ids, and what they are called
+laws/          the schedulers' rules, each with an id
+term.py        the disruption terms: their ids, titles and units
 reference/     the schedulers' own algorithms, replayed without a solver
 models/        the rules as constraints
 verifier/      a finished plan against the rules, without a solver
@@ -28,14 +28,14 @@ solver/        a problem to its proven optimum
 rivals/        other ways to choose victims, for a benchmark
 proof/         proof trees, derived from a state and checked without a solver
 plan/          the output schemas
-coverage/      what of a state is not modelled: said of every answer
-api.py         the library's verbs; kueue_verbs.py those that only Kueue has
-garbage.py     the collector of cycles, told when it has nothing to find
-stage.py       what long work is at, told to whoever listens
+coverage/      what of a state is not modelled, reported with every answer
+api.py         the library's verbs; kueue_verbs.py: the verbs that only Kueue has
+garbage.py     Python's garbage collector, paused or bounded where it would find nothing
+stage.py       the progress of long work, reported to a listener
 
-What is asked of states and plans:
+Commands on states and plans, and their output:
 
-commands/      a room for each command that is more than one plan: audit, lint, simulate, ...
+commands/      a package for each command beyond a single plan: audit, lint, simulate, ...
 batch/         many states in parallel, on one machine or many
 report/        one renderer per format
 cli/           the command line
@@ -123,7 +123,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-    # Whose answer it is follows from whose state is asked about; the rest of a signature, and its
+    # The type of an answer follows from the scheduler of the state; the other parameters, and the
     # documentation, are those of the function.
     _Rest = ParamSpec("_Rest")
     _Kueue_co = TypeVar("_Kueue_co", covariant=True)
@@ -131,7 +131,7 @@ if TYPE_CHECKING:
     _Any_co = TypeVar("_Any_co", covariant=True)
 
     class _Verb(Protocol[_Rest, _Kueue_co, _YuniKorn_co, _Any_co]):
-        """A verb that answers a state with what is of the same scheduler."""
+        """A verb whose type of answer is that of the state's scheduler."""
 
         @overload
         def __call__(self, state: State, *args: _Rest.args, **named: _Rest.kwargs) -> _Kueue_co: ...
@@ -154,9 +154,9 @@ if TYPE_CHECKING:
     greedy = _verb(api.greedy, Plan, YuniKornPlan)
     solve = _verb(api.solve, Plan, YuniKornPlan)
 else:
-    # Where each public name lives. Rooms are nouns (reader, solver, verifier) and functions are
-    # verbs (read, solve, verify): importing a room binds its name here, and a room called like
-    # a function would take the function's place.
+    # The module of each public name. Packages are nouns (reader, solver, verifier) and functions
+    # are verbs (read, solve, verify): importing a package binds its name here, and a package called
+    # like a function would take the function's place.
     _HOME = {
         name: home
         for home, names in {

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from planner.plan.front import Front
 
 VERIFIER: Final = Part[Callable[[AnyState, AnyPlan], Verification]]("verifier")
-"""What checks a plan of a scheduler law by law."""
+"""The function of a scheduler that checks a plan law by law."""
 
 
 def greedy(
@@ -53,7 +53,7 @@ def greedy(
         A workload of Kueue as ``namespace/name``, or an ask of YuniKorn by its allocation key or
         its pod; may be left out when only one is pending.
     assignment
-        Kueue: flavors to use instead of its own choice: a mapping in the form of a plan's
+        Kueue: flavors to use instead of Kueue's own choice: a mapping in the form of a plan's
         ``assignment``, or ``{podset: {resource: {"flavor": ..., "mode": ...}}}``.
     now
         The clock; the state's own when left out.
@@ -61,14 +61,14 @@ def greedy(
         YuniKorn: ``design``, ``written`` or ``code``, the side to take where its written laws and
         its code differ; ``design`` when left out. Kueue: ``kep83``, ``kep83:NAME=VALUE,...`` or
         the options as ``planner.state.kep83.Kep83`` for what KEP-83's algorithm of 2022 would do
-        instead; fair sharing is then not looked at. ``strict`` for Kueue's own rules with its
+        instead; fair sharing is then ignored. ``strict`` for Kueue's own rules with its
         documented precedence, laws ST-01 to ST-05.
 
     Raises
     ------
     InputError
-        If the workload cannot be planned for, the assignment does not suit it, or there are no
-        such rules.
+        If the workload cannot be planned for, the assignment does not suit it, or the rules are
+        not known.
     """
     plan = start(state, Given(pending, assignment, now, rules)).greedy_plan()
     return covered(state, plan)
@@ -108,19 +108,19 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         Seconds, building the model included; the best plan found by then is returned.
     flavors
         Kueue: with ``optimal`` the flavors, too, are chosen for least disruption, among all that
-        the rules permit; with ``kueue`` they are those that Kueue assigns.
+        the rules permit; with ``kueue`` Kueue's own assignment is used.
     stability
         Kueue: also say which victims would preempt again, here and in Kueue's own plan: the field
-        ``stability`` and the term D11. Objectives that count D11 always say it. With ``None`` it is
-        only the field, and only where that is cheap: in small states.
+        ``stability`` and the term D11. Objectives that count D11 always do. With ``None`` only the
+        field is filled, and only in small states, where that is cheap.
     stable
-        Kueue: only plans after which no victim would preempt again are answers. It is infeasible
-        where it is proved that there is none; the explanation then says who would preempt whom,
-        and which policies at Never would leave a stable plan.
+        Kueue: accept only plans after which no victim would preempt again. The plan is infeasible
+        where it is proved that there is no such plan; the explanation then says who would preempt
+        whom, and which preemption policies, if set to Never, would leave a stable plan.
     rules
-        As for ``planner.greedy``; of YuniKorn's, ``written`` takes law 4 by its words. Flavors of
-        Kueue are those of KEP-83's algorithm, or with ``strict`` its own; nothing is said of
-        stability, and ``strict`` has no trees.
+        As for ``planner.greedy``; of YuniKorn's, ``written`` takes law 4 by its words. With
+        ``kep83`` the flavors are those of KEP-83's algorithm, with ``strict`` those of Kueue; with
+        either, stability cannot be asked for, and with ``strict`` there are no proof trees.
     certify
         Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
         checks without a solver. By default only trees of up to two thousand steps are searched;
@@ -128,11 +128,11 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     placement
         Kueue, where a topology decides about pods: with ``kueue`` its own placement has to find a
         place for all of them once the victims are gone, with ``any`` it is enough that there is
-        room, wherever they are put.
+        room for them somewhere.
     assume
-        What in the state may decide who is preempted and is not modelled stands in
+        Parts of the state that may decide who is preempted and are not modelled are listed in
         ``plan.coverage``, and the status is then ``conditional``, never ``optimal``. With
-        ``quota`` the caller vouches that it decides nothing, and the status stays.
+        ``quota`` the caller vouches that they decide nothing, and the status stays.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     planner = PLANNER.of(state)
     planner.check(given, wanted)
     with older_objects_aside():
-        # Nothing of the planning is left when the collector looks at what was made.
+        # The planning has no name here: it is freed before the collector runs at the block's end.
         plan = planner.answer(planner.start(state, given, checked), profile, deadline, wanted)
         plan = covered(state, plan, _vouched(assume))
         add_nodes = PICTURE.find(state)
@@ -175,10 +175,10 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     rules: RulesInput | None = None,
     assume: Assume | None = None,
 ) -> Front:
-    """Return the Pareto front of two measures: what less of the one costs in the other.
+    """Return the Pareto front of two measures: what less of one measure costs in the other.
 
-    Every point is a plan, proved and verified. ``front.status`` is ``optimal`` where it is
-    proved that there are no other points.
+    Every point is a plan, proved and verified. ``front.status`` is ``optimal`` if there are proved
+    to be no other points.
 
     Parameters
     ----------
@@ -222,31 +222,31 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
 ) -> CommonExplanation:
     """Explain the least disruptive plan for a pending workload, or why there is none.
 
-    Of every victim it says which law permits it and whether all optimal plans have it; of one
-    named ``victim`` also the best plan that spares it, or that takes it. Where no plan exists it
-    is the minimal set of laws that clash, what is short, and the smallest single changes that
-    would help, each solved again.
+    For every victim the explanation says which law permits it and whether all optimal plans have
+    it; for the workload ``victim`` also the best plan that spares it, or that evicts it. Where no
+    plan exists, the explanation has the minimal set of laws that clash, the resources that are
+    short, and the smallest single changes that would help, each solved again.
 
     Parameters
     ----------
     state, pending, objective, costs, assignment, now, rules
         As for ``planner.solve``.
     victim
-        What to ask about: a running workload of Kueue as ``namespace/name``, or an allocation of
+        The workload to ask about: a running one of Kueue as ``namespace/name``, or an allocation of
         YuniKorn by its key or its pod.
     time_limit
-        Seconds for the plan and everything about it; the answer says what was not proved by then.
+        Seconds for the whole explanation; the answer says what was not proved by then.
     limit
         How many optimal plans to list, at least 1; counting stops there, too.
 
     Raises
     ------
     InputError
-        If something named is not in the state, or a parameter cannot be used.
+        If a named workload is not in the state, or a parameter cannot be used.
     InternalError
         If a plan fails its own verification.
     """
-    # An eighth of the time that a small plan takes to start.
+    # Imported here: it takes an eighth of the time that a small plan takes to start.
     from planner.commands.explain.answer import INQUIRY, answered  # noqa: PLC0415
 
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
@@ -263,7 +263,7 @@ def verify(state: AnyState, plan: AnyPlan) -> Verification:
     Raises
     ------
     InputError
-        If the plan is for another scheduler than the state, or for what is not pending there.
+        If the plan is for another scheduler than the state, or its preemptor is not pending there.
     """
     if plan.scheduler != state.scheduler:
         raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
@@ -302,7 +302,7 @@ def whatif(  # noqa: PLR0913 - the public signature
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
-    # Only this verb needs them.
+    # Imported here: only this verb needs them.
     from planner.commands.whatif.edit import compare, edit  # noqa: PLC0415
 
     after = solve(edit(state, edits), pending, objective, time_limit=time_limit, rules=rules)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import ClassVar, Final
 
 LONGEST_LINE: Final = 1200
-"""Characters of a line of a message: three names and what is said of them."""
+"""The most characters in a line of a message: enough for three names and the words around them."""
 _TAIL: Final = 400
 
 
@@ -27,11 +27,11 @@ class PlannerError(Exception):
     exit_code: ClassVar[int] = 70
 
     def __str__(self) -> str:
-        """Its message, harmless on any terminal: it may quote what anybody wrote."""
+        """Return the message, safe to print on any terminal: it may quote arbitrary input."""
         return "\n".join(map(readable, super().__str__().split("\n")))
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Come out of a pickle as it went in: its text is made of fields, not the other way."""
+        """Pickle the text and the fields as they are: ``__init__`` takes other parameters."""
         return _remade, (type(self), self.args), self.__dict__
 
 
@@ -39,9 +39,8 @@ class InputError(PlannerError):
     """Input which cannot be used: says where, what was found, what was expected, and a hint.
 
     ``where`` is the file and the path inside it, such as
-    ``dump.json: items[3].spec.podSets[0].count``, and ``found`` what stands there, in words.
-    ``expected`` is what would be right, ``hint`` what to do about it: empty where there is nothing
-    to add.
+    ``dump.json: items[3].spec.podSets[0].count``, and ``found`` says what stands there.
+    ``expected`` is what would be right, and ``hint`` what the user can do; either may be empty.
     """
 
     exit_code: ClassVar[int] = 2
@@ -54,7 +53,7 @@ class InputError(PlannerError):
         super().__init__(str(self))
 
     def __str__(self) -> str:
-        """One message: the first line says what is wrong, the next two how to mend it."""
+        """Return the message: the first line says what is wrong, the next two how to mend it."""
         lines = [f"{self.where}: {self.found}" if self.where else self.found]
         if self.expected:
             lines.append(f"  expected {self.expected}")
@@ -86,19 +85,19 @@ class InternalError(PlannerError):
 
 
 def _remade(kind: type[PlannerError], arguments: tuple[object, ...]) -> PlannerError:
-    """Make an error anew without its ``__init__``, whose parameters nobody keeps."""
+    """Rebuild an error without its ``__init__``, whose parameters are not kept."""
     return kind.__new__(kind, *arguments)
 
 
 def readable(line: str) -> str:
     """Write a line of a message so that it can be printed and read, whatever it quotes.
 
-    Names may be of any length. The middle of a line that is too long is left out: it says at its
-    end what is wrong with them.
+    A line may quote names of any length. The middle of a line that is too long is left out: the
+    end of a line says what is wrong with the names.
     """
     text = line
     if not line.isprintable():
-        # What a terminal would obey: control characters, marks that turn text.
+        # Escape what a terminal would obey: control characters, and marks that reverse text.
         text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
     if len(text) <= LONGEST_LINE:
         return text

@@ -1,4 +1,4 @@
-"""The collector of cycles, told when it has nothing to find."""
+"""Python's collector of reference cycles, paused or bounded where it would find nothing."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from threading import Lock
 from typing import Final
 
 _MANY: Final = 100_000
-"""Objects made meanwhile from which on the collector is told that they are old."""
+"""From this many new objects on, the collector is told that they are old."""
 
 _TIDY: Final = 100
-"""Plans after which memory is tidied: they refer to themselves in circles, and a program that does
-one thing and ends is set up to look for such hardly ever."""
+"""The number of plans after which cycles are collected: plans leave reference cycles, and a program
+that does one thing and ends is set up to collect hardly ever."""
 
 
 def tidy(number: int) -> None:
-    """Collect the circles that plans leave, after every hundredth; ``number`` counts them."""
+    """Collect the cycles that plans leave, after every hundredth plan; ``number`` counts plans."""
     if number % _TIDY == 0:
         gc.collect()
 
 
 _ASIDE: Final = Lock()
-"""Held while what was there before is put aside."""
+"""Held while older objects are put aside."""
 
 
 @contextmanager
 def older_objects_aside() -> Iterator[None]:
-    """Let the collector look at nothing that is there already.
+    """Keep the collector from looking at objects that exist already.
 
-    A search makes circles, so that the collector has to run beside it; but the state that it is
-    about has millions of objects, and one look at them all takes as long as most searches.
+    A search makes cycles, so that the collector has to run during it; but the state that is
+    searched has millions of objects, and one look at all of them takes as long as most searches.
     """
     # Where the program lets the collector run hardly ever there is nothing to gain. Within another
-    # of these, or where it has put objects aside itself, they are so already; and it is not for us
-    # to call those back.
+    # such block, or where the program froze objects itself, old objects are aside already, and must
+    # not be unfrozen here.
     seldom = not gc.isenabled() or gc.get_threshold()[0] >= _MANY
     if seldom or gc.get_freeze_count() or not _ASIDE.acquire(blocking=False):
         yield
         return
-    # What comes back counts as old, and is not looked at for long: circles that nobody needs must
-    # not be among it, neither those of before nor those that were made meanwhile.
+    # Objects that are unfrozen count as old, and are not looked at for long: no garbage may be
+    # among them. So it is collected before objects are frozen, and again before they are unfrozen.
     gc.collect(1)
     gc.freeze()
     try:
@@ -56,9 +56,9 @@ def older_objects_aside() -> Iterator[None]:
 def without_garbage_collection() -> Iterator[None]:
     """Pause the collector of cycles.
 
-    Reading and planning for a large state make millions of objects and no cycles: walking them all
-    again and again takes longer than making them. Afterwards they count as old, so that the next
-    collection of young objects does not walk them either.
+    Reading and planning for a large state make millions of objects and no cycles: walking all the
+    objects again and again takes longer than making them. Afterwards they count as old, so that the
+    next collection of young objects does not walk them either.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -66,7 +66,7 @@ def without_garbage_collection() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            # These calls walk what they are about: only after much was made are they worth it.
+            # These calls walk the new objects: they are worth it only after many were made.
             if gc.get_count()[0] > _MANY:
                 if _ASIDE.locked():
                     gc.freeze()

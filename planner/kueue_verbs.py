@@ -39,22 +39,22 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
 ) -> JointPlan:
     """Return one plan for several pending workloads of Kueue, proved and verified step by step.
 
-    As many as possible are admitted, the first in precedence first: higher priority, then earlier
-    in the queue. Among all plans that admit these, the victims are the least disruptive. They are
-    served one after another, each legal by Kueue's own rules in the state that those before it
-    leave; a preemptor that was served is never a victim. Beside it stands what serving them one
-    by one gives. Up to four pending workloads every order of serving is considered; beyond, only
-    that of precedence, and ``plan.status`` is ``optimal`` only where bounds that hold in every
-    order prove it. Beyond 32 the answer is the better of serving one by one as Kueue would and
-    each by its own best plan.
+    As many workloads as possible are admitted, by precedence: higher priority first, then earlier
+    in the queue. Among all plans that admit these, the victims are the least disruptive. The
+    workloads are served one after another, each legally by Kueue's own rules in the state that
+    those before it leave; a preemptor that was served is never a victim. ``plan.greedy`` has the
+    result of serving each by itself, one by one. Up to four pending workloads every order of
+    serving is considered; beyond four, only that of precedence, and ``plan.status`` is ``optimal``
+    only where bounds that hold in every order prove it. Beyond 32 the answer is the better of two
+    ways to serve them one by one: as Kueue would, and each by its own best plan.
 
     Parameters
     ----------
     state
         What ``planner.read`` returned.
     pending
-        Workloads as ``namespace/name``; everything that is pending when left out. Then those that
-        cannot be planned for are listed in ``plan.skipped``.
+        Workloads as ``namespace/name``; all pending ones when left out, and ``plan.skipped`` then
+        lists those that cannot be planned for.
     objective, costs, now, time_limit, assume
         As for ``planner.solve``; an objective may not count D11.
 
@@ -63,7 +63,7 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     InputError
         If a workload, the objective or a cost cannot be used, or nothing is pending.
     UnsupportedError
-        If the state is one of YuniKorn, more than 200 are pending, a named workload may be
+        If the state is one of YuniKorn, more than 200 workloads are pending, a named one may be
         admitted with fewer pods or replaces a slice, or the objective counts what a joint plan does
         not know.
     InternalError
@@ -108,7 +108,7 @@ def boost(
     pending, objective
         As for ``planner.solve``.
     time_limit
-        Seconds for both: half of them at most for the plan, and what is left for the boosts.
+        Seconds for plan and boosts: at most half of them for the plan, the rest for the boosts.
 
     Raises
     ------

@@ -91,7 +91,7 @@ def parse_quantity(text: str) -> int:
 
 
 def _whole_units(text: str) -> int | None:
-    """Read plain digits, with a binary suffix or without, as almost all are written."""
+    """Read plain digits, with a binary suffix or without, the form of almost all quantities."""
     if len(text) > _MOST_BINARY_DIGITS or not text.isascii():
         return None
     if text.isdecimal():
@@ -120,7 +120,7 @@ def approximate(text: str) -> float:
     """Return a quantity as the double that Kubernetes makes of it (``AsApproximateFloat64``).
 
     An integer is multiplied by a power of ten, so ``0.3`` and ``300m`` need not be the same double.
-    What has too many digits for 64 bits, or is a fraction with a binary suffix, is held in
+    A quantity with too many digits for 64 bits, or a fraction with a binary suffix, is taken as
     nano-units.
 
     Raises
@@ -159,7 +159,7 @@ def format_quantity(nano: int) -> str:
             break
     else:
         text = f"{abs(nano)}n"
-    if len(text) >= _LONGEST:  # beyond what can be counted, but written shortly
+    if len(text) >= _LONGEST:  # longer than `parse_quantity` reads, unless a suffix shortens it
         text = min(_short_forms(str(abs(nano))), key=len)
     return f"-{text}" if nano < 0 else text
 
@@ -190,16 +190,16 @@ def to_units(nano: int, resource: str) -> int:
 
 
 _SCALED_AT_ONCE: Final = frozenset({0, 3, 6, 9})
-"""Powers of ten by which Kubernetes multiplies in one step, whatever becomes of it."""
+"""Powers of ten by which Kubernetes multiplies in one step, even if the product overflows."""
 
 
 def to_wrapped_units(nano: int, resource: str) -> int:
     """Convert nano-units to the integer unit of a scheduler that does not look at the bounds.
 
-    What is more than 64 bits hold wraps around. But a quantity of at most 18 digits is 0 where
+    An amount of more than 64 bits wraps around. But a quantity of at most 18 digits is 0 where
     its suffix stands for more than a milliard units: Kubernetes gives up while it multiplies by
-    ten again and again. Taken is the form in which the API server writes a quantity: digits that
-    are no multiple of 1000, unless below the smallest suffix. Source:
+    ten again and again. The quantity is taken in the form in which the API server writes it: digits
+    that are no multiple of 1000, unless below the smallest suffix. Source:
     docs/semantics/kueue-releases.md §2.1, 14; apimachinery pkg/api/resource/math.go
     ``positiveScaleInt64``.
     """

@@ -1,7 +1,7 @@
-"""What long work is at, told to whoever listens; unless somebody does, nobody is told.
+"""The progress of long work, reported to a listener if there is one.
 
-Work says when a stage begins (`begin`), and now and then that it goes on (`going_on`). There is no
-thread behind it: its stack and its heap would count where memory is limited.
+Work reports when a stage begins (`begin`), and now and then that it goes on (`going_on`). No thread
+does this: the stack and the heap of a thread would count where memory is limited.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from contextvars import ContextVar
 from typing import Final
 
 Listener = Callable[[str | None], None]
-"""Is told a stage that begins, or nothing when one goes on."""
+"""Called with the name of a stage that begins, and with ``None`` when a stage goes on."""
 
 _LISTENER: Final = ContextVar[Listener | None]("listener", default=None)
 
 
 @contextmanager
 def progress_to(listener: Listener) -> Iterator[None]:
-    """Let somebody listen."""
+    """Report the stages of the work in this block to a listener."""
     before = _LISTENER.set(listener)
     try:
         yield
@@ -28,12 +28,12 @@ def progress_to(listener: Listener) -> Iterator[None]:
 
 
 def begin(stage: str | None) -> None:
-    """Say what begins, in words that can follow a dash: ``level 3 of 8``."""
+    """Report a stage that begins, in words that can follow a dash: ``level 3 of 8``."""
     listener = _LISTENER.get()
     if listener is not None:
         listener(stage)
 
 
 def going_on() -> None:
-    """Say that the stage goes on."""
+    """Report that the stage goes on."""
     begin(None)

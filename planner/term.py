@@ -1,7 +1,7 @@
-"""The disruption terms as records: their ids, and what they are called.
+"""The disruption terms as records: their ids, titles and units.
 
-What they count is said by docs/design/objectives.md §2 and §3 and computed by planner/objective. To
-tell of them takes no more than this.
+docs/design/objectives.md §2 and §3 define what the terms count, and planner/objective computes it.
+To print terms takes only this module.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Final, NamedTuple
 from planner.scheduler import find_scheduler
 
 RATED: Final = "rated"
-"""The term that adds up others at the rates that an objective declares."""
+"""The term that adds up other terms at the rates that an objective declares."""
 
 EACH: Final = "victims@each"
 """The family of terms that stands for one term per priority, such as ``victims@100``."""
 
 MORE: Final = "more@each"
-"""The term that ``victims@each`` is as a cap: 1 if, priority by priority from the highest down,
-there are more victims than in the scheduler's own plan, and 0 if not."""
+"""The term that a cap on ``victims@each`` stands for: 1 if, priority by priority from the highest
+down, there are more victims than in the scheduler's own plan, and 0 if not."""
 
 OF_PRIORITY: Final = "victims@"
-"""How the terms of that family begin; a scheduler's words for them have ``{}`` for the priority."""
+"""The prefix of the terms of that family; a scheduler's title for them has ``{}`` as priority."""
 _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
@@ -44,7 +44,7 @@ def unit_weight(resource: str) -> int:
 
 
 class Text(NamedTuple):
-    """What a term is called, and in what it is counted."""
+    """The title of a term, and the unit that it is counted in."""
 
     title: str
     unit: str
@@ -53,8 +53,8 @@ class Text(NamedTuple):
 class Term(NamedTuple):
     """A named non-negative integer that measures one side of disruption.
 
-    ``per_workload`` says that it is a sum over victims. ``title`` and ``unit`` are its words where
-    a scheduler has none of its own.
+    ``per_workload`` says that it is a sum over victims. ``title`` and ``unit`` are used where a
+    scheduler has no words of its own for the term.
     """
 
     id: str
@@ -63,7 +63,7 @@ class Term(NamedTuple):
     per_workload: bool
 
     def text(self, scheduler: str) -> Text:
-        """Return what it is called under a scheduler."""
+        """Return the title and unit of the term under a scheduler."""
         found = find_scheduler(scheduler)
         own = found.words.terms if found else {}
         priority = priority_of(self.id)
@@ -73,7 +73,7 @@ class Term(NamedTuple):
         return Text(title.format(priority), unit)
 
 
-# The id, whether it is a sum over victims, the unit and the title of each.
+# Of each term: its id, whether it is a sum over victims, its unit and its title.
 _TABLE: Final = """
 D0           | sum | workloads           | last-tier victims
 D1           |     | rank                | highest victim priority
@@ -106,12 +106,12 @@ TERMS: Final = {
     for row in _TABLE.strip().splitlines()
     for name, kind, unit, title in [map(str.strip, row.split("|"))]
 }
-"""All terms by id. What is being evicted already counts in ``count`` and ``cost`` only, and in
-``rated`` where it rates one of them. D11, for Kueue, takes one decision of the scheduler for each
+"""All terms by id. Victims that are being evicted already count in ``count`` and ``cost`` only, and
+in ``rated`` where it rates one of these. D11, for Kueue, takes one decision of the scheduler per
 victim: it is computed only where it is asked for, or an objective counts it. It is the number of
 victims for which, once all victims are gone, the preemptor is admitted and the victim is pending
-again, Kueue would evict somebody who is not being evicted already. ``victims@each`` is no number:
-as a level it stands for one level per priority, and as a cap for ``more@each``, see adoption.py."""
+again, Kueue would evict a workload not yet being evicted. ``victims@each`` is no number: as a level
+it stands for one level per priority, and as a cap for ``more@each`` (objective/applied.py)."""
 
 _MORE: Final = Term(
     MORE,
@@ -120,7 +120,7 @@ _MORE: Final = Term(
     per_workload=False,
 )
 _LAST: Final = 2**63
-"""Behind every priority."""
+"""A place behind every priority."""
 
 
 def victims_of(priority: int) -> str:
@@ -129,18 +129,18 @@ def victims_of(priority: int) -> str:
 
 
 def priority_of(term: str) -> int | None:
-    """Return the priority whose victims a term counts; ``None`` if it is no such term."""
+    """Return the priority whose victims a term counts; ``None`` for any other term."""
     number = term.removeprefix(OF_PRIORITY)
     return int(number) if number != term and _NUMBER.fullmatch(number) else None
 
 
 def find_term(name: str) -> Term:
-    """Return a term by its id, be it among all terms or of the family of priorities.
+    """Return a term by its id, from the table or from the family of one term per priority.
 
     Raises
     ------
     KeyError
-        If there is none.
+        If there is no such term.
     """
     priority = priority_of(name)
     if name == MORE:
@@ -156,7 +156,7 @@ def find_term(name: str) -> Term:
 
 
 def text_of(name: str, scheduler: str) -> Text | None:
-    """Return what a term is called under a scheduler; ``None`` for one that is not known."""
+    """Return the title and unit of a term under a scheduler; ``None`` for an unknown term."""
     try:
         return find_term(name).text(scheduler)
     except KeyError:
@@ -164,13 +164,13 @@ def text_of(name: str, scheduler: str) -> Text | None:
 
 
 def value_of(measure: Sequence[str], terms: Mapping[str, int]) -> int | None:
-    """Return the sum of the terms of a measure; ``None`` if one is not known, as D11 in no time."""
+    """Return the sum of the terms of a measure; ``None`` if one has no value, as D11 may have."""
     known = [terms[term] for term in measure if term in terms]
     return sum(known) if len(known) == len(measure) else None
 
 
 def in_order(terms: Mapping[str, int]) -> dict[str, int]:
-    """Return values of terms in the order of all terms, of priorities the highest first."""
+    """Return the values in the order of `TERMS`, terms of priorities from the highest down."""
     plain = {term: terms[term] for term in TERMS if term in terms}
     if len(plain) == len(terms):
         return plain

@@ -3,10 +3,10 @@
 Nothing here knows what the work is. A run that is stopped, also by kill -9, goes on from its
 file; whatever happened on the way, the finished file is the same, byte for byte.
 
-pool.py     what goes in and comes out: tasks, limits, rows, progress; several processes on this
+pool.py     the input and output of a run: tasks, limits, rows, progress; the processes on this
             machine that do the work, watched for time, memory and death
-cluster.py  the same on a Dask cluster, which is waited for where nobody works on it
-engine.py   run: all of it together; the file: rows as they come, in the end in the order of the
+cluster.py  the same work on a Dask cluster, with waiting for a scheduler and workers
+engine.py   run: all of this together; the file: rows as they come, in the end in the order of the
             tasks
 """
 

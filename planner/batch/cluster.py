@@ -1,9 +1,9 @@
-"""The same work on a Dask cluster that is there already.
+"""The same work on a Dask cluster that runs already.
 
 Every thread of every worker has a process of its own that does the work (see pool.py), so that
-limits hold there as they do here, and what kills the process spares the worker. Whoever may use
-the scheduler may run anything on the workers, and what they answer is unpickled here: connect to
-trusted clusters only.
+limits hold there as they do here, and work that kills the process spares the worker. Anyone who may
+use the scheduler may run anything on the workers, and answers of workers are unpickled here:
+connect to trusted clusters only.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from planner.errors import InputError, UnsupportedError
 from planner.stage import going_on
 
 WAIT_S: Final = 300.0
-"""Seconds that a cluster may be without a scheduler or without workers, unless said."""
+"""Seconds that a cluster may be without a scheduler or without workers, by default."""
 Notice = Callable[[str], None]
 
 
 class NobodyWorksError(InputError):
-    """A cluster had nobody that works for as long as the run may wait."""
+    """A cluster had no scheduler or no workers for as long as the run may wait."""
 
 
 @dataclass
 class Patience:
     """Adds up the time in which nobody could work since the last row, and ends the run in time.
 
-    That the time goes on where the scheduler or a worker comes back and dies again ends a run
-    that would otherwise see them come and go for ever. It waits for ``seconds``, ``None`` for ever.
-    ``notice`` is called with a sentence, once between two rows, when nobody works: how long it
-    waits. ``clock`` gives seconds that never go back.
+    The sum is kept where the scheduler or a worker comes back and dies again: otherwise a run might
+    see them come and go for ever. The run waits for ``seconds``, ``None`` for ever. ``notice`` is
+    called, once between two rows, with a sentence that nobody works and how long the run waits.
+    ``clock`` gives seconds that never go back.
     """
 
     address: str
@@ -62,11 +62,11 @@ class Patience:
 
     @property
     def waiting(self) -> bool:
-        """Whether nobody was there at the last look."""
+        """Whether there was no scheduler or no worker at the last look."""
         return self._since is not None
 
     def left(self, most: float) -> float:
-        """Return for how long something may be tried now, in seconds: ``most``, or what is left."""
+        """Return the seconds that an attempt may take now: ``most``, or the rest of the wait."""
         if self._since is None or self.seconds is None:
             return most
         gone = self._spent + self.clock() - self._since
@@ -78,7 +78,7 @@ class Patience:
         Raises
         ------
         NobodyWorksError
-            If that has lasted too long.
+            If nobody could work for too long.
         """
         now = self.clock()
         self._spent += 0.0 if self._since is None else now - self._since
@@ -98,14 +98,14 @@ class Patience:
             self._since = None
 
     def progress(self) -> None:
-        """Note that there is a row more: whatever was waited for before counts no longer."""
+        """Note that there is a new row: the waiting before it counts no longer."""
         self._since, self._spent, self._noticed = None, 0.0, False
 
 
 CONNECT_S: Final = 10.0
 """Seconds in which a scheduler must answer; then it is asked again, or given up."""
 LOOK_S: Final = 1.0
-"""Seconds between two looks at a cluster that nothing is heard of."""
+"""Seconds between two looks at a silent cluster."""
 _ANSWER_S: Final = 10.0
 """Seconds in which a scheduler must say who its workers are."""
 _CLOSE_S: Final = 5.0
@@ -113,11 +113,11 @@ _CLOSE_S: Final = 5.0
 
 Client = Any
 Future = Any
-"""Those of distributed, an extra that is not there where no cluster is."""
+"""Client and Future of the package distributed, an extra that need not be installed."""
 
 
 class LostError(Exception):
-    """The connection is no more; what was given over it must be given again."""
+    """The connection is lost; the tasks that were given over it must be given again."""
 
 
 def _lost(patience: Patience, why: str = "the Dask scheduler does not answer") -> LostError:
@@ -151,7 +151,7 @@ def connected(limits: Limits, patience: Patience) -> Iterator[Client]:
 
 
 def threads(client: Client, patience: Patience) -> int:
-    """Return how many threads the workers have, 0 if there is none now, which costs patience.
+    """Return how many threads the workers have; 0 without workers, which costs patience.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def threads(client: Client, patience: Patience) -> int:
     NobodyWorksError
         If there has been nobody for too long.
     """
-    if client.status != "running":  # it connects anew, with a patience of its own
+    if client.status != "running":  # the client connects anew, with a patience of its own
         raise _lost(patience)
     try:
         workers = client.nthreads(callback_timeout=patience.left(_ANSWER_S))
@@ -172,7 +172,7 @@ def threads(client: Client, patience: Patience) -> int:
 
 
 def check_workers(client: Client, limits: Limits, patience: Patience) -> None:
-    """Wait for workers, and see that they give the rows that this machine would give.
+    """Wait for workers, and check that they give the same rows as this machine would.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def check_workers(client: Client, limits: Limits, patience: Patience) -> None:
                 answers = client.run(facts_here, on_error="return")
             except (OSError, RuntimeError):
                 raise _lost(patience) from None
-            # A worker that died meanwhile is not asked for.
+            # A worker that died meanwhile does not count.
             there = {name: one for name, one in answers.items() if not isinstance(one, OSError)}
             for worker, answer in there.items():
                 _check_worker(patience.where, worker, answer, limits)
@@ -207,7 +207,7 @@ def facts_here() -> tuple[dict[str, str], bool]:
 
 @contextmanager
 def _only_our_words(where: str) -> Iterator[None]:
-    """Keep Dask from writing tracebacks about connections that are told in our own words."""
+    """Keep Dask from writing tracebacks about connections: errors are told in our own words."""
     try:
         import distributed  # noqa: F401, PLC0415 - an extra; sets up its logging
     except ModuleNotFoundError as error:
@@ -293,11 +293,11 @@ def on_cluster(
 ) -> Iterator[tuple[str, Attempt]]:
     """Yield the key and the outcome of every task, as they come.
 
-    A task whose worker is gone is done by another one, which is Dask's own doing. Dask gives up
-    tasks that were on several workers that died, guilty or not; in the end, each of them is
-    tried once more by itself, and only what kills workers then is ``killed``. What a worker has
-    begun when the run is stopped, it finishes in vain. A scheduler that is gone is waited for,
-    and so are workers where there is none left; one that comes back is given again what it had.
+    A task whose worker is gone is done by another worker, which Dask sees to. Dask gives up tasks
+    that were on several workers that died, guilty or not; in the end, each such task is tried once
+    more by itself, and only a task that kills workers then is ``killed``. A task that a worker has
+    begun when the run is stopped is finished in vain. The run waits for a scheduler that is gone,
+    and for workers where none is left; a scheduler that comes back is given its tasks again.
 
     Raises
     ------
@@ -337,7 +337,7 @@ class _Call:
         self._forget()
 
     def _forget(self) -> None:
-        """Know of no connection, and of nothing given over it."""
+        """Forget the connection, and the tasks given over it."""
         self._connection: Client | None = None
         self._given: dict[Future, Task] = {}
         self._ended: SimpleQueue[Future] = SimpleQueue()
@@ -369,7 +369,7 @@ class _Call:
         return self._connection
 
     def _give(self, ahead: Iterator[Task]) -> None:
-        """Let the cluster have as many tasks as it should."""
+        """Give the cluster tasks, as many as its threads call for."""
         if self._connection is None or time.monotonic() > self._reviewed + _REVIEW_S:
             self._look()
         from distributed.client import ClosedClientError  # noqa: PLC0415 - an extra
@@ -392,11 +392,11 @@ class _Call:
             future.add_done_callback(self._ended.put)
 
     def _look(self) -> None:
-        """See who is there; nobody costs patience, and those who come back are checked."""
+        """Count the workers; having none costs patience, and workers that come back are checked."""
         found = threads(self._client, self._patience)
         if found and self._patience.waiting:
             check_workers(self._client, self._limits, self._patience)
-        # One even with nobody there, so that somebody who comes finds work.
+        # One task even without workers, so that a worker that comes finds work.
         self._window = max(1, AHEAD * found)
         self._reviewed = time.monotonic()
 
@@ -414,10 +414,10 @@ class _Call:
         return ended
 
     def _answers(self, ended: Sequence[Future]) -> list[Attempt | None]:
-        """Fetch what came of the tasks, all in one go; ``None`` of those that Dask gave up.
+        """Fetch the outcomes of the tasks, all in one go; ``None`` for a task that Dask gave up.
 
-        If a worker has died with what it had found out, another one does it again first, for
-        which there must be one.
+        If a worker has died with an outcome, another worker does the task again first, for which
+        there must be a worker.
         """
         from distributed import CancelledError  # noqa: PLC0415 - an extra
 
@@ -439,7 +439,7 @@ class _Call:
         return [found[number] for number in range(len(ended))]
 
     def _check_given_up(self, future: Future) -> None:
-        """Accept that Dask gave up a task, for the one good reason."""
+        """Accept that Dask gave up a task only because its workers died; else raise."""
         from distributed import CancelledError, KilledWorker  # noqa: PLC0415 - an extra
 
         if future.cancelled():

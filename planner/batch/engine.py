@@ -4,10 +4,10 @@ The file has a header, and a row for every task, as JSON lines.
 
 While the run lasts, rows stand in the order in which they came. At its end the file is written
 anew in the order of the tasks, so that a run that was stopped and went on leaves the same bytes
-as one that nobody disturbed. What was killed in the middle of a row leaves a torn last line; it
-is cut off when the run goes on. A row says by a digest of which input it is; one of an input that
-has changed since is left behind by a newer row of the same key, and goes when the file is written
-anew.
+as one that nobody disturbed. A run that was killed in the middle of a row leaves a torn last line,
+which is cut off when the run goes on. A row has the digest of its input; where the input has
+changed since, a newer row of the same key is written, and the older one is dropped when the file is
+written anew.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ABSENT: Final = object()
 
 
 class _Place(NamedTuple):
-    """Where the row of a task stands, what came of it, and of which input it is."""
+    """The offset of a task's row in the file, its outcome, and the digest of its input."""
 
     offset: int
     outcome: Outcome
@@ -69,10 +69,10 @@ class Results(Struct, frozen=True):
 
 
 class Journal:
-    """The rows of a run that goes on: by key, which input each is of.
+    """The file of a run: rows as they come, from which a run that was stopped goes on.
 
-    Without a file the rows are kept in memory. What writes raises InputError if it cannot.
-    ``places`` says by the keys of tasks where their rows stand; one that is taken out of it gets
+    Without a file the rows are kept in memory. Methods that write raise InputError if they cannot.
+    ``places`` has the place of each row by the key of its task; a task that is taken out of it gets
     another row.
     """
 
@@ -90,7 +90,7 @@ class Journal:
         ------
         InputError
             If the file cannot be written, is there without ``resume``, is in use, is not the
-            file of such a run, or is that of another one.
+            file of such a run, or is that of another run.
         """
         if path is None:
             journal = cls(io.BytesIO(), None, header)
@@ -148,7 +148,7 @@ class Journal:
         return Results(self._header, dict(counts), source)
 
     def close(self) -> None:
-        """Leave the file as it is: whole rows. One that was begun and got no row is removed."""
+        """Close the file, which has whole rows; a new file that got no row is removed."""
         with _writing(self._path), closing(self._stream):
             if self._path is not None and self._new and not self.places:
                 self._path.unlink(missing_ok=True)
@@ -156,11 +156,11 @@ class Journal:
                 self._sync()
 
     def _read(self, where: str) -> None:
-        """Take in the rows that are there; cut off what is torn, and begin what is not begun."""
+        """Read the rows of the file; cut off a torn last line, and begin a file that is empty."""
         first = self._stream.readline()
         header = _header_line(self._header)
         if first != header:
-            # A header that is torn is of a run that was killed at once: it begins anew.
+            # A torn header is left by a run that was killed at once: the file begins anew.
             if first.endswith(b"\n") or not header.startswith(first):
                 where = f"{where}: line 1"
                 there, here = _parsed(first, where), json.loads(header)
@@ -195,7 +195,7 @@ class Journal:
                 stream.write(_header_line(self._header))
                 stream.writelines(lines)
                 stream.flush()
-                # Before it takes the other's place: a power failure must not leave an empty file.
+                # Before it replaces the other file: a power failure must not leave an empty one.
                 os.fsync(stream.fileno())
             sorted_file.chmod(path.stat().st_mode & 0o777)
             sorted_file.replace(path)
@@ -285,7 +285,7 @@ NO_LIMITS: Final = Limits()
 CGROUP: Final = Path("/sys/fs/cgroup")
 """Where a container sees its limits."""
 _PROCESSOR_TIME: Final = (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"))
-"""Microseconds that it may have, and in how many: in version 2, and in version 1."""
+"""Microseconds of processor time that a container may have, and per how many: cgroup v2 and v1."""
 Watch = Callable[[Progress], None]
 Changed = Callable[[str], None]
 
@@ -322,25 +322,25 @@ def run(  # noqa: PLR0913 - what a run can be told
 ) -> Results:
     """Do the work on every task, and return the rows in the order of the tasks.
 
-    Tasks are read one by one, when there is a process for them. Every one of them gets a row,
-    whatever it does. Outcomes that are no results are rows like the others: a run that goes on
-    does not try them again, unless the task has another digest now.
+    Tasks are read one by one, when there is a process for them. Every task gets a row, whatever it
+    does. Outcomes that are no results are rows like the others: a run that goes on does not try
+    these tasks again, unless a task has another digest now.
 
     ``header`` is a JSON object, the first line of the file: what the file is (schema, kind) and all
-    that defines the rows (input, options, limits, version). A run goes on only under the same. Rows
-    are written to ``file`` as they come, ``None`` keeps them in memory; ``resume`` goes on with the
-    file, if it is there.
+    that defines the rows (input, options, limits, version). A run goes on only under the same
+    header. Rows are written to ``file`` as they come, ``None`` keeps them in memory; ``resume``
+    goes on with the file, if it is there.
 
     The work is done by ``jobs`` processes on this machine, one core each; never more than cores,
-    the default. For 1 without limits, it is done in this very process, which dies with it. Or else
-    it is done on the ``cluster`` at the address of a Dask scheduler, ``tcp://HOST:PORT`` or
-    ``tls://HOST:PORT``. That may have no scheduler or no workers for ``cluster_wait`` seconds,
-    summed up since the last row, ``None`` for ever; then the run ends, and rows that were written
-    stay. ``limits`` are what a task may use.
+    the default. For 1 without limits, it is done in this very process, which dies if the work kills
+    it. With ``cluster``, the address of a Dask scheduler as ``tcp://HOST:PORT`` or
+    ``tls://HOST:PORT``, it is done there. The cluster may have no scheduler or no workers for
+    ``cluster_wait`` seconds, summed up since the last row, ``None`` for ever; then the run ends,
+    and rows that were written stay. ``limits`` bound what a task may use.
 
-    ``watch`` is called after every row with how far the run is, of a ``total`` if it is known;
+    ``watch`` is called after every row with the progress of the run, of a ``total`` if it is known;
     ``changed`` with the key of every task that is done again, as its row is of another input;
-    ``notice`` with a sentence when nobody in a cluster works, and how long that is waited for.
+    ``notice`` with a sentence when a cluster has no scheduler or workers, and how long it waits.
 
     Raises
     ------
@@ -377,22 +377,22 @@ def run(  # noqa: PLR0913 - what a run can be told
 
 
 def _take_free_streams() -> None:
-    """Let nothing that is opened from now on become a standard stream that was closed.
+    """Open the null device in place of each standard stream that is closed.
 
-    Else what libraries print would get into the file.
+    Otherwise the file of the run could become that stream, and get what libraries print.
     """
     for stream in (0, 1, 2):
         try:
             os.fstat(stream)
         except OSError:
-            # The lowest number that is free, for our processes too.
+            # It gets the lowest free number, which is this stream's, also in our processes.
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003
 
 
 def _attempts(
     tasks: Iterator[Task], work: Work, jobs: int | None, limits: Limits, patience: Patience | None
 ) -> Generator[tuple[str, Attempt]]:
-    """Yield outcomes as they come, from whoever does the work; closing it ends the work."""
+    """Yield outcomes as they come, of a cluster, this process or a pool; closing ends the work."""
     if patience is not None:
         yield from on_cluster(tasks, pickle.dumps(work), limits, patience)
     elif jobs == 1 and not limits.given:
@@ -408,7 +408,7 @@ def _attempts(
 def _without_row(
     tasks: Iterable[Task], journal: Journal, digests: dict[str, str], changed: Changed | None
 ) -> Iterator[Task]:
-    """Yield the tasks that have no row yet, or one of another input; note the digests of all."""
+    """Yield tasks without a row, or with a row of another input; note the digests of all tasks."""
     for task in tasks:
         if task.key in digests:
             raise InputError(task.key, "is there twice", hint="give every state once")

@@ -1,9 +1,9 @@
-"""What goes into a run and what comes out, and the processes on this machine that do the work.
+"""The input and output of a run, and the processes on this machine that do the work.
 
-Each has one task at a time and is watched for time, memory and death. A process is a Python of its
-own that runs nothing but `serve`: those of `multiprocessing` would run the main module again. A
-pool of `concurrent.futures` does not say which process has which task, and when one process dies,
-the tasks of all of them are lost; a limit that ends processes needs to know.
+Each process has one task at a time and is watched for time, memory and death. It is a Python of its
+own that runs nothing but `serve`: processes of `multiprocessing` would run the main module again. A
+pool of `concurrent.futures` does not say which process has which task, which limits have to know,
+and when one of its processes dies, the tasks of all are lost.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Task(Struct, frozen=True):
     ``key`` is its name, unique in the run and the same in every run, such as
     ``dir/a.jsonl.gz:17``. ``payload`` is what the work gets, anything that can be pickled: another
     machine has no files of this one, so it should be the bytes of the state themselves. ``digest``
-    is that of what the payload was made of. It stands in the row: a run that goes on asks again
-    where it is another one. It is empty where nothing but the key can change.
+    is that of the input that the payload was made of. The row has it, too: a run that goes on does
+    a task again if its digest has changed. It is empty where nothing but the key can change.
     """
 
     key: str
@@ -55,11 +55,11 @@ class Task(Struct, frozen=True):
 class Limits(Struct, frozen=True):
     """What one task may use; ``None`` for no limit.
 
-    ``seconds`` are those of the clock on the wall, not counting the start of a process. It does not
-    watch them itself, so they should be more than the solver's own time limit. ``memory_bytes`` is
-    the resident memory of the process that works on the task, Python and the solver included (some
-    150 MB before it starts), on Linux only. Looked at every 0.05 s, it is a bound on what a task
-    keeps, not on what it takes for a moment.
+    ``seconds`` are those of the clock on the wall, without the start of a process. The work does
+    not watch them itself, so they should be more than the solver's own time limit. ``memory_bytes``
+    is the resident memory of the process that works on the task, Python and the solver included
+    (some 150 MB before it starts), on Linux only. It is looked at every 0.05 s, and so bounds the
+    memory that a task keeps, not what it takes for a moment.
     """
 
     seconds: float | None = None
@@ -67,12 +67,12 @@ class Limits(Struct, frozen=True):
 
     @property
     def given(self) -> bool:
-        """Whether there is any."""
+        """Whether there is any limit."""
         return self.seconds is not None or self.memory_bytes is not None
 
 
 class Row(Struct, frozen=True):
-    """What came of one task; ``detail`` says in one line why there is no result."""
+    """The outcome of one task; ``detail`` says in one line why there is no result."""
 
     key: str
     outcome: Outcome
@@ -85,7 +85,7 @@ class Progress(Struct, frozen=True):
     """How far a run is.
 
     ``done`` counts tasks that have a row, those of an earlier run included; ``total`` is ``None``
-    where nobody knows it. ``per_second`` is the rate of this run alone.
+    where it is not known. ``per_second`` is the rate of this run alone.
     """
 
     done: int
@@ -94,7 +94,7 @@ class Progress(Struct, frozen=True):
 
     @property
     def seconds_left(self) -> float | None:
-        """The time that the rest will take at this rate; ``None`` where nobody knows."""
+        """The time that the rest will take at this rate; ``None`` where that is not known."""
         if self.total is None or not self.per_second:
             return None
         return max(0, self.total - self.done) / self.per_second
@@ -105,7 +105,7 @@ DETAIL: Final = 500
 
 
 class Attempt(NamedTuple):
-    """What came of working on a task; ``result`` is JSON text, ``null`` where there is none."""
+    """The outcome of working on a task; ``result`` is JSON text, ``null`` where there is none."""
 
     outcome: Outcome
     detail: str = ""
@@ -127,7 +127,7 @@ def attempt(work: Work, payload: object) -> Attempt:
 
 PROC: Final = Path("/proc")
 
-# The modules of the parent are imported from where it has them.
+# A process imports modules from the same places as its parent.
 _PROGRAM: Final = """import sys
 sys.path[:] = sys.argv[3:]
 from planner.batch.pool import serve
@@ -149,9 +149,10 @@ def can_measure_memory() -> bool:
 
 
 def serve(number: int, parent: int) -> None:
-    """Work on what comes until the parent is gone, or has had nothing to do for a minute.
+    """Work on the parent's tasks until the parent is gone, or has sent none for a minute.
 
-    ``number`` is that of the open file that is the connection to it, ``parent`` of its process.
+    ``number`` is that of the open file that is the connection to the parent, ``parent`` that of the
+    parent's process.
     """
 
     def leave_with_parent() -> None:
@@ -175,18 +176,18 @@ def serve(number: int, parent: int) -> None:
 
 
 TRIES: Final = 3
-"""Processes that a task may take with it before it counts as their killer."""
+"""How many processes may die under a task until it counts as their killer."""
 TICK_S: Final = 0.05
 """Seconds between two looks at limits."""
 SIGN_S: Final = 1.0
-"""Seconds after which it is said that the work goes on."""
+"""Seconds after which progress is reported."""
 
 
 class Pool:
     """At most ``jobs`` processes, each started when first needed, with a task each.
 
-    A process that dies takes one task with it, and everybody knows which: it is tried again in
-    a new process. ``work`` is pickled. Close it: then the processes are gone.
+    A process that dies takes one known task with it, which is tried again in a new process.
+    ``work`` is pickled. The processes are gone when the pool is closed.
 
     Raises
     ------
@@ -239,10 +240,10 @@ class Pool:
                     yield slot.task.key, found
 
     def _look(self, busy: Sequence[_Slot]) -> list[tuple[_Slot, Attempt | None]]:
-        """Wait until something happens, and say what: an outcome, or none yet."""
+        """Wait for messages, test limits, and return slots, each with its outcome or none yet."""
         ready = set(wait([s.connection for s in busy], TICK_S if self._limits.given else SIGN_S))
         going_on()
-        # Limits are for these alone: whoever has answered is done, however late.
+        # Limits hold for silent slots only: a task that has answered is done, however late.
         silent = [slot for slot in busy if slot.connection not in ready]
         news = [(slot, slot.receive()) for slot in busy if slot.connection in ready]
         if self._limits.given and time.monotonic() >= self._next_look:
@@ -265,8 +266,8 @@ class _Slot:
         self._since: float | None = None  # when it got the task
         self.connection, theirs = Pipe()
         number = theirs.fileno()
-        # Ctrl-C goes to every process of the terminal, and it is for the parent to decide: what is
-        # started while SIGINT is held back holds it back for good.
+        # Ctrl-C goes to every process of the terminal, and only the parent is to act on it: a
+        # process that is started while SIGINT is blocked keeps it blocked for good.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             with theirs:
@@ -286,11 +287,11 @@ class _Slot:
         self.task, self._deaths = task, 0
         if self._process.poll() is None:
             self._begin()
-        else:  # it was ended, or left, having had nothing to do
+        else:  # the process was ended, or left after a minute without a task
             self._renew()
 
     def receive(self) -> Attempt | None:
-        """Take what the process said: the outcome of its task, or that it is ready (``None``)."""
+        """Return the outcome that the process sent; ``None`` if it is ready, or was replaced."""
         try:
             message: object = self.connection.recv()
         except (EOFError, OSError):
@@ -305,9 +306,9 @@ class _Slot:
         return None
 
     def over_limit(self) -> Attempt | None:
-        """Return the outcome if the task has gone over a limit, having ended its process.
+        """End the process and return the outcome, if the task has gone over a limit.
 
-        A process keeps memory from earlier tasks: only in a new one is it the task's own.
+        A process keeps memory from earlier tasks: only in a new process is all of it the task's.
         """
         seconds, memory = self._limits.seconds, self._limits.memory_bytes
         if self._since is None:
@@ -327,7 +328,7 @@ class _Slot:
         self._process.kill()
         code = self._process.wait()
         self.connection.close()
-        if code == 0:  # as well where who started us told the system not to keep them (SIGCHLD)
+        if code == 0:  # also where SIGCHLD is ignored: the system then keeps no exit codes
             return "exit code 0, or a cause that is not known"
         return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 

@@ -1,14 +1,14 @@
-"""What in a state may decide who is preempted, and is not modelled: said of every answer.
+"""Features of a state that may decide who is preempted and are not modelled, for every answer.
 
-answer.py     what is exact, what is left out, what is read as evidence, and the table of it; an
-              answer with what it leaves out, and the status that is left
-kueue.py      what concerns a pending workload of Kueue, and what else a reader of an answer should
-              know of its state
+answer.py     features that are exact, left out, or read as evidence, and their table; an answer
+              with the features that it leaves out, and the status that remains
+kueue.py      the features that concern a pending workload of Kueue, and remarks on a state for the
+              reader of an answer
 kueue_features.py
-              its features; every field of the API, and which one takes it
+              the features of Kueue, to which the fields of its API belong
 kueue_evidence.py
-              where a cluster says another thing than the planner works out
-yunikorn.py   what concerns an ask of YuniKorn
+              where a cluster's own words contradict what the planner works out
+yunikorn.py   the features that concern an ask of YuniKorn
 
 Source: docs/semantics/kueue-features.md §10.
 """

@@ -1,8 +1,8 @@
-"""The features that decide who is preempted, and an answer with what it leaves out.
+"""The features that decide who is preempted, and an answer with the features it leaves out.
 
-Which features are exact, and which are not modelled: one record each. docs/explanation/limits.md
-lists them as `as_markdown` has them, README as `in_short` does. An answer keeps the status that is
-left with what it leaves out.
+Each feature is one record, which says whether it is exact or not modelled. `as_markdown` makes the
+table of docs/explanation/limits.md, `in_short` the list of README. An answer keeps the status that
+remains with the features that it leaves out.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from planner.plan.front import Front, FrontPoint
 
 Standing = Literal["exact", "left out", "evidence", "harmless"]
-"""exact: as the scheduler does it. left out: not modelled, and said of every answer that it may
-concern. evidence: read to be held against what is worked out. harmless: nothing here decides who
+"""exact: as the scheduler does it. left out: not modelled, and named in every answer that it may
+concern. evidence: read to be compared with what is worked out. harmless: nothing of it decides who
 is preempted."""
 
 MOST_OBJECTS: Final = 5
-"""So many objects are named as examples."""
+"""How many objects are named as examples."""
 
 
 class Feature(NamedTuple):
@@ -47,7 +47,7 @@ class Feature(NamedTuple):
         evidence: str,
         kind: Literal["unmodelled", "contradiction", "assumed"] = "unmodelled",
     ) -> Uncovered:
-        """Return what a state has of it, with the objects that show it."""
+        """Return the record of this feature in a state, with the objects that show it."""
         return Uncovered(
             feature=self.id,
             kind=kind,
@@ -60,11 +60,11 @@ class Feature(NamedTuple):
 
 
 FEATURES: Final = Part[Sequence[Feature]]("features")
-"""All of a scheduler, in the order of the page."""
+"""All features of a scheduler, in the order of the page."""
 
 
 def in_short() -> str:
-    """Return the titles of what is left out, a line for each scheduler."""
+    """Return the titles of the features that are left out, a line for each scheduler."""
     rows = []
     for features in FEATURES.of_all():
         mine = [one for one in features if one.standing == "left out"]
@@ -75,7 +75,7 @@ def in_short() -> str:
 
 
 def as_markdown() -> str:
-    """Return the table of docs/explanation/limits.md: what decides, how exactly, and the effect."""
+    """Return the table of docs/explanation/limits.md: features, their standings and effects."""
     rows = ["| what decides | in an answer | what it changes |", "|---|---|---|"]
     for one in chain.from_iterable(FEATURES.of_all()):
         if one.standing != "harmless":
@@ -86,7 +86,7 @@ def as_markdown() -> str:
 
 
 class Covering:
-    """What is known of one state: asked for each that is pending in it. Here: all is modelled."""
+    """The coverage of a state, for all workloads or asks that wait in it: here all is modelled."""
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
         """Return what may decide about a pending workload or ask, and is not modelled."""
@@ -94,16 +94,16 @@ class Covering:
         return ()
 
     def contradicted(self, plan: AnyPlan) -> tuple[Uncovered, ...]:
-        """Return where the cluster says another thing than a finished plan."""
+        """Return where the cluster's own words contradict a finished plan."""
         del plan
         return ()
 
     def everything(self) -> tuple[Uncovered, ...]:
-        """Return what is not modelled for anybody, for answers about a whole state."""
+        """Return what is not modelled for any workload or ask, for answers about a whole state."""
         return ()
 
     def remarks(self, pending: str) -> tuple[str, ...]:
-        """Return what else a reader of an answer should know of its state."""
+        """Return remarks on the state for the reader of an answer."""
         del pending
         return ()
 
@@ -111,11 +111,11 @@ class Covering:
 PointT = TypeVar("PointT", bound="FrontPoint")
 
 COVERAGE: Final = Part[Callable[[AnyState], Covering]]("coverage")
-"""What looks at a state once, for all that are pending in it."""
+"""Makes the coverage of a state, once for all workloads or asks that wait in it."""
 
 
 def covering(state: AnyState) -> Covering:
-    """Look at a state, for all that are pending in it."""
+    """Return the coverage of a state, for all workloads or asks that wait in it."""
     coverer = COVERAGE.find(state)
     return Covering() if coverer is None else coverer(state)
 
@@ -127,7 +127,7 @@ def uncovered(known: Covering, plan: AnyPlan) -> tuple[Uncovered, ...]:
 
 
 def covered(state: AnyState, plan: AnyPlan, assume: Assume | None = None) -> AnyPlan:
-    """Return a plan with what it leaves out of its state; ``assume`` is the user's word for it."""
+    """Return a plan with what it leaves out of its state; ``assume`` is what a user vouches for."""
     known = covering(state)
     notes = known.remarks(plan.preemptor)
     if notes:
@@ -136,7 +136,7 @@ def covered(state: AnyState, plan: AnyPlan, assume: Assume | None = None) -> Any
 
 
 def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -> Front:
-    """Return a front with what it leaves out: all that any of its plans does, which they share."""
+    """Return a front whose plans all name everything that any of them leaves out."""
     known = covering(state)
     shown: list[FrontPoint] = [*front.points, front.greedy]
     shown += [front.unproved] if front.unproved else []

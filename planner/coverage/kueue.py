@@ -1,11 +1,11 @@
 """What is not modelled in a state of Kueue, as far as it concerns a pending workload.
 
-A feature that another queue uses, and this workload's queue does not, is none of its concern:
-topology, say, is asked of flavors that it could get, not of all there are.
+A feature that another queue uses, and this workload's queue does not, does not concern it:
+topology, say, is looked for in the flavors that the workload could get, not in all flavors.
 
-Remarks are what a reader of an answer should know besides: none of them makes an answer
-conditional. A dump of one namespace, say, is often all there is; and what Kueue said last of a
-workload may depend on the others of that cycle.
+Remarks are further notes for the reader of an answer: none of them makes an answer conditional. A
+dump of one namespace, say, is often all that one may read; and what Kueue said last of a workload
+may depend on the other workloads of that cycle.
 
 Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E31.
 """
@@ -32,18 +32,18 @@ from planner.state.kueue import ClusterQueue, LocalQueue, State, Workload
 from planner.state.kueue_workload import PREEMPTED
 
 OVERTAKEN: Final = "no longer fits after processing another workload"
-"""What Kueue says of a workload whose room another one of its cycle took (rule E23)."""
+"""What Kueue says of a workload whose room another workload of its cycle took (rule E23)."""
 OVERLAPPING: Final = "overlapping preemption targets"
-"""What Kueue says of a workload whose victims another one of its cycle takes (rule E24)."""
+"""What Kueue says of a workload whose victims another workload of its cycle takes (rule E24)."""
 MOST_NAMED: Final = 3
 
 
 def remarks(
     state: State, workload: Workload, queue: ClusterQueue, tree: Sequence[ClusterQueue]
 ) -> Iterator[str]:
-    """Yield what Kueue said, and what a state seems to lack, for a pending workload of a queue.
+    """Yield remarks on a pending workload of a queue: Kueue's words, and what the state may lack.
 
-    ``tree`` are the ClusterQueues that share a root cohort with it, itself among them.
+    ``tree`` are the ClusterQueues that share a root cohort with ``queue``, itself among them.
     """
     yield from _of_its_cycle(state, workload, queue)
     yield from _of_those_who_hold(state, {one.name: one for one in tree})
@@ -125,14 +125,14 @@ def _unknown_checks(state: State, tree: Sequence[ClusterQueue]) -> Iterator[str]
 
 
 def _lacking(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[str]:
-    """Yield what a state seems to lack, where nothing says that the answer is another (E8 on)."""
-    # What has no status was never in a cluster, and so has no other Configuration.
+    """Yield what a state seems to lack, if nothing shows that it changes the answer (E8 on)."""
+    # A queue without conditions was never in a cluster, and so has no other Configuration.
     if not state.configuration_given and queue.status.conditions:
         yield (
             "the state has no Configuration of Kueue: fair sharing, feature gates, resource "
             "settings and waitForPodsReady are taken as by default"
         )
-    # E6: fair sharing is on by the Configuration, and nobody publishes a share.
+    # E6: fair sharing is on by the Configuration, and no queue publishes a share.
     on = state.configuration_given and state.configuration.fair_sharing_on
     # A queue that a controller has filled in publishes a share, too, if fair sharing is on.
     filled = queue.status.pending is not None or bool(queue.status.reserved)
@@ -190,7 +190,7 @@ def _less_held(state: State, queue: ClusterQueue) -> Iterator[str]:
     for flavor in queue.status.reserved:
         for one in flavor.resources:
             said, found = to_units(one.total, one.name), held.get((flavor.name, one.name), 0)
-            # Less only: what the state has more may have come since the queue was counted.
+            # Only less: usage beyond the count may have come since the queue was counted.
             if found < said:
                 yield (
                     f"ClusterQueue {queue.name} says that {format_units(said, one.name)} "
@@ -200,14 +200,14 @@ def _less_held(state: State, queue: ClusterQueue) -> Iterator[str]:
 
 
 class KueueCoverage:
-    """What is known of one state of Kueue, for all workloads that are pending in it."""
+    """The coverage of one state of Kueue, for all workloads that are pending in it."""
 
     def __init__(self, state: State) -> None:
         self.state = state
 
     @cached_property
     def _of_state(self) -> tuple[Uncovered, ...]:
-        """What concerns everybody alike."""
+        """What concerns all workloads of the state."""
         there = [
             f"{count} {kind}"
             for kind, count in self.state.other_kinds.items()
@@ -250,7 +250,7 @@ class KueueCoverage:
 
     @cached_property
     def _disputed(self) -> dict[str, tuple[Uncovered, ...]]:
-        """What queues say of themselves that their objects do not, by their names."""
+        """By its name, each ClusterQueue whose condition differs from the objects, and how."""
         flavors = {one.name for one in self.state.resource_flavors}
         inactive = self._activity.inactive
         found = {
@@ -260,17 +260,17 @@ class KueueCoverage:
         return {name: some for name, some in found.items() if some}
 
     def _open_or_not(self, local: LocalQueue, queue: ClusterQueue) -> Iterator[Uncovered]:
-        """Yield where the queues that a workload waits in say otherwise than their objects.
+        """Yield where the conditions of a workload's queues differ from the objects in the state.
 
-        Those of its tree, too: it depends on them who may be a victim.
+        All ClusterQueues of its tree count: who may be a victim depends on them.
         """
-        # Trees are looked for only where some queue is disputed, which is seldom.
+        # The tree is looked up only where a condition of any queue differs, which is seldom.
         for one in self._tree_of(queue) if self._disputed else ():
             yield from self._disputed.get(one.name, ())
         yield from evidence.local_queue(local, queue, self._activity.inactive.get(queue.name))
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
-        """Return what may decide about a pending workload ``namespace/name``, not modelled."""
+        """Return what may decide about a workload ``namespace/name``, and is not modelled."""
         workload = self._pending(pending)
         if workload is None:
             return ()
@@ -280,20 +280,20 @@ class KueueCoverage:
         found += evidence.devices(workload, charges)
         if queues is not None:
             topology = tuple(self._topology(workload, queues[1]))
-            # What Kueue says of nodes tells nothing more where the state shows a topology itself.
+            # What Kueue says of nodes adds nothing where the state itself shows a topology.
             found += topology or evidence.nodes(workload)
             found += self._open_or_not(*queues)
             found += evidence.slices(self.state, workload, queues[1])
         return tuple(found)
 
     def everything(self) -> tuple[Uncovered, ...]:
-        """Return what is not modelled for anybody; of workloads that ask alike the first counts."""
+        """Return what is not modelled for any workload; of equal cases the first is reported."""
         found = list(self._of_state)
         seen = set()
         for workload in self.state.workloads.pending():
             queues = self._queues_of(workload)
-            # All that decides here: workloads of one LocalQueue share its ClusterQueue, flavors and
-            # conditions.
+            # Nothing else decides here: workloads of one LocalQueue share its ClusterQueue, flavors
+            # and conditions.
             place = workload.namespace, workload.queue_name, bool(_asking_for_topology(workload))
             if queues is not None and place not in seen:
                 seen.add(place)
@@ -302,14 +302,14 @@ class KueueCoverage:
         return tuple(dict.fromkeys(found))
 
     def contradicted(self, plan: Plan) -> tuple[Uncovered, ...]:
-        """Return where Kueue says that another amount is missing than a finished plan."""
+        """Return where Kueue names another missing amount than a finished plan."""
         workload = self._pending(plan.preemptor)
         if workload is None:
             return ()
         return tuple(evidence.shortage(workload, plan.assignment.mode, plan.demand))
 
     def remarks(self, pending: str) -> tuple[str, ...]:
-        """Return what else a reader should know: what the state seems to lack."""
+        """Return remarks for the reader of an answer, such as what the state seems to lack."""
         workload = self._pending(pending)
         queues = self._queues_of(workload) if workload is not None else None
         if workload is None or queues is None:
@@ -321,10 +321,10 @@ class KueueCoverage:
         return tuple(found)
 
     def _topology(self, workload: Workload, queue: ClusterQueue) -> Iterator[Uncovered]:
-        """Topology matters where a podset asks for it, or the queue has a flavor with one.
+        """Yield the topology where a podset asks for it, or the queue has a flavor with one.
 
-        A podset that does not ask may not use such a flavor, unless all flavors of the queue are
-        such: then it is placed, too. A queue with a MultiKueue check leaves that to the workers.
+        A podset that does not ask for one may not use such a flavor, unless all flavors of the
+        queue have one: then it is placed, too. With a MultiKueue check the workers' clusters do so.
         """
         gates = self.state.configuration.feature_gates
         if not gates.get("TopologyAwareScheduling", True) or self._leaves_it_to_workers(queue):
@@ -348,14 +348,14 @@ class KueueCoverage:
 def covered_joint(
     state: State, plan: JointPlan, assume: Assume | None, besides: Iterable[Uncovered]
 ) -> JointPlan:
-    """Return a joint plan with what it leaves out of any workload that it is for, and besides."""
+    """Return a joint plan with what it leaves out for any of its workloads, and ``besides``."""
     known = KueueCoverage(state)
     each = [known.unmodelled(one.workload) for one in plan.pending]
     return qualified(plan, tuple(dict.fromkeys(chain(*each, besides))), assume)
 
 
 def waiting_slices(state: State, keys: Iterable[str]) -> Iterator[Uncovered]:
-    """Yield the slices among workloads that a joint plan has left out: it decides on none."""
+    """Yield the slices among the workloads that a joint plan left out: it decides on no slice."""
     waiting = state.workloads.pending()
     named = {one.key for one in waiting if names_replaced(one, state.configuration)}
     found = [f"Workload {key}" for key in keys if key in named]
@@ -367,9 +367,10 @@ def waiting_slices(state: State, keys: Iterable[str]) -> Iterator[Uncovered]:
 def contradicted(
     state: State, keys: Iterable[str], alone: Callable[[str], tuple[Mode, Sequence[Demand]]]
 ) -> Iterator[Uncovered]:
-    """Yield where Kueue says that another amount is missing for one of some pending workloads.
+    """Yield where Kueue names another missing amount for a pending workload than the planner.
 
-    It looked at each by itself, as ``alone`` does: the mode of its flavors, and what it lacks.
+    Kueue looked at each workload by itself, as ``alone`` does: it returns the mode of the flavors,
+    and the demands.
     """
     for workload in filter(None, map(state.workloads.find, keys)):
         if evidence.tells_shortage(workload):

@@ -1,4 +1,4 @@
-"""Where a cluster says another thing than the planner works out: it is told, with both.
+"""Where a cluster's own words contradict what the planner works out: both are reported.
 
 Kueue writes down what it counts: what a workload asks for, how much is missing, which queues are
 active, how much they hold. Where that is not what the planner finds in the same state, something
@@ -42,13 +42,13 @@ NODES_MISSING: Final = re.compile(
     r"topology|supports only TopologyAwareScheduling|does not support TopologyAwareScheduling"
 )
 RECENT: Final = timedelta(days=1)
-"""Evictions before that may have followed another Configuration."""
+"""Evictions that are older may have followed another Configuration."""
 
 WHILE_BORROWING: Final = "reclamation within the cohort while borrowing"
 
 
 def configuration(state: State) -> Iterator[Uncovered]:
-    """Yield E5 and E7: fair sharing is published by those only who have it on."""
+    """Yield E5 and E7: signs of fair sharing, of either kind, in a state without Configuration."""
     if state.configuration_given:
         return
     shares = [f"ClusterQueue {one.name}" for one in state.cluster_queues if one.status.fair_sharing]
@@ -69,7 +69,7 @@ def configuration(state: State) -> Iterator[Uncovered]:
 
 
 def devices(workload: Workload, charges: Charges) -> Iterator[Uncovered]:
-    """Yield E15: claims whose amount the state does not tell, nor what Kueue wrote down."""
+    """Yield E15: claims whose amount neither the state nor Kueue's own record gives for certain."""
     if charges.lacking and not charges.recorded:
         yield features.DEVICES.found([f"Workload {workload.key}"], charges.lacking, "assumed")
     for doubt in charges.doubts:
@@ -79,7 +79,7 @@ def devices(workload: Workload, charges: Charges) -> Iterator[Uncovered]:
 def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Uncovered]:
     """Yield E1: Kueue's own totals of each podset, against those worked out from the template.
 
-    Where these could not be worked out, Kueue's own are what counts.
+    Where the template's totals could not be worked out, Kueue's own are taken.
     """
     recorded = {one.name: one.resources for one in workload.status.resource_requests}
     if not recorded or charges.lacking:
@@ -109,7 +109,7 @@ def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Unc
 
 
 def _counted(totals: Mapping[str, int]) -> dict[str, int]:
-    """Leave out what is 0, and pods: their number is put in anew wherever a queue covers them."""
+    """Leave out amounts of 0, and pods: their number is added wherever a queue covers them."""
     return {name: units for name, units in totals.items() if units and name != "pods"}
 
 
@@ -119,10 +119,10 @@ def _amounts(units: Mapping[str, int]) -> str:
 
 
 def activity(queue: ClusterQueue, why: str | None, flavors: Container[str]) -> Iterator[Uncovered]:
-    """Yield E2 and E3: whether a queue takes part, by its condition and by the objects there are.
+    """Yield E2 and E3: a queue's condition Active differs from what the objects in the state say.
 
-    ``why`` says why it does not by the objects; ``None`` if it does. What takes part by its
-    condition is taken to do so where a flavor is not among the ``flavors`` of the state.
+    ``why`` says why the queue is inactive by the objects; ``None`` if it is active. A queue that is
+    active by its condition is taken as active if one of its flavors is not among ``flavors``.
     """
     said = queue.status.condition("Active")
     if said is None:
@@ -148,20 +148,20 @@ def activity(queue: ClusterQueue, why: str | None, flavors: Container[str]) -> I
 
 
 def _reason(said: Condition) -> str:
-    """Return the reason and the message of a condition, as far as it has them."""
+    """Return the reason and the message of a condition, or of these the one that it has."""
     return ": ".join(filter(None, (said.reason, said.message))) or "no reason given"
 
 
 def local_queue(local: LocalQueue, queue: ClusterQueue, why: str | None) -> Iterator[Uncovered]:
-    """Yield E4: a LocalQueue takes nobody in, by its condition, and by the objects it does.
+    """Yield E4: a LocalQueue is inactive by its condition, and active by the objects.
 
-    ``why`` says why its ClusterQueue is inactive by the objects; ``None`` if it is active. What the
-    ClusterQueue says of itself is a contradiction of its own (E2).
+    ``why`` says why its ClusterQueue is inactive by the objects; ``None`` if it is active. Where
+    the ClusterQueue's condition says otherwise, that is a contradiction of its own (E2).
     """
     said = local.status.condition("Active")
     own = queue.status.condition("Active")
     inactive = why is not None or (own is not None and not own.is_true)
-    # Only where nothing in the state explains it: a stopped queue is closed by its own words.
+    # Only where nothing in the state explains it: a stopped queue is inactive by its stopPolicy.
     if said is None or said.status != "False" or local.spec.stop_policy != "None" or inactive:
         return
     yield features.QUEUES.found(
@@ -174,7 +174,7 @@ def local_queue(local: LocalQueue, queue: ClusterQueue, why: str | None) -> Iter
 
 
 def slices(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[Uncovered]:
-    """Yield E22: Kueue keeps a slice in the flavors of an old one, and here there is none such."""
+    """Yield E22: Kueue keeps a slice in the flavors of an old slice that the state lacks."""
     said = {found["flavor"]: found["refused"] for found in PINNED.finditer(why_not(workload))}
     if not said:
         return
@@ -202,7 +202,7 @@ def slices(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[Un
 
 
 def _flavors_of(old: Workload, queue: ClusterQueue) -> set[str]:
-    """Return the flavors that a replaced slice holds; none if Kueue would not take it for one."""
+    """Return the flavors of an old slice's usage; none if Kueue would not take it as replaced."""
     admission = old.status.admission
     if admission is None or old.admitted_by != queue.name or not old.holds_quota:
         return set()
@@ -210,7 +210,7 @@ def _flavors_of(old: Workload, queue: ClusterQueue) -> set[str]:
 
 
 def nodes(workload: Workload) -> Iterator[Uncovered]:
-    """Yield E20: Kueue itself speaks of nodes, and the state has no topology that says so."""
+    """Yield E20: Kueue names a topology as the obstacle, and the state does not show one."""
     said = why_not(workload)
     if NODES_MISSING.search(said):
         yield features.TOPOLOGY.found(
@@ -226,7 +226,7 @@ def evictions(state: State) -> Iterator[Uncovered]:
         for queue in state.cluster_queues
     )
     by_shares, by_borrowing = [], []
-    # Facts have no condition Preempted: whoever has one stands there as an object.
+    # A workload with the condition Preempted is never kept as facts, but as an object.
     for workload in state.workloads.unusual():
         condition = workload.condition("Preempted")
         if condition is None or not condition.is_true:
@@ -253,16 +253,16 @@ def why_not(workload: Workload) -> str:
 
 
 def tells_shortage(workload: Workload) -> bool:
-    """Say whether Kueue told of a workload what is missing for it."""
+    """Say whether Kueue's message on a workload names what is missing for it."""
     text = why_not(workload)
     return BEYOND in text or SHORTAGE.search(text) is not None
 
 
 def shortage(workload: Workload, mode: Mode, demands: Iterable[Demand]) -> Iterator[Uncovered]:
-    """Yield E19 and E21: Kueue says that another amount is missing than is worked out.
+    """Yield E19 and E21: Kueue names another missing amount than the one that is worked out.
 
-    Only flavor-resources that are asked for are compared. Kueue names the amount for one podset,
-    with those before it: what it says last of a flavor-resource is what is missing for all.
+    Only flavor-resources that are requested are compared. Kueue names the amount for one podset and
+    those before it: the last amount of a flavor-resource is what is missing for all podsets.
     """
     text = why_not(workload)
     if BEYOND in text and mode != "NoFit":
@@ -281,7 +281,7 @@ def shortage(workload: Workload, mode: Mode, demands: Iterable[Demand]) -> Itera
             theirs = to_units(parse_quantity(amount), demand.resource)
         except QuantityError:
             continue  # words of another release
-        # Kueue counts what is available as 0 at least, where a plan tells the whole shortfall.
+        # Kueue never counts less than 0 as available, where a plan has the whole shortfall.
         ours = max(0, demand.requested - max(0, demand.available))
         if theirs != ours:
             yield features.QUOTA.found(

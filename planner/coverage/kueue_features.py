@@ -1,7 +1,7 @@
-"""What decides in Kueue who is preempted: which features are exact, which are not modelled.
+"""The features of Kueue that decide who is preempted: which are exact, which are not modelled.
 
-Every field of the API belongs to one, by the table in ``tests/coverage/fields.py``: a new release
-of Kueue brings fields that somebody must look at before the planner says that it has them right.
+Every field of the API belongs to a feature, by the table in ``tests/coverage/fields.py``: a new
+release of Kueue brings fields that somebody must look at before the planner calls them exact.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final, cast
 
 from planner.coverage.answer import Feature, Standing
 
-# The id, the standing and the title of each; below them the page that describes it, and its effect.
+# Each feature: its id, standing and title; below them the page that describes it, and its effect.
 _TABLE: Final = """
 topology | exact | topology-aware scheduling
     docs/semantics/kueue-topology.md: Kueue asks whether the pods fit on the nodes of the topology,

@@ -38,7 +38,7 @@ FEATURES: Final = (LIMITS, PREDICATES, PLACEHOLDERS)
 
 
 class YuniKornCoverage(Covering):
-    """What is known of one state of YuniKorn, for all asks that wait in it."""
+    """The coverage of one state of YuniKorn, for all asks that wait in it."""
 
     def __init__(self, state: YuniKornState) -> None:
         self._asks = {

@@ -1,6 +1,6 @@
-"""Clusters made by us, as kubectl would print them: for what is generated or imported.
+"""Generated and imported clusters, written as kubectl would print them.
 
-Here a state becomes text, of YuniKorn too: JSON, YAML, or one line of many.
+A state, also one of YuniKorn, becomes text here: JSON, YAML, or one line of many.
 
 kueue.py  single objects of Kueue
 """
@@ -20,7 +20,7 @@ from planner.stage import going_on
 def listed(
     objects: Iterable[dict[str, Any]], annotations: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return objects of Kubernetes as a v1 List; ``annotations`` say something of all of it."""
+    """Return objects of Kubernetes as a v1 List; ``annotations`` are those of the List."""
     head: dict[str, Any] = {"apiVersion": "v1", "kind": "List"}
     if annotations:
         head["metadata"] = {"annotations": dict(annotations)}
@@ -50,7 +50,7 @@ def as_json(state: Mapping[str, Any]) -> str:
 
 
 def as_line(state: Mapping[str, Any]) -> str:
-    """Return a state as one line of JSON: of a file that ends in .jsonl."""
+    """Return a state as one line of JSON, for a file that ends in .jsonl."""
     return _compact(state) + "\n"
 
 
@@ -64,7 +64,7 @@ def as_yaml(state: Mapping[str, Any]) -> str:
         text: str = yaml.dump(value, Dumper=dumper, sort_keys=False, width=100)
         return text
 
-    # A list at its top item by item, so that whoever waits can be told.
+    # A list at the top is written item by item, so that progress can be reported.
     return "".join(
         f"{key}:\n" + "".join(block([item]) for item in _with_progress(each))
         if isinstance(each, list) and each
@@ -78,7 +78,7 @@ def _compact(value: object) -> str:
 
 
 def _with_progress(items: Iterable[object]) -> Iterator[object]:
-    """Yield items, saying each time that the work goes on."""
+    """Yield items, reporting progress before each."""
     for item in items:
         going_on()
         yield item

@@ -28,7 +28,7 @@ _UNLIMITED: Final = "10E"
 
 
 class Quota(Struct, frozen=True):
-    """The quota of one resource in one flavor; a limit that is None is not there."""
+    """The quota of one resource in one flavor; ``None`` stands for no limit."""
 
     nominal: int
     borrowing_limit: int | None = None
@@ -49,10 +49,10 @@ class Policies(Struct, frozen=True):
 
 
 class PodSet(Struct, frozen=True):
-    """Pods alike: how many, what each requests, and the labels its node must have.
+    """Equal pods: how many, the requests of each, and the labels that their nodes must have.
 
-    ``placement`` is its topologyRequest, and ``places`` are the leaves on which its pods run, by
-    the values of ``levels``, with how many are there.
+    ``placement`` is the topologyRequest, and ``places`` are the leaves on which the pods run, each
+    as its values of ``levels`` and the number of pods there.
     """
 
     count: int
@@ -187,7 +187,7 @@ def _thing(kind: str, name: str, created: datetime, namespace: str = "") -> Obje
 
 
 def _said(**fields: object) -> Object:
-    """Leave out what is empty."""
+    """Return the fields that are not empty."""
     return {name: value for name, value in fields.items() if value}
 
 
@@ -222,7 +222,7 @@ def _pod_set(pods: PodSet) -> Object:
 
 
 def _status(pod_sets: Iterable[PodSet], admission: Admission) -> Object:
-    """Return what Kueue writes down of a workload that it has admitted."""
+    """Return the status that Kueue writes for a workload it has admitted."""
     queue, since = admission.cluster_queue, rfc3339(admission.since)
     assignments = []
     for pods in pod_sets:
@@ -232,7 +232,7 @@ def _status(pod_sets: Iterable[PodSet], admission: Admission) -> Object:
             "name": pods.name,
             "resourceUsage": _quantities((r, n * pods.count) for r, n in pods.requests.items()),
         }
-        # Where its pods are, one slice a leaf.
+        # The places of its pods, one slice per leaf.
         slices = [
             {
                 "domainCount": 1,

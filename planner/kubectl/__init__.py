@@ -2,12 +2,12 @@
 
 call.py      calls: lists of words, no shell, several at a time, within a time and a number of bytes
 kueue_resource.py
-             what is asked for, in which order; what kubectl says when it fails, as our errors; an
-             object as the API server has it: its conditions, its version, who preempted it
+             the resource types to ask for, in order; kubectl's failures, as our errors; an object
+             as the API server has it: its conditions, its version, its preemptor
 kueue_dump.py
-             what is left out of the objects: bookkeeping, and what may hold secrets; all of it,
-             how many there are of each kind, and what was missing
-watch.py     what changes, told by several calls at once that do not end
+             all objects as one dump, without bookkeeping and what may hold secrets; how many there
+             are of each kind, and what was missing
+watch.py     the changes in a cluster, read from several calls at once that do not end
 
 Nothing here changes the cluster: the only verb is ``get``, but for what ``planner apply`` calls by
 itself. Secrets are never asked for.

@@ -1,4 +1,4 @@
-"""Calls of kubectl: lists of words, no shell, within a time and a number of bytes for them all."""
+"""Calls of kubectl: lists of words, no shell, within a total time and a total number of bytes."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ AT_ONCE: Final = 9
 """How many calls run at a time: each is a process of some 20 MB, and a question to the server."""
 _PIECE: Final = 2**16
 _WAIT_S: Final = 0.5
-"""How long is waited for a word of kubectl, before it is said that the work goes on."""
+"""Seconds to wait for output of kubectl before progress is reported."""
 _CHATTER: Final = re.compile(r"[EIWF]\d{4} |Warning: ")
 """Log lines of klog, such as ``E0411 12:00:00.0 memcache.go:265]``, and the server's warnings."""
 
 
 class Answer(NamedTuple):
-    """How a call ended: its exit code, its standard output, and what it said beside that."""
+    """How a call ended: its exit code, its standard output, and its standard error."""
 
     code: int
     output: bytes
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 
 @dataclass
 class _Call:
-    """A call that has begun, and what it printed so far; ended: its standard output is closed."""
+    """A call that has begun, and its output so far; ``ended`` if its standard output is closed."""
 
     where: str
     process: subprocess.Popen[bytes]
@@ -53,7 +53,7 @@ class _Call:
 
 
 class Kubectl:
-    """kubectl, found on PATH, with the cluster it asks and what all its calls may take together.
+    """kubectl, found on PATH, with the cluster it asks and the limits of all its calls together.
 
     The ``options`` are handed on, such as ``context`` and ``request_timeout``; without them, or
     where they are ``None``, kubectl decides. All calls together have ``timeout_s`` seconds from now
@@ -90,23 +90,23 @@ class Kubectl:
         Raises
         ------
         InputError
-            If it cannot be started, takes too long or prints too much. Nothing that it started
-            is left running then.
+            If kubectl cannot be started, takes too long or prints too much. Nothing that it
+            started is left running then.
         """
         (answer,) = self.calls([words])
         return answer
 
     def calls(self, each: Iterable[Sequence[str]]) -> Generator[Answer]:
-        """Run kubectl with each of these words, several at a time; give the answers in their order.
+        """Run kubectl with each list of words, several at a time; yield the answers in this order.
 
-        Whoever wants no more of them closes the iterator: nothing is left running then. There are
-        no threads, whose stacks would count where memory is limited.
+        A caller that wants no more answers closes the iterator: nothing is left running then. There
+        are no threads, whose stacks would count where memory is limited.
 
         Raises
         ------
         InputError
-            As of one call: the first in this order that took too long, or the one that printed
-            most where all together printed too much.
+            As for one call: about the first in this order that took too long, or the one that
+            printed most where all together printed too much.
         """
         waiting = deque(each)
         begun: deque[_Call] = deque()
@@ -131,12 +131,12 @@ class Kubectl:
                         pass
 
     def start(self, *words: str) -> subprocess.Popen[bytes]:
-        """Start kubectl with these words, for whoever reads what it prints: no limit holds for it.
+        """Start kubectl with these words; the caller reads its output, and no limit holds for it.
 
         Raises
         ------
         InputError
-            If it cannot be started.
+            If kubectl cannot be started.
         """
         try:
             return subprocess.Popen(  # noqa: S603 - a list of words, no shell
@@ -151,7 +151,7 @@ class Kubectl:
             raise InputError(where, f"cannot be started: {error}") from None
 
     def _hear(self, begun: Iterable[_Call], selector: selectors.BaseSelector) -> None:
-        """Read what there is to read of all streams, or wait for a while."""
+        """Read what all streams have now, or wait for a while if none has anything."""
         left = self._left()
         if left == 0:
             raise self._too_slow(next(call for call in begun if not call.ended))
@@ -192,7 +192,7 @@ class Kubectl:
 
 
 def option(name: str, value: str | None) -> list[str]:
-    """Return an option as one word; none without a value.
+    """Return an option as a list of one word; an empty list without a value.
 
     Raises
     ------
@@ -215,10 +215,10 @@ def last_words(stderr: str) -> str:
 
 
 def part_with(process: subprocess.Popen[bytes], selector: selectors.BaseSelector) -> bytes:
-    """Listen to kubectl no more, and return what it still said beside its output.
+    """Stop reading from kubectl, and return the rest of its standard error.
 
-    That is read without waiting for others that hold on to the stream: a plugin that logs in may
-    outlive kubectl.
+    The rest is read without waiting for other processes that keep the stream open: a plugin that
+    logs in may outlive kubectl.
     """
     for stream in (process.stdout, process.stderr):
         if stream is not None and stream in selector.get_map():
@@ -230,6 +230,6 @@ def part_with(process: subprocess.Popen[bytes], selector: selectors.BaseSelector
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill kubectl and what it started: they are a process group of their own."""
+    """Kill kubectl and the processes that it started: they are a process group of their own."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -1,6 +1,6 @@
 """Everything the planner reads of a cluster, as one dump.
 
-What stays of the objects are the fields that are read: all else is bookkeeping, or may be
+Only the fields of objects that the reader reads are kept: all else is bookkeeping, or may be
 secret. A state read from trimmed objects is the same.
 """
 
@@ -49,13 +49,13 @@ _TELLING: Final = {
     "Node": ("name", "labels"),
     "Pod": ("name", "namespace", "annotations"),
 }
-"""What is read of the metadata of some kinds: of a Deployment only the release."""
+"""The fields of metadata that are kept, for certain kinds; a Deployment only shows the release."""
 
 
 def trim(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an object with nothing in it but what the reader reads.
+    """Return an object with only the fields that the reader reads.
 
-    What has not the form it should have stays, so that the reader can complain about it.
+    A value of a wrong form stays, so that the reader can complain about it.
     """
     group = str(item.get("apiVersion", "")).rpartition("/")[0]
     kind = KINDS.get((group, str(item.get("kind"))))
@@ -75,7 +75,7 @@ def _metadata(kind: str, whole: dict[str, Any]) -> dict[str, Any]:
     if kind in _TELLING:
         read = {key: read[key] for key in _TELLING[kind] if key in read}
     annotations = read.get("annotations")
-    if kind == "Pod":  # that Kueue placed it
+    if kind == "Pod":  # the annotations that show that Kueue placed it
         placed = annotations.items() if isinstance(annotations, dict) else ()
         read["annotations"] = {key: value for key, value in placed if key in PLACED}
         if not read["annotations"]:
@@ -90,16 +90,16 @@ _NAMESPACE_AND_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9.-]*
 
 
 Reply = list[dict[str, Any]] | str | Refused
-"""The objects that were asked for; a note if there are none and it can do without; or what the
-cluster refuses to tell, and is needed."""
+"""The objects that were asked for; a note if there are none and the dump does without them; or the
+cluster's refusal to list objects that are needed."""
 
 
 class Dump(Struct, frozen=True):
     """The objects of a cluster, trimmed, in the order in which they were read.
 
-    ``counts`` says how many there are of each resource type that was asked for and is there,
+    ``counts`` has the number of objects of each resource type that was asked for and is there,
     ``notes`` what the cluster does not have, and what holds instead; ``taken_at`` is when the last
-    of them were read, by the clock of this machine.
+    objects were read, by the clock of this machine.
     """
 
     objects: tuple[dict[str, Any], ...]
@@ -108,11 +108,11 @@ class Dump(Struct, frozen=True):
     taken_at: datetime
 
     def value(self) -> dict[str, Any]:
-        """Return them as a v1 List that says when they were read."""
+        """Return the objects as a v1 List that says when they were read."""
         return listed(self.objects, {TAKEN_AT: written(self.taken_at)})
 
     def text(self) -> str:
-        """Return them as JSON: a v1 List, each object on a line of its own."""
+        """Return the objects as JSON: a v1 List, each object on a line of its own."""
         return as_json(self.value())
 
 
@@ -129,14 +129,14 @@ def take_dump(
     The pending workload is in ``namespace``: LimitRanges and ResourceClaimTemplates are read there
     only. Workloads and LocalQueues always are read in all namespaces, for quota is used in all of
     them. ``configuration`` is the ConfigMap of Kueue's Configuration, as NAMESPACE/NAME, and
-    ``without`` names resource types not to ask for, of `OPTIONAL`. ``on_call`` is told before each
-    answer the share of answers that are read, and what comes next.
+    ``without`` names resource types not to ask for, of `OPTIONAL`. ``on_call`` is called before
+    each answer with the share of answers that are read, and the resource type that comes next.
 
     Raises
     ------
     InputError
-        If kubectl fails, for whatever reason, or prints something else than objects. What may not
-        be read is named in one message, all of it.
+        If kubectl fails, for whatever reason, or prints something else than objects. All resource
+        types that may not be read are named in one message.
     """
     option("namespace", namespace)  # before anything is asked for
     if not _NAMESPACE_AND_NAME.fullmatch(configuration):

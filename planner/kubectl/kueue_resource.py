@@ -1,6 +1,6 @@
-"""What is asked of a cluster with Kueue, what kubectl says when it fails, and a single object.
+"""The resource types to ask of a cluster with Kueue, kubectl's failures, and a single object.
 
-The texts are those of kubectl 1.32 and of the API server; what is none of them is quoted.
+Failures are known by the texts of kubectl 1.32 and of the API server; other texts are quoted.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ ROLE: Final = "preemption-planner"
 class Resource(NamedTuple):
     """A resource type of the API server, by its plural name and its API group, empty for the core.
 
-    ``missing`` is what holds without it, in words; empty if there is no plan without it.
-    ``of_preemptor`` says that only those in the namespace of the pending workload matter,
-    ``single`` that only one object is wanted, by its name, and ``forgone`` that it is done without
-    where the cluster refuses to tell. Without ``needed_by``, another type, nobody looks at it, and
-    it is not asked for.
+    ``missing`` says in words what holds without the type; empty if there is no plan without it.
+    ``of_preemptor`` says that only objects in the namespace of the pending workload matter,
+    ``single`` that only one object is wanted, by its name, and ``forgone`` that a dump does without
+    the type where the cluster refuses to list it. If there is no object of another type,
+    ``needed_by``, it is not asked for.
     """
 
     name: str
@@ -49,14 +49,14 @@ class Resource(NamedTuple):
 
     @property
     def phase(self) -> int:
-        """When it is asked for: with all others of its phase, after those of the one before."""
+        """When it is asked for: with all types of its phase, after those of the phase before."""
         if self.name == "workloads":
-            return 0  # what they refer to was there before them, and is read after them
+            return 0  # read first: whatever a workload refers to then exists, and is read later
         return 2 if self.needed_by else 1
 
     @property
     def verb(self) -> str:
-        """What RBAC must permit."""
+        """The verb that RBAC must permit."""
         return "get" if self.single else "list"
 
 
@@ -74,7 +74,7 @@ class Question(NamedTuple):
 
     @property
     def call(self) -> list[str]:
-        """The same with its options."""
+        """The words after kubectl, with options."""
         place = option("namespace", self.namespace) or ["--all-namespaces"]
         return [*self.words, *place, "--output=json"]
 
@@ -87,7 +87,7 @@ _DEFAULTS: Final = (
 )
 RESOURCES: Final = (
     Resource("workloads"),
-    Resource("localqueues"),  # all: whoever waits for the same ClusterQueue may be before it
+    Resource("localqueues"),  # of all namespaces: their workloads may wait before the preemptor
     Resource("clusterqueues"),
     Resource("cohorts", missing="cohorts have no quota of their own and no parent"),
     Resource("resourceflavors"),
@@ -107,7 +107,7 @@ RESOURCES: Final = (
     Resource("deployments", "apps", _RELEASE, single=True, forgone=True),
     Resource("configmaps", "", _DEFAULTS, single=True),
 )
-"""Everything that is asked for, in the order in which it stands in a dump."""
+"""All resource types to ask for, in the order in which they stand in a dump."""
 WORKLOADS: Final = f"workloads.{API_GROUP}"
 COHORTS: Final = f"cohorts.{API_GROUP}"
 WATCHED: Final = (
@@ -116,19 +116,19 @@ WATCHED: Final = (
     COHORTS,
     f"resourceflavors.{API_GROUP}",
 )
-"""What is watched where a cluster is: everything else is read anew once in a while."""
+"""The resource types that are watched in a cluster: all others are read anew once in a while."""
 OPTIONAL: Final = tuple(each.name for each in RESOURCES if each.missing)
-"""Names of what a dump may do without."""
+"""Names of the resource types that a dump may do without."""
 
 
 def cluster_role() -> str:
-    """Return the command that makes the least ClusterRole for what is listed."""
+    """Return the command that makes the least ClusterRole for the types that are listed."""
     listed = ",".join(each.full_name for each in RESOURCES if not each.single)
     return f"kubectl create clusterrole {ROLE} --verb=list --resource={listed}"
 
 
 def watching_role() -> str:
-    """Return the command that makes the ClusterRole for what is watched, beside what is listed."""
+    """Return the command that makes the ClusterRole for watching, beside that of `cluster_role`."""
     watched = ",".join(WATCHED)
     verbs = "--verb=list --verb=watch"
     return f"kubectl create clusterrole {ROLE}-watch {verbs} --resource={watched}"
@@ -137,7 +137,7 @@ def watching_role() -> str:
 def configuration_role(configuration: str = CONFIGURATION) -> str:
     """Return the command that makes the least Role for a ConfigMap, given as NAMESPACE/NAME.
 
-    It also permits the Deployment of the manager, whose image tells the release.
+    It also permits the Deployment of the manager, whose image shows the release.
     """
     namespace, _, name = configuration.partition("/")
     return (
@@ -160,7 +160,7 @@ _HINTS: Final = {
     ),
     "context": "`kubectl config get-contexts` lists the contexts",
 }
-"""What to do, by what a message says in small letters."""
+"""Hints for the user, by a pattern of kubectl's message in lower case."""
 _LONGEST: Final = 400
 
 
@@ -170,12 +170,12 @@ def is_missing(answer: Answer) -> bool:
 
 
 def is_forbidden(answer: Answer) -> bool:
-    """Say whether the cluster refuses to tell."""
+    """Say whether the cluster refuses to answer."""
     return "(Forbidden)" in answer.stderr
 
 
 def refusal(question: Question, words: str, answer: Answer) -> InputError:
-    """Say why a call failed; ``words`` is how the message names the call."""
+    """Return the error that says why a call failed; ``words`` names the call in the message."""
     message = last_words(answer.stderr)
     resource = question.resource
     if is_missing(answer) and resource.group == API_GROUP:
@@ -192,7 +192,7 @@ def refusal(question: Question, words: str, answer: Answer) -> InputError:
 
 
 class Refused(NamedTuple):
-    """A question that the cluster refuses to answer; ``words`` is how a message names the call."""
+    """A question that the cluster refuses to answer; ``words`` names the call in a message."""
 
     question: Question
     words: str
@@ -200,7 +200,7 @@ class Refused(NamedTuple):
 
 
 def forbidden(refused: Sequence[Refused]) -> InputError:
-    """Say in one message what may not be read, who grants it, and what could be done without."""
+    """Return one error with all that may not be read, the roles to grant, and what is optional."""
     first = refused[0]
     rights = [
         f"{resource.verb} {resource.full_name} in "
@@ -231,14 +231,14 @@ def _short(message: str) -> str:
 class LiveObject:
     """An object as the API server has it.
 
-    Only what is asked for here is looked at; whatever has another form is taken as missing.
+    Only the fields below are looked at; a field of another form counts as missing.
     """
 
     def __init__(self, value: Mapping[str, Any]) -> None:
         self.value = value
 
     def at(self, *path: str) -> Any:  # noqa: ANN401 - any JSON
-        """Return what stands at a path; ``None`` if nothing does."""
+        """Return the value at a path; ``None`` if there is none."""
         found: Any = self.value
         for name in path:
             found = found.get(name) if isinstance(found, dict) else None
@@ -246,7 +246,7 @@ class LiveObject:
 
     @property
     def key(self) -> str:
-        """``namespace/name``; what is in no namespace begins with the slash."""
+        """``namespace/name``; without a namespace it begins with the slash."""
         return f"{self.at('metadata', 'namespace') or ''}/{self.at('metadata', 'name')}"
 
     @property
@@ -283,7 +283,7 @@ class LiveObject:
 
     @property
     def settings(self) -> str:
-        """What of a queue is no count of what goes on in it: its spec, and how it stands."""
+        """A queue's spec and the statuses of its conditions, as text: its status without counts."""
         statuses = [(one.get("type"), one.get("status")) for one in self.conditions]
         return json.dumps([self.at("spec"), statuses], sort_keys=True)
 

@@ -1,7 +1,7 @@
-"""Several ``kubectl get --watch`` at once: what changes in a cluster, for as long as it is read.
+"""Several ``kubectl get --watch`` at once: the changes in a cluster, for as long as one reads them.
 
-No thread reads: a selector waits for all of them. One that ends (the server went away, or says 410
-Gone because the changes since are forgotten) is started anew, after a while that grows.
+No thread reads: a selector waits for all streams. A stream that ends (the server went away, or says
+410 Gone because the changes since are forgotten) is started anew, after a pause that grows.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from planner.kubectl.call import MAX_ERROR_BYTES, Answer, Kubectl, kill, last_wo
 
 FIRST_WAIT_S: Final = 1.0
 LONGEST_WAIT_S: Final = 60.0
-"""How long a stream that ended rests: twice as long each time, until it has told something."""
+"""The longest rest of a stream that ended: rests double until the stream reports a change."""
 QUIET_S: Final = 5.0
-"""A stream that has run so long has begun, though there is nothing that it could tell."""
+"""A stream that has run for so long has begun, though it printed nothing: there are no objects."""
 MAX_OBJECT: Final = 2**23
 """More bytes than any object has: the API server stores none above 1.5 MiB."""
 _PIECE: Final = 2**18
@@ -29,11 +29,11 @@ _END: Final = b"\n"
 
 
 class WatchEvent(NamedTuple):
-    """What a stream tells.
+    """An event of a stream.
 
-    ``kind`` is that of the API server, ADDED, MODIFIED or DELETED, of ``value``; or ``BEGUN``: it
-    has listed what there was at a moment, and all later changes follow; or ``LOST``: it ended, as
-    ``answer`` says. What was listed is not told: whoever wants it reads it now.
+    ``kind`` is the API server's ADDED, MODIFIED or DELETED, for the object ``value``; or ``BEGUN``:
+    the stream has listed the objects of one moment, and all later changes follow; or ``LOST``: it
+    ended, as ``answer`` says. No event has the listed objects: to get them, read them after BEGUN.
     """
 
     resource: str
@@ -43,20 +43,20 @@ class WatchEvent(NamedTuple):
 
 
 class Source:
-    """What changes in objects of some resource types, from wherever it is told."""
+    """A source of changes to the objects of certain resource types."""
 
     resources: Sequence[str]
 
     def poll(self, timeout_s: float) -> Sequence[WatchEvent]:
-        """Wait until something is told, at most so long, and return it."""
+        """Wait for events, at most for ``timeout_s``, and return them."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """End it."""
+        """End the source."""
 
 
 class _Stream:
-    """One kubectl, or none while it rests."""
+    """One resource type with its kubectl, or with none while the stream rests."""
 
     def __init__(self, resource: str) -> None:
         self.resource = resource
@@ -70,7 +70,7 @@ class _Stream:
 
 
 class Streams(Source):
-    """One stream for each of some resource types: all their objects, in all namespaces.
+    """One stream per resource type, for all objects of the type in all namespaces.
 
     ``connect`` makes the kubectl of a stream, ``resources`` are the full names of the types, and
     ``seconds`` is a clock that never jumps.
@@ -88,7 +88,7 @@ class Streams(Source):
         self._selector = selectors.DefaultSelector()
 
     def poll(self, timeout_s: float) -> Sequence[WatchEvent]:
-        """Start what is due, and return what was told; after the time, whatever there is."""
+        """Start the streams that are due, and return their events; perhaps none in the time."""
         now = self._seconds()
         for one in self._streams:
             if one.process is None and one.due <= now:
@@ -140,7 +140,7 @@ class Streams(Source):
         if not one.begun:
             one.begun = True
             yield WatchEvent(one.resource, "BEGUN")
-        if one.lists:  # the first line has all there is, and may be very long: it is not kept
+        if one.lists:  # the first line lists all objects, and may be very long: it is dropped
             _, end, piece = piece.partition(_END)
             one.lists = not end
         one.buffer.extend(piece)
@@ -151,7 +151,7 @@ class Streams(Source):
             yield self._ended(one)
 
     def _events(self, one: _Stream) -> Iterator[WatchEvent]:
-        """Take whole objects out of what was read."""
+        """Yield the events of the whole lines that were read."""
         *whole, rest = bytes(one.buffer).split(_END)
         one.buffer = bytearray(rest)
         for text in whole:
@@ -170,7 +170,7 @@ class Streams(Source):
                 yield WatchEvent(one.resource, kind, value)
 
     def _ended(self, one: _Stream) -> WatchEvent:
-        """Let a stream rest, and say how it ended."""
+        """Let a stream rest, and return the event that says how it ended."""
         code = self._stop(one)
         said = bytes(one.stderr).decode(errors="replace")
         one.stderr.clear()

@@ -1,25 +1,25 @@
 """From what kubectl and the schedulers print to a state.
 
 source.py      bytes from files, directories and standard input, within bounds
-bound.py       how many values may be made of them
+bound.py       how many values may be made of these bytes
 parse.py       bytes to documents: JSON, or yaml_text.py
-quick.py       a large list of them, fast: its objects are left as text
-settings.py    what a state is called, what the user says of it, and its clock
+quick.py       a large list of objects, fast: the objects are left as text
+settings.py    the name of a state, the settings that the user gives for it, and its clock
 items.py       documents to single objects: lists are opened
 complaint.py   what is wrong with a value, and where; show.py: values and paths in messages
 kueue.py       objects of Kueue to one state: the clock, priorities, the configuration
 kueue_kinds.py
-               the kinds that are read of it
+               the kinds of objects that are read for Kueue
 kueue_facts.py
-               workloads that were left as text to facts; structs.py: the schema for it
+               workloads that were left as text to facts; structs.py: the schema for that
 kueue_collect.py
                single objects to checked ones
 kueue_release.py
-               which release of Kueue a dump tells of
+               the release of Kueue that a dump is of
 yunikorn_files.py
                which documents are YuniKorn's
 yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py
-unknown.py     what was ignored, when somebody asks
+unknown.py     the fields and kinds that were ignored, if asked for
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ __all__ = [
 READER: Final = Part[Callable[[Sequence[Document], Settings, Ignored | None], "AnyState | None"]](
     "reader"
 )
-"""What makes one state of all documents; of those of another scheduler it makes ``None``."""
+"""The function that makes a state of all documents, or ``None`` if they are not its scheduler's."""
 
 Readable = Loadable | Mapping[str, object] | list[Any]
 """What a state can be read from."""
@@ -85,8 +85,8 @@ def read(  # noqa: PLR0913 - what can be said of a state
         with .gz, are read in the order of their names; or ``-``. Or what such a file holds: its
         bytes, an open file, or the value that ``json.load`` makes of it.
     now
-        The clock of the decision. Without it, that of the recorded instance or of the state
-        dump, or at which its snapshot was taken, else the newest timestamp in any object.
+        The clock of the decision. Without it, the clock of the recorded instance or of the state
+        dump, or the time of the snapshot, else the newest timestamp in any object.
     max_bytes
         How much is read at most, unpacked.
     ignored
@@ -94,7 +94,7 @@ def read(  # noqa: PLR0913 - what can be said of a state
     release
         The release of Kueue whose rules hold, such as ``0.18.6``, or ``main`` for the newest that
         are known. With ``auto`` it is that of the recorded instance, or the one that the manager's
-        Deployment, the labels of a chart or the feature gates tell, else the newest.
+        Deployment, the labels of a chart or the feature gates show, else the newest.
     requests
         Where the requests of pending workloads of Kueue are taken from: ``template``, their pods
         with all that the Configuration makes of them, or ``recorded``, what Kueue itself wrote into
@@ -121,7 +121,7 @@ def read_loaded(
     """
     with without_garbage_collection():
         budget = Budget(loaded.max_bytes)
-        quick = ignored is None  # which looks for what is not read
+        quick = ignored is None  # fields that are not read are counted in parsed objects
         documents = [
             document for text in loaded.texts for document in parse(text, budget, quick=quick)
         ]
@@ -139,14 +139,14 @@ def read_objects(
     """Read a JSON value that is parsed already, such as ``json.load`` returns.
 
     It is a List of Kueue's objects, one object, or a list of objects; or a state dump or recorded
-    instance of YuniKorn. ``where`` is what to call it in messages; without a ``digest``, the
-    SHA-256 of its canonical JSON text names it. What can be said of it is ``now``, ``release`` and
+    instance of YuniKorn. ``where`` names the value in messages; without a ``digest``, the SHA-256
+    of its canonical JSON text is the digest. ``said`` may have ``now``, ``release`` and
     ``requests``, as for `read`.
 
     Raises
     ------
     InputError
-        If it cannot be used.
+        If the value cannot be used.
     """
     with without_garbage_collection():
         settings = named(value, where, digest, **said)
@@ -156,7 +156,7 @@ def read_objects(
 def _state(documents: Sequence[Document], settings: Settings, ignored: Ignored | None) -> AnyState:
     """Make one state of all documents, of whichever scheduler they are.
 
-    Kueue, which is registered first, takes what nobody else does, or says what is wrong with it.
+    Kueue, which is registered first, comes last: it takes what no other scheduler does, or raises.
     """
     for read_state in reversed(READER.of_all()):
         state = read_state(documents, settings, ignored)

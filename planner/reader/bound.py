@@ -1,4 +1,4 @@
-"""How much is made of a text: bytes alone do not bound it, since ``{},`` becomes an object.
+"""A bound on the values made of a text: one on bytes is not enough, since ``{},`` is an object.
 
 A dump has a value for every nine bytes or more, and takes about 60 bytes of memory for each; three
 bytes that become an object take eighty.
@@ -16,9 +16,9 @@ from planner.errors import ParseError
 from planner.reader.source import MAX_BYTES, megabytes
 
 BYTES_FOR_EACH: Final = 8
-"""So many bytes may be read for each value that is made: a denser text is no dump."""
+"""One value may be made per this many bytes that may be read: a denser text is no dump."""
 AT_LEAST: Final = 2**20
-"""So many values are made in any case."""
+"""This many values may be made in any case."""
 MEMORY_FOR_EACH: Final = 96
 """Bytes of memory that a value takes until it is checked; in ``{"k":1.5},`` each takes 78."""
 
@@ -34,7 +34,7 @@ _CGROUP: Final = (
 
 
 class Budget:
-    """How many more values may be made of texts: ``max_bytes`` of them are read at most."""
+    """How many more values may be made of texts, of which at most ``max_bytes`` are read."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._most = max(max_bytes // BYTES_FOR_EACH, AT_LEAST)
@@ -62,24 +62,24 @@ class Budget:
         return len(data) <= _PIECE or data.count(b"{") * MEMORY_FOR_EACH <= memory_left()
 
     def take_text(self, data: bytes, where: str) -> None:
-        """Count what a JSON text holds of which only the objects are kept, as text.
+        """Count the values of a JSON text of which only the objects are kept, as text.
 
         Raises
         ------
         ParseError
-            If there is too much of it.
+            If they are too many.
         """
         count = _values(data)
-        # Marks in strings are counted, too: only where that is too much, it is counted with care.
+        # This counts marks inside strings, too: they are left out only where the count is too high.
         self.take(count if count <= self.left else _values_outside_strings(data), where)
 
     def take_json(self, data: bytes, where: str) -> None:
-        """Count what a JSON text holds before anything is made of it.
+        """Count the values of a JSON text before any of them is made.
 
         Raises
         ------
         ParseError
-            If there is too much of it, or more than there is memory for.
+            If they are too many, or more than there is memory for.
         """
         if len(data) <= _PIECE:
             return self.take(_values(data), where)
@@ -95,21 +95,21 @@ class Budget:
 
 
 def _values(data: bytes) -> int:
-    """Return how many objects, lists and entries there are, at most."""
+    """Return how many objects, lists and entries there are at most, by the marks in a text."""
     if len(data) <= _PIECE:
         return sum(map(data.count, _MARKS))
     import numpy as np  # noqa: PLC0415 - it takes as long to load as a small dump to be planned for
 
-    octets = np.frombuffer(data, dtype=np.uint8)  # counts what is frequent faster than bytes do
+    octets = np.frombuffer(data, dtype=np.uint8)  # counts frequent marks faster than bytes.count
     pieces = (octets[start : start + _PIECE] for start in range(0, len(data), _PIECE))
     return sum(int(np.count_nonzero(one == mark[0])) for one in pieces for mark in _MARKS)
 
 
 def _values_outside_strings(data: bytes) -> int:
-    """Count as `_values`, but for what stands in strings, which makes no values.
+    """Count as `_values`, but without the marks inside strings, which make no values.
 
-    It goes piece by piece: the pieces between millions of strings would take more memory than
-    the values themselves.
+    The text is taken piece by piece: the parts between millions of strings would take more memory
+    than the values themselves.
     """
     count = start = 0
     size = _PIECE
@@ -130,7 +130,7 @@ def _values_outside_strings(data: bytes) -> int:
 def memory_left() -> int:
     """Return how many bytes this process may still take, as far as the system says."""
     rooms = [2**63]
-    # All that may end this process: its own limit, the container's, and what the machine has.
+    # Every bound on this process: its own limit, the container's, and what the machine has.
     page = os.sysconf("SC_PAGE_SIZE")
     try:
         size, resident = map(int, Path("/proc/self/statm").read_bytes().split()[:2])

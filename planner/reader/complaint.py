@@ -1,4 +1,4 @@
-"""A JSON value to an object of the schema, or an error: what was found and expected, a hint."""
+"""A JSON value to an object of the schema, or to an error: found, expected, and a hint."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FORMER_NAMES: Final = {
     "parentName": "parent",
     "priorityClassRef": "priorityClassName",
 }
-"""What a field was called in an older version of its object."""
+"""The name of a field in an older version of its object."""
 
 _FOUND_AND_EXPECTED: Final = {
     "missing": ("is missing", ""),
@@ -41,7 +41,7 @@ _FOUND_AND_EXPECTED: Final = {
     "negative": ("is negative", "a quantity of 0 or more"),
     "timestamp": ("is not a timestamp", TIMESTAMP),
 }
-"""Pydantic's type of an error, and the words for it."""
+"""By pydantic's type of an error, the words for what was found and what is expected."""
 
 _QUOTED: Final = re.compile(r"'([^']*)'")
 _LONGEST_QUANTITY: Final = 40
@@ -49,7 +49,7 @@ _DIGITS: Final = re.compile(r"-?[0-9]{1,10}")
 
 
 def schema_error(item: Item, subject: str, error: ValidationError, total: int) -> SchemaError:
-    """Say what the first of ``total`` errors is.
+    """Return the first of ``total`` errors in words.
 
     ``subject`` names the object, such as ``Workload team-a/train``.
     """
@@ -67,7 +67,7 @@ def schema_error(item: Item, subject: str, error: ValidationError, total: int) -
         expected = expected.format(choices=", ".join(choices), **context)
         if "owner" in context:
             found = f"{found} of {context['owner']}"
-    # What is missing has no value of its own: pydantic gives the object it is missing from.
+    # A missing field has no value of its own: pydantic gives the object it is missing from.
     phrase = found if kind == "missing" else f"{shown(given)} {found}"
     if total > 1:
         phrase += f" (the first of {total} such problems)"
@@ -77,7 +77,7 @@ def schema_error(item: Item, subject: str, error: ValidationError, total: int) -
 
 
 def _written(value: object, location: tuple[str | int, ...]) -> Iterator[str | int]:
-    """Yield the location with the names the user wrote, where an older one was written."""
+    """Yield a location with the field names that the user wrote, which may be older ones."""
     for step in location:
         if step == "[key]":
             return
@@ -149,7 +149,7 @@ def checked(kind: type[Kind], value: object, where: str, path: Path, subject: st
     Raises
     ------
     SchemaError
-        If it is no object, or a field of it cannot be used.
+        If the value is no object, or a field of it cannot be used.
     """
     if not isinstance(value, Mapping):
         raise SchemaError(place(where, path), f"{shown(value)} is not an object", "an object")
@@ -165,12 +165,12 @@ def checked_list(
 ) -> tuple[Kind, ...]:
     """Validate every value of a list; a field that is missing counts as an empty one.
 
-    The field ``name`` of a value says in a message which it is.
+    The field ``name`` of a value names it in messages.
 
     Raises
     ------
     SchemaError
-        If it is no list, or a value of it cannot be used.
+        If the field is no list, or a value of it cannot be used.
     """
     values = value.get(field)
     if values is None:

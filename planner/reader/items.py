@@ -32,12 +32,12 @@ class Item(NamedTuple):
 
     @property
     def where(self) -> str:
-        """Its place, for messages."""
+        """Its document and path, for messages."""
         return place(self.root, self.path)
 
 
 Taken = Callable[[msgspec.Raw, str, Path], bool]
-"""Takes an object that was left as text, of a document and at a path, if its text is enough."""
+"""Called with the text of an object, its document and its path; says whether it took the object."""
 
 
 def items_of(
@@ -47,12 +47,12 @@ def items_of(
 ) -> Iterator[Item]:
     """Yield the objects of a document in order; lists, also nested ones, are opened.
 
-    Those that were left as text and are ``taken`` so are passed over.
+    Objects that were left as text are passed over if ``taken`` takes them.
 
     Raises
     ------
     SchemaError
-        If something stands there which is no object, or an object without a kind.
+        If a value of the document is no object, or an object without a kind.
     """
     root = document.where
     # A stack of its own: lists in lists, however deep, must not end in a RecursionError.
@@ -78,7 +78,7 @@ def items_of(
                     found or "an object without a kind stands here",
                     "apiVersion, kind and metadata",
                 )
-            # With a spec it is an object that is only called so.
+            # With a spec it is a single object whose kind happens to end in List.
             if kind.endswith("List") and "spec" not in value:
                 todo.append(_list_items(Item(root, at, value), kind, used_up=document.used_up))
                 break

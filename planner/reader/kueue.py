@@ -37,7 +37,7 @@ _OF_THE_CLUSTER: Final = ("Node", "Pod")
 _OF_KUEUE: Final = ("Configuration", "Deployment")
 """Kinds that say how Kueue runs: no field of the state is called after them."""
 _TIMELESS: Final = frozenset({*_OF_KUEUE, "Event", *_OF_THE_CLUSTER})
-"""Kinds that say how Kueue or the cluster runs, or ran, and nothing of when a decision is made."""
+"""Kinds about how Kueue or the cluster runs: their times do not say when a decision is made."""
 
 
 def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored | None) -> State:
@@ -46,7 +46,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     Raises
     ------
     InputError
-        If an object cannot be used, two of them contradict each other, or no clock is found.
+        If an object cannot be used, two objects contradict each other, or no clock is found.
     """
     source, digest, now, given, requests = settings
     collection = Collection(keep_items=ignored is not None)
@@ -78,8 +78,8 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
         ignored.fields.update(unknown_fields(collection.items))
     objects = collection.objects
     newest = max(filter(None, _moments(objects)), default=None)
-    # The newest timestamp comes last: it is only the latest that anything happened. But no clock is
-    # before what is in the dump: ages would be negative.
+    # The newest timestamp comes last: the decision may be made long after it. But the time of the
+    # snapshot serves only if it is not before that timestamp: ages would be negative.
     moment = given_moment(now) or clock or max(filter(None, (taken, newest)), default=None)
     if moment is None:
         raise InputError(
@@ -117,10 +117,10 @@ def _field_of(kind: str) -> str:
 
 
 def _assumed(objects: dict[str, list[Any]]) -> Configuration:
-    """Return what holds where nothing was read of the Configuration: defaults, as far as known.
+    """Return the Configuration to assume where none was read: the defaults, but for fair sharing.
 
-    Kueue publishes shares under fair sharing only, so that it is on where there are any (rule E5
-    of docs/semantics/kueue-features.md §10).
+    Kueue publishes shares under fair sharing only: it is taken to be on where a status has a share
+    (rule E5 of docs/semantics/kueue-features.md §10).
     """
     shared = any(
         one.status.fair_sharing is not None
@@ -133,7 +133,7 @@ def _assumed(objects: dict[str, list[Any]]) -> Configuration:
 def _unwrap(document: Document) -> tuple[Document, Path, datetime | None, str]:
     """Take the objects, the clock and the release out of a recorded instance.
 
-    All else is left as it is.
+    Any other document is returned as it is.
     """
     value = document.value
     if not isinstance(value, dict) or "kind" in value or "state" not in value:
@@ -156,7 +156,7 @@ def _check_any(collection: Collection, source: str) -> None:
 
 
 def _moments(objects: dict[str, list[Any]]) -> Iterator[datetime | None]:
-    """Yield when objects were created and changed, the newest time alone where there are facts."""
+    """Yield the times when objects were created and changed; of facts only the newest time."""
     for kind, checked in objects.items():
         for each in checked if kind not in _TIMELESS else ():
             if isinstance(each, Facts):
@@ -172,7 +172,7 @@ def resolve_priorities(
     kueue_classes: Sequence[PriorityClass],
     pod_classes: Sequence[PriorityClass],
 ) -> tuple[list[Known], list[str]]:
-    """Give each workload without a priority that of the class it names.
+    """Give each workload without a priority the priority of the class it names; return remarks too.
 
     A class that was not read counts as priority 0, as it does for Kueue, and is remarked upon.
     Workloads without a class stay as they are.
@@ -205,7 +205,7 @@ def resolve_priorities(
 def read_kueue_objects(
     value: object, *, where: str, digest: str | None = None, **said: Unpack[Said]
 ) -> State:
-    """Read a JSON value that is known to be of Kueue, as a recorded instance of it is.
+    """Read a JSON value that is known to be of Kueue, such as a recorded instance.
 
     Parameters and errors are those of `read_objects`.
     """

@@ -1,4 +1,4 @@
-"""Single objects to checked ones, by kind: fields, versions, namespaces, names."""
+"""Single objects, checked and kept by kind: fields, versions, namespaces, names."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 _INSTALLED: Final = frozenset(
     {"CustomResourceDefinition", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
 )
-"""Other kinds of which a chart of Kueue labels its objects."""
+"""Kinds in Kueue's chart that are not read, but have labels that show the release."""
 
 SOME: Final = 1000
-"""Objects that are read in a moment."""
+"""How many objects are read between two reports of progress."""
 _NAMES: Final = frozenset(name for _, name in KINDS)
 _KUEUE_NAMES: Final = frozenset(name for group, name in KINDS if group == API_GROUP)
 
 
 class Collection:
-    """What was read so far.
+    """The objects that were read so far.
 
-    ``objects`` has the checked ones by kind, in the order in which they were read, and ``items``
-    what they were made from, if that is asked for. ``ignored`` counts those of other kinds, and
-    ``notes`` how often something was tolerated; ``labelled`` are objects that an installation of
-    Kueue consists of, with their labels.
+    ``objects`` has the checked objects by kind, in the order in which they were read, and ``items``
+    the JSON they were made from, if ``keep_items``. ``ignored`` counts objects of other kinds, and
+    ``notes`` how often something was tolerated; ``labelled`` are the objects of Kueue's
+    installation, with their labels.
     """
 
     def __init__(self, *, keep_items: bool = False) -> None:
@@ -78,9 +78,9 @@ class Collection:
                 self.notes[f"{name} of {shown(api_version)} is not Kueue's and was ignored"] += 1
 
     def take(self, text: msgspec.Raw, root: str, path: Path) -> bool:
-        """Keep a workload of which facts tell all, of a document and at a path.
+        """Keep an object as facts if it is a workload with nothing unusual; say whether it is one.
 
-        It says whether it is one.
+        ``root`` and ``path`` are its document and its place there.
         """
         facts = quick_facts(text)
         if facts is None:
@@ -121,7 +121,7 @@ class Collection:
         try:
             checked = kind.model.model_validate(item.value)
         except ValidationError as error:
-            # Go on: the message says how many there are, so that nobody mends them one by one.
+            # Go on: the message says how many errors there are, so that all can be mended at once.
             self._first_error = self._first_error or (kind, item, error)
             self._errors += error.error_count()
             return
@@ -129,14 +129,14 @@ class Collection:
         metadata = getattr(checked, "metadata", None)
         if metadata is not None:
             name = metadata.name
-            # As the API server has it where a manifest leaves it out.
+            # The API server sets this default where a manifest leaves the namespace out.
             namespace = (metadata.namespace or "default") if kind.namespaced else ""
             if namespace != metadata.namespace:
                 changed = metadata.model_copy(update={"namespace": namespace})
                 checked = checked.model_copy(update={"metadata": changed})
         if isinstance(checked, (Workload, Node, Pod)):
             slim(checked)
-        # By kind alone: the same object may be dumped in two versions of its API.
+        # Whatever the version: the same object may be dumped in two versions of its API.
         key, known = f"{namespace}/{name}", self._places[kind.name]
         if key in known:
             self._refuse_second(kind, key, _subject(kind.name, item), item.where)
@@ -183,7 +183,7 @@ class Collection:
 
 
 def _subject(kind: str, item: Item) -> str:
-    """Name an object from what was written, which may be anything."""
+    """Name an object by its metadata as written, which may be any JSON."""
     metadata = item.value.get("metadata")
     parts = [
         metadata[key]

@@ -1,6 +1,6 @@
-"""Workloads that were left as text to facts; structs.py: what their text has to be like.
+"""Workloads that were left as text to facts; structs.py has the types that check the text.
 
-What is refused here is read by the parser and the models, which explain themselves.
+A text that is refused here is read by the parser and the models, which say what is wrong.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from planner.state.kueue_workloads import Facts, Held, Layout
 _LONGEST: Final = 2**16
 """In a shorter object no mapping has more entries than the models take."""
 _SHORT: Final = 2**10
-"""Bytes of a text of which it is kept what was read of it."""
+"""Up to this many bytes, a text and what was read from it are kept in a cache."""
 _NULL: Final = msgspec.Raw(b"null")
 _CUT: Final = frozenset({MIN_INT64, MAX_INT64})
 
 
 def quick_facts(item: msgspec.Raw) -> Facts | None:
-    """Return the facts of a workload; ``None`` for other objects, and where facts tell too little.
+    """Return the facts of a workload; ``None`` for other objects, and where facts cannot say all.
 
-    It has nothing that a model would refuse.
+    A workload with facts has nothing that a model would refuse.
     """
     if memoryview(item).nbytes >= _LONGEST:
         return None
@@ -55,7 +55,7 @@ def quick_facts(item: msgspec.Raw) -> Facts | None:
 
 @cache
 def _decoder() -> msgspec.json.Decoder[Any]:
-    """Return what parses a workload, but for what its podsets hold: that is left as text."""
+    """Return the decoder of a workload, which leaves the assignments of its podsets as text."""
     held = ("pod_set_assignments", msgspec.Raw, _NULL)
     admission = _changed(Admission, [held], {held[0]: "podSetAssignments"})
     status = _changed(WorkloadStatus, [("admission", admission | None, None)])
@@ -76,9 +76,10 @@ _Times = dict[str, datetime | None]
 
 
 def _run(conditions: Sequence[Any]) -> tuple[_Times, datetime | None] | None:
-    """Return which conditions are true and the newest time in any.
+    """Return the conditions that are true and the newest time in any condition.
 
-    It is ``None`` if it was evicted, or a condition stands twice: of two the first counts.
+    ``None`` if the workload was evicted, a condition stands twice (of two the first counts), or a
+    time has to be read by the model.
     """
     true: _Times = {}
     other: set[str] = set()
@@ -88,7 +89,7 @@ def _run(conditions: Sequence[Any]) -> tuple[_Times, datetime | None] | None:
         if kind in true or kind in other:
             return None
         if moment is not None:
-            # Of such times msgspec and the model may make something else: the model decides.
+            # msgspec and the model may read such a time differently: the model decides.
             if moment.tzinfo is not UTC or moment.microsecond:
                 return None
             if newest is None or moment > newest:
@@ -108,7 +109,7 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
         return None
     if created is not None and (created.tzinfo is not UTC or created.microsecond):
         return None
-    # Its number stands in another object, which may be read later.
+    # The number of a priority class stands in an object of its own, which may be read later.
     if spec.priority is None and (spec.priority_class or spec.priorityClassName):
         return None
     if metadata.owners and any(one.kind == "Workload" for one in metadata.owners):
@@ -116,7 +117,7 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
     true, newest = run
     admission = status.admission if status else None
     reserved, ready_at = true.get("QuotaReserved"), true.get("PodsReady")
-    # While these are at hand: later they would be looked up all over memory.
+    # Computed while the times are at hand: later they would be looked up all over memory.
     reserved_s = reserved.timestamp() if reserved else None
     started_s = ready_at.timestamp() if ready_at else reserved_s
     goes_on = spec.active is not False and "Finished" not in true
@@ -128,7 +129,7 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
     held: tuple[Held, ...] | None = ()
     if admission:
         assigned = bytes(admission.pod_set_assignments)
-        # Where pods have places the text of each is another one, and not worth being kept.
+        # Where pods have places every workload has another text, which is not worth caching.
         held = (_held if len(assigned) <= _SHORT else _held.__wrapped__)(assigned)
     if held is None or (status and status.reclaimable_pods):
         return None
@@ -153,7 +154,7 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
         item,
         created if newest is None or (created and created > newest) else newest,
     )
-    # By position, as a tuple: a call of its class takes three times as long.
+    # Made as a tuple, by position: to call the class takes three times as long.
     return tuple.__new__(Facts, fields)
 
 
@@ -187,10 +188,10 @@ def _remarks(
 
 @lru_cache(maxsize=4096)
 def _held(text: bytes) -> tuple[Held, ...] | None:
-    """Return what podsets hold, by the text of their assignments; most are written alike.
+    """Return the usage of podsets from the text of their assignments, which is mostly the same.
 
-    It is ``None`` where a model would refuse it, and where an amount is cut off at 64 bits: that
-    counts as much as the release says.
+    It is ``None`` where a model would refuse the text, and where an amount is cut off at 64 bits:
+    how much that counts depends on the release.
     """
     try:
         assigned: Sequence[Any] = _assignments().decode(text) or ()
@@ -218,7 +219,7 @@ def _assignments() -> msgspec.json.Decoder[Any]:
 
 @lru_cache(maxsize=4096)
 def _same(held: tuple[Held, ...]) -> tuple[Held, ...]:
-    """Return one object for all that are equal."""
+    """Return the same object for all equal values."""
     return held
 
 
@@ -242,7 +243,7 @@ def _layout(name: str, flavors: tuple[tuple[str, str], ...], resources: tuple[st
 
 
 def read_workload(text: Any) -> Workload:  # noqa: ANN401 - bytes, or a part of them
-    """Make the object of a text of which there are facts."""
+    """Make a workload from the text that its facts were read from."""
     found = Workload.model_validate(from_json(bytes(text), allow_inf_nan=False))
     slim(found)
     return found

@@ -1,4 +1,4 @@
-"""Which release of Kueue a dump is of: what its objects tell, or what the user says.
+"""The release of Kueue that a dump is of: shown by its objects, or given by the user.
 
 Source: docs/semantics/kueue-releases.md §1.
 """
@@ -29,7 +29,7 @@ _CHART: Final = "kueue-"
 
 
 class GateRefused(InputError):  # noqa: N818 - reads as a statement where it is raised
-    """The release does not start with a feature gate: it does not know it, or has it locked."""
+    """The release does not start with a feature gate: the gate is unknown to it, or locked."""
 
     def __init__(self, release: Release, gate: str, reason: str) -> None:
         knowing = next((one.name for one in newest_first() if gate in one.gates), "")
@@ -39,7 +39,7 @@ class GateRefused(InputError):  # noqa: N818 - reads as a statement where it is 
 
 
 class Sign(NamedTuple):
-    """An object that tells a release: ``known_by`` is image or labels."""
+    """A release that an object shows, by its image or its labels, and the object in words."""
 
     name: str
     known_by: KnownBy
@@ -47,7 +47,7 @@ class Sign(NamedTuple):
 
 
 def signs_of(deployments: Sequence[Deployment], labelled: Sequence[Labelled]) -> Iterator[Sign]:
-    """Yield what tells a release, the image of the manager first."""
+    """Yield the signs of a release, those in the image of the manager first."""
     for one, container in _containers(deployments):
         match = _IMAGE.fullmatch(container.image)
         version = read_version(match.group(1)) if match else ""
@@ -86,15 +86,15 @@ def settle(
     deployments: Sequence[Deployment],
     configuration: Configuration,
 ) -> tuple[Configuration, list[str]]:
-    """Decide of which release a dump is: return the Configuration as given to it, and remarks.
+    """Return the Configuration with the release that a dump is of, and remarks.
 
-    What the user says goes first, then what a recorded instance says, the image of the manager,
+    The user's choice goes first, then the release of a recorded instance, the image of the manager,
     the labels of a chart, and the newest release that knows all feature gates that are set.
 
     Raises
     ------
     InputError
-        If its rules are not known, or it would not start with the feature gates.
+        If the rules of the release are not known, or it does not start with the feature gates.
     """
     configuration, notes = _with_arguments(configuration, deployments)
     gates = configuration.feature_gates
@@ -120,7 +120,7 @@ def settle(
         "needs it: planned by these gates nevertheless"
         for gate, needed in release.unmet(gates)
     )
-    # Also where the user chose another one: on the rules that hold the whole answer depends.
+    # Also where the user chose another release: the whole answer depends on whose rules hold.
     for sign in signs:
         if known_by != "recorded" and sign.name != release.name:
             notes.append(

@@ -33,8 +33,9 @@ EXPECTED: Final = "Kubernetes objects as JSON or YAML, as kubectl get -o json pr
 class Document(NamedTuple):
     """One parsed document and how to name it in a message.
 
-    What is ``used_up`` belongs to nobody else: its lists may be emptied while they are read, so
-    that the memory of the values serves the objects made from them. YAML aliases share values.
+    A value that is ``used_up`` is used by its reader only: its lists may be emptied while they are
+    read, so that their memory serves the objects made from them. Values of YAML are not: aliases
+    share them.
     """
 
     where: str
@@ -43,7 +44,7 @@ class Document(NamedTuple):
 
 
 def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> list[Document]:
-    """Parse a text into its documents; those which are empty are left out.
+    """Parse a text into its documents; empty documents are left out.
 
     Text that starts with a bracket is tried as JSON first. If it is not JSON it may still be
     YAML, unless it looks like JSON and its name does not end in .yaml; what looks like JSON
@@ -53,7 +54,7 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
     Raises
     ------
     ParseError
-        If it is neither, or too much of either.
+        If the text is neither JSON nor YAML, or has too many values.
     """
     data = text.data.removeprefix(_BOM)
     if data.startswith(_UTF16_OR_32):
@@ -96,7 +97,7 @@ def _values(data: bytes, text: Text, budget: Budget) -> tuple[list[object], bool
         return list(parse_json(data, text.where, budget)), True
     except ParseError as error:
         json_error = error
-    # What JSON was counted for is free again for YAML, unless it was too much already.
+    # The values counted for JSON are free again for YAML, unless they were too many already.
     if budget.left >= 0:
         budget.left = left
     decoded = _decode(data, text.where)
@@ -110,7 +111,7 @@ def _values(data: bytes, text: Text, budget: Budget) -> tuple[list[object], bool
 
 
 def _yaml(text: str, where: str, budget: Budget) -> list[object]:
-    # What kubectl prints for programs is JSON: the library for YAML is loaded for YAML.
+    # kubectl prints JSON for programs: the library for YAML is loaded only where there is YAML.
     from planner.reader.yaml_text import parse_yaml  # noqa: PLC0415
 
     return parse_yaml(text, where, budget)

@@ -1,6 +1,6 @@
-"""A list of objects in JSON, read fast: what stands in it is left as text.
+"""A list of objects in JSON, read fast: its objects are left as text.
 
-What is refused here is read by the parser, which explains itself.
+A text that is refused here is read by the parser, which says what is wrong.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _DEEPEST: Final = 190
 _MOST_DIGITS: Final = 4300
 _DIGITS: Final = re.compile(rb"[0-9]{%d}" % _MOST_DIGITS)
 _ROUNDED: Final = b".999999"
-"""With such a fraction of a second msgspec would round up what `parse_time` cuts off. All other
-times in UTC and of whole seconds are what that makes of the text."""
+"""A time with such a fraction of a second msgspec may round up, where `parse_time` cuts it off. Any
+other time that msgspec reads as whole seconds of UTC is the one that `parse_time` reads."""
 
 
 def quick_document(data: bytes, where: str, budget: Budget) -> dict[str, object] | None:
     """Return a v1 List, or a recorded instance of one, with its items as text.
 
-    That they are JSON, and no deeper than the parser takes them, is certain. It is ``None`` where
-    only the parser can tell.
+    The items are certain to be JSON, and nested no deeper than the parser allows. The answer is
+    ``None`` where only the parser can tell.
 
     Raises
     ------
     ParseError
-        If it has too many values.
+        If the text has too many values.
     """
     if not _START.match(data) or _ROUNDED in data or not _is_utf8(data):
         return None
@@ -50,7 +50,7 @@ def quick_document(data: bytes, where: str, budget: Budget) -> dict[str, object]
 
 
 class _List(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """A List as kubectl prints it, which is taken apart in one go."""
+    """A List as kubectl prints it, which is decoded in one go."""
 
     apiVersion: msgspec.Raw  # noqa: N815 - as it stands there
     kind: Literal["List"]
@@ -59,17 +59,17 @@ class _List(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 def _dump(data: bytes) -> dict[str, object] | None:
-    """Return a List that has nothing besides what kubectl prints."""
+    """Return a List that has only the fields that kubectl prints; ``None`` for other values."""
     try:
         found = msgspec.json.decode(data, type=_List)
-    except msgspec.ValidationError:  # it is another one, or an instance
+    except msgspec.ValidationError:  # a List with other fields, or an instance
         return None
     parts = {"apiVersion": found.apiVersion, "metadata": found.metadata}
     return {**_parsed(parts), "kind": found.kind, "items": _plain(found.items)}
 
 
 def _instance(parts: dict[str, msgspec.Raw]) -> dict[str, object] | None:
-    """Return any other List, or a recorded instance of one."""
+    """Return a List with other fields, or a recorded instance of a List."""
     found = _listed(parts)
     if found is None and "kind" not in parts and "state" in parts:
         state = _listed(_parts(parts.pop("state")))
@@ -82,7 +82,7 @@ def _parts(data: bytes | msgspec.Raw) -> dict[str, msgspec.Raw]:
 
 
 def _listed(parts: dict[str, msgspec.Raw]) -> dict[str, object] | None:
-    """Return a List; with ``spec`` it would be an object that is only called so."""
+    """Return a List; a value with ``spec`` is a single object, though its kind is List."""
     if "items" not in parts or "spec" in parts or bytes(parts.get("kind", b"")) != b'"List"':
         return None
     items = msgspec.json.decode(parts.pop("items"), type=list[msgspec.Raw])
@@ -95,7 +95,7 @@ def _plain(items: list[msgspec.Raw]) -> list[msgspec.Raw]:
     Raises
     ------
     ValueError
-        If only the parser of the whole can tell whether all of them are right.
+        If only the parser of the whole text can tell whether all items are right.
     """
     if not all(map(_is_plain, items)):
         raise ValueError
@@ -103,12 +103,12 @@ def _plain(items: list[msgspec.Raw]) -> list[msgspec.Raw]:
 
 
 def _parsed(parts: dict[str, msgspec.Raw]) -> dict[str, object]:
-    """Parse what is no list of objects.
+    """Parse the values beside the list of objects.
 
     Raises
     ------
     ValueError
-        If only the parser of the whole can tell whether that is right.
+        If only the parser of the whole text can tell whether they are right.
     """
     if not all(map(_is_plain, parts.values())):
         raise ValueError
@@ -116,7 +116,7 @@ def _parsed(parts: dict[str, msgspec.Raw]) -> dict[str, object]:
 
 
 def _is_utf8(data: bytes) -> bool:
-    """Say whether all of it is text: msgspec does not look at what it skips."""
+    """Say whether the bytes are UTF-8 throughout: msgspec does not check what it skips."""
     if data.isascii():
         return True
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -131,7 +131,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _is_plain(item: msgspec.Raw) -> bool:
-    """Say whether the parser would take what msgspec has not looked into."""
+    """Say whether the parser would accept an item that msgspec has not looked into."""
     text = bytes(item)
     if len(text) > _MOST_DIGITS and _DIGITS.search(text):
         return False

@@ -1,7 +1,7 @@
-"""What a state is called, what the user says of it, and its clock.
+"""The name of a state, the settings that the user gives for it, and its clock.
 
-The clock is what the user gave, or when the objects of a dump were read, which `planner snapshot`
-says; what kubectl prints by itself does not.
+The clock is the one that the user gives, or the time when the objects of a dump were read, which
+`planner snapshot` writes into it; what kubectl prints by itself has no such time.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from planner.state import AUTO, TIMESTAMP, RequestsFrom, parse_time
 TAKEN_AT: Final = "preemption-planner.io/taken-at"
 """The annotation of a list that says when its objects were read from the cluster."""
 FAR: Final = timedelta(days=1)
-"""What may lie between the newest timestamp of a dump and its snapshot without a remark."""
+"""How much older than the snapshot the newest timestamp of a dump may be without a remark."""
 SKEW: Final = timedelta(minutes=1)
 """By how much clocks may differ without a remark."""
 
 
 class Said(TypedDict, total=False):
-    """What the user says of a state.
+    """The settings that the user gives for a state.
 
     The clock, the release of Kueue, and where the requests of pending workloads are taken from.
     """
@@ -37,7 +37,7 @@ class Said(TypedDict, total=False):
 
 
 class Settings(NamedTuple):
-    """What a state is called, and what the user says of it."""
+    """The name and digest of a state, and the settings that the user gives for it."""
 
     source: str
     digest: str
@@ -49,12 +49,12 @@ class Settings(NamedTuple):
 def named(value: object, where: str, digest: str | None, **said: Unpack[Said]) -> Settings:
     """Return the settings of a JSON value.
 
-    Without a digest, that of its canonical text names it: without spaces, and with sorted keys.
+    Without a digest, that of its canonical text is used: without spaces, and with sorted keys.
 
     Raises
     ------
     ParseError
-        If it is no JSON value.
+        If the value is no JSON value.
     """
     if digest is None:
         try:
@@ -71,7 +71,7 @@ def taken_at(document: Document) -> datetime | None:
     Raises
     ------
     InputError
-        If it says something that is no timestamp.
+        If its annotation is no timestamp.
     """
     found = document.value
     for key in ("metadata", "annotations", TAKEN_AT):
@@ -83,7 +83,7 @@ def taken_at(document: Document) -> datetime | None:
 
 
 def remark(taken: datetime | None, newest: datetime | None) -> Iterator[str]:
-    """Say so where the newest timestamp is far from the snapshot."""
+    """Yield a remark if the newest timestamp is far from the time of the snapshot."""
     if taken is None or newest is None:
         return
     when, last = written(taken), written(newest)
@@ -106,7 +106,7 @@ def written(moment: datetime) -> str:
 
 
 def moment_of(clock: object, where: str) -> datetime:
-    """Return a clock that was written or given, in UTC; an error names ``where``."""
+    """Return a clock, a text or a datetime, as a time in UTC; an error names ``where``."""
     try:
         if isinstance(clock, str):
             return parse_time(clock)

@@ -26,7 +26,7 @@ _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
 class Text(NamedTuple):
-    """One file, unpacked: what to call it, whether its name says YAML, and what it holds."""
+    """One file, unpacked: its name in messages, its bytes, and whether its name says YAML."""
 
     where: str
     data: bytes
@@ -34,9 +34,9 @@ class Text(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Everything that was asked for: its name, its texts in order, and their digest.
+    """The files that were asked for: their common name, their texts in order, and the digest.
 
-    ``max_bytes`` is how much of it was read at most.
+    ``max_bytes`` is the bound under which they were read.
     """
 
     name: str
@@ -46,11 +46,11 @@ class Source(NamedTuple):
 
 
 Loadable = str | os.PathLike[str] | bytes | IO[bytes] | IO[str]
-"""The name of something to read, what it holds, or an open file."""
+"""The name of a file or directory, the bytes of a file, or an open file."""
 
 
 def load(source: Loadable, max_bytes: int) -> Source:
-    """Read a file, a directory of files, standard input (``-``), or what is read already.
+    """Read a file, a directory of files, standard input (``-``), an open file, or given bytes.
 
     The digest is the SHA-256 of the bytes as they are stored; for a directory, of each file's
     name, length and bytes in the order of the names.
@@ -58,7 +58,7 @@ def load(source: Loadable, max_bytes: int) -> Source:
     Raises
     ------
     InputError
-        If there is nothing to read, it may not be read, or it is too large.
+        If there is nothing to read, the file may not be read, or it is too large.
     """
     if isinstance(source, bytes):
         if len(source) > max_bytes:
@@ -85,12 +85,12 @@ def load(source: Loadable, max_bytes: int) -> Source:
 
 
 def load_file(source: Loadable, max_bytes: int, expected: str) -> Text:
-    """Read what `load` does, but for a directory, in whose place ``expected`` is to stand.
+    """Read what `load` does, except a directory: the error then says what is ``expected``.
 
     Raises
     ------
     InputError
-        If there is nothing to read, it may not be read, is too large, or is a directory.
+        If there is nothing to read, the file may not be read, is too large, or is a directory.
     """
     loaded = load(source, max_bytes)
     text = loaded.texts[0]
@@ -137,7 +137,7 @@ def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
         file = path / name
         file_where = printable(os.fspath(file))
         raw = _read_file(file, file_where, max_bytes, left)
-        # With names and lengths no two different folders are the same bytes.
+        # With names and lengths in it, two different folders never give the same bytes.
         digest.update(b"%s\0%d\0" % (os.fsencode(name), len(raw)))
         digest.update(raw)
         text = Text(file_where, _unpack(raw, file_where, max_bytes, left), _named_yaml(name))
@@ -169,10 +169,10 @@ def _read_file(path: Path, where: str, max_bytes: int, left: int | None = None) 
         raise too_large(where, max_bytes, status.st_size)
     with _reading(where), path.open("rb") as stream:
         data = stream.read(status.st_size)
-        # A byte first: a stream takes the memory for all that it may read, and most files end.
+        # One byte first: a stream allocates all that it may read, and most files end here.
         more = stream.read(1)
         more += _read_up_to(stream, room + 1 - len(data)) if more else b""
-    if more:  # it grew, or does not know how long it is
+    if more:  # the file grew, or does not know its length
         data += more
     if len(data) > room:
         raise too_large(where, max_bytes)
@@ -194,7 +194,7 @@ def _read_stdin(max_bytes: int) -> bytes:
 
 
 def _read_up_to(stream: IO[bytes] | gzip.GzipFile, most: int) -> bytes:
-    """Read to the end, or so many bytes; a stream takes the memory for all that it may read."""
+    """Read to the end, or ``most`` bytes, in pieces: a stream allocates all that it may read."""
     pieces = []
     while most > 0 and (piece := stream.read(min(most, MAX_BYTES + 1))):
         pieces.append(piece)
@@ -221,7 +221,7 @@ def _unpack(raw: bytes, where: str, max_bytes: int, left: int | None = None) -> 
 def too_large(
     where: str, max_bytes: int, size: int | None = None, *, unpacked: bool = False
 ) -> ParseError:
-    """Return the error about something larger than what is read at most."""
+    """Return the error about an input that is larger than what is read at most."""
     amount = "more than" if size is None else f"{megabytes(size)}, more than"
     subject = "unpacks to" if unpacked else "has"
     return ParseError(
@@ -241,7 +241,7 @@ def megabytes(size: int) -> str:
 
 @contextmanager
 def _reading(where: str) -> Iterator[None]:
-    """Say in words why something cannot be read; a text may also not be in its encoding."""
+    """Raise an `InputError` that says in words why an input cannot be read or decoded."""
     try:
         yield
     except (OSError, ValueError) as error:

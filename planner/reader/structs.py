@@ -1,8 +1,8 @@
-"""The schema once more, for a fast reader: what it takes is right, what it refuses may be, too.
+"""The schema for a fast reader: what it accepts is valid; what it refuses may be valid, too.
 
 msgspec checks JSON text while it parses it, without a tree of dictionaries in between. Its types
-are made here from the models of ``planner.state``, so that there is one schema. They take less than
-the models do: what they refuse is read again by those, which know what is wrong with it, and where.
+are made here from the models of ``planner.state``, so that there is one schema. They accept less
+than the models: a text that they refuse is read again by the models, which say what is wrong.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _AMOUNT: Final = (
     Annotated[str, msgspec.Meta(pattern=r"\A\+?" + _NUMBER, max_length=_LONGEST)]
     | Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
 )
-"""Checked by their form: a call of Python for each would take longer than all the rest."""
+"""Amounts are checked by a pattern: a Python call per amount would take longer than all else."""
 _TIME: Final = Annotated[datetime, msgspec.Meta(tz=True)]
 _TRAP: Final = Literal["\0"]
-"""No JSON of any cluster: a field of that type is refused, and read by the model."""
+"""The type of a field under its other names: no value fits, so the model reads the object."""
 
 
 def _validator(kind: Any) -> Any:  # noqa: ANN401 - a function of any kind
@@ -60,19 +60,19 @@ _READ_BY: Final[Mapping[Any, Any]] = {
     _validator(Time): _TIME,
 }
 _KNOWN: Final = frozenset({"_null_means_absent"})
-"""Validators of models that the types of fields stand for."""
+"""Validators of models that the types of the fields make superfluous."""
 _HARMLESS: Final = "planner.state.base"
-"""Where validators stand that only leave out, or share, what the type refuses or takes."""
+"""The module whose validators only drop values or share them: without them a type is stricter."""
 
 
 @cache
 def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
-    """Return the type of msgspec that stands for a model; its fields have the model's names.
+    """Return the type of msgspec that is made from a model; its fields have the model's names.
 
     Raises
     ------
     TypeError
-        If the model has a field, or a validator, of which nothing here says how to check it.
+        If the model has a field, or a validator, that this module cannot check.
     """
     validators = model.__pydantic_decorators__.model_validators.keys() - _KNOWN
     wrong: Callable[[Any], bool] | None = getattr(model, "wrong_as_a_whole", None)
@@ -99,15 +99,15 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
         if wrong is not None and wrong(self):
             raise ValueError
 
-    # Which the parser calls on each object.
+    # The parser calls this on each object.
     after = {} if wrong is None else {"__post_init__": refuse}
     name = f"{model.__name__}Text"
-    # JSON has no circles, so the garbage collector need not look at what is read of it.
+    # JSON has no cycles, so the garbage collector need not look at objects that are read from it.
     return msgspec.defstruct(name, fields, rename=names, gc=False, namespace=after)
 
 
 def _checked(kind: Any, notes: Iterable[Any] = ()) -> Any:  # noqa: ANN401 - any annotation
-    """Return the type of msgspec for an annotation and what stands beside it."""
+    """Return the type of msgspec for an annotation and its metadata."""
     bounds: dict[str, Any] = {}
     for note in _flat(notes):
         match note:

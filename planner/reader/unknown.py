@@ -1,4 +1,4 @@
-"""What is ignored, fields and kinds which the planner does not read: counted, or left out."""
+"""Fields and kinds which the planner does not read: counted, or left out of an object."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from planner.state.base import Metadata, kubernetes_name
 
 @dataclass
 class Ignored:
-    """What a reading ignored, and how often."""
+    """The fields and kinds that a reading ignored, and how often."""
 
     fields: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
@@ -37,7 +37,7 @@ def unknown_fields(items: Iterable[tuple[Kind, Item]]) -> Counter[str]:
 
 
 def known_part(model: type[BaseModel], value: dict[str, Any]) -> dict[str, Any]:
-    """Return an object with the fields that are read, at any depth; the metadata stays whole."""
+    """Return an object with only the fields that are read, at any depth; metadata stays whole."""
     known = _known(model)
     return {key: _part(known[key], each) for key, each in value.items() if key in known}
 
@@ -66,7 +66,7 @@ def _unknown(path: str, model: type[BaseModel], value: object) -> Iterator[str]:
 
 @cache
 def _known(model: type[BaseModel]) -> dict[str, type[BaseModel] | None]:
-    """Return the names a model reads, each with the model beneath it, if it is not plain."""
+    """Return the names that a model reads, each with the model of its value, if that has one."""
     names: dict[str, type[BaseModel] | None] = dict.fromkeys(
         ("apiVersion", "kind", *getattr(model, "also_read", ()))
     )

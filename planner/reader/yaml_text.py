@@ -21,7 +21,7 @@ from planner.reader.show import shown
 DEEPEST: Final = 200
 NESTED: Final = f"mappings and lists are nested more than {DEEPEST} deep"
 _TOO_DEEP: Final = "exceeded maximum nesting depth"
-"""What libyaml says from 0.2.6 on of a thousand brackets: it looks ahead, before we can count."""
+"""libyaml's error, from 0.2.6 on, for a thousand brackets: it looks ahead before we can count."""
 MOST_ALIASED: Final = 1_000_000
 """How many values aliases may add to those that are written out."""
 
@@ -48,7 +48,7 @@ _BASES: Final = {"hex": 16, "binary": 2, "octal": 8, "decimal": 10}
 _LONGEST_NUMBER: Final = 1000
 _EXACT: Final = 2.0**53
 _COUNTED: Final = 4096
-"""So many values are counted at once."""
+"""How many values are counted against the budget at once."""
 
 
 class _NoKey:
@@ -174,7 +174,7 @@ class _Builder:
             raise self._error(event, NESTED)
         self.frames.append(_Frame([] if kind == "seq" else {}, event.anchor))
         if event.anchor is not None:
-            # Until it is complete nothing may refer to it: the value would hold itself.
+            # No alias may refer to a value that is not complete: the value would contain itself.
             self.anchors.pop(event.anchor, None)
 
     def _place(self, value: object, size: int, event: Any) -> None:  # noqa: ANN401

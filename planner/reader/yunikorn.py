@@ -52,14 +52,14 @@ Json = Mapping[str, Any]
 def read_yunikorn(
     files: YuniKornFiles, settings: Settings, ignored: Ignored | None
 ) -> YuniKornState:
-    """Make one state of a dump or instance and what stands beside it.
+    """Make one state of a dump or instance and the documents beside it.
 
-    The clock, unless the user says it, is that of the instance or the time of the dump.
+    The clock, unless the user gives it, is that of the instance or the time of the dump.
 
     Raises
     ------
     InputError
-        If it cannot be used.
+        If a document or the clock cannot be used.
     """
     moment, clock = given_moment(settings.now), None
     if moment is not None:
@@ -78,14 +78,14 @@ def read_yunikorn_objects(
 ) -> YuniKornState:
     """Read an instance or a full state dump that is parsed already.
 
-    ``where`` is what to call it in messages; without a ``digest``, the SHA-256 of its canonical
-    JSON text names it. ``now`` is in nanoseconds; without it, the clock is that of the instance or
+    ``where`` names the value in messages; without a ``digest``, the SHA-256 of its canonical JSON
+    text is the digest. ``now`` is in nanoseconds; without it, the clock is that of the instance or
     the time of the dump.
 
     Raises
     ------
     InputError
-        If it cannot be used.
+        If the value cannot be used.
     """
     known = named(value, where, digest)
     state = _state(YuniKornFiles(Document(where, value)), now)
@@ -148,7 +148,7 @@ def _clock(value: Json, where: str) -> int:
 def _config(value: Json, where: str, beside: Item | None) -> tuple[QueuesConfig, tuple[str, ...]]:
     """Return the queues, and remarks on them.
 
-    queues.yaml beside the dump goes first, then that of the dump, then its queue objects.
+    queues.yaml beside the dump goes first, then the one in the dump, then the dump's queue objects.
     """
     inside = next((n for n in ("config", "queues") if isinstance(value.get(n), Mapping | str)), "")
     own = read_queues(value[inside], f"{where}: {inside}") if inside else None
@@ -213,7 +213,7 @@ def _partition_name(written: str, names: Sequence[str], where: str) -> str:
 
 
 def _items(value: Json, files: YuniKornFiles) -> Iterator[tuple[Kind, Item]]:
-    """Yield what was read, for counting the fields that were not."""
+    """Yield the objects that were read, to count the fields that were not."""
     for name, model in (("applications", Application), ("nodes", PartitionNodes)):
         kind = Kind(model.__name__, model, ())
         objects = enumerate(value.get(name) or ())

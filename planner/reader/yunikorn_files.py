@@ -1,4 +1,4 @@
-"""Documents to a scheduler: objects of Kueue, or a state dump of YuniKorn and what is beside it.
+"""The documents of YuniKorn, told from objects of Kueue: a state dump, and the files beside it.
 
 Source: yunikorn-core be3bb487, webservice/state_dump.go; yunikorn-k8shim 23b6b47f,
 common/constants/constants.go (the two ConfigMaps).
@@ -39,10 +39,10 @@ _DEFAULTS: Final = "yunikorn-defaults"
 
 
 class YuniKornFiles(Struct, frozen=True):
-    """A state dump or recorded instance of YuniKorn, and what stands beside it.
+    """A state dump or recorded instance of YuniKorn, and the documents beside it.
 
     ``queues`` is queues.yaml, also inside its ConfigMap; ``classes`` and ``pods`` are objects of
-    Kubernetes; ``ignored`` counts those of other kinds.
+    Kubernetes; ``ignored`` counts objects of other kinds.
     """
 
     dump: Document
@@ -55,12 +55,12 @@ class YuniKornFiles(Struct, frozen=True):
 def read(
     documents: Sequence[Document], settings: Settings, ignored: Ignored | None
 ) -> YuniKornState | None:
-    """Make one state of the documents of YuniKorn; None if they are Kueue's or nobody's.
+    """Make one state of the documents of YuniKorn; None if none of them is YuniKorn's.
 
     Raises
     ------
     InputError
-        If one cannot be used, or something is said that holds for Kueue only.
+        If a document cannot be used, or a setting is given that holds for Kueue only.
     """
     files = yunikorn_files(documents)
     if files is None:
@@ -71,14 +71,14 @@ def read(
         raise UnsupportedError(
             settings.source, f"is a state of YuniKorn, to which {what}", "a state of Kueue"
         )
-    # A tenth of what a small plan of Kueue takes to start.
+    # Imported here: it takes a tenth of the time that a small plan of Kueue takes to start.
     from planner.reader.yunikorn import read_yunikorn  # noqa: PLC0415
 
     return read_yunikorn(files, settings, ignored)
 
 
 def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
-    """Sort the documents of YuniKorn; None if they are Kueue's or nobody's.
+    """Sort the documents of YuniKorn; None if none of them is YuniKorn's.
 
     Raises
     ------
@@ -93,12 +93,12 @@ def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
     items = [Item(one.where, (), dict(one.value)) for one in queues if isinstance(one.value, dict)]
     for one in documents:
         if id(one) not in named:
-            # Nothing is used up yet: these may turn out to be Kueue's after all.
+            # Not marked as used up: these documents may turn out to be Kueue's after all.
             items += items_of(Document(one.where, one.value))
     kueue = next((item for item in items if _group(item) in {API_GROUP, CONFIG}), None)
     if not dumps:
         if kueue is not None and all("kind" in item.value for item in items):
-            return None  # the ConfigMap of YuniKorn in a dump of all there is
+            return None  # the ConfigMap of YuniKorn in a dump of a whole cluster
         raise SchemaError(
             queues[0].where,
             f"{QUEUES_KEY} of YuniKorn stands here, but no state dump",
@@ -119,12 +119,12 @@ def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
 
 
 def _is_dump(value: object) -> bool:
-    """Say whether it is a state dump or an instance: two of the lists they have will do."""
+    """Say whether a value is a state dump or an instance: it has two of their lists or more."""
     return isinstance(value, Mapping) and "kind" not in value and len(_DUMP_NAMES & set(value)) > 1
 
 
 def _is_queues(value: object) -> bool:
-    """Say whether it is queues.yaml, in capitals too, or the ConfigMap that holds it."""
+    """Say whether a value is queues.yaml, with keys in any case, or the ConfigMap that holds it."""
     if not isinstance(value, Mapping):
         return False
     if value.get("kind") == "ConfigMap":

@@ -1,7 +1,7 @@
 """Who opted out of preemption, and who may not preempt others: pods and PriorityClasses.
 
-The state dump of the core does not say it of an ask or allocation. The Kubernetes shim does
-within the dump (``rmDiagnostics``), and so do objects of the API server beside it. Source:
+In a state dump, the core's asks and allocations do not say so. The Kubernetes shim's part of the
+dump does (``rmDiagnostics``), and so do objects of the API server beside it. Source:
 yunikorn-k8shim 23b6b47f, cache/task.go (isPreemptSelfAllowed, isPreemptOtherAllowed),
 cache/context.go (IsPreemptSelfAllowed, GetStateDump), common/si_helper.go (CreateTagsForTask).
 """
@@ -30,7 +30,7 @@ _FLAGS: Final = {
     "allow_preempt_other": "preempting others",
 }
 _BUILT_IN: Final = "system-"
-"""How the classes begin that every cluster has; they neither opt out nor forbid preempting."""
+"""The prefix of the classes of every cluster, which neither opt out nor forbid preempting."""
 
 Linked = TypeVar("Linked", bound=Claim)
 
@@ -38,7 +38,7 @@ Linked = TypeVar("Linked", bound=Claim)
 class Pods:
     """Pods by uid and by namespace/name, and PriorityClasses by name.
 
-    It finds those of every ask and allocation, and counts how.
+    For every ask and allocation it finds the pod or the classes, and counts in which way.
     """
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Pods:
         return None if any(one.global_default for one in self.classes.values()) else 0
 
     def linked(self, claim: Linked) -> Linked:
-        """Return the claim with its flags."""
+        """Return the ask or allocation with the flags and the placement of its pod."""
         # The shim makes the uid of a pod the key of its ask or allocation.
         pod = self.by_uid.get(claim.allocation_key) or self.by_name.get(claim.pod or "")
         flags = self._by_priority(claim.priority) if pod is None else self._by_pod(pod)
@@ -89,7 +89,7 @@ class Pods:
         return claim.model_copy(update={"x": claim.x.model_copy(update=changed)})
 
     def _by_pod(self, pod: Pod) -> dict[str, bool]:
-        """Do as the shim: the pod's own annotation first, then that of its class."""
+        """Return the flags as the shim does: from the pod's own annotation, else its class."""
         allowed = pod.allow_preempt_self
         if allowed is None:
             name = pod.spec.priority_class_name
@@ -100,7 +100,7 @@ class Pods:
         return {"allow_preempt_self": allowed, "allow_preempt_other": pod.allow_preempt_other}
 
     def _by_priority(self, priority: int) -> dict[str, bool]:
-        """Do without a pod: what all classes of its priority agree upon, else the default."""
+        """Return the flags without a pod: what all classes of the priority agree on, or allowed."""
         classes = self._by_value.get(priority)
         if classes is None:
             self._unknown += priority != self._unclassed
@@ -120,7 +120,7 @@ class Pods:
         return flags
 
     def notes(self) -> tuple[str, ...]:
-        """Say what was guessed."""
+        """Return remarks on the flags that were guessed."""
         notes = []
         if self._found_by_value:
             notes.append(
@@ -146,12 +146,12 @@ class Pods:
 
 
 def read_pods(value: Mapping[str, Any], where: str, files: YuniKornFiles) -> Pods:
-    """Read what the shim wrote into a dump, and the objects beside it, which go first.
+    """Read the shim's part of a dump, and the objects beside the dump, which go first.
 
     Raises
     ------
     SchemaError
-        If one of them cannot be used, or stands twice.
+        If an object cannot be used, or stands twice.
     """
     pods = _diagnosed(value, where)
     places: dict[tuple[str, str], Item] = {}
@@ -217,9 +217,9 @@ def _with_metadata(one: Mapping[str, Any]) -> dict[str, Any]:
 def with_flags(
     applications: Sequence[Application], pods: Pods
 ) -> tuple[tuple[Application, ...], tuple[str, ...]]:
-    """Write into every ask and allocation what it allows; what ``x`` says already stands.
+    """Write into every ask and allocation which preemptions it allows; flags given in ``x`` stay.
 
-    Returns the applications and remarks on how it was found out.
+    Returns the applications, and remarks on how the flags were found.
     """
     if pods.is_empty:
         return tuple(applications), ()

@@ -57,7 +57,7 @@ class DumpedQueue(Schema):
         return {name: each for name, each in value.items() if each is not None}
 
     def config(self) -> QueueConfig:
-        """Return it as queues.yaml would have it; its amounts are in the core's unit already."""
+        """Return the queue as in queues.yaml; its amounts are in the core's unit already."""
         return QueueConfig(
             name=self.queuename.rpartition(".")[2],
             parent=not self.is_leaf,
@@ -85,7 +85,7 @@ def read_queues(value: object, where: str) -> QueuesConfig:
     Raises
     ------
     InputError
-        If it is not queues.yaml.
+        If the value is not queues.yaml.
     """
     if isinstance(value, str):
         documents = [one for one in parse_yaml(value, where) if one is not None]
@@ -114,7 +114,7 @@ def read_dumped_queues(value: Json, where: str) -> QueuesConfig:
     Raises
     ------
     InputError
-        If there are none, or they cannot be used.
+        If there are no queues, or they cannot be used.
     """
     objects = checked_list(DumpedQueue, value, "queues", where, "queuename")
     dumped = checked_list(DumpedPartition, value, "partitions", where, "name")
@@ -138,7 +138,7 @@ def read_dumped_queues(value: Json, where: str) -> QueuesConfig:
 
 
 def completed(config: QueuesConfig, dumped: QueuesConfig) -> QueuesConfig:
-    """Add the queues which the core has made itself: they are in the dump only."""
+    """Return queues.yaml with the queues that the core made itself, which only the dump has."""
     roots = {one.name: one.queues[0] for one in dumped.partitions}
     return QueuesConfig(
         partitions=tuple(
@@ -161,7 +161,7 @@ def _completed(queue: QueueConfig, dumped: QueueConfig | None) -> QueueConfig:
 
 
 def _root(partition: PartitionConfig) -> QueueConfig:
-    """Return the root; where it is not written, the core puts one above the queues."""
+    """Return the root queue; where it is not written, the core puts one above the queues."""
     queues = partition.queues
     if len(queues) == 1 and queues[0].name.lower() == ROOT:
         return queues[0].model_copy(update={"name": ROOT, "parent": True})
@@ -169,7 +169,7 @@ def _root(partition: PartitionConfig) -> QueueConfig:
 
 
 def _check(partitions: Sequence[PartitionConfig], where: str) -> None:
-    """Refuse what the core refuses: names twice, and names that no queue can have."""
+    """Refuse what the core refuses: a name twice, and a name that no queue can have."""
     if not partitions:
         raise SchemaError(where, "has no queues", EXPECTED)
     names: set[str] = set()

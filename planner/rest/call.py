@@ -23,7 +23,7 @@ _CONNECTION: Final = {"http": HTTPConnection, "https": HTTPSConnection}
 
 
 class Reply(NamedTuple):
-    """What a service answered: the status code, the type of the content, and the content."""
+    """An answer of a service: the status code, the type of the content, and the content."""
 
     status: int
     kind: str
@@ -31,10 +31,10 @@ class Reply(NamedTuple):
 
 
 class Service:
-    """A REST service at a URL, and what all calls of it may take together.
+    """A REST service at a URL, with the limits of all calls of it together.
 
-    It is asked directly, whatever proxy the environment names, and redirects are not followed:
-    nobody else is ever asked. The URL, which ``option`` gave, is its scheme, host and port, and
+    It is asked directly, whatever proxy the environment names, and redirects are not followed: no
+    other server is ever asked. The URL, which ``option`` gave, is its scheme, host and port, and
     perhaps a path before those of the service; ``opened_by`` says what to do where nothing answers.
     All calls together have ``timeout_s`` seconds from now on, ``None`` for no limit, and their
     answers ``max_bytes``.
@@ -42,7 +42,7 @@ class Service:
     Raises
     ------
     InputError
-        If that is no such URL.
+        If ``url`` is no such URL.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Service:
             except BaseException as error:  # noqa: BLE001 - raised again by who waits
                 answer.put(error)
 
-        # A thread, for time runs out in the lookup of a name, too, or drop by drop.
+        # In a thread: time may also run out in the lookup of a name, or while bytes come singly.
         Thread(target=ask, daemon=True).start()
         try:
             said = answer.get(timeout=self._left())
@@ -101,7 +101,7 @@ class Service:
         headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         with closing(connection):
             connection.request("GET", f"{self._parts.path}{path}", headers=headers)
-            # Which may outlive its connection, and holds on to the socket until it is closed.
+            # A response may outlive its connection, and keeps the socket until it is closed.
             with connection.getresponse() as response:
                 promised, data = response.length, bytearray()
                 if promised is not None and promised > self._room:

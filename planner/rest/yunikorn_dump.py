@@ -1,7 +1,7 @@
 """Everything the planner reads of a YuniKorn cluster, as one state dump.
 
-What stays are the fields that are read: all else is bookkeeping, or may be secret. A state read
-from a trimmed dump is the same.
+Only the fields that the reader reads are kept: all else is bookkeeping, or may be secret. A state
+read from a trimmed dump is the same.
 
 Source: yunikorn-core be3bb487, webservice/routes.go, webservice/handlers.go and
 webservice/state_dump.go; the state dump stands at /debug since YuniKorn 1.7, and before that at
@@ -60,33 +60,33 @@ _SHIM: Final[Mapping[str, type[BaseModel]]] = {
     "pods": PodPreemption,
     "priorityClasses": PodPriorityClass,
 }
-"""What the shim's cache says, flat: of a pod what its ``spec`` says."""
+"""The models of the shim's cache, whose entries are flat: a pod has the fields of its ``spec``."""
 Json = dict[str, Any]
 
 
 class Dump(Struct, frozen=True):
-    """A trimmed state dump, and what is to be said of how it came about."""
+    """A trimmed state dump, and remarks on how it was made."""
 
     value: Json
     notes: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many there are of each list."""
+        """The number of objects in each list."""
         nodes = (part.get("nodesInfo") or () for part in _objects(self.value.get("nodes")))
         plain = {name: len(_objects(self.value.get(name))) for name in _LISTS if name != "nodes"}
         return {**plain, "nodes": sum(map(len, nodes))}
 
     def text(self) -> str:
-        """Return it as JSON, each object of a list on a line of its own."""
+        """Return the dump as JSON, each object of a list on a line of its own."""
         return as_json(self.value)
 
 
 def take_dump(service: Service) -> Dump:
     """Ask YuniKorn's core for its state.
 
-    Where the full state dump is not to be had, as behind a proxy for YuniKorn's pages, the state
-    is put together from the other answers of the service.
+    Where the full state dump cannot be had, as behind a proxy for YuniKorn's pages, the state is
+    put together from the other answers of the service.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def take_dump(service: Service) -> Dump:
 
 
 def _is_absent(reply: Reply) -> bool:
-    """Say whether there is no such endpoint: none, moved, kept from us, or a page in its place."""
+    """Say whether there is no such endpoint: not found, moved, forbidden, or a page instead."""
     moved = HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST
     kept = HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED
     is_page = reply.status == HTTPStatus.OK and reply.kind == "text/html"
@@ -116,7 +116,7 @@ def _is_absent(reply: Reply) -> bool:
 
 
 def _put_together(service: Service) -> Json:
-    """Return what the state dump would hold."""
+    """Return the state dump, put together from the other endpoints of the service."""
 
     def object_at(path: str) -> Json:
         return _object(service.get(path), f"{service.url}{path}")
@@ -151,7 +151,7 @@ def _object(reply: Reply, where: str) -> Json:
 
 def _parsed(reply: Reply, where: str) -> object:
     if reply.status != HTTPStatus.OK:
-        # In the service's own words where it has some.
+        # The error quotes the reason that the service gives, if any.
         try:
             said = next(parse_json(reply.data, where), None)
         except ParseError:
@@ -180,13 +180,13 @@ def _stranger(where: str, value: object) -> InputError:
 
 
 def _trimmed(state: Json) -> Json:
-    """Return a state dump with nothing in it but what the reader reads."""
+    """Return a state dump with only the fields that the reader reads."""
     kept: Json = {}
     for name, value in state.items():
         if name in _LISTS and isinstance(value, list):
             known = _LISTS[name]
             kept[name] = [known_part(known, one) if isinstance(one, dict) else one for one in value]
-        elif name == "config" and isinstance(value, dict):  # not what Extra holds
+        elif name == "config" and isinstance(value, dict):  # without its field Extra
             kept[name] = {key: part for key, part in value.items() if key.lower() == "partitions"}
         elif name == "rmDiagnostics" and isinstance(value, dict):
             kept[name] = {"cache": _of_shim(value.get("cache"))}
@@ -200,7 +200,7 @@ def _trimmed(state: Json) -> Json:
 
 
 def _of_shim(cache: object) -> object:
-    """Return what the shim says of pods and PriorityClasses: who opted out, and who may preempt."""
+    """Return the shim's pods and PriorityClasses, trimmed: who opted out, and who may preempt."""
     if not isinstance(cache, dict):
         return cache
     kept: Json = {}
@@ -220,7 +220,7 @@ def _of_shim(cache: object) -> object:
 
 
 def _keep_keys(owner: Json, name: str, keys: frozenset[str] | set[str]) -> None:
-    """Drop what a table of texts holds besides some keys."""
+    """Drop all entries of a table of texts but those of the given keys."""
     table = owner.get(name)
     if isinstance(table, dict):
         owner[name] = {key: each for key, each in table.items() if key in keys}

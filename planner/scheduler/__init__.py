@@ -1,7 +1,7 @@
-"""The schedulers that can be planned for: each is a value, and this is where they are registered.
+"""The schedulers that can be planned for, each as a value; they are registered here.
 
-record.py    what a scheduler is: its words, and where its parts stand
-kueue.py     Kueue, with KEP-83 as a rule set of it; who may choose its flavors and places
+record.py    a scheduler as a value: its words, and the modules of its parts
+kueue.py     Kueue, with KEP-83 as one of its rule sets; who may choose its flavors and places
 yunikorn.py  YuniKorn
 """
 

@@ -5,11 +5,11 @@ from typing import Final, Literal
 from planner.scheduler.record import Scheduler, Words
 
 Placement = Literal["kueue", "any"]
-"""Who places pods on nodes: Kueue itself, or anybody, at will."""
+"""Who places pods on nodes: Kueue itself, or any placement will do."""
 Flavors = Literal["kueue", "optimal"]
 """Whose choice of flavors: the scheduler's own, or the best for the objective."""
 OWN: Final = "kueue"
-"""Of either: the scheduler itself."""
+"""The value of both that leaves the choice to the scheduler itself."""
 
 KUEUE: Final = Scheduler(
     id="kueue",

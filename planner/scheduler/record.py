@@ -1,9 +1,9 @@
-"""What a scheduler is to the rest of the planner: its words, and where each of its parts stands.
+"""A scheduler as the rest of the planner sees it: its words, and the module of each of its parts.
 
-A room that does something for every scheduler says in a protocol what it asks of one, declares a
-`Part` for it, and never names a scheduler. What answers stands in a folder or module of the
-scheduler in the same room, and is loaded when it is first asked for: a plan needs no simulation,
-and a check no solver.
+A package that does something for every scheduler says in a protocol what it needs of one, declares
+a `Part` with it, and never names a scheduler. The part of each scheduler stands in a folder or
+module of its own, mostly in the same package, and is loaded when it is first asked for: a plan
+needs no simulation, and a check no solver.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Words(Struct, frozen=True):
-    """What the project of a scheduler calls things.
+    """The words of a scheduler's project, for messages and reports.
 
-    ``verb`` is taking a victim, ``noun`` a victim, ``queue`` where it runs; ``outside`` is the
-    sentence about an answer of its own that breaks the law ``{law}``, and ``judge`` whose
-    calculation cuts off sets that the integers of the model permit. ``choice`` is its own way of
-    choosing victims. ``rules`` are its rule sets in words, ``options`` the laws that come on top of
-    them, ``names`` what it is called under rules that have a name of their own. ``terms`` has the
-    title and the unit of those terms of disruption for which it has other words than
-    `planner.term`.
+    ``verb`` is taking a victim, ``noun`` a victim, ``queue`` the place where a victim runs.
+    ``outside`` is the sentence about a plan of the scheduler's own that breaks the law ``{law}``;
+    ``judge`` names, with its verb, the calculation that does not permit a set of victims that the
+    model permits. ``choice`` is the scheduler's own way of choosing victims. ``rules`` are its rule
+    sets in words, ``options`` the laws that are added to them, ``names`` the scheduler's name under
+    rules that have a name of their own. ``terms`` has the title and the unit of the disruption
+    terms for which the project has other words than `planner.term`.
     """
 
     name: str
@@ -46,11 +46,11 @@ class Words(Struct, frozen=True):
 
 
 class Scheduler(NamedTuple):
-    """A scheduler: what states and plans call it, its words, and its parts.
+    """A scheduler: its id in states and plans, its words, and its parts.
 
-    ``parts`` say for each part of the planner which module, or which attribute as
-    ``module:attribute``, answers for this scheduler. ``likes`` are objectives that go for what its
-    own order of victims goes for: each a summary, and its levels.
+    ``parts`` has for each `Part`, by name, the module of this scheduler, or an attribute as
+    ``module:attribute``. ``likes`` are objectives with the aims of the scheduler's own order of
+    victims: by name, a summary and the levels.
     """
 
     id: str
@@ -60,12 +60,12 @@ class Scheduler(NamedTuple):
 
     @property
     def scheduler(self) -> str:
-        """The id: a scheduler is of itself."""
+        """The id, which makes a scheduler `Named` by itself."""
         return self.id
 
 
 class Named(Protocol):
-    """A state, a plan, or anything else that says of which scheduler it is."""
+    """A state, a plan, or another object that says of which scheduler it is."""
 
     @property
     def scheduler(self) -> str:
@@ -77,16 +77,16 @@ _REGISTERED: Final[dict[str, Scheduler]] = {}
 
 
 def register(scheduler: Scheduler) -> None:
-    """Make a scheduler known; one of the same id takes its place.
+    """Make a scheduler known; it replaces another scheduler of the same id.
 
-    This comes before the first answer: classes of output that hold plans of any scheduler keep
-    what they were first built for.
+    Register before the first answer: output classes with plans of any scheduler are built once, for
+    the schedulers that are known then.
     """
     _REGISTERED[scheduler.id] = scheduler
 
 
 def schedulers() -> tuple[Scheduler, ...]:
-    """Return all that are registered, in that order."""
+    """Return all registered schedulers, in the order of registration."""
     return tuple(_REGISTERED.values())
 
 
@@ -111,7 +111,7 @@ def scheduler_of(thing: Named) -> Scheduler:
 
 
 class Part(Generic[T_co]):
-    """A part that a room asks of every scheduler; the room's protocol is its type."""
+    """A part that a package asks of every scheduler; the package's protocol is its type."""
 
     def __init__(self, name: str) -> None:
         self.name: Final = name
@@ -121,7 +121,7 @@ class Part(Generic[T_co]):
         return self._load(scheduler_of(thing))
 
     def of(self, thing: Named, hint: str = "") -> T_co:
-        """Return this part of the scheduler of a state or a plan; ``hint`` helps if it has none.
+        """Return this part of the scheduler of a state or plan; ``hint`` is for the error.
 
         Raises
         ------

@@ -6,17 +6,17 @@ and the state dump of YuniKorn's core.
 base.py               scalars as Kubernetes means them; the base model, which bounds the errors in a
                       value; equal values become one object
 clock.py              nanoseconds and dates
-record.py             what the states of every scheduler have in common, what is noted on what
-                      runs, and what a user may say of how a state is read
+record.py             what the states of all schedulers have in common, remarks on workloads, and
+                      the user's choices about how a state is read
 kueue.py              a state of Kueue
 queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
-kueue_workload.py     a Workload: what it asks for, where it waits, what it holds
-kueue_workloads.py    those of a state: most are kept as a few facts
-pods.py               what matters of pod templates, PodDisruptionBudgets, Events, Kueue's manager;
-                      what claims to devices refer to
+kueue_workload.py     a Workload: its requests, its queue, its usage
+kueue_workloads.py    the workloads of a state: most are kept as a few facts
+pods.py               the parts of pod templates, PodDisruptionBudgets, Events and Kueue's manager
+                      that matter; the objects that claims to devices refer to
 kueue_configuration.py  Kueue's Configuration
 kueue_release.py      which rules a release of Kueue has
-kueue_topology.py     topologies, nodes, and the pods that hold them
+kueue_topology.py     topologies, nodes, and the pods that take room on nodes
 kep83.py              the options of KEP-83's rules
 yunikorn.py           a cluster of YuniKorn, with its quantities and what Kubernetes knows of pods
 """

@@ -3,7 +3,7 @@
 Equal values become one object: most workloads of a dump are of a few shapes.
 
 Modules that are mostly models have no ``from __future__ import annotations``: pydantic evaluates
-every annotation when a class is made, and of a text it would first have to compile each.
+every annotation when a class is made, and would have to compile each one that is text.
 """
 
 import marshal
@@ -56,7 +56,7 @@ _BY_VALUE: Final = 2
 """The version of marshal in which equal values have equal bytes: later ones note shared parts."""
 LONGEST_SHARED: Final = 4096
 MOST_SHARED: Final = 4 * 2**20
-"""Bytes of what was read that are remembered; then everything is forgotten."""
+"""Bytes of texts whose values are remembered; beyond that everything is forgotten."""
 
 
 def with_bounded_errors(schema: Any, most_keys: int | None = MOST_KEYS) -> Any:  # noqa: ANN401 - pydantic's
@@ -79,7 +79,7 @@ def with_bounded_errors(schema: Any, most_keys: int | None = MOST_KEYS) -> Any: 
                 part.update(core_schema.no_info_before_validator_function(_not_too_long, mapping))
                 part = mapping
             elif part.get("type") == _BEFORE and part["function"]["function"] is _not_too_long:
-                part = part["schema"]  # a schema in this one, bounded when it was made
+                part = part["schema"]  # a nested schema, bounded when it was made
             todo += part.values()
     return schema
 
@@ -92,7 +92,7 @@ def _not_too_long(value: object) -> object:
 
 def kubernetes_name(field: str) -> Any:  # noqa: ANN401 - what pydantic asks for has no None
     """Return what Kubernetes calls a field, ``minCount`` for ``min_count``; None if the same."""
-    return to_camel(field) if "_" in field else None  # to look for one name twice takes its time
+    return to_camel(field) if "_" in field else None  # to look for one name twice takes time
 
 
 class Schema(BaseModel):
@@ -114,9 +114,9 @@ class Schema(BaseModel):
     )
 
     wrong_as_a_whole: ClassVar[Callable[[Any], bool] | None] = None
-    """What says that an object is refused though each of its fields is right, if anything does."""
+    """Says whether an object is refused though each field is right; ``None`` if it never is."""
     also_read: ClassVar[Mapping[str, Any]] = {}
-    """Names that a validator takes, so that no field shows them, each with its type."""
+    """Names that only a validator reads, so that no field has them, each with its type."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
@@ -125,7 +125,7 @@ class Schema(BaseModel):
 
     @classmethod
     def blank(cls) -> Self:
-        """Return one in which nothing is said; no validator has to be made for that."""
+        """Return an object in which no field is given; no validator has to be made for that."""
         return cls.model_construct()
 
 
@@ -133,7 +133,7 @@ _NOTHING_SAID: Final[set[str]] = set()
 
 
 def forget_what_was_said(*parts: Schema) -> None:
-    """Drop which fields of some objects were given and which are defaults.
+    """Forget which fields of these objects were given and which are defaults.
 
     Pydantic keeps a set of names for each object, almost half the memory of a large dump.
     """
@@ -142,7 +142,7 @@ def forget_what_was_said(*parts: Schema) -> None:
 
 
 def shared() -> WrapValidator:
-    """Return what makes equal values of a field one object, and spares reading them again.
+    """Return a validator that makes equal values of a field one object, and reads them only once.
 
     The field holds an object of the schema or a tuple of them.
     """
@@ -172,7 +172,7 @@ def shared() -> WrapValidator:
 
 
 def slim(whole: Any) -> None:  # noqa: ANN401 - an object with metadata, spec and status
-    """Give back memory that reading took and nobody needs; what is shared is slim already."""
+    """Free the memory of an object that only its reading needed; shared parts are slim already."""
     status = whole.status
     conditions = getattr(status, "conditions", ())
     forget_what_was_said(whole, whole.metadata, whole.spec, status, *conditions)
@@ -245,17 +245,17 @@ _QUANTITY_SCHEMA = WithJsonSchema(
 )
 
 _AS_TEXT = PlainSerializer(format_quantity, return_type=str)
-"""A number would be read as whole units."""
+"""Quantities are written as text: a number would be read as whole units."""
 
 
 def _quantity_text(value: object) -> str:
-    # A number stands for its text, as where the API server reads it.
+    # A number counts as its text, as for the API server.
     _read_quantity(value)
     return value if isinstance(value, str) else repr(value)
 
 
 QuantityText = Annotated[str, BeforeValidator(_quantity_text), _QUANTITY_SCHEMA]
-"""A quantity as it is written: doubles made of it depend on that."""
+"""A quantity as it is written: a double made of it depends on the text."""
 
 Quantity = Annotated[int, BeforeValidator(_read_quantity), _AS_TEXT, _QUANTITY_SCHEMA]
 """An exact amount in nano-units; any sign."""
@@ -314,14 +314,14 @@ class Owner(Schema):
 
 
 def _owning_workloads(value: object) -> object:
-    # Every workload has a job as its owner: what decides nothing would be kept 100,000 times.
+    # Every workload has a job as its owner: jobs decide nothing, and would be kept 100,000 times.
     if not isinstance(value, (list, tuple)):
         return value
     return [one for one in value if not isinstance(one, dict) or one.get("kind") == "Workload"]
 
 
 def _text_or_nothing(value: object) -> object:
-    # It decides nothing: what is no text is as good as missing.
+    # The field decides nothing: a value that is no text counts as missing.
     return value if isinstance(value, str) else ""
 
 

@@ -1,4 +1,4 @@
-"""Clocks: YuniKorn counts nanoseconds since 1970; plans and users say dates. Durations."""
+"""Clocks and durations: YuniKorn counts nanoseconds since 1970, plans and users write dates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from planner.quantity import MAX_INT64
 
 SECOND: Final = 10**9
-"""Nanoseconds."""
+"""A second in nanoseconds."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -30,7 +30,7 @@ _DAY: Final = 86_400
 
 
 def present() -> datetime:
-    """Return what the clock of this machine says."""
+    """Return the time by the clock of this machine, in UTC."""
     return datetime.now(UTC)
 
 
@@ -46,7 +46,7 @@ def from_nanoseconds(clock: int) -> datetime:
 
 
 def seconds_since(start: datetime | None, now: datetime) -> int:
-    """Return the whole seconds from a time to another; none before it, or if it is not known."""
+    """Return the whole seconds from ``start`` to ``now``; 0 if ``start`` is later, or not known."""
     passed = now - start if start else None
     return passed.days * _DAY + passed.seconds if passed and passed.days >= 0 else 0
 

@@ -77,7 +77,7 @@ class Kep83(Schema):
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
-        """What candidates are compared by, in turn."""
+        """The criteria by which candidates are compared, the first one first."""
         return self.order or DEFAULT_ORDER
 
     def within_cohort(self, preemption: Preemption) -> CohortPolicy:
@@ -92,7 +92,7 @@ class Kep83(Schema):
 
     @property
     def text(self) -> str:
-        """The options as text, those at their defaults left out."""
+        """The options as text, without the options at their defaults."""
         said = {
             "cohort": self.cohort,
             "queue": self.queue,
@@ -109,7 +109,7 @@ def read_rules(rules: object) -> Kep83:
     Raises
     ------
     SchemaError
-        If it is neither, or the text cannot be used.
+        If ``rules`` is neither, or the text cannot be used.
     """
     if isinstance(rules, Kep83):
         return rules
@@ -124,7 +124,7 @@ def parse_rules(text: str) -> Kep83:
     Raises
     ------
     SchemaError
-        If it names other rules, an option that there is not, one twice, or an unusable value.
+        If it names other rules, an unknown option, an option twice, or an unusable value.
     """
     name, colon, rest = text.partition(":")
     if name != NAME:

@@ -96,13 +96,13 @@ class State(AnyState):
     def apply(self, changes: Changes, now: datetime | None = None) -> State:
         """Return the state after changes, at a later clock if that is given.
 
-        What did not change is shared with this one and not looked at again. The digest names the
-        new state by that of this one and the changes.
+        What did not change is shared with this state and not looked at again. The digest of the new
+        state is made from that of this state, the clock, and the changes.
 
         Raises
         ------
         InputError
-            If a workload that changes or goes is not there, or a new one is there already.
+            If a changed or deleted workload is not in the state, or a new one already is.
         """
         moment = self.now if now is None else now
         parts = [self.digest, moment.isoformat(), *changes.texts]
@@ -129,12 +129,12 @@ class State(AnyState):
 
 
 def of_kueue(state: AnyState) -> State:
-    """Return a state if it is of Kueue, for what no other scheduler has.
+    """Return a state as one of Kueue, for a feature that no other scheduler has.
 
     Raises
     ------
     UnsupportedError
-        If it is of YuniKorn.
+        If it is a state of YuniKorn.
     """
     if not isinstance(state, State):
         raise UnsupportedError(state.source, "is a state of YuniKorn", "a state of Kueue")

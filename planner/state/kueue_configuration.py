@@ -124,7 +124,7 @@ class Configuration(KubernetesObject):
     wait_for_pods_ready: WaitForPodsReady | None = None
     resources: ResourceSettings = ResourceSettings.blank()
     admission_fair_sharing: AdmissionFairSharing | None = None
-    # Private: no Configuration says these, and none that is written shows them.
+    # Private: no Configuration that is read or written has these fields.
     _release: Release = PrivateAttr(default_factory=lambda: NEWEST)  # a default is copied
     _release_known_by: KnownBy = PrivateAttr(default="assumed")
     _requests: RequestsFrom = PrivateAttr(default="template")
@@ -139,13 +139,13 @@ class Configuration(KubernetesObject):
         return value
 
     def under(self, release: Release, known_by: KnownBy) -> "Configuration":
-        """Return the same Configuration as given to a release of Kueue."""
+        """Return the same Configuration, as given to a release that is ``known_by`` a sign."""
         copy = self.model_copy()
         copy._release, copy._release_known_by = release, known_by  # noqa: SLF001 - its own copy
         return copy
 
     def counting(self, requests: RequestsFrom) -> "Configuration":
-        """Return the same Configuration for a state whose requests are taken from another place."""
+        """Return the same Configuration, with the place that requests are taken from."""
         copy = self.model_copy()
         copy._requests = requests  # noqa: SLF001 - its own copy
         return copy
@@ -157,7 +157,7 @@ class Configuration(KubernetesObject):
 
     @property
     def release_known_by(self) -> KnownBy:
-        """How that release was known."""
+        """How the release of Kueue was known."""
         return self._release_known_by
 
     @property
@@ -167,7 +167,7 @@ class Configuration(KubernetesObject):
 
     @property
     def rules(self) -> Rules:
-        """The rule switches of that release."""
+        """The rule switches of the release."""
         return self._release.rules
 
     def gate(self, name: str) -> bool:
@@ -192,7 +192,7 @@ class Configuration(KubernetesObject):
 
     @property
     def blocks_admission(self) -> bool:
-        """Whether nobody is admitted while pods of another are not ready."""
+        """Whether no workload is admitted while pods of an admitted one are not ready."""
         return self.wait_for_pods_ready is not None and self.wait_for_pods_ready.block_admission
 
     @property
@@ -202,7 +202,7 @@ class Configuration(KubernetesObject):
 
     @property
     def admission_fair_sharing_on(self) -> bool:
-        """Whether ClusterQueues may order by what their LocalQueues used."""
+        """Whether ClusterQueues may order workloads by the past use of their LocalQueues."""
         return self.admission_fair_sharing is not None and self.gate("AdmissionFairSharing")
 
     @property

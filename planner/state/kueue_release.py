@@ -21,8 +21,8 @@ _LAST: Final = {15: 8, 16: 9, 17: 8, 18: 6, 19: 2, 20: 0}
 
 
 KnownBy = Literal["given", "recorded", "image", "labels", "gates", "assumed"]
-"""How a release was known: said by the user or by a recorded instance, the image of the manager,
-the labels of its chart, the feature gates that are set; or not at all, and the newest assumed."""
+"""How a release was known: given by the user, by a recorded instance, the image of the manager, the
+labels of its chart, or the feature gates that are set; or not known, and the newest is assumed."""
 
 
 class Switch(NamedTuple):
@@ -41,8 +41,8 @@ class Switch(NamedTuple):
         return first != "-" and patch >= int(first)
 
 
-# Two lines a rule: its name, the number and source of the page, its first patch in each series; and
-# what it is.
+# Two lines a rule: its name, its number on the page, its source, its first patch in each series;
+# then the rule in words.
 _SWITCHES: Final = """
 preference_as_named       1    #9464                             - 2 0 0 0 0
     the two preferences of flavorFungibility mean what they are called, not the other one
@@ -98,9 +98,9 @@ SWITCHES: Final = tuple(
     Switch(name, since)
     for name, _, _, *since in map(str.split, _SWITCHES.strip().splitlines()[::2])
 )
-"""All that decide something here, in the order of docs/semantics/kueue-releases.md §2.
+"""The rules that change what the planner decides, as in docs/semantics/kueue-releases.md §2.
 
-The others of that table are feature gates, or belong to what is not modelled.
+The other rows of that table are feature gates, or belong to what is not modelled.
 """
 
 
@@ -148,7 +148,7 @@ class Release(NamedTuple):
     """A release of Kueue with the rules that hold and the feature gates that it knows.
 
     ``name`` is such as 0.18.6, or ``main`` for the newest rules that are known; ``known`` says that
-    this very patch was looked at: else its rules are those of the last one before that was.
+    this very patch was looked at: else its rules are those of the last earlier patch that was.
     """
 
     name: str
@@ -157,20 +157,20 @@ class Release(NamedTuple):
     known: bool = True
 
     def default(self, gate: str, given: Mapping[str, bool]) -> bool:
-        """Return what a gate is that ``given`` does not name: by its group, or by its default.
+        """Say whether a gate that ``given`` does not name is on: by its group, or by its default.
 
-        One that the release does not know is off, unless it was locked to on before it was
+        A gate that the release does not know is off, unless it was locked to on before it was
         dropped.
         """
         found = self.gates.get(gate)
         if found is None:
             return gate in _ALWAYS_ON
-        # These two move all gates of a stage that are not named themselves, but for locked ones.
+        # The two groups set all gates of a stage that are not named themselves, but no locked ones.
         group = given.get({"a": "AllAlpha", "b": "AllBeta"}.get(found.stage, ""))
         return found.default if group is None or found.locked else group
 
     def unmet(self, given: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
-        """Yield the gates that are on without another that each needs; Kueue does not start so."""
+        """Yield gates that are on, each with one it needs that is off: Kueue does not start so."""
 
         def on(gate: str) -> bool:
             known = gate in self.gates
@@ -208,7 +208,7 @@ _TAGGED: Final = re.compile(_VERSION.pattern + r"(?:[-+][A-Za-z0-9.+-]*)?")
 
 
 def read_version(text: str) -> str:
-    """Return the version in a tag or label such as v0.18.6 or 0.18.6-gke.1; nothing if none."""
+    """Return the version in a tag or label such as v0.18.6 or 0.18.6-gke.1; empty if none."""
     match = _TAGGED.fullmatch(text)
     return ".".join(str(int(number)) for number in match.groups()) if match else ""
 
@@ -220,7 +220,7 @@ def find_release(name: str) -> Release:
     Raises
     ------
     ValueError
-        If it is no version, or older than the oldest whose rules are known.
+        If the name is no version, or older than the oldest whose rules are known.
     """
     if name == MAIN:
         return Release(MAIN, Rules(), _gates(20, 0))
@@ -234,7 +234,7 @@ def find_release(name: str) -> Release:
         message = f"the rules of Kueue {name} are not known, only those from 0.15.0 on"
         raise ValueError(message)
     newer = (major, minor) > (0, newest)
-    # Newer than all that is known: the newest rules, and ``known`` says so.
+    # A release newer than all that are known gets the newest rules, and ``known`` is False.
     own = (newest, _LAST[newest]) if newer else (minor, patch)
     known = not newer and patch <= _LAST[minor]
     rules = Rules(**{switch.name: switch.holds(*own) for switch in SWITCHES})
@@ -254,7 +254,7 @@ def _gates(minor: int, patch: int) -> dict[str, Gate]:
     for row in _GATES.strip().splitlines():
         name, *cells = row.split()
         steps = [_STEP.fullmatch(step) for step in cells[minor - min(_LAST)].split(",")]
-        # Steps stand in the order of patches: the last one that has come counts.
+        # Steps stand in the order of patches: the last one up to this patch counts.
         for step in steps:
             if step is not None and patch >= int(step["patch"] or 0):
                 found[name.rstrip("*")] = Gate(
@@ -375,4 +375,4 @@ DECIDING: Final = tuple(re.findall(r"^(\w+)\*", _GATES, re.MULTILINE))
 """The gates that change what the planner decides."""
 
 NEWEST: Final = find_release(MAIN)
-"""The newest rules: those of a dump that does not tell its release."""
+"""The newest rules, taken for a dump that does not show its release."""

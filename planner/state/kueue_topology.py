@@ -1,4 +1,4 @@
-"""What placement on nodes looks at: topologies, nodes, and the pods that hold nodes.
+"""The objects that placement on nodes looks at: topologies, nodes, and pods that take room on them.
 
 Source: docs/semantics/kueue-topology.md §1 and §1.1.
 """
@@ -22,7 +22,7 @@ from planner.state.base import (
 from planner.state.pods import ResourceList, Taint, Toleration
 
 HOST: Final = "kubernetes.io/hostname"
-"""The label of a node that stands for the node itself."""
+"""The label whose domains are single nodes."""
 
 MOST_DOMAINS: Final = 100_000
 """The API server takes no more domains in a slice of an assignment."""
@@ -141,7 +141,7 @@ class Pod(KubernetesObject):
 
     @property
     def holds_its_node(self) -> bool:
-        """Whether it takes from a node what no assignment of a workload counts (§2.3)."""
+        """Whether it takes room on a node that no assignment of a workload counts (§2.3)."""
         over = self.status.phase in {"Succeeded", "Failed"}
         return bool(self.spec.node_name) and not over and not self.metadata.annotations
 
@@ -215,7 +215,7 @@ class AssignmentSlice(Schema):
 
     @property
     def is_one_domain(self) -> bool:
-        """Whether all of its domains are one and the same, however many there are said to be."""
+        """Whether all of its domains are one and the same, whatever ``domain_count`` is."""
         several = [one for one in self.values if one.universal is None and one.individual]
         listed = self.counts.universal is None and self.counts.individual is not None
         return not several and not listed
@@ -240,7 +240,7 @@ class TopologyAssignment(Schema):
         for domain in self.domains:
             yield domain.values, domain.count
         for part in self.slices:
-            # It may say 100,000 domains and mean this one: counted at once, not one by one.
+            # A slice may count 100,000 domains that are all this one: they are yielded as one.
             if part.is_one_domain:
                 values = tuple(column.universal or "" for column in part.values)
                 yield values, part.domain_count * (part.counts.universal or 0)

@@ -1,4 +1,4 @@
-"""A Workload: what it asks for, where it waits, and what it holds."""
+"""A Workload: its requests, its queue, and its usage."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -43,7 +43,7 @@ _ALLOWED_FLAVORS: Final = f"{API_GROUP}/workload-allowed-resource-flavors"
 
 
 def preemptor_uid(message: str) -> str:
-    """Return the UID of whom a victim makes room for, by Kueue's message; empty if it names none.
+    """Return the UID of a victim's preemptor, by Kueue's message; empty if that names none.
 
     Source: docs/semantics/kueue-features.md §10 (rule E26).
     """
@@ -59,8 +59,8 @@ def remarks_of(
 ) -> Remarks | None:
     """Return the remarks on a workload; ``None`` if there are none.
 
-    ``evictions`` are reasons and how often; ``graces`` what the pods of each podset are given.
-    Kueue counts evictions by reason, and for each reason by cause.
+    ``evictions`` are reasons, each with a count; ``graces`` the seconds that the pods of each
+    podset have to stop. Kueue counts evictions by reason, and for each reason by cause.
     """
     ours = {name: text for name, text in annotations.items() if name.startswith(ANNOTATIONS)}
     preemptions = sum([count for reason, count in evictions if reason == PREEMPTED])
@@ -157,7 +157,7 @@ class WorkloadSpec(Schema):
             of_pods = value.get("priorityClassSource") == "scheduling.k8s.io/priorityclass"
             kind = "PriorityClass" if of_pods else "WorkloadPriorityClass"
             reference = {"kind": kind, "name": value["priorityClassName"]}
-            # What is said in the form of v1beta2 goes first.
+            # A reference in the form of v1beta2 goes first.
             return {"priorityClassRef": reference, **value}
         return value
 
@@ -273,7 +273,7 @@ class Workload(NamedObject):
 
     @property
     def remarks(self) -> Remarks | None:
-        """What is noted on it that counts in what its eviction costs, if anything is."""
+        """Its remarks, which count in the cost of its eviction; ``None`` without any."""
         metadata, evictions = self.metadata, self.status.scheduling_stats.evictions
         if not metadata.annotations and not evictions:
             return None
@@ -307,12 +307,12 @@ class Workload(NamedObject):
 
     @property
     def gated_by(self) -> str:
-        """What keeps it out of the queues by an annotation; empty if nothing does."""
+        """The text of the annotation that keeps it out of the queues; empty without one."""
         return self.metadata.annotations.get(_GATED_BY, "")
 
     @property
     def is_on_hold(self) -> bool:
-        """Whether somebody keeps it out of the queues: QuotaReserved is False with this reason."""
+        """Whether it is kept out of the queues: QuotaReserved is False with the reason OnHold."""
         reserved = self.condition("QuotaReserved")
         return reserved is not None and reserved.status == "False" and reserved.reason == "OnHold"
 
@@ -323,7 +323,7 @@ class Workload(NamedObject):
 
     @property
     def parent_uid(self) -> str:
-        """The UID of the workload of which it is a variant; empty if it is none."""
+        """The UID of the workload of which it is a variant; empty if it is no variant."""
         for owner in self.metadata.owners:
             if owner.kind == "Workload" and owner.api_version == _PARENT_VERSION:
                 return owner.uid
@@ -351,7 +351,7 @@ class Workload(NamedObject):
         status, reserved = self.status, False
         if status.admission is None or not self.spec.active:
             return False
-        for item in status.conditions:  # once for both: it is asked of everybody
+        for item in status.conditions:  # one loop for both: this is asked of every workload
             if item.status == "True":
                 if item.type == "Finished":
                     return False
@@ -360,7 +360,7 @@ class Workload(NamedObject):
 
     @property
     def is_pending(self) -> bool:
-        """Whether it waits in a queue: active, not finished, holding nothing."""
+        """Whether it waits in a queue: active, not finished, without quota."""
         if not self.spec.active:
             return False
         # Most workloads run: one condition says that they have their quota.

@@ -1,8 +1,8 @@
 """The workloads of a state: most are kept as a few facts, and become objects when asked for.
 
-A large dump has a hundred thousand workloads of which a plan shows a dozen. What decides about one
-that runs, or waits, with nothing unusual to it, is a line of facts; the text that they were read
-from is kept, so that the whole object can be made at any time.
+A large dump has a hundred thousand workloads of which a plan shows a dozen. A workload that runs,
+or waits, with nothing unusual to it, is kept as a line of the facts that decide about it, with the
+text that they were read from, so that the whole object can be made at any time.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Text = Any
 
 
 class Layout(Struct, frozen=True, eq=False):
-    """How an admitted podset writes what it holds; all that write it alike share one object.
+    """The flavors and resources of an admitted podset's usage; equal ones are one object.
 
-    ``flavors`` has each resource with a flavor, and that; ``held`` the flavor of each amount, empty
-    where there is none, and its resource.
+    ``flavors`` are pairs of a resource and its flavor; ``held`` are the flavor of each amount,
+    empty where there is none, and its resource.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Layout(Struct, frozen=True, eq=False):
 
 
 class Held(NamedTuple):
-    """What an admitted podset holds: amounts in Kueue's integer units, in the layout's order."""
+    """The usage of an admitted podset: amounts in Kueue's integer units, in the layout's order."""
 
     layout: Layout
     pods: int | None
@@ -47,14 +47,14 @@ class Held(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What decides about a workload that has nothing unusual to it.
+    """The facts that decide about a workload with nothing unusual to it.
 
     It was neither evicted nor preempted, or no longer is; it has no reclaimable pods and is no
-    variant of another. Fields that `Workload` has, too, mean the same. ``reserved`` says that it
-    has a reservation, ``reserved_s`` since when, in seconds since 1970, if that is known;
-    ``started_at`` is when its pods were ready, or else when it was reserved, and ``started_s`` the
-    same in seconds. ``counts`` are the pods of each podset; ``text`` is what it was read from, and
-    ``newest`` the newest time in it.
+    variant of another. Fields that `Workload` has, too, mean the same. ``reserved`` says that its
+    quota is reserved, ``reserved_s`` since when, in seconds since 1970, if that is known;
+    ``started_at`` is when its pods were ready, or else when its quota was reserved, and
+    ``started_s`` the same in seconds. ``counts`` are the pods of each podset; ``text`` is the JSON
+    that the facts were read from, and ``newest`` the newest time in it.
     """
 
     key: str
@@ -79,7 +79,7 @@ class Facts(NamedTuple):
 
     @property
     def parent_uid(self) -> str:
-        """Nothing: it is no variant of another."""
+        """Empty: a workload with facts is no variant of another."""
         return ""
 
 
@@ -91,10 +91,10 @@ Entry = Workload | Facts
 
 
 class Changes(NamedTuple):
-    """What happened to the workloads of a state.
+    """The changes to the workloads of a state.
 
-    ``added`` came, at the end of the dump; ``changed`` take the place of those of the same name:
-    they were admitted, evicted or finished, say; ``gone`` are the keys of those that were deleted.
+    ``added`` are new, at the end of the dump; ``changed`` replace the workloads of the same key,
+    which were admitted, evicted or finished, say; ``gone`` are the keys of deleted workloads.
     """
 
     added: Sequence[Entry] = ()
@@ -103,7 +103,7 @@ class Changes(NamedTuple):
 
     @property
     def texts(self) -> Iterator[str]:
-        """What names them: who is gone, and the text of all others."""
+        """The texts that identify the changes: deleted keys, and all other workloads as JSON."""
         yield from sorted(self.gone)
         for one in (*self.changed, *self.added):
             if isinstance(one, Workload):
@@ -115,7 +115,7 @@ class Changes(NamedTuple):
 class Workloads(Sequence[Workload]):
     """Workloads in the order of the dump, each made when it is asked for.
 
-    ``entries`` are what is known of each; ``make`` makes the object of the text of facts.
+    ``entries`` are the workloads as objects or facts; ``make`` makes an object from facts' text.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Workloads(Sequence[Workload]):
         self._places: dict[str, int] = {}
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of workloads."""
         return len(self.entries)
 
     @overload
@@ -137,13 +137,13 @@ class Workloads(Sequence[Workload]):
     def __getitem__(self, place: slice) -> tuple[Workload, ...]: ...
 
     def __getitem__(self, place: int | slice) -> Workload | tuple[Workload, ...]:
-        """Return one of them, or some."""
+        """Return the workload at a place, or the workloads of a slice."""
         if isinstance(place, slice):
             return tuple(self[one] for one in range(*place.indices(len(self))))
         entry = self.entries[place]
         if isinstance(entry, Workload):
             return entry
-        # So that from whichever end it is counted, it is one object.
+        # A place counted from the end is the same object as the one counted from the start.
         place %= len(self.entries)
         found = self._made.get(place)
         if found is None:
@@ -154,7 +154,7 @@ class Workloads(Sequence[Workload]):
         return found
 
     def __iter__(self) -> Iterator[Workload]:
-        """Yield all of them."""
+        """Yield all workloads."""
         return map(self.__getitem__, range(len(self.entries)))
 
     def __eq__(self, other: object) -> bool:
@@ -167,20 +167,20 @@ class Workloads(Sequence[Workload]):
     __hash__ = None  # type: ignore[assignment] # as a list: its parts are compared one by one
 
     def plus(self, more: Iterable[Workload]) -> Workloads:
-        """Return them with more at the end."""
+        """Return the workloads with more at the end."""
         return self._with([*self.entries, *more])
 
     def without(self, keys: Container[str]) -> Workloads:
-        """Return them without some, by their keys."""
+        """Return the workloads without those of the given keys."""
         return self._with(one for one in self.entries if one.key not in keys)
 
     def apply(self, changes: Changes) -> Workloads:
-        """Return them after some changes; all that nothing happened to stay as they are.
+        """Return the workloads after changes; all unchanged workloads stay as they are.
 
         Raises
         ------
         InputError
-            If one that changes or goes is not there, or one that is new is there already.
+            If a changed or deleted workload is not there, or a new one already is.
         """
         changed = {one.key: one for one in changes.changed}
         gone, there = frozenset(changes.gone), {*self.keys}
@@ -196,20 +196,20 @@ class Workloads(Sequence[Workload]):
         return self._with([*left, *changes.added])
 
     def edited(self, keys: Container[str], change: Callable[[Workload], Workload]) -> Workloads:
-        """Return them with some changed, by their keys; the others stay as they are."""
+        """Return the workloads with those of the given keys changed; others stay as they are."""
         return self._with(
             change(self[place]) if one.key in keys else one
             for place, one in enumerate(self.entries)
         )
 
     def __repr__(self) -> str:
-        """Say how many there are: a large state has a hundred thousand."""
+        """Return only their number: a large state has a hundred thousand workloads."""
         return f"<{len(self)} workloads>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what another process makes them from."""
+        """Return what another process makes the workloads from."""
         entries = [
-            # Bytes of its own: the text may be a view of the whole dump.
+            # The text is copied: it may be a view of the whole dump.
             one if isinstance(one, Workload) else one._replace(text=bytes(one.text))
             for one in self.entries
         ]
@@ -220,12 +220,12 @@ class Workloads(Sequence[Workload]):
 
     @cached_property
     def keys(self) -> Sequence[str]:
-        """Each as ``namespace/name``."""
+        """The keys of the workloads, each ``namespace/name``."""
         return [one.key for one in self.entries]
 
     def find(self, key: str) -> Workload | None:
         """Return the workload ``namespace/name``, if it is there."""
-        # A plan asks for the same one again and again, and all of a million are looked through.
+        # A plan asks for the same key again and again, and a search goes through a million keys.
         if key not in self._places:
             try:
                 self._places[key] = self.keys.index(key)
@@ -234,22 +234,22 @@ class Workloads(Sequence[Workload]):
         return self[self._places[key]]
 
     def pending(self) -> Iterator[Workload]:
-        """Yield those that wait in a queue."""
+        """Yield the workloads that wait in a queue."""
         return self._where(lambda one: one.is_pending)
 
     def gone(self) -> Iterator[Workload]:
-        """Yield those that neither wait nor hold quota: finished or deactivated."""
+        """Yield the workloads that neither wait nor hold quota: finished or deactivated."""
         return self._where(lambda one: not one.is_pending and not one.holds_quota)
 
     def unfinished(self) -> Iterator[Entry]:
-        """Yield what is known of those that are not finished."""
+        """Yield the workloads that are not finished, as objects or facts."""
         for place, one in enumerate(self.entries):
             runs_or_waits = isinstance(one, Facts) and (one.holds_quota or one.is_pending)
             if runs_or_waits or not self[place].is_true("Finished"):
                 yield one
 
     def unusual(self) -> Iterator[Workload]:
-        """Yield those of which facts would not tell all: only they can be evicted, say."""
+        """Yield the workloads that are kept as objects, such as all that are being evicted."""
         return iter(self._unusual)
 
     @cached_property
@@ -258,8 +258,8 @@ class Workloads(Sequence[Workload]):
 
     @cached_property
     def _plain_places(self) -> AbstractSet[Place]:
-        """The places in which anybody of whom facts tell all holds something."""
-        # Equal facts are mostly one object.
+        """The places in which workloads that are kept as facts hold quota."""
+        # Equal values of ``held`` are mostly one object.
         different = {id(one.held): one.held for one in self.entries if isinstance(one, Facts)}
         layouts = {layout for held in different.values() for layout, _, _ in held}
         return {place for layout in layouts for place in layout.held}
@@ -270,22 +270,22 @@ class Workloads(Sequence[Workload]):
     def held_in(
         self, queues: Collection[str], without: Mapping[str, AbstractSet[Place]] | None = None
     ) -> Iterator[tuple[str, str, Place, int]]:
-        """Yield what each holds in some ClusterQueues, podset by podset.
+        """Yield the usage of each workload in the given ClusterQueues, podset by podset.
 
-        That is its key, the ClusterQueue, the place, and how much in Kueue's units. What is held in
-        places ``without``, by ClusterQueue, is left out.
+        That is the workload's key, the ClusterQueue, the place, and the amount in Kueue's units.
+        Usage of the places ``without``, by ClusterQueue, is left out.
         """
         without = without or {}
         entries: Iterable[Entry] = self.entries
         if without.keys() >= {*queues} and all(map(self._plain_places.__le__, without.values())):
-            entries = self._unusual  # nobody else holds anything but what is left out
+            entries = self._unusual  # workloads with facts have usage in left-out places only
         chosen: dict[tuple[str, tuple[Place, ...]], list[int]] = {}
         for one in entries:
             queue = one.admitted_by
             if queue not in queues or not one.holds_quota:
                 continue
             for places, amounts in _amounts_of(one):
-                # Most podsets of a queue hold the same: where they do is looked at once.
+                # Most podsets of a queue have the same places: these are compared only once.
                 wanted = chosen.get((queue, places))
                 if wanted is None:
                     known = without.get(queue, ())
@@ -300,7 +300,7 @@ class Workloads(Sequence[Workload]):
         source: Any,  # noqa: ANN401 - pydantic's signature
         handler: GetCoreSchemaHandler,
     ) -> CoreSchema:
-        """Read and write them as a list of objects."""
+        """Read and write the workloads as a list of objects."""
         objects = handler.generate_schema(tuple[Workload, ...])
         return core_schema.no_info_wrap_validator_function(
             cls._checked,
@@ -314,7 +314,7 @@ class Workloads(Sequence[Workload]):
 
 
 def _amounts_of(one: Entry) -> Iterator[tuple[tuple[Place, ...], Sequence[int]]]:
-    """Yield what one that is admitted holds, podset by podset: places, and units in each."""
+    """Yield the usage of an admitted workload, podset by podset: places, and the units in each."""
     if isinstance(one, Facts):
         yield from ((layout.held, amounts) for layout, _, amounts in one.held)
     elif one.status.admission is not None:

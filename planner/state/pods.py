@@ -1,8 +1,8 @@
-"""What Kubernetes says of pods: templates, disruption budgets, events, and Kueue's manager.
+"""Objects of Kubernetes about pods: templates, disruption budgets, events, and Kueue's manager.
 
 A pod template decides what a workload asks for and where it may run. Events say what a cluster did,
-for as long as it remembers. The image of the manager's Deployment tells the release, its arguments
-feature gates.
+for as long as the cluster keeps them. The image of the manager's Deployment shows the release, its
+arguments the feature gates.
 """
 
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ def _meets(row: SelectorRequirement, labels: Mapping[str, str]) -> bool:
     match row.operator:
         case "In":
             return labels.get(row.key) in row.values
-        # An absent label is in no list, so that this holds: as in Kubernetes.
+        # An absent label is in no list, so that NotIn holds, as in Kubernetes.
         case "NotIn":
             return labels.get(row.key) not in row.values
         case "Exists":

@@ -26,7 +26,7 @@ def _current_fungibility(value: Any) -> Any:  # noqa: ANN401 - any JSON may stan
 
 
 def _without_empty(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
-    # Kueue itself puts its default where the API server has put none.
+    # Kueue itself sets its default where the API server has set none.
     return {k: v for k, v in value.items() if v != ""} if isinstance(value, dict) else value
 
 
@@ -38,9 +38,9 @@ Fungibility = Annotated[
 WithinPolicy = Literal["", "Never", "LowerPriority", "LowerOrNewerEqualPriority"]
 ReclaimPolicy = Literal["", "Never", "LowerPriority", "Any"]
 BorrowPolicy = Literal["", "Never", "LowerPriority"]
-"""A policy is empty where no API server has put Never. Nobody is a candidate by an empty one, but
-Kueue takes one that is not Never for a leave to preempt while borrowing (docs/semantics/kueue.md
-§4.4)."""
+"""A policy is empty where no API server has set the default Never. An empty policy makes nobody a
+candidate, but Kueue takes any policy that is not Never as leave to preempt while borrowing
+(docs/semantics/kueue.md §4.4)."""
 
 
 class ResourceQuota(Schema):

@@ -1,4 +1,4 @@
-"""What the states of every scheduler have in common, and what a user may say of how one is read."""
+"""What the states of all schedulers have in common, and a user's choices about how one is read."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pydantic import ConfigDict
 from planner.state.base import Schema
 
 ANNOTATIONS: Final = "preemption-planner.io/"
-"""How the annotations begin that tell the planner something."""
+"""The prefix of the annotations that the planner reads."""
 AUTO: Final = "auto"
-"""Stands for the release that a dump tells, or else the newest rules."""
+"""The user's word for the release that a dump shows, or else the newest rules."""
 RequestsFrom = Literal["template", "recorded"]
 """Where the requests of pending workloads come from. template: their pods, with all that the
-Configuration and the namespace make of them. recorded: what Kueue itself wrote down in
+Configuration and the namespace make of them. recorded: what Kueue itself wrote into
 ``status.resourceRequests`` when it last looked at the workload, where it did for every podset."""
 
 
 class Remarks(NamedTuple):
-    """What is noted on a workload that counts in what its eviction costs.
+    """The annotations and the history of a workload that count in the cost of its eviction.
 
     ``annotations`` are those that begin with `ANNOTATIONS`; ``preemptions`` counts how often it was
-    preempted before; ``grace_s`` is how long its pods are given to stop, the shortest counts.
+    preempted before; ``grace_s`` is the shortest time, in seconds, that its pods have to stop.
     """
 
     key: str
@@ -42,7 +42,7 @@ class AnyState(Schema):
 
     model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=None)
 
-    if TYPE_CHECKING:  # the fields themselves stand in each state, in their place
+    if TYPE_CHECKING:  # each state has these fields itself, in an order of its own
         digest: str
         source: str
         notes: tuple[str, ...]

@@ -2,8 +2,8 @@
 
 Amounts are integers in the core's own units: milli-cores for ``vcore``, base units (bytes, devices,
 pods) for all else. Times are nanoseconds since 1970, as in the dump. What the dump lacks stands
-under the extra key ``x``. Kubernetes knows of a pod its PriorityClass, and what it says of
-preemption.
+under the extra key ``x``. Objects of Kubernetes give the PriorityClass of a pod, and whether it may
+preempt and be preempted.
 
 Source: docs/semantics/yunikorn.md §2 and §14; yunikorn-core be3bb487, webservice/dao;
 yunikorn-k8shim 23b6b47f, cache/task.go, cache/context.go and
@@ -144,7 +144,7 @@ class Pod(NamedObject):
 REQUIRED_NODE_TAG: Final = "yunikorn.apache.org/requiredNode"
 NAMESPACE_TAG: Final = "kubernetes.io/meta/namespace"
 POD_NAME_TAG: Final = "kubernetes.io/meta/podName"
-"""Where the Kubernetes shim writes which pod it is (yunikorn-k8shim, common/si_helper.go)."""
+"""The tags in which the Kubernetes shim names the pod (yunikorn-k8shim, common/si_helper.go)."""
 DEFAULT_PARTITION: Final = "default"
 ROOT: Final = "root"
 
