@@ -6,17 +6,17 @@ option.py             what a command is made of, and a run of it: its state, fil
                       options that commands share
 value.py              options declared in a line or two; how times, sizes and addresses are read
 kueue_option.py, yunikorn_option.py
-                      those that one scheduler has, and what it says in the help of commands
+                      the options that one scheduler has, and its texts in the help of commands
 exit_code.py          what codes mean, and which one a plan ends with
 output.py             standard output and files; messages and progress on standard error
 
 audit.py, bench.py, check.py, compare.py, explain.py, generate.py, kueue_apply.py, kueue_boost.py,
 kueue_import.py, kueue_snapshot.py, kueue_watch.py, laws.py, lint.py, replay.py, risk.py, schema.py,
 serve.py, simulate.py, solve.py, whatif.py
-                      the commands; audit.py has what all do that work on many states, and
-                      generate.py where made states go
-yunikorn_snapshot.py  what planner snapshot asks YuniKorn itself
+                      the commands; audit.py also has what commands on many states share, and
+                      generate.py where made states are written
+yunikorn_snapshot.py  how planner snapshot asks YuniKorn itself
 plan_file.py          plans and proof trees as files
 schemas.py, kueue_schemas.py
-                      the published JSON Schemas; those of what only Kueue has
+                      the published JSON Schemas; those that only Kueue has
 """

@@ -163,7 +163,7 @@ def settings_of(given: Given) -> Iterator[Settings]:
             say("stopped", f"{given.results} has what is done; --resume goes on with it")
         raise
     finally:
-        if changed and given.results is not None:  # states that are not what it has rows of
+        if changed and given.results is not None:  # states that differ from those of its rows
             said = f"has changed since {given.results} was written, and is"
             who = changed[0]
             if len(changed) > 1:

@@ -132,6 +132,6 @@ def check_table(table: Path | None) -> None:
 
 
 def write_table(path: Path, csv: Callable[[], str], parquet: Callable[[], bytes]) -> None:
-    """Write rows to a file, as its name says."""
+    """Write rows to a file, in the format that its name says."""
     data = parquet() if path.suffix == ".parquet" else csv().encode("utf-8")
     write_file("--table", path, data)

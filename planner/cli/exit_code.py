@@ -63,7 +63,7 @@ def worst(codes: Iterable[int]) -> int:
 
 
 POINTER: Final = "`planner --help` lists the exit codes."
-"""What the help of each command says of them."""
+"""What the help of each command says of the exit codes."""
 
 
 def epilog() -> str:

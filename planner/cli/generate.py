@@ -1,6 +1,6 @@
 """``planner generate``: made-up clusters to study, test and measure with.
 
-Where states go that a command makes stands here, too: a file, one of a state a line, or a folder.
+It also writes the states that commands make: to a file, to one with a state a line, or to a folder.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ scheduler takes many where one would do.
 
 
 def knob_options() -> Iterator[Option]:
-    """Yield an option for each knob, those of both schedulers but once."""
+    """Yield an option for each knob, only one for a knob of both schedulers."""
     by_name: dict[str, list[tuple[str, KnobOption]]] = {}
     for scheduler, record in RECORDS:
         for one in knobs_of(record):
@@ -71,7 +71,7 @@ def knob_options() -> Iterator[Option]:
             for scheduler, one in knobs
         )
         written = name.replace("_", "-")
-        # The words that one scheduler knows may be more than those of the other.
+        # One scheduler may know more words for a knob than the other.
         kinds = (one.kind for _, one in knobs if isinstance(one.kind, tuple))
         if kind := max(kinds, key=len, default=None):
             yield value.one(f"--{written}", click.Choice(kind), text, into=name)
@@ -82,14 +82,14 @@ def knob_options() -> Iterator[Option]:
 
 
 class MadeState(NamedTuple):
-    """What a dump of a state holds, a v1 List or of YuniKorn; and its file's name in a folder."""
+    """The content of a dump, a v1 List or YuniKorn's; ``name`` is that of its file in a folder."""
 
     name: str
     value: Mapping[str, Any]
 
 
 class MadeTarget(NamedTuple):
-    """Where they go: a file or a folder, or standard output; and whether there may be several."""
+    """A file, a folder or standard output for made states; and whether there may be several."""
 
     path: Path | None
     several: bool
@@ -133,7 +133,7 @@ class MadeTarget(NamedTuple):
         elif path.name.endswith(LINES):
             write_file("-o", path, (as_line(state.value).encode() for state in states))
         elif path.name.endswith(PACKED_LINES):
-            # Each line is a member of its own, without a time: the same states are the same bytes.
+            # Each line is a gzip member without a time: the same states give the same bytes.
             lines = (as_line(state.value).encode() for state in states)
             write_file("-o", path, (gzip.compress(line, mtime=0) for line in lines))
         elif path.name.endswith(SINGLE):
@@ -172,7 +172,7 @@ def command(given: Given) -> int:
     names = " ".join(dict.fromkeys(one.name for _, record in RECORDS for one in knobs_of(record)))
     knobs = {name: knob for name, knob in given.of(names).items() if knob is not None}
     preset, first, count = given.preset, given.seed, given.count
-    # A state that is read from a folder has one of its own.
+    # A state whose dump is read as a folder is written to a folder of its own.
     folder = GENERATED.of(PRESETS[preset].knobs).FOLDER
 
     def made(seed: int) -> MadeState:

@@ -147,7 +147,7 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
 
         release = plan.kueue.release if plan.kueue else AUTO
         how: dict[str, Any] = {"now": plan.now, "release": release, "requests": plan.requests}
-        # With the clock of the plan, by the rules that it was made by.
+        # Read with the clock and the release that the plan was made with.
         state = of_kueue(read_objects(dump.value(), where=SOURCE, **how))
         with given.naming("costs"):
             found = changes(state, plan, given.profile, given.read_file("costs"))
@@ -192,7 +192,7 @@ def ended_as_by_hand() -> Iterator[None]:
 
 
 def _boost(state: State, plan: Plan, run: Carrying) -> str:
-    """Let the run boost priorities; say why it cannot, if it cannot."""
+    """Make the run boost priorities; return why that cannot be, empty if it can."""
     from planner.commands.apply.kueue.carry import digest_of
     from planner.commands.apply.kueue.cluster import BoostedPriorities
     from planner.commands.boost.kueue.find import find_boosts

@@ -254,7 +254,7 @@ class _Skipped:
         self.first: SchemaError | None = None
 
     def add(self, error: SchemaError) -> None:
-        """Count one."""
+        """Count a row that is passed over."""
         self.count += 1
         self.first = self.first or error
 
@@ -278,7 +278,7 @@ def _trace(given: Given, on_bad: Callable[[SchemaError], None] | None) -> Trace:
 def _states(
     trace: Trace, file: str, outline: Outline, at: tuple[datetime, ...], knobs: Knobs
 ) -> Iterator[MadeState]:
-    """Yield the states; say which instants have none, and how many there are."""
+    """Yield the states; at the end say how many there are, and how many instants have none."""
     from planner.commands.import_.kueue import import_states, instants_of
     from planner.dump import listed, rfc3339
     from planner.report.text import plural
@@ -289,7 +289,7 @@ def _states(
         if state.objects:
             made += 1
             value = listed(state.objects)
-            # Who arrives later was created later: the newest time is not the clock.
+            # Workloads that arrive later are created later: the newest time is not the clock.
             clocked = {"now": rfc3339(datetime.fromtimestamp(state.instant, UTC)), "state": value}
             named = f"{trace.name}-{state.instant}"
             yield MadeState(named, clocked if knobs.follow_s else value)

@@ -1,4 +1,4 @@
-"""The options of commands that Kueue alone has, and what it says in their help."""
+"""The options that only Kueue has, and its texts in the help of commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planner.errors import SchemaError
 
 
 def rules(text: str) -> str:
-    """Look at rules to plan by, and take them as they are."""
+    """Check the text of rules to plan by, and return it without options at their defaults."""
     from planner.state.kep83 import parse_rules
 
     if text == "strict":
@@ -25,7 +25,7 @@ def rules(text: str) -> str:
 
 
 def release(text: str) -> str:
-    """Look up a release of Kueue, or take the word auto."""
+    """Return the name of a known release of Kueue, or the word auto."""
     from planner.state import AUTO
     from planner.state.kueue_release import find_release
 

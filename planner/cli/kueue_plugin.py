@@ -31,7 +31,7 @@ SOURCE: Final = "snapshot"
 
 AS_KUBECTL: Final = ("json", "yaml", "name", "wide")
 WIDE: Final = 240
-"""Columns of a table that is to have all there is room for, and more."""
+"""Columns of a table that is to leave nothing out, however wide the terminal is."""
 
 HELP: Final = """Plan whom Kueue must evict so that a pending workload can start.
 
@@ -74,7 +74,7 @@ class FromCluster(Given):
         return kueue_snapshot.connect(self).options
 
     def show(self, render: Callable[..., str], *answer: object, **more: object) -> None:
-        """Write an answer as kubectl would, or as planner does."""
+        """Write an answer in a format of kubectl's ``-o``, or as planner does."""
         target, kind = self.target, self.as_kubectl
         if kind is None or kind == "json":
             super().show(render, *answer, **more)
@@ -97,10 +97,10 @@ class FromCluster(Given):
 
 
 def build() -> click.Command:
-    """Make the command out of the options of the other two."""
+    """Make the command out of the options of ``planner snapshot`` and ``planner solve``."""
     context = click.Context(planner)
     of_snapshot = _options(context, "snapshot")
-    del of_snapshot["service"]  # which is not asked by kubectl
+    del of_snapshot["service"]  # YuniKorn's, which kubectl does not ask
     of_solve = _options(context, "solve")
     own = [option for option in planner.params if option.name in {"debug", "quiet"}]
     everywhere = click.Option(

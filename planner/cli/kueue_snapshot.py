@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def folded(command: str) -> str:
-    """Break a command after each option, as a shell can read it."""
+    """Write each option of a command on a line of its own, as a shell can read it."""
     return command.replace(",", " --resource=").replace(" --", " \\\n    --")
 
 
@@ -83,7 +83,7 @@ cluster_options: Final = (
         default="120",
     ),
 )
-"""Which cluster is read, and what of it."""
+"""The options that say which cluster is read, and what of it."""
 
 
 @define(*cluster_options, yunikorn_option, option.max_size, option.output, epilog=EPILOG)

@@ -1,4 +1,4 @@
-"""``planner watch``: a cluster as it goes on, against the replay and the optimum."""
+"""``planner watch``: a live cluster, compared with the replay and the optimum."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from planner.cli.output import write_file
 from planner.errors import InputError
 
 SEVERITIES: Final = ("error", "warning", "note")
-"""From the worst to the least."""
+"""The severities of findings, from the worst to the least."""
 
 EPILOG: Final = """\b
 Examples:

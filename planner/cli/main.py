@@ -1,7 +1,7 @@
 """The entry point of the command line, ``planner``: commands loaded on use, one path for errors.
 
 A new command is a new module here with a click command named ``command``, and a line in SECTIONS;
-one of a single scheduler is a part of that.
+a command for one scheduler only is declared as a part of that scheduler.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ COMMANDS: Final = {name: line for section in SECTIONS.values() for name, line in
 PROGRAM: Final = "planner"
 PREFIX: Final = "PLANNER"
 _OBJECTS: Final = 100_000
-"""Made since the last look for cycles, before the next."""
+"""Objects that are made between two searches for cycles of garbage."""
 ASK_TO_REPORT: Final = (
     "  this is a bug of planner, not of your input: please report it with the input, and with\n"
     "  what the same command prints under `planner --debug`"
@@ -166,7 +166,7 @@ class PlannerGroup(PlannerCommand, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of the first word; of a word that is none, say what is spelt alike."""
+        """Find the command of the first word; for an unknown word, name the one spelt alike."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             from planner.cli.option import meant
@@ -203,7 +203,7 @@ def _pipe_closed() -> int:
 
 def _failed(error: Exception) -> int:
     if isinstance(error, MemoryError):
-        error.__traceback__ = None  # with it goes all that was being made
+        error.__traceback__ = None  # frees all that was being made
         say("error", NO_MEMORY)
         return BAD_INPUT
     if isinstance(error, OSError):  # a file or folder that the system keeps from us
@@ -247,8 +247,8 @@ def main(*, debug: bool, quiet: bool) -> None:
 
 def run(command: click.Command = main, program: str = PROGRAM) -> None:
     """Be the program: set the process up for one command, and end it with the command's code."""
-    # This program does one thing and ends. Modules and what is read make many objects and few
-    # cycles: to look for these after every thousand takes a tenth of a small plan. Pydantic would
+    # This program does one thing and ends. Modules and states make many objects and few cycles:
+    # to look for cycles after every thousand takes a tenth of a small plan. Pydantic would
     # read the metadata of all that is installed to find plugins of its own. NumPy's OpenBLAS would
     # start a thread for each core, which spins while it waits for products of matrices that no
     # command makes. Of the hundred libraries of the solver a small plan calls little: what it calls
@@ -256,12 +256,12 @@ def run(command: click.Command = main, program: str = PROGRAM) -> None:
     gc.set_threshold(_OBJECTS)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if sys.platform != "win32":  # which always does so
+    if sys.platform != "win32":  # Windows always looks up on use
         sys.setdlopenflags(os.RTLD_LAZY)
     try:
         command.main(prog_name=program)
     finally:
-        gc.freeze()  # or the interpreter would look through all there is before it ends
+        gc.freeze()  # or the interpreter would search all objects for cycles before it ends
 
 
 if __name__ == "__main__":

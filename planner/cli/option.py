@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 64 * 2**20
 """How large a small file beside the state may be."""
 _ONE_OBJECT: Final = "one JSON object"
-"""What stands in it."""
+"""What such a file must hold."""
 
 
 class Given:
@@ -33,7 +33,7 @@ class Given:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
-        # What cannot be written later is refused before any work.
+        # A result that cannot be written later is refused before any work.
         self.target = Target.choose(values.get("style"), values.get("output"))
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - each option has a type of its own
@@ -60,7 +60,7 @@ class Given:
 
     @property
     def limit_of_bytes(self) -> int:
-        """How much of a state is read at most."""
+        """How many bytes of a state are read at most."""
         from planner.reader import MAX_BYTES as MOST
 
         return self._values["max_size"] or MOST
@@ -103,7 +103,7 @@ class Given:
 
     @contextmanager
     def naming(self, *names: str) -> Iterator[None]:
-        """Let errors in what a file gave name the file, not the parameter it became."""
+        """Make errors in the values of options' files name the file, not the parameter."""
         try:
             yield
         except InputError as error:
@@ -115,16 +115,16 @@ class Given:
             raise
 
     def show(self, render: Callable[..., str], *answer: object, **more: object) -> None:
-        """Write an answer where it goes, in the style that was asked for."""
+        """Write an answer to the target, in its style."""
         target = self.target
         text = render(*answer, target.style, width=target.width, color=target.color, **more)
         target.emit(text)
 
 
 def define(*options: Option, epilog: str) -> Callable[[Callable[[Given], int]], click.Command]:
-    """Make a command of what it does with what was given, and of its options in their order.
+    """Return the decorator that makes a command of a function of `Given`, with these options.
 
-    ``epilog`` stands below the options in its help, and where the exit codes are below that.
+    ``epilog`` stands below the options in its help, and a pointer to the exit codes below that.
     """
 
     def made(run: Callable[[Given], int]) -> click.Command:
@@ -149,10 +149,10 @@ TIME_LIMIT: Final = "45"
 
 
 class CommandLine(Protocol):
-    """What the command line asks of a scheduler.
+    """What a scheduler must provide for the command line.
 
-    ``OPTIONS`` are those that it alone has, by name; ``HELP`` what it has to say in the help of
-    commands.
+    ``OPTIONS`` are those that it alone has, by name; ``HELP`` its texts in the help of commands, by
+    subject.
     """
 
     OPTIONS: Mapping[str, Option]
@@ -169,7 +169,7 @@ def own(*names: str) -> list[Option]:
 
 
 def own_help(about: str) -> str:
-    """Return what the schedulers say about something in the help of commands."""
+    """Return the texts of all schedulers about a subject in the help of commands."""
     return "".join(scheduler.HELP.get(about, "") for scheduler in COMMAND_LINE.of_all())
 
 
@@ -180,13 +180,13 @@ SUFFIXES: Final = {
     ".json": "json",
     ".md": "markdown",
 }
-"""The formats that names of files ask for."""
+"""The formats of results, by the suffixes of their files."""
 
 
 def style(formats: Sequence[str], more: str = "") -> Option:
     """Return the option ``--format``; ``more`` is the rest of its help.
 
-    Without it the name of the file that the result goes to decides, if it says a format.
+    Without the option the suffix of the result's file decides, if it is a known one.
     """
 
     def chosen(ctx: click.Context, param: click.Parameter, said: str | None) -> str | None:
@@ -199,7 +199,7 @@ def style(formats: Sequence[str], more: str = "") -> Option:
                 f"-o {path}: there is no {wanted} of this; --format says which of "
                 f"{', '.join(formats)} goes into it"
             )
-        return wanted or said  # which an environment variable may have said for all files
+        return wanted or said  # said: perhaps by an environment variable, for all files
 
     covers = (
         "How to print the result; by default what the name of the file says, such as plan.html, a "
@@ -218,7 +218,7 @@ states = click.argument("states", metavar="STATE...", nargs=-1, required=True)
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """Return a sentence, after a space, that names what is known and spelt almost like a name."""
+    """Return a sentence, after a space, with the known name spelt most alike; empty if none is."""
     from planner.reader.complaint import closest
 
     close = closest(name, list(known))
@@ -226,7 +226,7 @@ def meant(name: str, known: Iterable[str]) -> str:
 
 
 def objective(name: str) -> str:
-    """Look up the name of a profile, or take that of a TOML file; they are loaded only now."""
+    """Return the name of a known profile or of a TOML file; profiles are loaded only now."""
     from planner.objective.profile_file import FRONT, SUFFIX
     from planner.objective.profiles import PROFILES
 
@@ -244,7 +244,7 @@ def objective(name: str) -> str:
 
 
 def objective_or_front(name: str) -> str:
-    """Look up an objective, or take the two measures of a Pareto front."""
+    """Return an objective as `objective` does, or the two measures of a Pareto front."""
     from planner.objective.profile_file import FRONT, parse_front
 
     if not name.startswith(FRONT):
@@ -323,7 +323,7 @@ def fail_on(codes: Sequence[str]) -> Option:
 def fatal_of(given: Given, codes: Sequence[str]) -> set[str]:
     """Return the findings that end with exit code 1.
 
-    Raises a UsageError if none is to do so, and some are.
+    Raises a UsageError if ``never`` is given beside others.
     """
     if NEVER in given.fatal and len(given.fatal) > 1:
         raise click.UsageError("--fail-on never goes with no other")
@@ -346,7 +346,7 @@ max_size = value.one("--max-size BYTES", value.size, "How much is read at most, 
 last: Final = (max_size, page_format, output)
 """The last options of most commands: how much is read, and how and where the result is written."""
 reading: Final = (now, *own("release", "requests"), *last)
-"""These after what says how STATE is to be read: its clock and, of Kueue, release and requests."""
+"""`last`, after the options on how STATE is read: its clock and, of Kueue, release and requests."""
 named_pending = f"The pending workload to plan for, {own_help('pending')}."
 pending = value.one("--pending NAME", str, named_pending)
 several_pending = value.one(

@@ -188,10 +188,10 @@ def warn(notes: Iterable[str]) -> None:
 
 
 class Line:
-    """The last line of a terminal, which says how far work is that takes longer than a second.
+    """The last line of a terminal, which shows progress of work that takes longer than a second.
 
-    Whatever else is written wipes it first. It is drawn anew when the work says something, so
-    there is no clock of its own that ticks.
+    All other output wipes the line first. It is drawn anew when the work reports progress, and has
+    no timer of its own.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -202,7 +202,7 @@ class Line:
 
     @contextmanager
     def shown(self, *, quiet: bool) -> Iterator[None]:
-        """Show what the work within says: on a terminal only, and not to who wants it quiet."""
+        """Show the progress of the work within: on a terminal only, and not if ``quiet``."""
         capable = is_terminal(sys.stderr) and os.environ.get("TERM") != "dumb"
         self._on, self._bar, self._stage = capable and not quiet, "", ""
         self._begun = self.clock()

@@ -24,13 +24,13 @@ _OTHERS: Final = {
     "points": "is a front of plans",
     "fronts": "holds fronts of plans",
 }
-"""What else planner solve writes, by a field that nothing but it has."""
+"""Other output of planner solve, each kind by a field that no plan has."""
 
 
 def read_plans(source: str, max_bytes: int | None = None) -> list[AnyPlan]:
     """Read the plan that a file holds, or all of a list as ``planner solve --all`` writes it.
 
-    Raises an InputError if it cannot be read, is no plan, or one that cannot be checked.
+    Raises an InputError if it cannot be read, or holds no plan, or a kind that cannot be checked.
     """
     text = load_file(source, max_bytes or MAX_BYTES, EXPECTED)
     root = text.where
@@ -50,7 +50,7 @@ def read_plans(source: str, max_bytes: int | None = None) -> list[AnyPlan]:
 def with_trees(plans: Sequence[AnyPlan], proof: Path) -> list[AnyPlan]:
     """Return plans with the trees that ``planner solve --proof`` wrote to a file.
 
-    Raises an InputError if it cannot be read, holds something else, or trees of none of the plans.
+    Raises an InputError if it cannot be read, holds something else, or trees of another plan.
     """
     text = load_file(proof, MAX_BYTES, "a file of planner solve --proof")
     try:
@@ -107,7 +107,7 @@ def _plan(root: str, path: tuple[str | int, ...], value: object) -> AnyPlan:
 def _refused(
     root: str, path: tuple[str | int, ...], value: dict[str, Any], error: ValidationError
 ) -> SchemaError:
-    """Say what the first thing is that does not stand in a plan."""
+    """Return the error about the first place in which a value is no plan."""
     location = error.errors(include_url=False)[0]["loc"]
     if "steps" in location[:-1]:  # a step is one of several: pydantic complains for each of them
         upto = location[: location.index("steps") + 2]

@@ -43,11 +43,11 @@ _OLD_FUNGIBILITY: Final = ["Borrow", "Preempt"]
 KINDS: Final = Part[Mapping[tuple[str, str], Kind]]("kinds")
 """The kinds of objects that the states of a scheduler are read from, by API group."""
 OWN_SCHEMAS: Final = Part[Mapping[str, tuple[str, type[BaseModel], JsonSchemaMode]]]("schemas")
-"""What only one scheduler has: for each a summary, what it describes, and whether it is read."""
+"""The schemas of one scheduler by name: a summary, the model, whether it is read or written."""
 
 
 class Published(Struct, frozen=True):
-    """A schema: what it describes, and how it is made."""
+    """A schema: a summary of what it describes, and the function that makes it."""
 
     summary: str
     make: Callable[[], dict[str, Any]]
@@ -60,7 +60,7 @@ def schema_text(name: str) -> str:
 
 
 def _schema(records: Any, mode: JsonSchemaMode = "serialization") -> dict[str, Any]:  # noqa: ANN401
-    """Return the schema of a record, or of a union of some."""
+    """Return the schema of a record, or of a union of records."""
     adapter: TypeAdapter[Any] = TypeAdapter(records)
     schema = adapter.json_schema(by_alias=True, mode=mode)
     for name, part in schema.get("$defs", {}).get("NodeShare", {}).get("properties", {}).items():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from planner.commands.serve.app import Files
 
 SLOW: Final = 8
-"""Connections beside those that are answered: to these it is said that they come again."""
+"""Connections beyond ``--at-once``, so that their requests can be told to come again."""
 
 EPILOG: Final = """\b
 Examples:
@@ -109,7 +109,7 @@ def page() -> Files:
 
 
 def description() -> dict[str, Any]:
-    """Return what is offered, as OpenAPI."""
+    """Return the description of the service, as OpenAPI."""
     from planner import __version__
     from planner.cli.schemas import SCHEMAS
     from planner.commands.serve.app import openapi

@@ -147,7 +147,7 @@ def solve(given: Given) -> int:
         try:
             answer = answer_for(key)
         except PlannerError as error:
-            say("error", f"{key}: {error}")  # which does not stop the others
+            say("error", f"{key}: {error}")  # the others are planned for all the same
             codes.append(error.exit_code)
         else:
             answers.append(answer)
@@ -258,7 +258,7 @@ def _show_fronts(given: Given, fronts: Sequence[Front], *, alone: bool) -> None:
 
 
 def _point_on(given: Given, answers: Sequence[AnyPlan | Front]) -> None:
-    """Say how to ask why there is no plan, with the words to paste."""
+    """Print the command that says why there is no plan, for the first workload without any."""
     nobody = [one for one in answers if one.status == "infeasible"]
     if nobody and given.names_state:
         words = ["planner", "explain", str(given.state), "--pending", nobody[0].preemptor]
@@ -268,7 +268,7 @@ def _point_on(given: Given, answers: Sequence[AnyPlan | Front]) -> None:
 def within(plan: AnyPlan, most: int = MOST_STEPS) -> AnyPlan:
     """Return a plan with trees of at most so many steps; the certificate says what is left out.
 
-    Each tree stays whole, or goes.
+    Each tree is kept whole, or left out.
     """
     certificate = plan.certificate
     if certificate is None or not certificate.trees:

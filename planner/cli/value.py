@@ -27,8 +27,8 @@ def one(
 ) -> Option:
     """Return an option with a value of a kind, such as an ``IntRange``; ``covers`` is its help.
 
-    ``name`` also says how the help calls its value, if not by its kind: ``-n, --namespace NAME``.
-    A default is shown there. ``into`` is the parameter, where that is not named like the option.
+    ``name`` may have a word for the value, as ``-n, --namespace NAME`` has; without, the help names
+    its kind. It shows a default, too. ``into`` is a parameter that is not named like the option.
     """
     words = name.split()
     flags = [word.rstrip(",") for word in words if word.startswith("-")]
@@ -49,7 +49,7 @@ def several(
 def file(name: str, covers: str, *names: str, first: bool = False) -> Option:
     """Return an option that takes the name of a file; ``covers`` is its help.
 
-    It is read before the others where it comes ``first``.
+    With ``first`` it is read before the other options.
     """
     kind = click.Path(path_type=Path)
     return click.option(name, *names, metavar="FILE", type=kind, help=covers, is_eager=first)

@@ -1,4 +1,4 @@
-"""The options of commands that YuniKorn alone has, and what it says in their help."""
+"""The options that only YuniKorn has, and its texts in the help of commands."""
 
 from __future__ import annotations
 

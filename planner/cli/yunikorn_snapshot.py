@@ -31,7 +31,7 @@ yunikorn_option = value.one(
 def take(given: Given) -> Dump:
     """Ask the service as the options say; warn of what is missing, and say what there is.
 
-    Raises a UsageError if an option is for kubectl. An InputError if the service gives no state.
+    Raises a UsageError if an option is for kubectl, an InputError if the service gives no state.
     """
     from planner.rest.call import Service
     from planner.rest.yunikorn_dump import OPEN, take_dump

@@ -1,4 +1,4 @@
-"""A room for each command that is more than one plan; cli/ asks them, report/ shows what they say.
+"""A package for each command that makes more than a plan; cli/ calls it, report/ shows the result.
 
 apply/     a plan carried out in a cluster
 audit/     many states: the scheduler's own answer beside the optimum
@@ -11,9 +11,9 @@ generate/  made-up clusters
 import_/   clusters of public traces
 lint/      what a configuration makes possible, impossible or pointless
 replay/    recorded answers of the real schedulers against the references
-risk/      how often what runs would be a victim
+risk/      how often each running workload would be a victim
 serve/     answers to other programs, over HTTP
-simulate/  cycle after cycle, and what goes round
-watch/     a cluster as it goes on, against replay and optimum
+simulate/  cycle after cycle, and loops of evictions
+watch/     a live cluster, compared with replay and optimum
 whatif/    what if the cluster were otherwise: edits of a state
 """

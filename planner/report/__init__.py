@@ -1,13 +1,13 @@
 """Results in every format: each is one document, and plain lines of its record.
 
-document.py         what documents are made of
+document.py         the parts of documents
 terminal.py, markdown.py, html/
                     any document on a screen, in Markdown, or as a page
 style.py            one result in any style; plain lines, JSON and CSV
 text.py             single values: names made harmless, ages, amounts
 words.py            what plans, their terms and their certificates say in words
 measures.py         disruption terms as tables, in the units that people think in
-plan.py, front.py   a plan, as far as all schedulers have it alike; a Pareto front
+plan.py, front.py   the parts that plans of all schedulers have; a Pareto front
 plans.py            several plans as one answer
 kueue/, yunikorn/   what only the plans and results of one scheduler have
 explanation.py, whatif.py, watch.py, risk.py, audit.py, bench.py, compare.py, simulation.py

@@ -47,7 +47,7 @@ CSV_COLUMNS: Final = (
     *("fewer_in_turn", "findings", "objective", "optimum_status", "optimum_victims", "best"),
     *("at_will_status", "at_will_victims", "at_will_better"),
 )
-"""Of a row for each case and objective; every term of both answers follows."""
+"""The columns of a row for each case and objective; every term of both answers follows."""
 
 
 class Range(NamedTuple):
@@ -58,7 +58,7 @@ class Range(NamedTuple):
 
 
 def _up_to(*ends: float) -> Iterator[Range]:
-    """Yield ranges that are called after their ends, and the one beyond the last."""
+    """Yield ranges that are named after their ends, and the range beyond the last end."""
     yield from (Range(f"to {end:g}", end) for end in ends)
     yield Range(f"> {ends[-1]:g}", float("inf"))
 
@@ -79,7 +79,7 @@ RATIOS: Final = (Range("0", 0), *_up_to(0.5, 1, 1.5, 2, 3, 5, 10))
 def render(
     answer: Audit, style: str, *, width: int, color: bool, folder: Path | None = None
 ) -> str:
-    """Return it: ``table``, ``plain``, ``json``, ``csv``, ``markdown`` or ``html``.
+    """Return an audit as ``table``, ``plain``, ``json``, ``csv``, ``markdown`` or ``html``.
 
     Links of a page to states start from the folder it will be in, by default the current one.
     """
@@ -162,7 +162,7 @@ def _csv_rows(audit: Audit) -> Iterator[Sequence[object]]:
 
 
 def document(audit: Audit, folder: Path | None = None) -> doc.Document:
-    """Return everything there is to say of an audit, for a page that will be in a folder."""
+    """Return the document of an audit; ``folder`` is where a page of it will be."""
     failed = audit.failures
     failures = (failure_table("audited", failed, folder or Path()),) if failed else ()
     sections = (
@@ -215,7 +215,7 @@ def _head(audit: Audit) -> Iterator[Fact]:
 
 
 def _tiles(audit: Audit) -> Iterator[doc.Tile]:
-    """Yield the findings that were made, and for each objective how many answers are best."""
+    """Yield for each objective the share of answers that are not best, and the needless victims."""
     summary = audit.summary
     for one in summary.verdicts:
         if one.judged:
@@ -274,7 +274,7 @@ def _objectives(audit: Audit) -> Iterator[doc.Block]:
 
 
 def _work(audit: Audit) -> Work:
-    """Return in what people think of the work that is lost in the states of an audit."""
+    """Return the unit for the work that is lost in the states of an audit."""
     return work_in(name for case in audit.cases for name in case.resources)
 
 
@@ -288,7 +288,7 @@ def _worst(audit: Audit, folder: Path) -> Iterator[doc.Block]:
         return name(case.names.get(case.pending, case.pending))
 
     def victims(place: int, *, at_will: bool = False) -> Column[Case]:
-        """Return how many victims an optimum under the objective of a place has."""
+        """Return a column with the number of victims of the optimum under an objective."""
 
         def cell(case: Case) -> Cell:
             judgement = case.judgements[place]
@@ -356,7 +356,7 @@ def _state(state: str, folder: Path) -> Cell:
 
 
 def found(audit: Audit) -> list[Case]:
-    """Return the cases with findings, those with the most needless victims first."""
+    """Return the cases with findings, those with the most victims beyond the optimum first."""
 
     def spared(case: Case) -> int:
         first = case.judgements[0]
@@ -368,7 +368,7 @@ def found(audit: Audit) -> list[Case]:
 def distributions(audit: Audit) -> Iterator[doc.Histogram]:
     """Yield the histograms of an audit that has cases to compare.
 
-    All compare answers of the scheduler itself that are within its rules with optima, under the
+    All compare those answers of the scheduler itself that keep its rules with the optima under the
     first objective.
     """
     firsts = ((case, case.judgements[0]) for case in audit.cases if case.judgements)
@@ -415,7 +415,7 @@ def _histogram(
     numbers: dict[str, Sequence[float]],
     show: Callable[[float], str],
 ) -> doc.Histogram:
-    """Count numbers in ranges; ranges at both ends that nothing lies in are left out."""
+    """Count numbers in ranges; empty ranges at both ends are left out."""
     ends = [one.most for one in ranges]
 
     def counted(values: Iterable[float]) -> list[int]:

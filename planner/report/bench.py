@@ -32,7 +32,7 @@ def csv_text(bench: Bench) -> str:
 
 
 def document(bench: Bench) -> doc.Document:
-    """Return everything there is to say: what each rival reached, by size, and how fast."""
+    """Return the document of a benchmark: what each rival reached, by size, and how fast."""
     sections = (
         *(_section(size, bench.standings) for size in GROUPS),
         Section("Performance profile", (_profile_table(bench.profiles),) if bench.rows else ()),

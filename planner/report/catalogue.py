@@ -1,4 +1,4 @@
-"""What there is to look up: laws, disruption terms and objectives, in every format."""
+"""The catalogue of laws, disruption terms and objectives, in every format."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _document(catalogue: Catalogue) -> doc.Document:
         title = f"Rules of {rules.name}"
         heading = doc.Only("screen", (doc.Paragraph(title, "strong"),))
         rows: list[tuple[str, Cell]] = []
-        for law in rules.laws:  # of one that is known already only id and title
+        for law in rules.laws:  # a law of an earlier rule set has only its id and title
             rows.append((law.id, Cell(law.title, tone="" if law.id in known else "strong")))
             if law.id not in known:
                 rows += [

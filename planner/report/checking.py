@@ -1,4 +1,4 @@
-"""What came of checking: plans, a configuration, and recorded answers, in every format."""
+"""The results of checking plans, a configuration, or recorded answers, in every format."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Checks(Published):
 
 
 def render_checks(answer: Checks, style: str, *, width: int, color: bool) -> str:
-    """Return what came of checking plans, in a style."""
+    """Return the results of checking plans, in a style."""
     look: dict[str, Any] = {"width": width, "color": color, "noun": "checked plan"}
     return rendered(answer.checks, style, _check_lines, _checked, whole=answer, **look)
 
@@ -86,7 +86,7 @@ def _checked(one: Check) -> doc.Document:
 
 
 def _findings(answer: Lint) -> doc.Document:
-    """Return a section for every finding, the first ones only where there are very many."""
+    """Return a section for every finding, but only for the first where there are very many."""
     sections = []
     for one in answer.findings[: doc.MAX_ROWS]:
         objects = some_of([short(each) for each in one.objects[:MAX_OBJECTS]], len(one.objects))
@@ -139,7 +139,7 @@ def render_replay(  # noqa: PLR0913 - two views of the answers, the style and th
     width: int,
     color: bool,
 ) -> str:
-    """Return how recorded answers fared, with the first few differences of each file."""
+    """Return the comparison of recorded answers, with the first few differences of each file."""
     lines, document = partial(_replay_lines, show=show), partial(_replayed, show=show)
     return rendered([files], style, lines, document, whole=report, width=width, color=color)
 

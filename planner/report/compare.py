@@ -48,7 +48,7 @@ COUNTS: Final = {
 """What is counted of an algorithm; columns with nothing but zeros are left out."""
 
 _RANKS: Final[dict[Measure, int]] = {"ratio": 1, "seconds": 2}
-"""Which measures of a case give way first where there is little room."""
+"""The ranks of columns: where there is little room, the highest is left out first."""
 
 
 def csv_text(comparison: Comparison) -> str:
@@ -60,7 +60,7 @@ def csv_text(comparison: Comparison) -> str:
 
 
 def work_of(comparison: Comparison) -> Work:
-    """Return in what people think of the work that is lost in the states of a comparison."""
+    """Return the unit for the work that is lost in the states of a comparison."""
     return work_in(name for row in comparison.rows for name in row.resources)
 
 
@@ -81,7 +81,7 @@ def shown(measure: Measure, value: float | None, work: Work) -> str:
 
 
 def document(comparison: Comparison) -> doc.Document:
-    """Return everything there is to say: the rows, distributions, and who is better how often."""
+    """Return the document: rows, distributions, and how often each algorithm beats the first."""
     summary = comparison.summary
     work, first = work_of(comparison), comparison.algorithms[0]
     standings = summary.standings
@@ -106,13 +106,13 @@ def document(comparison: Comparison) -> doc.Document:
 
 
 def _row_table(rows: Sequence[Row], work: Work) -> doc.Table:
-    """Return the rows; who waits where is said once for all algorithms."""
+    """Return the rows; a case is named once, in the row of its first algorithm."""
     cases = [
         (row, before is None or (row.state, row.pending) != (before.state, before.pending))
         for before, row in zip((None, *rows), rows, strict=False)
     ]
 
-    # An algorithm that was skipped does not know them.
+    # The row of an algorithm that was skipped has no names.
     names = {(row.state, key): called for row in rows for key, called in row.names.items()}
 
     def case(one: tuple[Row, bool]) -> str:

@@ -1,4 +1,4 @@
-"""What an answer leaves out of its state, in every style: it comes before the answer."""
+"""What an answer leaves out of its state, in every style; such lines come before the answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINDS: Final[Mapping[str, str]] = {
 
 
 def answer_cell(answer: Covered, answers: Mapping[str, tuple[str, Tone]] = ANSWERS) -> Cell:
-    """Return what the status of an answer is called; a conditional one says its condition."""
+    """Return the status of an answer in words; that of a conditional answer has its condition."""
     if answer.status != "conditional":
         said, tone = answers[answer.status]
         return Cell(said, tone=tone)
@@ -33,7 +33,7 @@ def answer_cell(answer: Covered, answers: Mapping[str, tuple[str, Tone]] = ANSWE
 
 
 def assumed(coverage: Sequence[Uncovered], assume: Assume | None = None) -> Iterator[Fact]:
-    """Yield the first lines: what is not modelled, and what shows that it is there."""
+    """Yield the first facts: the features that are not modelled, and the evidence of each."""
     for one in coverage:
         yield Fact(KINDS[one.kind], Cell(f"{one.title}: {clean(one.evidence)}", tone="warn"))
     if coverage and assume is not None:
@@ -41,7 +41,7 @@ def assumed(coverage: Sequence[Uncovered], assume: Assume | None = None) -> Iter
 
 
 def effects(coverage: Sequence[Uncovered]) -> Iterator[Block]:
-    """Yield a table of what each can change, and of the objects that show it."""
+    """Yield a table of what each feature not modelled can change, with the objects that show it."""
     if coverage:
 
         def objects(one: Uncovered) -> str:
@@ -57,7 +57,7 @@ def effects(coverage: Sequence[Uncovered]) -> Iterator[Block]:
 
 
 def uncovered_lines(coverage: Sequence[Uncovered], assume: Assume | None = None) -> Iterator[str]:
-    """Yield a plain line for each."""
+    """Yield a plain line for each feature that is not modelled."""
     for one in coverage:
         found = Said(one.evidence)
         yield line("uncovered", one.feature, one.kind, objects=one.count, evidence=found)

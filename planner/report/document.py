@@ -1,4 +1,4 @@
-"""What a result is made of, whatever it is written in: texts, facts, tables, names, charts.
+"""The parts of a result, whatever its format: texts, facts, tables, names, charts.
 
 Screens and pages (Markdown is a page) show the same document. Where they must differ, a part says
 on which medium it is shown. Modules that make documents call this one ``doc``.
@@ -19,15 +19,15 @@ Role = Literal["", "title", "badge", "verdict", "answer"]
 Medium = Literal["screen", "page"]
 MAX_ROWS: Final = 200
 MAX_ON_PAGE: Final = 5_000
-"""Of more rows a browser makes heavy weather."""
+"""Browsers are slow with tables of more rows."""
 
 CUT: Final = "... {count:,} more, use --format json"
 MAX_NAMES: Final = 20
 REPEATED: Final = 99
-"""The rank of a column whose content is said below the table as well: it goes without a note."""
+"""The rank of a column whose content is repeated below the table: it is left out without a note."""
 
 LEAST: Final = 12
-"""A column that folds never gets narrower than this for the sake of others."""
+"""A column that folds is not made narrower than this to make room for others."""
 
 Row = TypeVar("Row")
 
@@ -35,9 +35,9 @@ Row = TypeVar("Row")
 class Cell(Struct, frozen=True):
     """One value.
 
-    ``under`` is the same in another unit, ``is_name`` marks what the state calls something, and
-    ``href`` is a relative path to it. ``aside`` is a remark: after the value on a screen, below it
-    on a page; ``aside_tone`` says how it is meant.
+    ``under`` is the same in another unit, ``is_name`` marks a name of the state, and ``href`` is a
+    relative path to what is named. ``aside`` is a remark: after the value on a screen, below it on
+    a page; ``aside_tone`` is its tone.
     """
 
     text: str
@@ -50,7 +50,7 @@ class Cell(Struct, frozen=True):
 
 
 NO_CELL: Final = Cell("")
-"""Nothing, where something may stand."""
+"""An empty cell, in the place of one that is missing."""
 
 
 NOTHING: Final = "-"
@@ -58,7 +58,7 @@ NONE: Final = Cell(NOTHING, tone="dim")
 
 
 class Column(Struct, Generic[Row], frozen=True):
-    """A column of a table: its title, what it shows of a row, and what stands under it.
+    """A column of a table: its title, its cell of a row, and the total under it.
 
     Where the table is too wide for a screen, a column that ``folds`` gives way, down to its longest
     word, or to ``least`` if that is longer; the others keep their width. If that is not enough, its
@@ -80,7 +80,7 @@ class Column(Struct, Generic[Row], frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """A table: its columns, and what they show of each row. ``notes`` say what codes in it mean.
+    """A table: its columns, and their cells of each row. ``notes`` say what codes in it mean.
 
     A screen shows at most ``most`` rows, a page ``most_on_page``.
     """
@@ -95,11 +95,11 @@ class Table(Struct, frozen=True):
 
     @property
     def has_totals(self) -> bool:
-        """Whether anything stands below a column."""
+        """Whether any column has a total."""
         return any(column.total for column in self.columns)
 
     def on(self, medium: Medium) -> Table:
-        """Return the columns of a medium, under its titles."""
+        """Return the table with the columns and the titles of a medium."""
         places = [n for n, one in enumerate(self.columns) if one.only in {None, medium}]
         columns = tuple(self.columns[n] for n in places)
         if medium == "page":
@@ -122,19 +122,19 @@ def table(
 
 
 def name(text: str) -> Cell:
-    """Return what the state calls something."""
+    """Return a cell with a name of the state."""
     return Cell(text, is_name=True)
 
 
 def named(keys: Sequence[str], names: Mapping[str, str]) -> str:
-    """Return what people call things in one text, cut where there are too many."""
+    """Return the names that people use for keys in one text, cut where there are too many."""
     text = ", ".join(short(names.get(key, key)) for key in keys[:MAX_NAMES])
     more = len(keys) - MAX_NAMES
     return f"{text} {CUT.format(count=more)}" if more > 0 else text
 
 
 def counts(titles: Mapping[str, str]) -> list[Column[Any]]:
-    """Return columns of whole numbers: for each field that has one, its title."""
+    """Return columns of whole numbers, one for each field, under its title."""
 
     def count(field: str) -> Callable[[object], str]:
         return lambda row: f"{getattr(row, field):,}"
@@ -158,7 +158,7 @@ class Facts(Struct, frozen=True):
 
 
 class Names(Struct, frozen=True):
-    """A labelled list of what the state calls things; ``ordered`` says that their order counts."""
+    """A labelled list of names of the state; ``ordered`` says that their order counts."""
 
     kind: ClassVar[str] = "names"
     label: str
@@ -175,12 +175,12 @@ class Listing(Struct, frozen=True):
 
 
 class Gauge(NamedTuple):
-    """Something that is used, before and after, against marks; all in one integer unit.
+    """The usage of a queue or cohort, before and after, against marks; all in one integer unit.
 
-    ``before`` and ``after`` are what is used. ``mark`` is what it is held against and ``limit`` how
-    far it may go, ``None`` if there is none or no end. ``depth`` is its depth in a tree, from 0.
-    ``after`` is ``None`` if there is no plan. ``kept`` is how much of it does not count above it in
-    the tree. ``notes`` are short remarks, ``tone`` how they are meant.
+    ``before`` and ``after`` are the usage, ``after`` is ``None`` if there is no plan. ``mark`` is
+    the amount it is compared with and ``limit`` how far it may go, ``None`` if there is none or no
+    end. ``depth`` is the depth in the tree, from 0. ``kept`` is how much of the mark does not count
+    higher up in the tree. ``notes`` are short remarks, ``tone`` is theirs.
     """
 
     name: str
@@ -199,8 +199,8 @@ class Gauges(Struct, frozen=True):
     """Usage before and after as bars, all of the same unit.
 
     ``mark`` and ``limit`` are words for the marks of the gauges; ``show`` writes an amount.
-    ``over`` is a word for what is used beyond the mark, empty if that is nothing special, and
-    ``kept`` one for what does not count above.
+    ``over`` is a word for usage beyond the mark, empty if that is nothing special, and ``kept``
+    one for the part of the mark that does not count above.
     """
 
     kind: ClassVar[str] = "gauges"
@@ -216,9 +216,9 @@ class Gauges(Struct, frozen=True):
 
 
 class SlotRow(NamedTuple):
-    """A domain of nodes, in slots: those that stay taken, and what becomes of the others.
+    """A domain of nodes, in slots: how many stay taken, and what becomes of the others.
 
-    ``freed`` and ``free`` are still free in the end, ``used`` are taken then by the preemptor.
+    After the plan ``freed`` and ``free`` slots are free, ``used`` ones are the preemptor's.
     """
 
     name: str
@@ -231,7 +231,7 @@ class SlotRow(NamedTuple):
 
     @property
     def slots(self) -> int:
-        """How many there are."""
+        """How many slots the domain has."""
         return self.stays + self.used + self.freed + self.free
 
 
@@ -265,7 +265,7 @@ class Histogram(Struct, frozen=True):
 
 
 class Fold(Struct, frozen=True):
-    """Blocks that are out of the way until somebody wants them; a screen leaves them out."""
+    """Blocks that a page hides until the reader opens them; a screen leaves them out."""
 
     kind: ClassVar[str] = "fold"
     summary: str
@@ -273,7 +273,7 @@ class Fold(Struct, frozen=True):
 
 
 class Only(NamedTuple):
-    """Blocks of one medium; the other has them in another form, or does without."""
+    """Blocks of one medium; the other medium has them in another form, or not at all."""
 
     medium: Medium
     blocks: tuple[Block, ...]
@@ -283,7 +283,7 @@ Block = Table | Paragraph | Facts | Names | Listing | Gauges | Slots | Histogram
 
 
 def blocks_on(blocks: Iterable[Block], medium: Medium) -> Iterator[Block]:
-    """Yield what a medium shows of blocks."""
+    """Yield the blocks that a medium shows."""
     for block in blocks:
         if isinstance(block, Table):
             yield block.on(medium)
@@ -296,7 +296,7 @@ def blocks_on(blocks: Iterable[Block], medium: Medium) -> Iterator[Block]:
 
 
 class Section(Struct, frozen=True):
-    """A part with a title, which a screen shows only where it ``heads`` what follows."""
+    """A part with a title; a screen shows the title only with ``heads``."""
 
     title: str
     blocks: tuple[Block, ...]
@@ -314,7 +314,7 @@ def filled(*sections: Section) -> tuple[Section, ...]:
 
 
 class Tile(NamedTuple):
-    """A number to see first: what it counts, and what it is to be compared with."""
+    """A number at the top of a page: what it counts, and a text to compare it with."""
 
     value: str
     label: str
@@ -323,11 +323,11 @@ class Tile(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """A line at the top: a label with its value, and whether a page makes more of it.
+    """A line at the top: a label with its value, and the role for which a page shows it larger.
 
-    ``title`` is what it is about, ``badge`` the answer in a word or two, ``answer`` the answer in
-    a sentence; of several of a kind that is the last. A ``verdict`` is a badge that a screen has
-    in capitals. Without a label it belongs to the one before.
+    Roles: ``title`` is the subject of the document, ``badge`` the answer in a word or two,
+    ``answer`` the answer in a sentence; of several facts of a role the last is meant. A ``verdict``
+    is a badge that a screen has in capitals. A fact without a label continues the one before.
     """
 
     label: str
@@ -337,7 +337,7 @@ class Fact(NamedTuple):
 
 
 class Document(Struct, frozen=True):
-    """A result: what it is about and the answer, in facts, then numbers and sections.
+    """A result: facts with its subject and the answer, then numbers and sections.
 
     Empty sections are left out. A screen shows the facts one under the other; a page has title,
     badge and answer larger.
@@ -353,7 +353,7 @@ class Document(Struct, frozen=True):
 
     @property
     def title(self) -> Cell:
-        """What it is about."""
+        """The subject of the document."""
         return self._last("title", Cell(self.kind)).cell
 
     @property
@@ -363,7 +363,7 @@ class Document(Struct, frozen=True):
 
     @property
     def tone(self) -> Tone:
-        """How the badge is meant."""
+        """The tone of the badge."""
         return self._last("badge").cell.tone
 
     @property
@@ -373,13 +373,13 @@ class Document(Struct, frozen=True):
 
     @property
     def facts(self) -> tuple[tuple[str, Cell], ...]:
-        """All other facts."""
+        """All facts but title, badge and answer."""
         larger = [self._last(role) for role in ("title", "badge", "answer")]
         rest = (fact for fact in self.head if not any(fact is one for one in larger))
         return tuple((fact.label, fact.cell) for fact in rest)
 
     def on(self, medium: Medium) -> Document:
-        """Return what a medium shows of it."""
+        """Return the document as a medium shows it."""
         head = tuple(fact for fact in self.head if fact.only in {None, medium})
         sections = (
             replace(one, blocks=tuple(blocks_on(one.blocks, medium))) for one in self.sections

@@ -35,12 +35,12 @@ CONDITIONS: Final = {"sparing": "Sparing", "taking": "Taking"}
 
 
 class Explained(NamedTuple):
-    """What a scheduler's own module says of an explanation.
+    """The parts of an explanation that a scheduler's own module makes.
 
-    ``columns`` say what runs where, ``asking`` are plain lines on where the preemptor is. For each
-    that is explained, ``standings`` have the start of its line: who it is, and where it runs.
-    ``about``, ``blocks`` and ``lines`` are what no other scheduler has: facts, what is said of the
-    nodes, and plain lines.
+    ``columns`` say what runs where, ``asking`` are plain lines on where the preemptor is.
+    ``standings`` are the explained workloads or allocations, each with the start of its plain line:
+    its key, and where it runs. ``about``, ``blocks`` and ``lines`` are what no other scheduler has:
+    facts, blocks about the nodes, and plain lines.
     """
 
     columns: list[Column[Any]]
@@ -55,7 +55,7 @@ EXPLAINED: Final = Part[Callable[[CommonExplanation], Explained]]("explained")
 
 
 def document(answer: CommonExplanation) -> doc.Document:
-    """Return everything there is to say of what was asked."""
+    """Return the document of an explanation."""
     other, optima, own = answer.alternative, answer.optima, EXPLAINED.of(answer)(answer)
     called = scheduler_of(answer).words
     columns: list[Column[Any]] = [

@@ -33,7 +33,7 @@ class Fronts(Published):
 
 
 class _Row(NamedTuple):
-    """A point as a table shows it: its label, its tone, and itself."""
+    """A point as a row of a table: its label, its tone, and the point."""
 
     label: str
     tone: doc.Tone
@@ -48,7 +48,7 @@ def render(fronts: Sequence[Front], style: str, *, alone: bool, width: int, colo
 
 
 def document(front: Front) -> doc.Document:
-    """Return everything there is to say: the points, and where the scheduler's own plan is."""
+    """Return the document of a front: its points, and where the scheduler's own plan lies."""
     greedy = front.greedy.plan
     head = (
         *assumed(front.coverage, front.assume),

@@ -1,7 +1,7 @@
 """Documents in GitHub-flavoured Markdown.
 
-Whatever a state calls things stands in code spans, where nothing is markup, a mention or a link;
-other texts are escaped. Charts become tables.
+Names of a state stand in code spans, where nothing is markup, a mention or a link; other texts are
+escaped. Charts become tables.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _LINE_START: Final = re.compile(r"^([-+#=]|\d+(?=[.)]))")
 _LIVE: Final = re.compile(
     r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=www)(?=\.)|(?<=GH)(?=-)", re.IGNORECASE
 )
-"""Where a mention, a reference or a link would begin to live: an empty comment keeps it dead."""
+"""Places in which GitHub would see a mention, a reference or a link: an empty comment stops it."""
 _HERE: Final = "\0"
-"""Stands for such a place; no text that was made harmless holds it."""
+"""Marks such a place until the comment is put there; no text made harmless has this character."""
 
 
 def text_of(document: doc.Document) -> str:
@@ -53,10 +53,10 @@ def text_of(document: doc.Document) -> str:
 
 
 def code(text: str, *, in_table: bool = False) -> str:
-    """Return a name as a code span, in which nothing means anything."""
+    """Return a name as a code span, in which nothing is markup."""
     inner = short(text) or " "
     ticks = "`" * (max(map(len, re.findall("`+", inner)), default=0) + 1)
-    # One space at both ends is taken away again, unless there is nothing but spaces.
+    # Markdown takes one space at both ends away again, unless there is nothing but spaces.
     pad = " " if inner.strip() and {inner[0], inner[-1]} & {"`", " "} else ""
     text = inner.replace("|", "\\|") if in_table else inner
     return f"{ticks}{pad}{text}{pad}{ticks}"
@@ -78,7 +78,7 @@ def prose(text: str, *, in_table: bool = False) -> str:
 
 
 def _facts(rows: Iterable[tuple[str, Cell]]) -> Iterator[str]:
-    """Yield a list; what has no label follows on from what is before."""
+    """Yield a list; a value without a label continues the entry before."""
     lines: list[str] = []
     for label, value in rows:
         text = _cell(value, in_table=False)
@@ -113,7 +113,7 @@ def _blocks(blocks: Iterable[doc.Block]) -> Iterator[str]:
             case doc.Names():
                 yield from _names(block)
             case doc.Listing():
-                # Lines between fences that are longer than any of their own.
+                # Lines between fences that are longer than any run of backticks in the lines.
                 lines = [clean(line) for line in block.lines]
                 runs = (len(run) for line in lines for run in re.findall("`+", line))
                 fence = "`" * max(3, max(runs, default=0) + 1)
@@ -140,7 +140,7 @@ def _table(block: doc.Table) -> Iterator[str]:
 
 
 def _after(left_out: int, notes: Iterable[str]) -> Iterator[str]:
-    """Yield what stands below a table: how many rows are left out, and its notes."""
+    """Yield the lines below a table: how many rows are left out, and its notes."""
     if left_out > 0:
         yield from ("", CUT.format(count=left_out))
     for note in notes:
@@ -148,9 +148,9 @@ def _after(left_out: int, notes: Iterable[str]) -> Iterator[str]:
 
 
 def _chart(block: doc.Gauges | doc.Slots | doc.Histogram) -> Iterator[str]:
-    """Yield a chart as a table: of all columns but the first the numbers are at the right.
+    """Yield a chart as a table: all columns but the first have numbers, at the right.
 
-    What lies below another is moved to the right.
+    Names are indented by their depth in the tree.
     """
     most = MAX_ROWS
     rows: list[list[str]] = []

@@ -21,7 +21,7 @@ ALL_TERMS: Final = "All measures in the integers that are calculated with"
 def terms_tables(rows: Sequence[TermRow], beside: str, work: Work) -> Iterator[Block]:
     """Yield the terms that matter in the unit that people think in; on a page all, exactly, too.
 
-    Left out are terms that nobody asked for, and counts that say what one above them says.
+    Left out are `RARELY_SHOWN` terms that are no levels, and counts that repeat one above them.
     """
     usual = [row for row in rows if row.level or row.id not in RARELY_SHOWN]
     shown = not_twice(usual, lambda row: (row.id, (row.value, row.greedy)))
@@ -37,7 +37,7 @@ def terms_tables(rows: Sequence[TermRow], beside: str, work: Work) -> Iterator[B
 def not_twice(
     rows: Iterable[Row], of: Callable[[Row], tuple[str, tuple[int | None, ...]]]
 ) -> list[Row]:
-    """Return rows without the counts that say what one above says; ``of`` has term and values."""
+    """Return rows without counts that repeat one above; ``of`` gives a row's term and values."""
     shown: list[Row] = []
     for row in rows:
         term, values = of(row)
@@ -52,7 +52,7 @@ def not_twice(
 def terms_table(
     caption: str, rows: Sequence[TermRow], beside: str, work: Work, *, exact: bool = True
 ) -> Table:
-    """Return terms with their values, and those of another plan, which ``beside`` says whose.
+    """Return terms with their values, and those of another plan, whose title is ``beside``.
 
     Unless the table is to be ``exact``, amounts are in units that people think in.
     """

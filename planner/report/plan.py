@@ -1,6 +1,6 @@
 """A plan in every format: the parts that the plans of all schedulers have.
 
-What only the plans of one scheduler have it says itself, in `Particulars` and in its plain lines.
+The module of a scheduler adds what only its plans have, as `Particulars` and as plain lines.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from planner.report.words import (
 from planner.scheduler import Part, scheduler_of
 
 MANY, FIRST = 100, 20
-"""Of more victims there is a summary by queue; then a screen has the first ones only."""
+"""More than ``MANY`` victims have a summary by queue, and a screen lists the ``FIRST`` only."""
 
 PREEMPTION: Final = "Preemption plan"
 SHORT_DIGEST: Final = 16
@@ -50,11 +50,11 @@ BOTH, SPARED, INSTEAD = "in both", "spared", "only in this plan"
 
 
 class Particulars(NamedTuple):
-    """What only the plans of one scheduler have: who asks, the request, the victims, usage.
+    """The parts that a scheduler's own module makes: preemptor, request, victims, usage.
 
-    ``asks`` is what a preemptor is called and ``asking`` where it waits; ``found`` are facts of the
+    ``asks`` is the word for a preemptor and ``asking`` where it waits; ``found`` are facts of the
     plan itself, such as the node that it chooses. ``shares`` are those of fair sharing, ``nodes``
-    what is drawn of a topology, ``commands`` what carries the plan out.
+    the pictures of a topology, ``commands`` those that carry the plan out.
     """
 
     asks: str
@@ -69,7 +69,7 @@ class Particulars(NamedTuple):
 
 
 class Lines(Protocol):
-    """What the plain lines of plans are of one scheduler."""
+    """The plain lines of plans that a scheduler's own module makes."""
 
     def lines(self, plan: AnyPlan) -> Iterable[str]:
         """Yield the lines of a plan."""
@@ -112,7 +112,7 @@ def render(
 
 
 def overview(plans: Sequence[AnyPlan]) -> doc.Document:
-    """Return several plans, a line each: the answer, whom it takes and what these lose."""
+    """Return several plans, a line each: the answer, how many victims, and their lost work."""
     itself, *others = {scheduler_name(plan) for plan in plans}
     itself = "Scheduler" if others else itself
 
@@ -140,7 +140,7 @@ def overview(plans: Sequence[AnyPlan]) -> doc.Document:
 
 
 def document(plan: AnyPlan) -> doc.Document:
-    """Return everything there is to say of a plan."""
+    """Return the document of a plan."""
     anybody = plan.victims or (plan.greedy and plan.greedy.victims)
     rows = term_rows(plan) if anybody else []
     disruption = terms_tables(rows, scheduler_name(plan), work_of(plan))
@@ -185,7 +185,7 @@ def scheduler_at(plan: AnyPlan) -> str:
 
 
 def has_plan(plan: AnyPlan) -> bool:
-    """Say whether there is a plan, after which anything may be."""
+    """Say whether there is a plan, and so a state after it."""
     return plan.claim in {"optimal", "feasible"}
 
 
@@ -211,7 +211,7 @@ def _tiles(plan: AnyPlan) -> Iterator[doc.Tile]:
 
 
 def victims_of(plan: AnyPlan, shown: doc.Table) -> Iterator[doc.Block]:
-    """Yield the victims; very many by queue, with the first of them, and on a page all, folded."""
+    """Yield the victims; if many, by queue, then the first on a screen, all folded on a page."""
     if len(plan.victims) <= MANY:
         yield shown
         return
@@ -242,7 +242,7 @@ def victims_of(plan: AnyPlan, shown: doc.Table) -> Iterator[doc.Block]:
 
 
 def cost_columns(plan: AnyPlan) -> list[Column[Any]]:
-    """Return what victims lose: work, and the user's own cost where that is the objective."""
+    """Return columns of lost work, and of the user's own cost where that is the objective."""
 
     def cost(title: str, term: str, show: Callable[[int], str], page: str = "") -> Column[Any]:
         total = show(sum(victim.costs.get(term, 0) for victim in plan.victims))
@@ -261,7 +261,7 @@ def amount_column(
     show: Callable[[int], str],
     **more: Any,  # noqa: ANN401 - the other fields of a column
 ) -> Column[Any]:
-    """Return how much each victim holds of something, and what all do."""
+    """Return a column of the amount that each victim holds, with the sum of all."""
 
     def cell(victim: object) -> Cell:
         units = held(victim)
@@ -271,7 +271,7 @@ def amount_column(
 
 
 def _beside_greedy(plan: AnyPlan) -> Iterator[doc.Block]:
-    """Yield whom the scheduler itself would take: in common, in addition, instead."""
+    """Yield the scheduler's own victims beside the plan's: in both, spared, only in the plan."""
     greedy = plan.greedy
     if greedy is None:
         return
@@ -403,7 +403,7 @@ def _claims(
 
 
 def heading_lines(plan: AnyPlan) -> Iterator[str]:
-    """Yield the answer and what was asked."""
+    """Yield the first lines: the answer, and the question with its objective and clock."""
     yield from field_lines(plan, "preemptor status")
     yield free("explanation", plan.explanation)
     yield from uncovered_lines(plan.coverage, plan.assume)
@@ -427,12 +427,12 @@ def beside_lines(plan: AnyPlan) -> Iterator[str]:
 
 
 def outside_lines(label: str, plan: AnyPlan) -> Iterator[str]:
-    """Say which laws the scheduler's own plan does not keep, each by its id and in words."""
+    """Yield a line for each law that the scheduler's own plan breaks: its id, and a sentence."""
     return (line(label, law, Said(said)) for law, said in outside_rules(plan))
 
 
 def term_lines(rows: Iterable[TermRow], scheduler: str) -> Iterator[str]:
-    """Yield a line for each row of terms; ``scheduler`` names whose values stand beside them."""
+    """Yield a line for each row of terms; ``scheduler`` labels the values beside the plan's."""
     for row in rows:
         facts: dict[str, Any] = {"plan": row.value, scheduler: row.greedy}
         if row.level is not None:
@@ -443,7 +443,7 @@ def term_lines(rows: Iterable[TermRow], scheduler: str) -> Iterator[str]:
 
 
 def certificate_lines(plan: AnyPlan) -> Iterator[str]:
-    """Yield the terms, and why the answer may be believed: bounds, verdicts, and a summary."""
+    """Yield why the answer may be believed: bounds, verdicts, and a summary."""
     certificate = plan.certificate
     if certificate is None:
         return
@@ -474,7 +474,7 @@ def certificate_line(
     cut_off: int | None,
     **more: Value,
 ) -> str:
-    """Return the line that sums a certificate up; ``more`` stands after how many are proved."""
+    """Return the line that sums a certificate up; ``more`` follows the count of proved levels."""
     held, checked = laws_held(verdicts)
     return line(
         "certificate",

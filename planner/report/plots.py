@@ -1,7 +1,7 @@
 """Drawings: simulations over time, and algorithms beside each other.
 
-The same drawing is the same, byte for byte. Colours are those of Okabe and Ito, which colour-blind
-people can tell apart; shapes say once more what colours say.
+The same data give the same file, byte for byte. Colours are those of Okabe and Ito, which
+colour-blind people can tell apart; shapes say once more what colours say.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def draw_simulation(answer: Simulation, style: str = "svg") -> bytes:
 
 
 def chosen(answer: Simulation) -> tuple[Sequence[Fate], str]:
-    """Return who gets a line of its own, and say who is left out: first who had no trouble."""
+    """Return the workloads that get a line each, the most troubled, and a text on the others."""
     every = answer.workloads
     if len(every) <= MOST_LINES:
         return every, ""
@@ -176,7 +176,7 @@ def spans(answer: Simulation, fate: Fate, events: Iterable[Event]) -> Iterator[S
 
 
 _ALWAYS: Final[Mapping[str, Phase]] = {"pending": "waiting", "running": "running"}
-"""Without any events it did that all the time, if it was there."""
+"""The phase of a workload without any events, for the whole time, by its standing at the end."""
 _BEFORE: Final[Mapping[str, Phase | None]] = {
     "arrived": None,
     "admitted": "waiting",
@@ -247,7 +247,7 @@ MORE: Final = RED
 PALETTE: Final = ("#000000", LESS, MORE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS: Final = "osD^vPX*<>"
 SHORTEST_S: Final = 1e-6
-"""What a time counts at least, because a logarithm has no zero."""
+"""Shorter times count as this, because a logarithm has no zero."""
 
 _SPOT: Final = 10
 """The area of a point that stands for one case, in square points."""
@@ -264,7 +264,7 @@ class Scale(NamedTuple):
 
     ``label`` is its name with its unit, ``unit`` what one unit of it is. Axes are linear up to
     ``linear`` and logarithmic from there, with ``ticks``. ``ranges`` are the farther ends of the
-    ranges that gaps are counted in; ``whole`` says that they are whole numbers only.
+    ranges in which gaps are counted; ``whole`` says that all gaps are whole numbers.
     """
 
     label: str
@@ -287,7 +287,7 @@ _SCALES_OF: Final[Mapping[str, Scale]] = {
 
 
 class Side(NamedTuple):
-    """What an algorithm has, compared with the first: its name, its colour, its shape."""
+    """Cases in which an algorithm has less, as much, or more than the first: name and look."""
 
     name: str
     color: str
@@ -331,7 +331,7 @@ def draw_comparison(comparison: Comparison, style: str = "svg") -> dict[str, byt
 
 
 def scale_of(comparison: Comparison, measure: Measure) -> Scale:
-    """Return how a measure is drawn: work in hours of what people think of in these states."""
+    """Return how a measure is drawn: work in hours of the devices of these states."""
     found = _SCALES_OF[measure]
     if measure != "lost_work":
         return found
@@ -381,7 +381,7 @@ def _scatters(comparison: Comparison, measure: Measure) -> Figure:
 
 
 def _against_line(panel: Axes, points: Sequence[Pair], end: float, scale: Scale) -> None:
-    """Draw cases as points; the more of them lie on one spot, the larger it is."""
+    """Draw cases as points; the more cases lie on one spot, the larger its point is."""
     panel.plot([0, end], [0, end], color=EQUAL, linewidth=0.8, zorder=1)
     for order, side in enumerate(SIDES):
         counts = Counter(pair for pair in points if side.holds(pair.first - pair.other))
@@ -423,7 +423,7 @@ def _gaps(comparison: Comparison) -> Figure:
     measured = []
     for measure in SCORED:
         found, scale = pairs(comparison, measure), scale_of(comparison, measure)
-        # From the first range that any gap lies in to the last, and no gap at all.
+        # From the first range in which any gap lies to the last, and 0 for no gap.
         places = {-1, 1}.union(*(_places(scale.ranges, points) for points in found.values()))
         measured.append((found, scale, range(min(places), max(places) + 1)))
     for name in others:
@@ -459,7 +459,7 @@ def _range_name(scale: Scale, place: int) -> str:
 
 
 def _bars(panel: Axes, points: Sequence[Pair], used: Sequence[int], scale: Scale) -> None:
-    """Draw how many cases have a gap in each range; those without any are counted in a text."""
+    """Draw how many cases have a gap in each range; a text counts the cases without a gap."""
     counts = _places(scale.ranges, points)
     for side in SIDES:
         places = [place for place in used if place and side.holds(place)]
@@ -485,9 +485,9 @@ def _bars(panel: Axes, points: Sequence[Pair], used: Sequence[int], scale: Scale
 
 
 def _time(comparison: Comparison) -> Figure:
-    """Draw how long every answer took, and the median of sizes that are within a factor of 2.
+    """Draw how long every answer took, and the medians of ranges of sizes.
 
-    That is, from each power of 2 to the next.
+    A range goes from one power of 2 to the next.
     """
     figure, (panel,) = _new(1, 1)
     figure.set_size_inches(2.6 * _PANEL, 1.5 * _PANEL)

@@ -25,7 +25,7 @@ Style = Literal["table", "plain", "json", "markdown", "html"]
 """What ``--format`` calls the ways of writing an answer."""
 
 Answer = AnyPlan | CommonExplanation | Audit | Check | Front | Lint | Risk | WhatIf | Named
-"""What functions of the library return; others say of which scheduler they are."""
+"""What functions of the library return; those that are `Named` say of which scheduler they are."""
 
 _RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
     **dict.fromkeys(EXPLANATION.of_all(), explanation.render),
@@ -39,12 +39,12 @@ _LISTED: Final[Mapping[type, Callable[..., str]]] = {
     **dict.fromkeys(MODEL.of_all(), plan.render),
     Front: front.render,
 }
-"""What writes those that may be several."""
+"""The renderers of answers of which there may be several at once."""
 WIDTH: Final = 108
 _FRAME: Final = (
     '<iframe srcdoc="{page}" sandbox="" style="width: 100%; height: 40rem; border: 0"></iframe>'
 )
-"""A page has a style for all of itself, and none of it may reach the notebook around it."""
+"""In a frame, as the style of a page must not reach the notebook around it."""
 
 
 def render(

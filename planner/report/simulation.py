@@ -43,7 +43,7 @@ def render_timeline(answer: Simulation) -> str:
 
 
 def document(answer: Simulation) -> doc.Document:
-    """Return everything there is to say: what goes round, what happened, what became of whom."""
+    """Return the document: the loops, the events, and the fate of each workload."""
     loops = []
     for number, loop in enumerate(answer.loops[:MOST_LOOPS], start=1):
         often = "and so on for ever" if loop.endless else f"seen {plural(loop.rounds, 'time')}"
@@ -98,7 +98,7 @@ def _head(answer: Simulation) -> Iterator[Fact]:
 
 
 def _timeline(answer: Simulation) -> Iterator[doc.Block]:
-    """Yield what happened; only evictions where that is a lot."""
+    """Yield the events; only evictions where the events are many."""
     events = answer.timeline
     if len(events) > MOST_ROWS:
         events = tuple(one for one in events if one.kind == "preempted")
@@ -123,7 +123,7 @@ def _timeline(answer: Simulation) -> Iterator[doc.Block]:
 
 
 def _found(answer: Simulation) -> Iterator[Section]:
-    """Yield who evicted each other, and who was evicted too often."""
+    """Yield the pairs that evicted each other, and the workloads that were evicted too often."""
     called = answer.called
     feuds: list[Column[Feud]] = [
         Column("They evicted each other", lambda row: name(called(row.first)), folds=True),

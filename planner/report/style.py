@@ -32,23 +32,23 @@ class Said(str):
 
 
 class Word(str):
-    """One word already: what could end it is escaped."""
+    """A text that is one word already: spaces and quotes in it are escaped."""
 
     __slots__ = ()
 
 
 class Repeated(tuple[str, ...]):
-    """The values of a fact that stands there several times."""
+    """The values of a fact that a line has several times."""
 
     __slots__ = ()
 
 
 Value = str | int | float | Sequence[object] | None
-"""What a fact may be: of a list it is how many there are, and ``None`` is left out."""
+"""What a fact may be: of a list its length is written, and ``None`` is left out."""
 
 
 def line(label: str, *values: Value, **facts: Value) -> str:
-    """Return a plain line: what it says, and the `words` of it."""
+    """Return a plain line: its label, and the `words` of its values and facts."""
     return f"{label:<{LABEL_WIDTH}} {words(*values, **facts)}".rstrip()
 
 
@@ -75,12 +75,12 @@ def free(label: str, text: str) -> str:
 
 
 def each(label: str, keys: Iterable[Value], *before: Value) -> Iterator[str]:
-    """Yield a plain line for each of some values, the same ones ``before`` each."""
+    """Yield a plain line for each key, with the same values ``before`` each."""
     return (line(label, *before, key) for key in keys)
 
 
 def fields(record: object, names: str) -> dict[str, Any]:
-    """Return fields of a record by name; ``shown=field`` is one under another name."""
+    """Return fields of a record by name; ``shown=field`` gives a field another name."""
     pairs = (name.partition("=") for name in names.split())
     return {shown: getattr(record, field or shown) for shown, _, field in pairs}
 
@@ -139,8 +139,8 @@ def rendered(  # noqa: PLR0913 - one parameter a style, and the screen
 ) -> str:
     """Return answers in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``.
 
-    ``whole`` is the record of them all, for JSON; ``noun`` is what a page calls one of several.
-    Several end with their ``overview``, which a page in a browser has as its contents.
+    ``whole`` is the record of all answers, for JSON; ``noun`` is a page's word for one of several.
+    Several answers end with their ``overview``; an HTML page has contents instead.
     """
     if style == "json":
         return dump(whole)
@@ -148,7 +148,7 @@ def rendered(  # noqa: PLR0913 - one parameter a style, and the screen
         return "\n".join("".join(f"{text}\n" for text in lines(one)) for one in answers)
     documents = list(map(document, answers))
     if style == "html":
-        # Each loads a library of its own, and plain lines need none of them.
+        # Loaded here and below only when needed: plain lines need none of these modules.
         from planner.report.html.page import page  # noqa: PLC0415
 
         return page(documents, noun)
@@ -167,12 +167,12 @@ class Renderer(Protocol[Whole_contra]):
     """Writes a result in a style."""
 
     def __call__(self, answer: Whole_contra, style: str, *, width: int, color: bool) -> str:
-        """Return it as ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
+        """Return the result as ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
         ...
 
 
 OWN: Final = Part[Renderer[Any]]("renderer")
-"""What writes the answers that only one scheduler has."""
+"""The renderers of answers that only one scheduler has."""
 
 
 def renderer(
@@ -180,7 +180,7 @@ def renderer(
     document: Callable[[Whole], Document],
     csv: Callable[[Whole], str] | None = None,
 ) -> Renderer[Whole]:
-    """Return what writes one kind of result in every style; some are to be had as CSV, too."""
+    """Return the renderer of one kind of result in every style; with ``csv`` also as CSV."""
 
     def render(answer: Whole, style: str, *, width: int, color: bool) -> str:
         if csv is not None and style == "csv":

@@ -1,8 +1,8 @@
 """Any document on a screen: facts, tables and texts, as wide as there is room.
 
-A table that is too wide gives way in this order: columns that repeat what is said below it go;
-names move below others (`Column.below`); columns with a rank are left out, which is said. Words
-and names stay whole as long as that makes room.
+A table that is too wide is narrowed in this order: columns that repeat a text below the table are
+left out; columns move below others (`Column.below`); columns with a rank are left out, with a note.
+Words and names stay whole as long as that makes room.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _GAP: Final = "  "
 _APART: Final = "   "
 """What stands between a fact at the top and a remark on it."""
 _JOINTS: Final = "/-.,:_="
-"""After these a word may be broken that is longer than a line."""
+"""Characters after which a word that is longer than a line may be broken."""
 
 Line = list[tuple[str, str]]
 """Texts, each with its style: words of `_SGR`."""
@@ -105,9 +105,9 @@ def _parts_of(document: doc.Document, width: int) -> Iterator[list[Line]]:
 
 
 def _parts(section: Section, width: int) -> Iterator[list[Line]]:
-    """Yield what stands apart; texts, facts and names follow one another without a gap.
+    """Yield the parts of a section, with a gap between; texts, facts and names make one part.
 
-    Lines to be copied are not among it: a section ends with them.
+    Lines to be copied are in none of them: they follow at the end of the section.
     """
     title: list[Line] = []
     if section.heads:
@@ -164,7 +164,7 @@ def _size(line: Line) -> int:
 
 
 def _wrapped(lines: Iterable[Line], width: int) -> list[Line]:
-    """Break lines between words; what follows is indented as far as its line is.
+    """Break lines between words; the rest of a line is indented as far as its start.
 
     Only a word that is longer than a line is broken itself, after a joint where it has one.
     """
@@ -193,7 +193,7 @@ def _words(line: Line, room: int) -> Iterator[tuple[str, str, str]]:
         for before, whole in re.findall(r"( *)([^ ]+)", text):
             space, word = before, whole
             while cells(word) > room:
-                # The start of a word that there is room for, up to a joint that is not far before.
+                # The longest start of the word that fits, or up to a joint in its second half.
                 end = next(n for n in range(len(word), 0, -1) if cells(word[:n]) <= room)
                 joint = max(word.rfind(joint, 0, end) for joint in _JOINTS) + 1
                 head = word[: joint if joint > end // 2 else end]
@@ -203,14 +203,14 @@ def _words(line: Line, room: int) -> Iterator[tuple[str, str, str]]:
 
 
 class _Shown(Struct, frozen=True):
-    """A column as it stands on a screen: lines of its title, and of each of its cells."""
+    """A column on a screen: the lines of its title, and of each of its cells."""
 
     column: Column[Any]
     title: list[Line]
     rows: list[list[Line]]
 
     def lines(self) -> Iterator[Line]:
-        """Yield all that needs room."""
+        """Yield all lines that need room: title, total and cells."""
         yield from self.title
         yield [(clean(self.column.total), "")]
         for row in self.rows:
@@ -218,13 +218,13 @@ class _Shown(Struct, frozen=True):
 
     @property
     def wanted(self) -> int:
-        """How wide it would be."""
+        """How wide the column would be without folding."""
         return max(map(_size, self.lines()))
 
     def needed(self, *, words: bool = True, least: int | None = None) -> int:
-        """Return how much room it needs: all, unless it folds, and then no less than ``least``.
+        """Return how narrow the column can be: as wide as `wanted` unless it folds.
 
-        ``words`` says that its words stay whole, and so do names.
+        A column that folds needs at least ``least``; with ``words`` its words and names stay whole.
         """
         if not self.column.folds:
             return self.wanted
@@ -254,7 +254,7 @@ def _table(block: doc.Table, width: int) -> tuple[list[Line], list[str]]:
     shapes = list(_shapes(every, width))
     found, most = next((one for one in shapes if fits(one[0])), shapes[-1])
     by_title = {one.column.title: one.column for one in every}
-    # Before any is left out, all that may stand below others do, and stay as long as these.
+    # Before any column is left out, all that have a ``below`` stand there, and go with that column.
     left_out = [
         one.column
         for one in every
@@ -288,7 +288,7 @@ def _shapes(every: Sequence[_Shown], width: int) -> Iterator[tuple[list[_Shown],
 
 
 def _stacked(shown: Sequence[_Shown], titles: Sequence[str]) -> list[_Shown]:
-    """Return columns of which some stand below others, indented; there nothing says nothing."""
+    """Return columns with those of ``titles`` below others, indented; empty values have no line."""
     done = {one.column.title: one for one in shown}
     for base in reversed(shown):
         for one in shown:
@@ -314,7 +314,7 @@ def _indented(lines: Iterable[Line]) -> list[Line]:
 
 
 def _widths(shown: Sequence[_Shown], width: int) -> list[int]:
-    """Return how wide each column is: the widest that may fold give way to the others."""
+    """Return how wide each column is: the widest of those that fold are narrowed first."""
     widths = [one.wanted for one in shown]
     room = width - len(_GAP) * (len(shown) - 1)
     for words, most in ((True, None), (True, 0), (False, LEAST)):
@@ -357,7 +357,7 @@ def _row(
 
 
 def _text(cell: Cell, gap: str = " ") -> list[Line]:
-    """Return a value with the remark on it, and under both the same in another unit."""
+    """Return the lines of a value: with its remark, and below it the same in another unit."""
     text = short(cell.text) if cell.is_name else clean_lines(cell.text)
     lines: list[Line] = [[(part, STYLES[cell.tone])] for part in text.split("\n")]
     if cell.aside:

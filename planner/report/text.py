@@ -24,7 +24,7 @@ _SMALLEST_SHARE: Final = 0.001
 
 
 def clean(text: str) -> str:
-    """Return the text with everything a terminal might obey written as an escape.
+    """Return the text with every character that could control a terminal written as an escape.
 
     Names come from a dump that anyone may have written: control characters, line breaks,
     escape sequences and marks that reverse the reading direction must not reach the screen.
@@ -112,7 +112,7 @@ def moment(time: datetime) -> str:
 
 
 def some_of(shown: Sequence[str], count: int) -> str:
-    """Return the first names of as many as there are, and how many more these are."""
+    """Return the names that are shown, and how many more of ``count`` there are."""
     more = count - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 

@@ -48,9 +48,9 @@ def _greedy(plan: AnyPlan) -> AnyPlan:
 
 
 def document(answer: WhatIf) -> doc.Document:
-    """Return everything there is to say: the answers, the victims, and what is lost."""
+    """Return the document: the answers, the victims, and the disruption."""
     said: tuple[doc.Block, ...] = (doc.Only("page", tuple(_hit(answer))),)
-    # What goes elsewhere, by whose answer.
+    # The pods that are placed elsewhere, and by whose answer.
     owners = (scheduler_name(answer.after), answer.greedy), ("Plan", answer.optimum)
     moves = [(owner, one) for owner, difference in owners for one in difference.moved]
     if answer.greedy.is_none and answer.optimum.is_none:
@@ -79,7 +79,7 @@ def document(answer: WhatIf) -> doc.Document:
 
 
 def _hit(answer: WhatIf) -> Iterator[doc.Block]:
-    """Yield who is a victim no longer and who is newly, of the plan and of the scheduler's own."""
+    """Yield who is no longer a victim, and who newly is one, of the plan and of the scheduler."""
     names: dict[str, str] = {}
     for side in _sides(answer):
         names |= victim_names(side.plan)
@@ -144,7 +144,7 @@ def _victim_table(sides: Sequence[_Side], plan: AnyPlan) -> doc.Table:
 
 
 def _move_table(rows: Sequence[tuple[str, Move]]) -> doc.Table:
-    """Return which pods go elsewhere, and in whose answer."""
+    """Return which pods are placed elsewhere, and by whose answer."""
 
     def on(places: Mapping[str, int]) -> Cell:
         pods = [f"{place} {count}" for place, count in places.items()]
@@ -196,7 +196,7 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> doc
 def _lines(answer: WhatIf) -> Iterator[str]:
     after, sides = answer.after, _sides(answer)
     yield line("preemptor", answer.preemptor)
-    # Under what the scheduler calls a queue: cluster_queue of Kueue.
+    # The label is the scheduler's own word for a queue, such as cluster_queue for Kueue.
     queue = _INNER_CAPITAL.sub("_", scheduler_of(after).words.queue).lower()
     yield line(queue, after.preemptor_queue)
     yield line("objective", after.objective)

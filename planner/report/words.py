@@ -24,16 +24,17 @@ from planner.scheduler import scheduler_of
 from planner.term import ACCELERATOR, text_of, unit_weight, value_of
 
 COUNTING: Final = frozenset({"D2", "count", "cost"})
-"""Terms whose bound says, in the reader's own unit, how many or how much must go."""
+"""Terms whose bound says how many victims, or how much cost, no legal plan can do without."""
 
 WORK_UNIT: Final = "accelerator-seconds"
 SIZE_UNIT: Final = "1/32000 accelerator"
 
 
 class Work(NamedTuple):
-    """In what people think of work: what it is called, and how many make up one accelerator.
+    """A unit that people think of work in: its names, and how many devices make one accelerator.
 
-    ``hours`` are hours of ``devices``, ``short`` is the same for the title of a column.
+    ``hours`` are hours of ``devices``, ``short`` is the same for the title of a column, ``each``
+    the number of devices.
     """
 
     hours: str
@@ -47,11 +48,11 @@ class Work(NamedTuple):
         return hours(accelerator_seconds * self.each)
 
     def unit(self, unit: str) -> str:
-        """Return the unit that stands for one of a term: hours of work, or devices."""
+        """Return the unit in which people think of a term: hours of work, devices, or its own."""
         return {WORK_UNIT: self.hours, SIZE_UNIT: self.devices}.get(unit, unit)
 
     def amount(self, unit: str, value: float) -> str:
-        """Return an amount, which may be negative, in the unit that stands for its own."""
+        """Return an amount of a term, which may be negative, in its `unit` for people."""
         if unit == WORK_UNIT:
             return self.lost(value)
         if unit == SIZE_UNIT:
@@ -81,7 +82,7 @@ CORES: Final = Work(
 
 
 def work_in(resources: Iterable[str]) -> Work:
-    """Return in what people think of work on some resources: in cores if there is nothing larger.
+    """Return the unit for work on some resources: CPU cores if there is nothing larger.
 
     Source: docs/design/objectives.md §2.
     """
@@ -89,7 +90,7 @@ def work_in(resources: Iterable[str]) -> Work:
 
 
 def work_of(*plans: AnyPlan) -> Work:
-    """Return in what people think of the work that plans lose."""
+    """Return the unit for the work that plans lose."""
     every = [one for plan in plans for one in (plan, plan.greedy) if one is not None]
     return work_in(resources_of(*every))
 
@@ -107,8 +108,8 @@ ONE_ENGINE: Final = ENGINES[0]
 class TermRow(Struct, frozen=True):
     """One measure of disruption, for a plan and for the scheduler's own.
 
-    ``level`` is its place among the levels of the objective, from 1, and ``bound`` what is
-    proved of it there; both are ``None`` for a term that is only reported. ``proof`` is what the
+    ``level`` is its place among the levels of the objective, from 1, and ``bound`` the proven
+    bound of that level; both are ``None`` for a term that is only reported. ``proof`` is what the
     level rests on, if it is more than one engine's word.
     """
 
@@ -135,9 +136,9 @@ def level_rows(
     greedy: Mapping[str, int] | None,
     scheduler: str,
 ) -> list[TermRow]:
-    """Return levels in order, then every term that is no level itself, beside those of another.
+    """Return levels in order, then every term that is no level itself, beside another plan's.
 
-    ``greedy`` are the terms of the other plan, if any; ``scheduler`` says in whose words.
+    ``greedy`` are the terms of the other plan, if any; titles are in the words of ``scheduler``.
     """
     rows = []
     for number, one in enumerate(levels, start=1):
@@ -218,9 +219,9 @@ def more_than_greedy(plan: AnyPlan) -> str:
 
 
 def main_bound(certificate: Certificate) -> SolverFreeBound | BoundByRows | None:
-    """Return the bound to show where one is enough: that of the first level that counts.
+    """Return the bound to show where one is enough: that of the first level in `COUNTING`.
 
-    Of that level it is a sum of rows where one row alone bounds it lower.
+    If none is there, it is that of the first level; of several for a level, the highest.
     """
     stated = certificate.bounds_by_hand
     counting = (bound for bound in stated if bound.term in COUNTING)
@@ -230,7 +231,7 @@ def main_bound(certificate: Certificate) -> SolverFreeBound | BoundByRows | None
 
 
 def by_hand_in_words(certificate: Certificate) -> str:
-    """Say how many levels a reader can follow by adding up; empty if none but by being 0."""
+    """Say how many levels a reader can check by adding up; empty if only those of value 0."""
     shown = certificate.shown
     if not shown.one_row + shown.multipliers:
         return ""
@@ -240,7 +241,7 @@ def by_hand_in_words(certificate: Certificate) -> str:
 
 
 def shown_in_words(shown: Shown) -> str:
-    """Say how many levels rest on what."""
+    """Say how many levels rest on which kind of proof."""
     counts = (
         (shown.zero, "that cannot be below 0"),
         (shown.one_row, "by one row"),
@@ -274,12 +275,12 @@ def contrast(plan: AnyPlan, greedy: AnyPlan) -> Contrast:
 
 
 def if_ever(greedy: AnyPlan) -> str:
-    """Return words to begin with where the scheduler would never come to the preemptor."""
+    """Return the start of a sentence where the scheduler never comes to the preemptor, else ""."""
     return "If it came to that, " if greedy.never_comes else ""
 
 
 def cautions(plan: AnyPlan) -> Iterator[str]:
-    """Yield remarks about a plan: fewer victims may be the more expensive ones."""
+    """Yield a remark on a plan whose victims lose more work than the scheduler's own."""
     if not (plan.victims and plan.greedy and plan.greedy.victims):
         return
     if plan.greedy.outside_rules:  # then no other objective can offer it either
@@ -297,7 +298,7 @@ def cautions(plan: AnyPlan) -> Iterator[str]:
 def proof_in_words(certificate: Certificate, *, ties: bool = True) -> str:
     """Return what a certificate rests on; empty if it claims nothing.
 
-    ``ties`` says whether which of equals was taken is part of what is claimed.
+    ``ties`` says whether the certificate also claims which of equal plans is taken.
     """
     parts = list(_levels(certificate, ties))
     if parts and certificate.corrected:

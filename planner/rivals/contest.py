@@ -1,4 +1,4 @@
-"""One case and one objective as a rival meets it: who may go, what counts, and who judges.
+"""One case and one objective as a rival meets them: the candidates, the levels, and the judge.
 
 A rival may ask the verifier as often as its effort permits. Effort is counted in judgements, nodes
 and the solver's own units of work and not in seconds, so that an answer does not depend on the
@@ -26,10 +26,10 @@ from planner.solver.start import AnyPlanning
 class Effort(NamedTuple):
     """What a rival may spend on one answer, or on one question to an engine.
 
-    ``judgements`` of the verifier by who draws, others ask as often as they have to; ``work`` in
-    CP-SAT's units of deterministic time for a question; ``nodes`` of a search tree of SCIP or HiGHS
-    for a question; ``seconds`` of the clock for an answer, the only bound that depends on the
-    machine.
+    ``judgements`` of the verifier bound a rival that draws, the others ask as often as they have
+    to; ``work`` in CP-SAT's units of deterministic time for a question; ``nodes`` of a search tree
+    of SCIP or HiGHS for a question; ``seconds`` of the clock for an answer, the only bound that
+    depends on the machine.
     """
 
     judgements: int
@@ -41,8 +41,8 @@ class Effort(NamedTuple):
 class Found(NamedTuple):
     """What a rival answers.
 
-    ``chosen`` are positions, ``None`` for no victims; ``proved`` says that it claims to have proved
-    its answer best, or that there is none.
+    ``chosen`` are the positions of its victims, ``None`` if it found none; ``proved`` says that it
+    claims to have proved this best, or that no legal set exists.
     """
 
     chosen: Sequence[int] | None
@@ -54,10 +54,10 @@ class SpentError(Exception):
 
 
 class Rivalry(Protocol):
-    """What rivals ask of a scheduler. The planning is its own."""
+    """What the rivals need to know of a scheduler. Each planning is one of that scheduler."""
 
     ROOM: Collection[Law]
-    """Laws about room that nobody's going does not break, as nobody is asked for room then."""
+    """Laws about room that the empty victim set does not break, as they are not tested for it."""
 
     def prepare(
         self,
@@ -74,26 +74,26 @@ class Rivalry(Protocol):
         ...
 
     def places(self, planning: Any) -> Sequence[Sequence[int]]:  # noqa: ANN401
-        """Return the candidates by what stands for a node: the node, or the queue without one."""
+        """Return the candidates of each node, or of each queue where a scheduler has no nodes."""
         ...
 
     def own(self, planning: Any) -> BoolArray:  # noqa: ANN401
-        """Return who is of the preemptor's own queue: (W,)."""
+        """Say of each workload whether it is in the preemptor's own queue: (W,)."""
         ...
 
     def below(self, planning: Any) -> BoolArray:  # noqa: ANN401
-        """Return who has a lower priority than the preemptor: (W,)."""
+        """Say of each workload whether its priority is lower than the preemptor's: (W,)."""
         ...
 
 
 _CLOSE: Final = 0.1
-"""The last part of the time, in which nobody can tell who ended by himself."""
+"""The last share of the time: a rival that ends in it may have been stopped by the clock."""
 RIVALRY: Final = Part[Rivalry]("rivals")
 
 
 @dataclass(slots=True)
 class Judge:
-    """The verifier, asked at most so many times, if that is bounded, and not after a deadline."""
+    """The verifier, asked at most ``most`` times, if that is given, and not after a deadline."""
 
     ask: Callable[[Sequence[int]], Iterable[str]]
     most: int | None
@@ -112,7 +112,7 @@ class Judge:
 
 
 def laws_of(broken: Iterable[str]) -> frozenset[str]:
-    """Return the ids of laws that are told in words."""
+    """Return the ids of laws from the sentences that say how they are broken."""
     return frozenset(said.partition(" ")[0] for said in broken)
 
 
@@ -120,7 +120,7 @@ def laws_of(broken: Iterable[str]) -> frozenset[str]:
 class Contest:
     """One case and one objective.
 
-    ``profile`` has the levels of the state; ``seed`` names what is drawn, and is ``None`` for a
+    ``profile`` has the levels of the state; ``seed`` fixes the random draws, and is ``None`` for a
     rival that draws nothing.
     """
 
@@ -139,7 +139,7 @@ class Contest:
 
     @property
     def part(self) -> Rivalry:
-        """What is asked of the scheduler."""
+        """What the rivals need to know of the scheduler."""
         return RIVALRY.of(self.planning)
 
     @property
@@ -154,7 +154,7 @@ class Contest:
 
     @cached_property
     def room(self) -> frozenset[str]:
-        """The laws about room: those that nobody's going breaks, and some that it cannot."""
+        """The laws about room: those that the empty victim set breaks, and `Rivalry.ROOM`."""
         known = frozenset(law.id for law in self.part.ROOM)
         return laws_of(self.planning.broken_by(())) | known
 
@@ -169,7 +169,7 @@ class Contest:
         return [list(pool) for pool in self.part.pools(self.planning) if pool]
 
     def values(self, chosen: Sequence[int]) -> tuple[int, ...]:
-        """Return the levels of a victim set, the number of names last."""
+        """Return the values of a victim set by level, with the number of workloads it names."""
         terms = self.table.evaluate(chosen)
         return tuple(sum(terms[term] for term in each) for each in with_names(self.profile.levels))
 
@@ -178,13 +178,13 @@ class Contest:
         return not self.judge.broken(chosen)
 
     def makes_room(self, chosen: Sequence[int]) -> bool:
-        """Say whether victims leave room, lawful or not."""
+        """Say whether victims make room, lawful or not."""
         return not self.judge.broken(chosen) & self.room
 
     def add_until_legal(self, order: Iterable[int]) -> list[int] | None:
-        """Add candidates in an order until they make room, passing over whoever breaks a law.
+        """Add candidates in an order until they make room, leaving out each that breaks a law.
 
-        ``None`` if they never do.
+        ``None`` if they never make room.
         """
         chosen: list[int] = []
         for position in order:
@@ -202,7 +202,7 @@ class Contest:
     def spare(
         self, order: Iterable[int], chosen: Iterable[int], enough: Callable[[Sequence[int]], bool]
     ) -> list[int]:
-        """Spare victims in an order, each without whom the rest is enough."""
+        """Go through an order, and spare each victim without which the rest is still enough."""
         kept = list(chosen)
         for position in order:
             rest = [one for one in kept if one != position]
@@ -211,9 +211,9 @@ class Contest:
         return kept
 
     def best_of_pools(self, choose: Callable[[list[int]], list[int] | None]) -> Found:
-        """Choose in each pool, if that can be, and give back who is not needed.
+        """Choose victims in each pool, where possible, and spare those that are not needed.
 
-        The best answer by the objective counts, the first of equals.
+        The best answer by the objective counts, the first of equal ones.
         """
         chosen = (choose(pool) for pool in self.pools())
         answers = [self.give_back(one) for one in chosen if one is not None]

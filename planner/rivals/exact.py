@@ -1,11 +1,11 @@
 """Engines on the model as it stands, and the planner's own search, whole or without a part.
 
 The engines have one column for each candidate, and go level after level: there are no classes, no
-bounds known before, no hints and no start. What an engine finds that the scheduler's own arithmetic
-refuses is cut off, and it is asked again: that belongs to the laws. Of the planner's own search
-those parts are taken out that can be, cleanly. The engines in the part of proofs, and the branching
-of proof trees, begin where the search has ended: they are in ``certified``, and in none of the
-others.
+bounds known before, no hints and no start. An answer that the scheduler's own arithmetic refuses is
+cut off, and the engine is asked again: that belongs to the laws. Of the planner's own search each
+part is left out in turn that can be left out cleanly. The engines that help with proofs, and the
+branching of proof trees, begin where the search has ended: ``certified`` has them, and none of the
+other rivals.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from planner.solver.start import solve
 MOST_CUTS: Final = 100
 """Answers that are refused, cut off one by one, before an engine is given up."""
 _NEARLY: Final = 1e-6
-"""What a value of a linear program may be above a whole number and still count as it."""
+"""How far a value of a linear program may be above a whole number and still count as that."""
 
 
 class Said(NamedTuple):
-    """What an engine says: a value per variable, if any, and whether it claims a proof."""
+    """An engine's answer: a value for each variable, if any, and whether it claims a proof."""
 
     point: Sequence[float] = ()
     proved: bool = False
@@ -81,7 +81,7 @@ def by_engine(engine: Engine) -> Callable[[Contest], Found]:
             objective = express(stated.formulation, contest.table, measure)
             found, sure = _lawful(contest, stated, engine, objective)
             proved = proved and sure
-            # A level without any answer, after one that had some, is the engine's contradiction.
+            # No answer to a level, after one to the level before, is the engine's contradiction.
             if found is None:
                 break
             chosen = list(stated.search.classes.take(found))
@@ -110,10 +110,10 @@ def _lawful(
 
 
 def rounding(contest: Contest) -> Found:
-    """Solve the relaxation level after level; take candidates by what is left of them there.
+    """Solve the relaxation level after level; take candidates by their fractions in its solution.
 
-    The largest fraction first, of equals in the scheduler's order, until there is room; then who is
-    not needed is given back. Each pool of candidates is tried; the best by the objective counts.
+    The largest fraction comes first, equal ones in the scheduler's order, until there is room; then
+    victims that are not needed are spared. Of all pools the best answer by the objective counts.
     """
     stated = Stated(contest)
     point: Sequence[float] = ()
@@ -125,7 +125,7 @@ def rounding(contest: Contest) -> Found:
             break
         point = found
         least = objective.constant + sum(c * point[v] for v, c in objective.terms.items())
-        # The next whole value: a fraction of the least cannot be kept in a model of integers.
+        # The next whole value: a model of integers cannot state a fractional least value.
         stated.builder.add(objective <= int(-(-(least - _NEARLY) // 1)))
     first = stated.search.classes.first  # the candidate of each class
     share = {int(first[k]): point[index] for k, index in stated.take.items() if point}
@@ -140,7 +140,7 @@ Change = Callable[[Search], Search]
 
 
 class WithoutHints(Search):
-    """A search whose solver starts from nothing, though an answer is known."""
+    """A search that gives the solver no hint, though an answer is known."""
 
     __slots__ = ()
 
@@ -160,7 +160,7 @@ class WithoutFixing(Search):
 class Unbounded:
     """Rules that bound no cost from below: neither by single rows nor by a linear program.
 
-    All else is that of the rules which they are made from.
+    Everything else is taken from the rules that they are made from.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -199,7 +199,7 @@ def _without_bounds(search: Search) -> Search:
 def by_search(change: Change | None = None, *, classes: bool = True) -> Callable[[Contest], Found]:
     """Return the rival that searches as the planner does, with a change.
 
-    Without ``classes`` each candidate is one of its own.
+    Without ``classes`` each candidate is a class of its own.
     """
 
     def answer(contest: Contest) -> Found:
@@ -231,4 +231,4 @@ SEARCHES: Final[Mapping[str, Callable[[Contest], Found]]] = {
     "search-hints": by_search(partial(changed, WithoutHints)),
     "search-attempts": by_search(with_one_attempt),
 }
-"""The search, and the search without what its name takes away."""
+"""The search, and the search without the part that its name ends in."""

@@ -1,4 +1,4 @@
-"""What rivals ask of Kueue. Quota has no nodes: a ClusterQueue stands for one."""
+"""What the rivals need to know of Kueue. Quota has no nodes: ClusterQueues take their place."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def places(planning: Planning) -> Sequence[Sequence[int]]:
 
 
 def own(planning: Planning) -> BoolArray:
-    """Return who is of the preemptor's ClusterQueue: (W,)."""
+    """Say of each workload whether it is in the preemptor's ClusterQueue: (W,)."""
     mine: BoolArray = planning.problem.queue == planning.problem.path[0]
     return mine
 
 
 def below(planning: Planning) -> BoolArray:
-    """Return who has a lower priority than the preemptor: (W,)."""
+    """Say of each workload whether its priority is lower than the preemptor's: (W,)."""
     lower: BoolArray = planning.problem.priority < planning.problem.preemptor_priority
     return lower

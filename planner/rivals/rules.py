@@ -1,6 +1,6 @@
-"""Rules of thumb: each is a page of its source, and none looks at the objective but where said.
+"""Rules of thumb: each follows its source, and ignores the objective unless its docstring names it.
 
-Random orders and local search look at it; what they draw is named by a seed.
+Random orders and local search compare by the objective; a seed fixes what they draw.
 
 Sources: kubernetes pkg/scheduler/framework/preemption/preemption.go ``pickOneNodeForPreemption``
 and pkg/scheduler/framework/plugins/defaultpreemption ``SelectVictimsOnNode``; volcano
@@ -26,8 +26,8 @@ def greedy(contest: Contest) -> Found:
 def smallest(contest: Contest) -> Found:
     """Take the smallest candidate that is sufficient, or else the largest, until there is room.
 
-    Sufficient is who holds all that is still missing. In the end whoever is not needed is spared.
-    Of several nodes the best by the objective counts.
+    A candidate is sufficient if it holds all that is still missing. In the end victims that are not
+    needed are spared. Of several nodes the best answer by the objective counts.
     """
     table = contest.table
     contested, size = list(table.contested), table.size.__getitem__
@@ -52,10 +52,10 @@ def smallest(contest: Contest) -> Found:
 
 
 def kube_scheduler(contest: Contest) -> Found:
-    """Choose as kube-scheduler does for a pod, a ClusterQueue standing for a node where none is.
+    """Choose as kube-scheduler does for a pod, with ClusterQueues in the place of missing nodes.
 
-    On each node all pods of a lower priority go if that makes room; from the highest priority
-    down, the longest running first, each is spared that can be. Of the nodes the one is chosen
+    On each node all pods of a lower priority are victims if that makes room; from the highest
+    priority down, the longest running first, each that is not needed is spared. The node is chosen
     whose highest priority of a victim is the lowest; then the smallest sum of priorities; then the
     fewest victims; then the latest start of a victim of the highest priority.
     PodDisruptionBudgets come first there and are in none of these states.
@@ -64,7 +64,7 @@ def kube_scheduler(contest: Contest) -> Found:
     rank, age = contest.table.priority, contest.table.separable["time"]
 
     def as_a_node(victims: Sequence[int]) -> tuple[int, ...]:
-        """Return what nodes are compared by; the less, the better."""
+        """Return the numbers by which nodes are compared; the less, the better."""
         priorities = [int(rank[position]) for position in victims]
         highest = max(priorities, default=0)
         oldest = max((int(age[p]) for p in victims if rank[p] == highest), default=0)
@@ -84,9 +84,9 @@ def kube_scheduler(contest: Contest) -> Found:
 def volcano(contest: Contest) -> Found:
     """Preempt in the own queue as Volcano does and, where that makes no room, reclaim from others.
 
-    Lowest priority first, of equals the newest; reclaim passes over whose queue would fall below
-    what it deserves, which are the laws of these states. The first node with room is it, and nobody
-    is given back.
+    The lowest priority comes first, of equal ones the newest; reclaim passes over candidates whose
+    queue would fall below what it deserves, which the laws of these states decide. The first node
+    with room is taken, and no victim is spared afterwards.
     """
     own, below = contest.part.own(contest.planning), contest.part.below(contest.planning)
     rank, age = contest.table.priority, contest.table.separable["time"]
@@ -101,13 +101,13 @@ def volcano(contest: Contest) -> Found:
 
 
 MOVES = 20
-"""Moves that local search looks at, for each judgement it may ask for."""
+"""Moves that local search tries for each judgement it may ask for."""
 
 
 def random_restarts(contest: Contest) -> Found:
     """Take candidates in a random order as the scheduler does, again and again; keep the best.
 
-    A round ends as the scheduler's own does: who is not needed is given back, in reverse order.
+    A round ends as the scheduler's own does: victims not needed are spared, in reverse order.
     """
     best: Sequence[int] | None = None
     with suppress(SpentError):  # no judgement is left
@@ -120,8 +120,8 @@ def random_restarts(contest: Contest) -> Found:
 def local_search(contest: Contest) -> Found:
     """Improve the scheduler's own victims, or else random ones, by small moves while they last.
 
-    A move drops a victim, exchanges one for one, or two for one; it is made if the objective
-    becomes less and no law is broken.
+    A move drops a victim, or exchanges one or two victims for another one; it is made if the
+    objective becomes less and no law is broken.
     """
     start, chance = contest.planning.greedy_positions(), contest.chance
     best: Sequence[int] | None = None

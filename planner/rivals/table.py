@@ -1,4 +1,4 @@
-"""All rivals by name, each with what it is in a line and where it comes from."""
+"""All rivals by name, each with a line about it and its source."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Family = Literal["rule", "heuristic", "engine", "planner"]
 class Rival(NamedTuple):
     """A way to choose victims.
 
-    ``drawn`` says that it draws, so that its answer depends on a seed; ``counts`` that it looks at
-    the objective: one that does not has the same answer under every one; ``certifies`` that it
-    waits for proof trees.
+    ``drawn`` says that it draws at random, so that its answer depends on a seed; ``counts`` that it
+    looks at the objective: without, its answer is the same under every objective; ``certifies``
+    that it waits for proof trees.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What rivals ask of YuniKorn: all victims are on one node."""
+"""What the rivals need to know of YuniKorn, where all victims are on one node."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ places = pools
 
 
 def own(planning: YuniKornPlanning) -> BoolArray:
-    """Return who is of the queue of the ask: (W,)."""
+    """Say of each allocation whether it is in the queue of the ask: (W,)."""
     mine: BoolArray = planning.problem.queue == planning.problem.own_queue
     return mine
 
 
 def below(planning: YuniKornPlanning) -> BoolArray:
-    """Return who has a lower priority than the ask, without offsets of queues: (W,)."""
+    """Say of each allocation whether its priority is lower, without offsets of queues: (W,)."""
     lower: BoolArray = planning.problem.priority < planning.problem.ask.priority
     return lower

@@ -1,7 +1,7 @@
 """A plan carried out in a cluster, one call of kubectl after the other.
 
-record.py  what was done, and what came of it
-kueue/     the two ways that a live Kueue goes along with: evictions behind a hold, and boosts
+record.py  the record of a run: its steps, and its outcome
+kueue/     the two ways that work with a live Kueue: evictions behind a hold, and boosts
 """
 
 from __future__ import annotations
@@ -14,5 +14,5 @@ from planner.scheduler import Part
 COMMANDS: Final = Part[Callable[[Any, Any, Sequence[str]], Any]]("commands")
 """Returns a plan for a state with the commands that carry it out, or why there are none.
 
-They have some options of kubectl at their ends.
+The given options of kubectl stand at the end of each command.
 """

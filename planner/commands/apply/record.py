@@ -1,4 +1,4 @@
-"""What was done to carry out a plan, and what came of it."""
+"""The record of carrying out a plan: the steps that were done, and the outcome."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ApplyStatus = Literal[
     "planned", "nothing", "applied", "otherwise", "refused", "stopped", "interrupted", "undone"
 ]
 """planned: nothing was run, as asked. nothing: Kueue evicts the victims by itself. applied: the
-preemptor holds quota, and nobody but the victims was evicted. otherwise: all was done, and Kueue
-did something else than planned. refused: nothing was changed. stopped: some of it was done, and
-then something was in the way. interrupted: so did the user. undone: what an earlier run had left
-behind was taken back."""
+preemptor holds quota, and only the victims were evicted. otherwise: all steps were done, and Kueue
+did something else than planned. refused: nothing was changed. stopped: a step could not be done.
+interrupted: the user interrupted the run. undone: what an earlier run had left behind was taken
+back."""
 
 
 class Step(Command):

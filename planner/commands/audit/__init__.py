@@ -1,11 +1,11 @@
 """Many states, each of its pending workloads: the scheduler's own answer beside the optimum.
 
-instance.py  files, folders and recorded lines to packed states, and these to instances; what is
-             asked of many of them, done with each as a batch
+instance.py  packed states of files, folders and recorded lines, and the instances they open to; a
+             question about many states, answered as a batch
 judge.py     one pending workload: what is wrong with the scheduler's own answer; all of one state
-             in memory, or of many in files; many cases to totals
-kueue.py     what documented precedence leaves of it; the same with pods placed at will
-record.py    what comes out: cases, failures, totals
+             in memory, or of many in files; totals of many cases
+kueue.py     fewer victims under documented precedence; the planning with pods placed at will
+record.py    the result: cases, failures, totals
 
 Source: docs/design/theory.md §1; docs/design/needs.md §1.
 """

@@ -1,4 +1,4 @@
-"""Files, folders and recorded lines to states; what is asked of many, and their batch.
+"""The states of files, folders and recorded lines; a question about many states, as a batch.
 
 States are packed, so that another process can open them; each is a task, here or on a cluster.
 """
@@ -39,7 +39,7 @@ _WHOLE: Final = tuple(
     for kind in (b"ClusterQueue", b"Workload")
 )
 RECORDED: Final = Part[Callable[..., Recorded | None]]("recorded")
-"""Reads a recorded line, if it is of the scheduler."""
+"""Reads a recorded line; ``None`` if it is of another scheduler."""
 
 
 class Packed(Struct, frozen=True):
@@ -50,14 +50,14 @@ class Packed(Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of what is in it."""
+        """The SHA-256 of its content."""
         if isinstance(self.content, bytes):
             return hashlib.sha256(self.content).hexdigest()
         return self.content.digest
 
 
 class Instance(Struct, frozen=True):
-    """One state, who waits in it, and the flavors that a recorded line fixes."""
+    """One state, the keys of its pending workloads, and the flavors that a recorded line fixes."""
 
     name: str
     state: AnyState
@@ -70,7 +70,7 @@ def packed_states(path: str, max_bytes: int = MAX_BYTES) -> Iterator[Packed]:
 
     A file of recorded lines, ``.jsonl`` or ``.jsonl.gz``, has one state a line. A folder with
     several complete dumps has one state a file; otherwise its files are one state together.
-    Folders in it are looked into, too, each once, however many links lead to it.
+    Folders in a folder are read, too, each once, however many links lead to it.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def packed_states(path: str, max_bytes: int = MAX_BYTES) -> Iterator[Packed]:
     elif path != STDIN and folder.is_dir():
         seen: set[tuple[int, int]] = set()
         links = [folder]
-        for link in links:  # it grows by what links in it lead to
+        for link in links:  # grows meanwhile: the links found in a folder are added
             yield from _in_folder(link, max_bytes, seen, links)
     else:
         loaded = load(path, max_bytes)
@@ -92,7 +92,7 @@ def packed_states(path: str, max_bytes: int = MAX_BYTES) -> Iterator[Packed]:
 
 
 def count_states(paths: Iterable[str]) -> int | None:
-    """Return how many states there are to work on, ``None`` where only opening them would tell.
+    """Return how many states there are to work on, ``None`` where only opening files would tell.
 
     Raises
     ------
@@ -115,17 +115,17 @@ def open_packed(
 ) -> Instance:
     """Read a packed state.
 
-    ``release`` is the one of Kueue whose rules hold, or ``auto`` for the one that each state
-    tells; ``requests`` says where those of pending workloads are taken from.
+    ``release`` is the release of Kueue whose rules hold, or ``auto`` for the one that each state
+    tells; ``requests`` says where the requests of pending workloads are taken from.
 
     Raises
     ------
     InputError
-        If it cannot be used.
+        If the state cannot be used.
     """
     if isinstance(packed.content, bytes):
         line = parse_line(packed.content, packed.name)
-        # A recorded line that names nobody is about everybody who waits.
+        # A recorded line that names no pending workload is about all of them.
         tried = (read(line, packed.name, release, requests) for read in RECORDED.of_all())
         known = next((one for one in tried if one is not None), None)
         found = known or Recorded(
@@ -171,7 +171,7 @@ _VERSION: Final = version("preemption-planner")
 
 
 class Settings(Struct, frozen=True):
-    """How a batch is run; see `planner.batch.run` for each."""
+    """How a batch is run; see `planner.batch.run` for each field."""
 
     file: Path | None = None
     resume: bool = False
@@ -195,10 +195,10 @@ HERE: Final = Settings(jobs=1)
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """What is asked of every state, whatever it is asked for: the clock, the rules, who waits.
+    """What every question about states says: the clock, the rules, the pending workload.
 
     ``rules`` is the side that is taken where YuniKorn's written laws and its code differ.
-    ``pending`` is the only one asked about, if it is given. ``assume`` is the user's word that
+    ``pending`` is the only workload to answer for, if given. ``assume`` is the user's word that
     what is not modelled decides nothing. ``release`` is the release of Kueue whose rules hold;
     ``auto`` that of each state. ``requests`` is as for ``planner.read``.
     """
@@ -219,7 +219,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     ) -> Iterator[AnswerT]:
         """Yield the answer for every pending workload of a state.
 
-        One that cannot be planned for is added to the failures, and does not stop the others.
+        A workload that cannot be planned for becomes a failure, and does not stop the others.
 
         Raises
         ------
@@ -250,17 +250,17 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
     kind: str,
     **asked: object,
 ) -> Iterator[RecordT]:
-    """Yield the answer for every state of some files and folders.
+    """Yield the answer for every state of files and folders.
 
-    A state that could not be worked on has an answer with the failure alone.
+    The answer for a state that could not be worked on has the failure alone.
 
     Parameters
     ----------
     work, model
-        What answers for one state, perhaps in another process, to which it must be sent; and
-        what it returns: a record with the fields ``state`` and ``failures``.
+        The function that answers for one state, perhaps in another process, to which it is sent;
+        and the class that it returns: a record with the fields ``state`` and ``failures``.
     question, kind, asked
-        All that the rows of a results file depend on, but what the states' files hold. It is the
+        All that the rows of a results file depend on besides the states themselves. It is the
         first line of that file.
 
     Raises
@@ -268,7 +268,7 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
     InputError
         If a file cannot be read, the results file cannot be used, or there is no state at all.
     SchemaError
-        If a row says nothing of the kind: a results file may be anybody's.
+        If a row of the results file is no ``model``: anybody may have written that file.
     """
     if settings.file is not None:
         # A results file must not be read as states while it grows, without an end.

@@ -48,16 +48,16 @@ WITHIN: Final = Profile(
     "the fewest of the scheduler's own victims that would do",
     levels=(("cost",), ("count",)),
 )
-"""Everybody else costs 1, so that a plan of cost 0 is a subset of the scheduler's own."""
+"""All but the scheduler's own victims cost 1, so that a plan of cost 0 is a subset of these."""
 
 SIZE: Final = PROFILES["min-count"]
-"""The objective that says how few victims there can be; it is always asked."""
+"""The objective that says how few victims there can be; every audit solves it, too."""
 PRECEDENCE: Final = Part[
     Callable[[AnyPlanning, Instance, Given, float | None, AnyPlan], Precedence | None]
 ]("precedence")
-"""What says what documented precedence leaves of fewer victims, where precedence is documented."""
+"""Judges a finding of fewer victims by documented precedence, where a scheduler documents any."""
 AT_WILL: Final = Part[Callable[[AnyPlanning, Instance, Given], AnyPlanning | None]]("at-will")
-"""What prepares the same with pods put wherever there is room, where that can make a difference."""
+"""Prepares the planning with pods put wherever there is room, where that can change the answer."""
 
 
 class Question(Asked, frozen=True):
@@ -72,7 +72,7 @@ class Question(Asked, frozen=True):
 
     @property
     def asked(self) -> tuple[Profile, ...]:
-        """All objectives, that of the size among them."""
+        """All objectives, with `SIZE` among them."""
         return self.objectives if SIZE in self.objectives else (*self.objectives, SIZE)
 
 
@@ -98,7 +98,7 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     greedy = smallest.greedy or planning.greedy_plan()
     lawful = bool(greedy.victims) and not greedy.outside_rules
     fewest = _is_smallest(greedy, smallest) if lawful else None
-    # Where no set is smaller, no subset is.
+    # Where no legal set is smaller, no proper subset is legal.
     spared = () if fewest else _needless(instance, given, question, greedy) if lawful else None
     judgements = tuple(
         _judgement(planning, profile, optima[profile.name], greedy, at_will.get(profile.name))
@@ -133,9 +133,9 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
 def _needless(
     instance: Instance, given: Given, question: Question, greedy: AnyPlan
 ) -> tuple[str, ...] | None:
-    """Return the victims that a smallest legal subset of them spares.
+    """Return the scheduler's own victims that a smallest legal subset of them spares.
 
-    None of them if every one is needed; ``None`` if that was not settled in time.
+    They are empty if every victim is needed; ``None`` if that was not settled in time.
     """
     planning = start(instance.state, given, dict.fromkeys(greedy.keys, 0))
     plan = solve(planning, WITHIN, Deadline.after(question.time_limit))
@@ -164,7 +164,7 @@ def _at_will(
         best = solve(free, profile, Deadline.after(question.time_limit))
         has_own, has_best = (one.status in {"optimal", "feasible"} for one in (own, best))
         both, levels = has_own and has_best, free.set_objective(profile)
-        # Whether it is better than all that are legal, of which ``own`` is the best known.
+        # Whether it beats every set legal under the own placement; ``own`` is the best known.
         compared = _compared(levels, best.terms, own.terms) if both else -int(has_best)
         is_better = compared is not None and compared < 0
         proof = own if is_better else best
@@ -219,7 +219,7 @@ def _is_best(
 
 
 def _compared(profile: Profile, left: Mapping[str, int], right: Mapping[str, int]) -> int | None:
-    """Return the sign of the first difference in levels; ``None`` where time told too little."""
+    """Return the sign of the first difference in levels; ``None`` where a term is not known."""
     for measure in profile.levels:
         ours, theirs = value_of(measure, left), value_of(measure, right)
         if ours is None or theirs is None:
@@ -230,7 +230,7 @@ def _compared(profile: Profile, left: Mapping[str, int], right: Mapping[str, int
 
 
 def _gaps(left: Mapping[str, int], right: Mapping[str, int]) -> dict[str, int]:
-    """Return how much more each term is on the left, for those that are known of both."""
+    """Return how much more each term is on the left, for the terms that both sides have."""
     return {term: left[term] - value for term, value in right.items() if term in left}
 
 
@@ -267,7 +267,7 @@ def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:
 
 
 def evicted(plan: AnyPlan) -> dict[tuple[str, str], int]:
-    """Return how much the victims hold that are not being evicted already."""
+    """Return the usage of the victims that are not being evicted already, by flavor-resource."""
     total = Counter[tuple[str, str]]()
     for place, units in plan.freed:
         total[place] += units
@@ -298,7 +298,7 @@ class _Difference:
 
 @dataclass(slots=True)
 class Tally:
-    """What was counted so far, for objectives in the order in which they were asked."""
+    """The counts so far, for objectives in the order in which they were asked for."""
 
     objectives: tuple[Profile, ...]
     states: int = 0
@@ -338,7 +338,7 @@ class Tally:
         self._verdicts[name, "proved"] += judgement.status in {"optimal", "infeasible"}
         if judgement.best is not None:
             self._verdicts[name, "best" if judgement.best else "not_best"] += 1
-        if not case.victims or case.outside_rules:  # outside its rules it may well be cheaper
+        if not case.victims or case.outside_rules:  # a plan outside the rules may be cheaper
             return
         where = f"{case.state}: {case.pending}"
         for term, gap in judgement.gaps.items():
@@ -372,7 +372,7 @@ class Tally:
         )
 
     def _terms(self, profile: Profile) -> Iterator[str]:
-        """Yield the terms of an objective; for the victims of each priority all that were seen."""
+        """Yield the terms of an objective; for `EACH`, the terms of all priorities seen."""
         counted = [term for name, term in self._gaps if name == profile.name]
         seen = {term: 0 for term in counted if priority_of(term) is not None}
         for term in profile.terms:
@@ -426,7 +426,7 @@ def audit(  # noqa: PLR0913 - the public signature
 def audit_states(
     paths: Sequence[str], question: Question, settings: Settings = HERE, max_bytes: int = MAX_BYTES
 ) -> Audit:
-    """Audit every state of some files and folders; see `sweep` for what is raised.
+    """Audit every state of files and folders; see `sweep` for what is raised.
 
     A state that cannot be read or audited is a failure; it does not stop the others.
     """

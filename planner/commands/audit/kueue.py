@@ -1,4 +1,4 @@
-"""What documented precedence leaves of findings about Kueue's victims; pods placed at will."""
+"""Findings about Kueue's victims under documented precedence; planning with pods put at will."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from planner.solver.kueue.strict import StrictPlanning
 from planner.solver.start import Given, solve, start
 
 FEW: Final = 12
-"""Candidates up to which documented precedence is looked at."""
+"""The most candidates with which documented precedence is judged."""
 
 
 def at_will(asked: Planning, instance: Instance, given: Given) -> Planning | None:
-    """Prepare the same with pods put wherever there is room; ``None`` where that is the same.
+    """Prepare planning with pods put wherever there is room; ``None`` where nothing differs.
 
-    What has room finds its place where it is one podset, or one group.
+    A single podset, or group, for which there is room is always placed by Kueue itself, too.
 
     Source: docs/semantics/kueue-topology.md §7 and §8.2.
     """
@@ -36,9 +36,9 @@ def at_will(asked: Planning, instance: Instance, given: Given) -> Planning | Non
 def precedence(
     asked: Planning, instance: Instance, given: Given, time_limit: float | None, smallest: Plan
 ) -> Precedence | None:
-    """Say what documented precedence leaves of fewer victims, of which ``smallest`` is the fewest.
+    """Say whether fewer victims can keep documented precedence; ``smallest`` has the fewest of all.
 
-    Larger states are left out: there the sets that do not keep it are too many to cut off.
+    ``None`` with more than `FEW` candidates: too many sets break precedence to cut each off.
     """
     if int(asked.eligible.sum()) > FEW:
         return None

@@ -1,4 +1,4 @@
-"""What an audit says: of one pending workload, of one state, and in all."""
+"""The result of an audit: for one pending workload, for one state, and in all."""
 
 from __future__ import annotations
 

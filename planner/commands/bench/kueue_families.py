@@ -25,7 +25,7 @@ from planner.dump.kueue import (
 )
 
 FOUNDED: Final = datetime(2026, 5, 1, 8, 0, tzinfo=UTC)
-"""When queues were made; who runs has begun in the minutes after that."""
+"""When queues were made; the running workloads began in the minutes after that."""
 ASKED: Final = FOUNDED + timedelta(days=1)
 """When the preemptor was submitted."""
 NAMESPACE: Final = "bench"
@@ -35,7 +35,7 @@ HIGH: Final = 100
 
 
 def crowd(small: int) -> Object:
-    """Proposition 7: one workload would do, and Kueue takes all the small ones, newer than it."""
+    """Proposition 7: one large workload would do, and Kueue takes all the newer, small ones."""
     return _listed(
         _queue("q", {GPU: 2 * small}),
         [
@@ -47,9 +47,9 @@ def crowd(small: int) -> Object:
 
 
 def same_size_sum(count: int, most: int, seed: int) -> Object:
-    """Theorem 1: half of some numbers add up to a given sum; each is a workload of two resources.
+    """Theorem 1: half of the numbers add up to a given sum; each is a workload of two resources.
 
-    ``count`` numbers are drawn from 1 to ``most``; ``seed`` says which.
+    ``count`` numbers are drawn from 1 to ``most`` by ``seed``.
     """
     numbers, chosen = _drawn(count, most, seed)
     whole = max(numbers) + 1
@@ -71,8 +71,8 @@ def same_size_sum(count: int, most: int, seed: int) -> Object:
 def last_victim(count: int, most: int, seed: int, beyond: int = 0) -> Object:
     """Theorem 3: a legal set exists iff some of the numbers add up to a given sum.
 
-    They are drawn as in `same_size_sum`, and doubled. ``beyond`` is what is asked for beyond the
-    sum of some: 0, or 1 for a sum that there is not.
+    The numbers are drawn as in `same_size_sum`, and doubled. ``beyond`` is added to the sum of half
+    of them: 0, or 1 for a sum that no numbers have.
     """
     drawn, chosen = _drawn(count, most, seed)
     numbers = [2 * one for one in drawn]

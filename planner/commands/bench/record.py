@@ -1,4 +1,4 @@
-"""What a benchmark is made of: cases with their optima, a row for each answer, totals."""
+"""The records of a benchmark: cases with their optima, a row for each answer, totals."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from planner.plan.base import Published, Record
 from planner.plan.record import SchedulerId
 
 COUNT: Final = "min-count"
-"""The objective by which victims are compared with the fewest there can be."""
+"""The objective under which the number of victims is compared with the fewest possible."""
 Size = Literal["small", "medium", "large"]
-"""By what runs: fewer than 50, fewer than 500, or more."""
+"""By the number of workloads or allocations that run: fewer than 50, fewer than 500, or more."""
 Group = Literal["small", "medium", "large", "all"]
 
 

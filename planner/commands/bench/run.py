@@ -56,11 +56,11 @@ from planner.state import AnyState
 FAMILIES: Final = Part[Mapping[str, Callable[..., dict[str, Any]]]]("families")
 """States of a scheduler that a theorem says are hard, by the name of their family."""
 SUBJECT: Final = "the benchmark"
-"""What messages call a file that is none."""
+"""What messages call a file that should be a suite, or the results of a run, and is not."""
 SMALL: Final = 50
 MEDIUM: Final = 500
 PATIENCE_S: Final = 180.0
-"""For one optimum: where no proof tree closes by then, two engines may have agreed."""
+"""Seconds for one optimum: where no proof tree closes by then, two engines may have agreed."""
 
 
 class Made(NamedTuple):
@@ -76,14 +76,14 @@ def read_suite(path: Path) -> Suite:
     Raises
     ------
     InputError
-        If it cannot be read, or is none.
+        If the file cannot be read, or is not a suite.
     """
     text = load_file(path, MAX_BYTES, "the file of a suite")
     return checked(Suite, parse_line(text.data, text.where), text.where, (), SUBJECT)
 
 
 def line_of(source: Source, folder: Path) -> bytes | None:
-    """Return the line that a source names; ``None`` for one that is made.
+    """Return the line that a source names; ``None`` for a source whose state is generated.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def line_of(source: Source, folder: Path) -> bytes | None:
     if source.file is None:
         return None
     path = folder / source.file
-    # A suite may be anybody's: it does not choose what else of this machine is read.
+    # A suite may come from anybody: it must not choose which other files of this machine are read.
     if path.resolve().parent != folder.resolve():
         raise InputError(source.file, "is not beside the suite")
     for number, text in read_lines(str(path), None):
@@ -108,7 +108,7 @@ def made(case: Case, line: bytes | None = None) -> Made:
     Raises
     ------
     InputError
-        If it cannot be made, or is another one than the suite says.
+        If the state cannot be made, or its digest is not the one in the suite.
     """
     source = case.source
     if line is not None:
@@ -130,12 +130,12 @@ def made(case: Case, line: bytes | None = None) -> Made:
 
 
 def family(name: str, numbers: Mapping[str, int]) -> dict[str, Any]:
-    """Return what is printed of a state of a family, for some numbers.
+    """Return the objects of a state of a family, made from numbers.
 
     Raises
     ------
     SchemaError
-        If there is no such family, or its numbers are others.
+        If there is no such family, or it takes other numbers.
     """
     known = {each: made for own in FAMILIES.of_all() for each, made in own.items()}
     if name not in known:
@@ -161,7 +161,7 @@ def digest_of(keys: Iterable[str]) -> str:
 def prove(case: Case, objectives: Sequence[str], folder: Path) -> Case:
     """Return a case with its state's digest and numbers, and the proven optimum of each objective.
 
-    ``folder`` is that of the suite.
+    ``folder`` is the folder of the suite.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def prove(case: Case, objectives: Sequence[str], folder: Path) -> Case:
 
 
 def proved(objectives: Sequence[str], folder: Path, case: Case) -> Mapping[str, Any]:
-    """Return what `prove` does as JSON, as the processes of a batch hand it on."""
+    """Return the case that `prove` returns as JSON, in which processes of a batch pass it on."""
     return prove(case, objectives, folder).model_dump(mode="json")
 
 
@@ -211,7 +211,7 @@ _DIGITS: Final = 6
 
 
 class Heat(Struct, frozen=True):
-    """What a process is given: a case, the line that it may be read from, a rival, its effort."""
+    """The task of a process: a case, the line of its state if it has one, a rival, its effort."""
 
     case: Case
     line: bytes | None
@@ -225,7 +225,7 @@ def answer(heat: Heat) -> Mapping[str, Any]:
     Raises
     ------
     InputError
-        If the state cannot be made, or is another one than the suite says, or the suite records
+        If the state cannot be made, or its digest is not the one in the suite, or the suite records
         levels that an objective does not have.
     """
     case, rival = heat.case, RIVALS[heat.rival]
@@ -234,7 +234,7 @@ def answer(heat: Heat) -> Mapping[str, Any]:
     found: Found | None = None
     spent: dict[str, Any] = {}
     for optimum in case.optima:
-        # The objective is a part of the seed: what is drawn for one says nothing about another.
+        # The objective is a part of the seed: draws for one objective do not depend on another.
         seed = f"{case.name} {optimum.objective} {rival.name}" if rival.drawn else None
         began = time.process_time()
         planning = begun(case, state, certify=rival.certifies)
@@ -297,10 +297,10 @@ def _row(
 def _compared(
     found: Found, values: Mapping[str, int], broken: Sequence[str] | None, optimum: Optimum
 ) -> tuple[bool, str | None, float | None]:
-    """Say whether an answer is optimal, on which level it is first another one, and by how much.
+    """Say whether an answer is optimal, on which level it first differs, and by how much.
 
-    ``broken`` are the laws it breaks, ``None`` of no plan. A gap below 0 would be a better answer
-    than the optimum: the record would be wrong.
+    ``broken`` are the laws that the answer breaks, ``None`` if it is no plan. A gap below 0 would
+    be an answer better than the optimum: the record would be wrong.
     """
     if broken is None:
         return found.proved and optimum.status == "infeasible", None, None
@@ -389,7 +389,7 @@ def bench(
 
 
 def _named(what: str, wanted: Sequence[str], known: Mapping[str, object]) -> Iterator[str]:
-    """Yield the names that are wanted, in the order of those that are known."""
+    """Yield the wanted names, or all if none are wanted, in the order of ``known``."""
     for name in wanted:
         if name not in known:
             raise SchemaError(what, f'there is no {what} "{name}"', ", ".join(known))

@@ -12,7 +12,7 @@ from planner.commands.compare.table import Cell, parquet_of
 GROUPS: Final[tuple[Group, ...]] = ("small", "medium", "large", "all")
 FACTORS: Final = (1, 2, 5, 10, 20, 50, 100, 1000)
 LEAST_S: Final = 0.001
-"""Processor times below it are not told apart."""
+"""Shorter processor times count as this, in seconds."""
 _DIGITS: Final = 4
 _COUNTED: Final = ("legal", "optimal", "proved", "refuted", "late")
 
@@ -75,11 +75,11 @@ _KINDS: Final[dict[object, str]] = {
 KINDS: Final[dict[str, str]] = {
     name: _KINDS.get(one.annotation, "string") for name, one in Row.model_fields.items()
 }
-"""Columns, with what pandas calls what they hold: the fields of a row; ``values`` as ``D2=3``."""
+"""The columns, which are the fields of a row, with pandas' name of each type of value."""
 
 
 def values(bench: Bench) -> Iterator[tuple[Cell, ...]]:
-    """Yield the values of every row, in the order of the columns; ``None`` for what is not."""
+    """Yield the values of every row, by column; levels as ``D2=3``, ``None`` for no value."""
     for row in bench.rows:
         levels = " ".join(f"{term}={level}" for term, level in row.values.items())
         formatted = {"broken": " ".join(row.broken), "values": levels}

@@ -1,4 +1,4 @@
 """Priority boosts after which a scheduler's own algorithm takes the victims of a plan.
 
-kueue/  the only one that has such boosts
+kueue/  the boosts of Kueue, the only scheduler that has any
 """

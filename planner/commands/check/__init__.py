@@ -1,8 +1,8 @@
 """A plan made by anybody, checked without a solver: laws, values, and every proof tree.
 
-plan.py     the way in: a state and a plan of the same scheduler; what came of it
+plan.py     the entry point, for a state and a plan of the same scheduler; the record of the result
 kueue.py    plans of Kueue, by its own rules or KEP-83's
 yunikorn.py plans of YuniKorn
-facts.py    what a plan says of its victims, and of the scheduler's own choice; the levels of a
-            plan, its ties, and that there is none, by their trees
+facts.py    what a plan says of its victims, and of the scheduler's own choice; claims about its
+            levels and ties, or that there is no plan, by their proof trees
 """

@@ -59,7 +59,7 @@ def check_levels(
         yield CheckedClaim(claim=stray, title="", certified=False, detail="it is no level")
 
     def ask_ties() -> Question:
-        # A tree tells classes apart, not their members: that the first of each go is seen here.
+        # A tree knows classes, not their members: that the first are taken is checked here.
         if sorted(claims.canonical(stated, victims)) != sorted(victims):
             raise Open("of workloads that nothing tells apart it does not take the first")
         return claims.ties(stated, victims)
@@ -72,9 +72,9 @@ def check_levels(
 def check_infeasible(
     claims: Claims, trees: Sequence[Tree], known: str = "", claim: str = INFEASIBLE
 ) -> CheckedClaim:
-    """Judge the claim that there is no legal set, or none that spares who opted out.
+    """Judge the claim that no legal set exists, or none that spares allocations that opted out.
 
-    ``known`` says why it needs no tree.
+    ``known`` says why the claim needs no tree; empty if it needs one.
     """
     tree = next((tree for tree in trees if tree.claim == claim), None)
     found, detail = (True, known) if known else _judge(claims.infeasible, tree)
@@ -84,9 +84,9 @@ def check_infeasible(
 def _sum_fault(
     claims: Claims, earlier: Sequence[Stated], level: Level, sums: Sequence[BoundByRows]
 ) -> str:
-    """Say what is wrong with the sum of rows that a plan states for a level, if it states one.
+    """Say what is wrong with the sum of rows that a plan states for a level; empty if nothing is.
 
-    It is added up anew, from the names of the rows and their multipliers alone.
+    The sum is added up anew, from the names of the rows and their multipliers alone.
     """
     measure: Measure = tuple(level.term.split("+"))
     for stated in (each for each in sums if each.term == level.term):
@@ -153,17 +153,17 @@ class Facts:
     outside: bool
 
     def positions(self, keys: Iterable[str]) -> list[int]:
-        """Return known positions, in the scheduler's order."""
+        """Return the positions of the known keys, in the scheduler's order."""
         found = [self.position[key] for key in keys if key in self.position]
         return sorted(found, key=self.order.__getitem__)
 
     @cached_property
     def terms(self) -> Mapping[str, int]:
-        """What the scheduler's own victims cost."""
+        """The terms of the scheduler's own victims."""
         return self.table.evaluate(self.positions(self.own))
 
     def cost_faults(self, key: str, stated: Mapping[str, int]) -> Iterator[str]:
-        """Compare what a plan says that a victim costs."""
+        """Yield where the costs that a plan states for a victim are wrong."""
         at = self.position.get(key)
         if at is None:
             yield f"nothing is known of {key}"
@@ -187,7 +187,7 @@ class Facts:
         return judge(CAPS, findings, "those of the scheduler's own plan")
 
     def check_greedy(self, greedy: AnyPlan, others: Iterable[str]) -> Verdict:
-        """CT-08: compare with what the scheduler's algorithm does; ``others`` are more faults."""
+        """CT-08: compare the scheduler's own plan with its algorithm; ``others`` add faults."""
         findings = list(others)
         if list(greedy.keys) != list(self.own):
             findings.append(f"it takes {list(greedy.keys)}, the algorithm {list(self.own)}")

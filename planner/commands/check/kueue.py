@@ -99,8 +99,8 @@ class _Checking:
     @cached_property
     def table(self) -> TermTable:
         going = np.zeros(len(self.problem.workloads), dtype=np.bool_)
-        # The verifier's candidates, and not those of whoever made the plan: nothing is taken from
-        # it.
+        # The verifier's candidates, and not those of the program that made the plan: nothing of
+        # that is trusted.
         going[self.problem.workloads.places_of(self.setting.candidates)] = True
         table = term_table(self.problem, self.snapshot, going, self.costs)
         own = [self.position[key] for key in self._own if key in self.position]
@@ -118,7 +118,7 @@ class _Checking:
     def _claims_about_itself(self) -> Iterator[Verdict]:
         """Judge values, bounds, order and facts, and the scheduler's own plan beside it."""
         plan, certificate = self.plan, self.plan.certificate
-        # CT-03 says so of a term that is no sum of what workloads cost.
+        # Terms that are no sum of costs of workloads are left out: CT-03 refuses their bounds.
         of_term = {
             bound.term: self.table.in_sum(summed)
             for bound in (certificate.bounds if certificate else ())
@@ -183,8 +183,8 @@ class _Checking:
     @cached_property
     def facts(self) -> Facts:
         greedy, own, setting, outside = self.plan.greedy, self._own, self.setting, False
-        # Where the scheduler cannot break its laws (but for fair sharing and pods), a plan of it
-        # that does is false, and no excuse for caps.
+        # Kueue itself can break laws only by fair sharing, or where its search leaves out quota for
+        # pods. Elsewhere a plan of its own that breaks laws is false, and no excuse for caps.
         keeps = not isinstance(setting, FairSetting) and setting.request == setting.searched
         if own and greedy is not None and not keeps:
             judged = verify_plan(self.state, greedy, snapshot=self.snapshot, setting=setting)
@@ -198,7 +198,7 @@ class _Checking:
 
     @cached_property
     def _place(self) -> Mapping[int, int]:
-        """Where each candidate stands in the scheduler's list of them, from 1, by position."""
+        """The place of each candidate in the scheduler's list, from 1, by position."""
         listed = self.facts.positions(one.key for one in self.setting.candidates)
         return {position: place for place, position in enumerate(listed, start=1)}
 
@@ -216,7 +216,7 @@ class _Checking:
     def _never_looks(self) -> bool:
         """Say whether the scheduler looks for no victims with the flavors that it assigns.
 
-        It finds none, leaves podsets out, or takes for fitting what does not fit.
+        So it is where no flavors fit, podsets are left out, or what does not fit counts as fitting.
         """
         assignment, setting = self.plan.assignment, self.setting
         left_out = len(assignment.pod_sets) < len(setting.preemptor.pod_sets)
@@ -231,7 +231,7 @@ class _Checking:
 
     @cached_property
     def _milestones(self) -> Mapping[str, int]:
-        """What KEP-83's order of candidates looks at, where it does."""
+        """The milestone costs by key that an order of KEP-83's compares; empty for other orders."""
         if self.plan.kep83 is None or "ByLowestDisruptionCost" not in self.plan.kep83.criteria:
             return {}
         now = self.snapshot.now

@@ -1,4 +1,4 @@
-"""The way into a check, and what it finds as a record."""
+"""The entry point of a check, and the record of its result."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def conclude(
 
 
 Checker = Callable[[AnyState, AnyPlan, Profile, Mapping[str, int] | None], Check]
-"""What checks plans of a scheduler."""
+"""The function that checks plans of a scheduler."""
 CHECKER: Final = Part[Checker]("checker")
 
 
@@ -90,15 +90,15 @@ def check(
     plan
         The plan, with its certificate.
     objective
-        The profile it was made under, as for ``planner.solve``; by default the one of the name
-        that the plan gives.
+        The profile it was made under, as for ``planner.solve``; by default the one that the plan
+        names.
     costs
         The costs it was made under, as for ``planner.solve``.
 
     Raises
     ------
     InputError
-        If the plan is not for this state, or the objective is not the one that it names.
+        If the plan is not for this state, or the objective is not the one that the plan names.
     UnsupportedError
         If its flavors were chosen for least disruption.
     """

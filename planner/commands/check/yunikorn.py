@@ -130,7 +130,7 @@ class _Checking:
         plan, certificate = self.plan, self.plan.certificate
         if plan.claim == "infeasible":
             trees = certificate.trees if certificate else ()
-            # YK-11 refuses every set alike, so that there is nothing to grow a tree about.
+            # YK-11 then refuses every set, so that no tree is needed.
             known = "" if self.problem.may_preempt else "the ask may not preempt at all"
             yield check_infeasible(self._questions((), "nobody"), trees, known)
         elif certificate is not None and plan.claim == "optimal" and plan.victims:
@@ -144,7 +144,7 @@ class _Checking:
 
     @property
     def _spare(self) -> Spared:
-        """Whom law 1 spares: as many as the plan does."""
+        """Whom law 1 spares: the most that the plan spares."""
         if (LAST_TIER,) in self.profile.levels and not self.plan.last_tier:
             return "last-tier"
         return "opted-out" if self.plan.spares("opted-out") else "nobody"

@@ -1,11 +1,11 @@
-"""Algorithms beside each other on many states: who goes, at what cost, in what time.
+"""Algorithms beside each other on many states: their victims, the disruption, and the time taken.
 
-record.py     what comes out: a row for each state, pending workload and algorithm; totals
-algorithm.py  one way to answer
-measure.py    what can be compared, and its names; one pending workload, each answer measured; all
-              in memory, or in files as a batch; many rows to distributions, and to wins against
-              the first algorithm
-kueue.py      ways to answer for Kueue: other settings, and the rules of KEP-83
+record.py     the result: a row for each state, pending workload and algorithm; totals
+algorithm.py  one algorithm, and what a scheduler with algorithms of its own must provide
+measure.py    the algorithms by name; their answers for one pending workload, measured; states in
+              memory, or in files as a batch; distributions of many rows, and wins against the
+              first algorithm
+kueue.py      algorithms for Kueue: other settings, and the rules of KEP-83
 table.py      the rows as a flat table, and as a pandas DataFrame; packages that some outputs need
 confidence.py intervals of shares and means over many states
 

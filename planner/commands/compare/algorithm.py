@@ -1,4 +1,4 @@
-"""One way to answer, and what is asked of a scheduler that has ways of its own."""
+"""One algorithm, and what a scheduler with algorithms of its own must provide."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ OPTIMUM: Final = "optimum:"
 
 
 class Algorithm(Struct, frozen=True):
-    """One way to answer; see measure.py for what there is.
+    """One way to find victims; measure.py lists the names.
 
-    ``scheduler`` is the only one it is for, ``None`` for any. ``profile`` makes it an optimum.
-    ``edit`` makes of a state the one that it is to find; ``rules`` are other rules than the
-    scheduler's own. ``placement`` says who places pods on nodes.
+    ``scheduler`` is the only one it is for, ``None`` for any. With a ``profile`` it is the optimum
+    under that. ``edit`` changes a state before the algorithm is run on it; ``rules`` take the
+    place of the scheduler's own. ``placement`` says who places pods on nodes.
     """
 
     name: str
@@ -34,17 +34,17 @@ class Algorithm(Struct, frozen=True):
     placement: Placement = OWN
 
     def state(self, state: StateT) -> StateT:
-        """Return the state as this algorithm finds it."""
+        """Return the state that this algorithm is run on: edited, if it has an edit."""
         return state if self.edit is None else self.edit(state)
 
 
 class Compared(Protocol):
-    """What comparing asks of a scheduler that can answer by several rules."""
+    """What a scheduler with algorithms of its own must provide to be compared by them."""
 
     ALGORITHMS: Sequence[Algorithm]
 
     def find_algorithm(self, name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
-        """Return another one by its name; ``find`` knows the shared ones.
+        """Return an algorithm beyond `ALGORITHMS` by its name; ``find`` finds those of any name.
 
         Raises
         ------
@@ -61,7 +61,7 @@ class Compared(Protocol):
         ...
 
     def outside(self, own: AnyPlanning, plan: AnyPlan) -> tuple[str, ...]:
-        """Return the laws of the state as it is that victims found by other rules break."""
+        """Return the laws of the unedited state that victims found by other rules break."""
         ...
 
 

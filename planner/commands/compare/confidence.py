@@ -1,6 +1,6 @@
-"""How far a share, a mean or a median of a sample of states can be from that of all of them.
+"""How far a share, a mean or a median of a sample of states can be from that of all states.
 
-The intervals are about which states were drawn, given how states are drawn. They do not say
+The intervals say how much depends on which states were drawn, given how they are drawn, but not
 whether the drawn states are like somebody's cluster.
 """
 
@@ -32,7 +32,7 @@ def share(count: int, of: int, level: float = LEVEL) -> Interval:
     """Return the share of states that have a property, with its exact binomial interval.
 
     Source: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case
-    of the binomial" (1934). It holds for any number of states, and is never too narrow.
+    of the binomial" (1934). The interval holds for any number of states, and is never too narrow.
 
     Raises
     ------
@@ -49,18 +49,18 @@ def share(count: int, of: int, level: float = LEVEL) -> Interval:
 def mean(values: Sequence[float], seed: int = 0, level: float = LEVEL) -> Interval:
     r"""Return the mean of a measure, with its bias-corrected and accelerated bootstrap interval.
 
-    As many values are drawn from the values themselves with replacement, 5000 times. The bounds
-    are quantiles of the means of the draws, but not those at the level itself: with z of the
-    level, z0 from the share of draws below the mean, and the acceleration a, a sixth of the
+    A draw takes as many values as there are from them, with replacement; there are 5000 draws. The
+    bounds are quantiles of the means of the draws, but not those at the level itself: with z of
+    the level, z0 from the share of draws below the mean, and the acceleration a, a sixth of the
     skewness of a mean,
 
         quantile = Phi(z0 + (z0 + z) / (1 - a (z0 + z))).
 
-    Lost work is skewed: some states lose a hundred times the mean. The plain quantiles lie too
-    low there, and cover less than they say; so do these, but less so. Source: Efron, "Better
-    Bootstrap Confidence Intervals" (1987); Efron and Tibshirani, "An Introduction to the
-    Bootstrap" (1993), chapter 14. There is a value for each state, and states are drawn
-    independently of one another.
+    Lost work is skewed: some states lose a hundred times the mean. Plain quantiles lie too low
+    there, and cover the mean less often than the level says; the corrected ones do so, too, but
+    less. Source: Efron, "Better Bootstrap Confidence Intervals" (1987); Efron and Tibshirani, "An
+    Introduction to the Bootstrap" (1993), chapter 14. There is a value for each state, and states
+    are drawn independently of one another.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def clustered(
     Raises
     ------
     ValueError
-        If there are no values, or there is not one cluster for each.
+        If there are no values, or there is not one cluster for each value.
     """
     sample = _array(values)
     if len(clusters) != sample.size:
@@ -109,7 +109,7 @@ def clustered(
 
 
 def _acceleration(away: NDArray[np.float64]) -> float | None:
-    """Return a sixth of the skewness of what is ``away`` from a mean; ``None`` if nothing is."""
+    """Return a sixth of the skewness of a mean, from distances to it; ``None`` if all are 0."""
     squares = float((away**2).sum())
     return float((away**3).sum()) / (6 * squares**1.5) if squares else None
 
@@ -129,9 +129,9 @@ def _accelerated(
 def median(values: Sequence[float], level: float = LEVEL) -> Interval:
     """Return the median of a measure, with the exact interval between two of the values.
 
-    The k-th smallest and the k-th largest value hold the median between them unless fewer than k
-    of n values fall on one side of it: a binomial count, whatever the measure is like. With five
-    values or fewer even the smallest and the largest do so less often than 95%.
+    The k-th smallest and the k-th largest value have the median between them unless fewer than k
+    of n values fall on one side of it: a binomial count, however the measure is distributed. With
+    five values or fewer even the smallest and the largest do so less often than 95%.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def median(values: Sequence[float], level: float = LEVEL) -> Interval:
 
 
 def _least_chance(count: int, of: int, tail: float) -> float:
-    """Return the chance with which so many or more have the property as often as the tail says."""
+    """Return the chance of the property with which P(``count`` of them or more) is ``tail``."""
     low, high, ways = 0.0, count / of, _log_ways(of)
     while low < (middle := (low + high) / 2) < high:
         if _binomial(ways, middle)[count:].sum() < tail:

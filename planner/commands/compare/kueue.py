@@ -1,4 +1,4 @@
-"""Ways to answer for Kueue: its own rules in another setting, and those of KEP-83.
+"""Algorithms for Kueue: its own rules in another setting, and those of KEP-83.
 
 kueue-classical    Kueue as if the Configuration had no fairSharing
 kueue-fair         Kueue as if it had, with both strategies
@@ -10,7 +10,7 @@ kep83/optimum:PROFILE
                    the best plan by KEP-83's rules, also with options
 any/optimum:PROFILE
                    the best plan with pods put wherever there is room (``placement="any"``), where a
-                   topology decides about them; what it spares is what fragmentation costs
+                   topology decides about them; the disruption it saves is what fragmentation costs
 
 The lists of strategies may be written out, too: ``kueue-fair:LessThanInitialShare``. Everything
 else of the Configuration stays, feature gates too.
@@ -40,9 +40,9 @@ _FAIR: Final = "kueue-fair"
 
 
 class Sharing(Struct, frozen=True):
-    """Puts a setting in the place of a state's own; ``None`` is classical preemption.
+    """Replaces the fairSharing setting of a state; ``None`` is classical preemption.
 
-    It shows itself alike in every process: results on file name what they were found by.
+    Its ``repr`` is the same in every process: a results file records its algorithms by theirs.
     """
 
     fair_sharing: FairSharing | None = None
@@ -83,7 +83,7 @@ _WRITTEN_OUT: Final = {
 
 
 def find_algorithm(name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
-    """Return an algorithm by its name, as `Compared` says; ``None`` if it is none of these."""
+    """Return an algorithm by its name, as `Compared` says; ``None`` if none has the name."""
     if name.startswith(_AT_WILL):
         best = find(name.removeprefix("any/"))
         return replace(best, name=f"any/{best.name}", scheduler="kueue", placement="any")
@@ -110,7 +110,7 @@ def has_own_flavors(own: Planning, plan: Plan) -> bool:
 
 
 def outside(own: Planning, plan: Plan) -> tuple[str, ...]:
-    """Return the laws of the state as it is that victims found by other rules break.
+    """Return the laws of the unedited state that victims found by other rules break.
 
     The flavors are those of the plan. Of the attempts that Kueue could make, the one that
     breaks the fewest laws counts.
@@ -124,7 +124,7 @@ def outside(own: Planning, plan: Plan) -> tuple[str, ...]:
 
 
 def _chosen(assignment: Assignment) -> list[tuple[str, int | None, dict[str, str]]]:
-    """Return pods and flavors, without what says whether they fit."""
+    """Return the podsets with their counts and flavors, but not with whether these fit."""
     return [
         (pods.name, pods.count, {name: one.flavor for name, one in pods.flavors.items()})
         for pods in assignment.pod_sets

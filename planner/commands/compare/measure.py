@@ -1,4 +1,4 @@
-"""Every algorithm's answer for everybody who waits, measured by one table of terms; totals.
+"""Every algorithm's answer for every pending workload, measured by one table of terms; totals.
 
 What can be compared, by name:
 
@@ -64,7 +64,7 @@ ALGORITHMS: Final[Mapping[str, Algorithm]] = {
         ),
     )
 }
-"""All that are no optimum, by name."""
+"""All algorithms that are no optimum, by name."""
 
 
 def algorithm_names() -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def algorithm_names() -> tuple[str, ...]:
 
 
 def find_algorithm(name: str) -> Algorithm:
-    """Return the algorithm of a name; that of an optimum may end in a TOML file.
+    """Return the algorithm of a name; the name of an optimum may end in that of a TOML file.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def find_algorithms(names: Iterable[str]) -> tuple[Algorithm, ...]:
     Raises
     ------
     InputError
-        If one cannot be used, there is none, or two objectives have one name.
+        If an algorithm cannot be used, no name is given, or two objectives have the same name.
     """
     found: dict[str, Algorithm] = {}
     for name in names:
@@ -128,7 +128,7 @@ def compare_instance(instance: Instance, question: Question) -> StateComparison:
     """Let every algorithm answer for every pending workload; see `Asked.of_each`."""
     failures: list[Failure] = []
     known = None if question.assume else covering(instance.state)
-    # Where there are algorithms by other rules, rules are not chosen besides.
+    # Where algorithms have rules of their own, those of the question do not apply.
     rules = None if COMPARED.find(instance.state) else question.rules
     given = Given(None, instance.assignment, question.now, rules)
     cases = question.of_each(
@@ -139,9 +139,9 @@ def compare_instance(instance: Instance, question: Question) -> StateComparison:
 
 
 class _Case:
-    """A pending workload, and the planning of the state as it is that measures every answer.
+    """A pending workload, and the planning of the unedited state, whose table measures all answers.
 
-    No objective is ever solved in that planning: its terms stay what the state tells.
+    No objective is ever solved in that planning, so that its terms stay those of the state.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class _Case:
     def _measured(self, algorithm: Algorithm, plan: AnyPlan, seconds: float) -> Row:
         is_optimum = algorithm.profile is not None
         outside, compared = plan.outside_rules, self._compared
-        # By other rules it may take victims that those of the state do not permit.
+        # An algorithm by other rules may take victims that the rules of the state forbid.
         if compared and (algorithm.edit is not None or algorithm.placement != OWN):
             outside = compared.outside(self._own, plan)
         found: dict[str, object] = {
@@ -223,7 +223,7 @@ class _Case:
 
 
 def _ratio(plan: AnyPlan) -> tuple[float | None, str | None]:
-    """Return the largest ratio of what is evicted to what is requested, and of which resource."""
+    """Return the largest ratio of evicted to requested units, and the resource that has it."""
     if not plan.victims:
         return 0.0, None
     wanted = {place: amount for place, amount in plan.requested.items() if place in plan.short}
@@ -237,7 +237,7 @@ def _ratio(plan: AnyPlan) -> tuple[float | None, str | None]:
 
 @dataclass(slots=True)
 class Tally:
-    """What was counted so far, for algorithms in the order in which they were asked."""
+    """The counts so far, for algorithms in the order in which they were asked for."""
 
     algorithms: tuple[str, ...]
     _counts: Counter[str] = field(default_factory=Counter)
@@ -338,7 +338,7 @@ def distribution(name: str, measure: Measure, values: Sequence[float]) -> Distri
 
 
 def comparable(row: Row, first: Row) -> bool:
-    """Say whether two answers for one case can be scored: two plans, and somebody goes."""
+    """Say whether two answers for a case can be scored: both are plans, and one evicts somebody."""
     return row.has_plan and first.has_plan and bool(row.victims or first.victims)
 
 
@@ -352,11 +352,11 @@ def compare(  # noqa: PLR0913 - what a user may say
     rules: str | None = None,
     assume: Assume | None = None,
 ) -> Comparison:
-    """Compare algorithms on states in memory, for everybody who waits there, or for ``pending``.
+    """Compare algorithms on states in memory, for all pending workloads or for ``pending`` only.
 
-    ``states`` is what ``planner.read`` returned, or several of it by names of your own.
-    ``algorithms`` are names, see ``planner.commands.compare.measure``; the others are compared
-    with the first. ``time_limit`` is in seconds for each answer of an optimum, ``now`` the clock
+    ``states`` is what ``planner.read`` returned, or several such states by names of your own.
+    ``algorithms`` are names, see ``planner.commands.compare.measure``; all are compared with
+    the first. ``time_limit`` is in seconds for each answer of an optimum, ``now`` the clock
     for all states, each state's own when left out. ``rules``, for YuniKorn, and ``assume`` are as
     for ``planner.solve``.
 
@@ -378,7 +378,7 @@ def compare(  # noqa: PLR0913 - what a user may say
 def compare_states(
     paths: Sequence[str], question: Question, settings: Settings = HERE, max_bytes: int = MAX_BYTES
 ) -> Comparison:
-    """Compare algorithms on every state of some files and folders; `sweep` says what is raised.
+    """Compare algorithms on every state of files and folders; `sweep` says what is raised.
 
     A state that cannot be read or compared is a failure; it does not stop the others. The rows
     of the results file hold times: two runs give the same file but for each row's ``seconds``.

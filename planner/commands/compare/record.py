@@ -14,16 +14,16 @@ from planner.plan.record import Level, SchedulerId
 
 Measure = Literal["victims", "lost_work", "ratio", "seconds"]
 """What is compared. victims: those that are not being evicted already (D2). lost_work: the work
-that they lose, restarts included (D4 + D5), in accelerator-seconds. ratio: how much of the
-scarcest resource they hold for what is requested of it. seconds: how long the answer took."""
+that they lose, restarts included (D4 + D5), in accelerator-seconds. ratio: their usage of the
+scarcest resource, divided by the request for it. seconds: how long the answer took."""
 
 SCORED: Final[tuple[Measure, ...]] = ("victims", "lost_work", "ratio")
 MEASURES: Final[tuple[Measure, ...]] = (*SCORED, "seconds")
 """All measures, after those that algorithms are scored by."""
 
 RowStatus = Status | Literal["skipped", "failed"]
-"""As of a plan. skipped: the algorithm means nothing for the state, or needs what it does not
-tell. failed: it cannot be used there for another reason."""
+"""The status of a plan, or of a row without one. skipped: the algorithm means nothing for the
+state, or needs what the state does not tell. failed: it cannot be used for another reason."""
 
 
 class Row(Record):

@@ -1,4 +1,4 @@
-"""The rows as a flat table: one line a row, one column a number; Parquet and pandas take it."""
+"""The rows of a comparison as a flat table with a column for each value, for Parquet and pandas."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ EXTRA: Final = "pip install matplotlib pandas pyarrow"
 
 
 def need(where: str, *packages: str) -> None:
-    """Refuse what cannot be done without a package, before any work is done.
+    """Refuse an output that needs packages which are not installed, before any work is done.
 
     Raises
     ------
     InputError
-        If one is not installed.
+        If a package is not installed.
     """
     for package in packages:
         if find_spec(package) is None:
@@ -45,11 +45,11 @@ KINDS: Final[dict[str, str]] = {
         *("level", "value", "bound", "levels", "seconds", "detail"),
     )
 }
-"""Columns, with what pandas calls what they hold; every term follows.
+"""The fixed columns, with the kinds of their values as pandas names them; every term follows.
 
-``victims`` counts them, ``outside_rules`` holds the ids of laws, ``uncovered`` those of features;
-``level``, ``value`` and ``bound`` are those of the first level, and ``levels`` has all as
-``D0=0>=0 D2=3>=3``: value, and what is proved of it."""
+``victims`` is their number, ``outside_rules`` the ids of laws, ``uncovered`` those of features;
+``level``, ``value`` and ``bound`` are those of the first level, and ``levels`` has all levels as
+``D0=0>=0 D2=3>=3``: the value, and its proven bound."""
 
 
 def kinds(comparison: Comparison) -> dict[str, str]:
@@ -64,7 +64,7 @@ def columns(comparison: Comparison) -> tuple[str, ...]:
 
 
 def values(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
-    """Yield the values of every row, in the order of the columns; ``None`` for what is not."""
+    """Yield the values of every row, in the order of the columns; ``None`` for a missing value."""
     terms = columns(comparison)[len(KINDS) :]
     for row in comparison.rows:
         first = row.levels[0] if row.levels else None
@@ -93,7 +93,7 @@ def frame(comparison: Comparison) -> DataFrame:
 
 
 def parquet(comparison: Comparison) -> bytes:
-    """Return the rows as a Parquet file; what is raised is that of `parquet_of`."""
+    """Return the rows as a Parquet file; `parquet_of` says what is raised."""
     return parquet_of(kinds(comparison), list(values(comparison)))
 
 

@@ -1,9 +1,9 @@
-"""Made-up clusters: seeded, consistent, and as users have them.
+"""Made-up clusters: seeded, consistent, and like those of users.
 
 names.py     names, the clock, and draws that are the same everywhere
 kueue/       queues, workloads and quotas, as the objects that kubectl would print
 yunikorn.py  queues, nodes and pods, as the core's state dump
-generate.py  what a knob is; what is asked of a scheduler; a preset, a seed and knobs to a state
+generate.py  knobs and presets; the interface of a scheduler; a preset, a seed and knobs to a state
 
 The same preset, seed and knobs give the same bytes.
 """

@@ -1,4 +1,4 @@
-"""What a generated cluster is like, and the way from a preset, a seed and knobs to a state.
+"""Knobs and presets of generated clusters, and the way from a preset, a seed and knobs to a state.
 
 Every knob has a unit, limits and a default. The command line makes its options of these records,
 and the library its keyword arguments.
@@ -42,16 +42,16 @@ class Knob(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knobs:
-    """What a scheduler's clusters are like: its own knobs are the fields of a record of its own.
+    """The base of the knobs of a scheduler's clusters: a derived record has the knobs as fields.
 
-    ``scheduler`` is its id.
+    ``scheduler`` is the id of the scheduler.
     """
 
     scheduler = ""
 
 
 class Preset(Struct, frozen=True):
-    """A name, what it is in a line, and its knobs."""
+    """A named cluster: a line that describes it, and its knobs."""
 
     name: str
     summary: str
@@ -59,7 +59,7 @@ class Preset(Struct, frozen=True):
 
 
 class KnobOption(NamedTuple):
-    """A knob as the command line and the documentation tell of it."""
+    """A knob as the command line and the documentation show it."""
 
     name: str
     knob: Knob
@@ -98,14 +98,14 @@ def check_width(branches: int, depth: int) -> None:
 
 
 def impossible(name: str, found: str, expected: str = "") -> InputError:
-    """Return an error about a knob: its value cannot be used, or contradicts another one."""
+    """Return an error about a knob: its value cannot be used, or contradicts another knob."""
     return InputError(f"--{name.replace('_', '-')}", found, expected)
 
 
 class Generated(Protocol):
     """What making up clusters asks of a scheduler: its knobs, and its named clusters.
 
-    ``FOLDER`` is where a state of its own lies as it is read; empty for a file.
+    ``FOLDER`` names the folder in which a state lies for the reader; empty if a file will do.
     """
 
     KNOBS: type[Knobs]
@@ -113,7 +113,7 @@ class Generated(Protocol):
     FOLDER: str
 
     def made(self, knobs: Knobs, seed: int) -> dict[str, Any]:
-        """Return what is printed of a cluster."""
+        """Return a cluster as kubectl, or the scheduler itself, prints it."""
         ...
 
 
@@ -129,16 +129,16 @@ PRESETS: Final[dict[str, Preset]] = {
 
 
 def generate(preset: str = "flat", seed: int = 0, **knobs: object) -> AnyState:
-    """Make up a state: the same preset, seed and knobs give the same one, on every machine.
+    """Make up a state: the same preset, seed and knobs give the same state, on every machine.
 
     Parameters
     ----------
     preset
         The name of a cluster to start from; ``planner generate --help`` lists them.
     seed
-        Which one of its kind, 0 to 2^63 - 1.
+        Which one of the clusters of this kind, 0 to 2^63 - 1.
     knobs
-        What to change of the preset: fields of the record of knobs that its scheduler has.
+        What to change of the preset: fields of the record of knobs of its scheduler.
 
     Raises
     ------

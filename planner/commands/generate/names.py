@@ -1,8 +1,8 @@
 """Names as people give them, the clock, and draws that are the same everywhere.
 
 Only ``random.Random.random()`` is used: of all its methods it is the one whose numbers Python
-promises to keep for a seed (docs.python.org, module random, "Notes on Reproducibility"). What is
-drawn from it is integer arithmetic, so that no mathematical library matters either.
+promises to keep for a seed (docs.python.org, module random, "Notes on Reproducibility"). Draws are
+made of its numbers without mathematical functions, so that no mathematical library matters either.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Chance:
         return least + self.below(most - least + 1)
 
     def pick(self, things: Sequence[Thing]) -> Thing:
-        """Return one of some things."""
+        """Return an element of a sequence, each as likely as the others."""
         return things[self.below(len(things))]
 
     def percent(self, share: int) -> bool:
-        """Say yes in so many of a hundred cases."""
+        """Return True in ``share`` of a hundred cases."""
         return self.below(100) < share
 
     def spread(self, least: int, most: int) -> int:
@@ -73,7 +73,7 @@ PREEMPTOR_CLASS: Final = Class("critical", 10_000)
 """Above all that runs: priorities alone protect nobody from the preemptor."""
 
 SCALE_CLASSES: Final = (Class("small", 50), Class("medium", 100), Class("large", 200))
-"""Those of Kueue's scalability test (test/performance/scheduler/configs/baseline)."""
+"""The classes of Kueue's scalability test (test/performance/scheduler/configs/baseline)."""
 
 ORGANISATIONS: Final = ("research", "product", "platform", "labs", "science", "applied", "cloud")
 DEPARTMENTS: Final = ("models", "data", "apps", "infra", "search", "robotics", "bio", "core")
@@ -100,7 +100,7 @@ FLAVORS: Final = (
 
 
 def numbered(words: tuple[str, ...], number: int) -> str:
-    """Return the word at a place of an endless list: after the last they come again, numbered."""
+    """Return the word at a place of an endless list: after the last, words repeat with numbers."""
     around, place = divmod(number, len(words))
     return f"{words[place]}-{around + 1}" if around else words[place]
 

@@ -1,14 +1,14 @@
 """The knobs of clusters of YuniKorn: queues, nodes full of pods, and an ask that no node can take.
 
 Cores are contested, memory is not: a node has twice the memory per core that pods ask for. The ask
-is larger than what is free on any node, and no larger than what is free on one of them together
-with the pods there of queues beyond their guaranteed; these stay at their guaranteed at least, if
-all of that node go. Its own queue is guaranteed more than it uses and asks for. All guaranteed
-amounts together are no more than the nodes have.
+is larger than what is free on any node. On one node it is no larger than the free room together
+with the pods of queues beyond their guaranteed; if all these pods are preempted, their queues
+still use their guaranteed at least. The queue of the ask is guaranteed more than it uses and asks
+for. All guaranteed amounts together are no more than the nodes have.
 
 In a hard state every node has as many one-core pods of one queue, newer than all else, as the ask
-has cores. The core goes from the newest on and takes all of them; on each node an older pod of
-the same queue and of the size of the ask would do alone.
+has cores. The core begins with the newest pods and takes all of these; on each node an older pod
+of the same queue and of the size of the ask would do alone.
 
 The state dump is the one that the core and the Kubernetes shim would write. Source: yunikorn-core
 be3bb487, webservice/state_dump.go and webservice/dao; yunikorn-k8shim 23b6b47f,
@@ -75,7 +75,7 @@ class YuniKornKnobs(Knobs):
     ] = 0
 
     def __post_init__(self) -> None:
-        """Refuse values outside their limits, and those that contradict each other."""
+        """Refuse values outside their limits, and values that contradict each other."""
         check_limits(self)
         if self.hard and (self.fits or self.fill < FULL):
             raise impossible("hard", "hard states need full nodes", "fill 100, and not fits")
@@ -110,17 +110,17 @@ PRESETS: Final = tuple(Preset(name, *what) for name, what in _PRESETS.items())
 
 VCORE, MEMORY, PODS = "vcore", "memory", "pods"
 CORE: Final = 1000
-"""A core in the core's own unit."""
+"""The milli-cores of a core: the unit that YuniKorn's core counts in."""
 WAITING: Final = -1
-"""The node of a pod that waits for one."""
+"""The node number of a pod that waits for a node."""
 MIB_PER_CORE: Final = 4 * 1024
-"""What a pod asks for; a node has twice as much, so that memory is never short."""
+"""The memory that a pod asks for; a node has twice as much, so that memory is never short."""
 
 
 class Pod(NamedTuple):
     """A pod: ``milli`` of a core with the memory that goes with it, on a node unless it waits.
 
-    ``number`` tells apart the pods of an application; the first is its originator.
+    ``number`` counts the pods of a queue; the first pod of an application is its originator.
     """
 
     queue: int
@@ -144,7 +144,7 @@ class Layout:
 
     ``leaf`` is the place of a leaf queue's parent on the last level of parents; ``widths`` says
     how many parents there are on each level, from root down. ``guaranteed`` and ``maxima`` are
-    milli-cores, with the memory that goes with them. Queue 0 asks.
+    milli-cores, with the memory that goes with them. The ask is of queue 0.
     """
 
     knobs: YuniKornKnobs
@@ -164,29 +164,29 @@ class Layout:
 
 
 _SIZES: Final = (1, 1, 1, 2, 2, 2, 4, 4, 8)
-"""Cores of a pod; each as often as it stands here."""
+"""Cores of a pod; a number is as likely as it is often here."""
 _OFFSETS: Final = (-100, -10, 10, 100)
 _ASKED_S: Final = 240
 """How long the ask has been waiting: longer than the delay of preemption."""
 _YOUNGEST_S: Final = 600
-"""Nothing but the small pods of a hard state is younger."""
+"""The least age of a pod in seconds; only the small pods of a hard state are younger."""
 _BEYOND: Final = (200, 700)
 _WITHIN: Final = (1100, 1500)
-"""What a queue is guaranteed of what it uses, in thousandths."""
+"""The guaranteed amount of a queue, in thousandths of its usage."""
 _OWN: Final = 4
-"""Of so many parts of all cores the asking queue uses at most one."""
+"""The queue of the ask uses at most one of this many equal parts of all cores."""
 _DODGER: Final = 1
-"""The queue next to the asking one: always beyond its guaranteed, so that somebody can go."""
+"""The queue after that of the ask: always beyond its guaranteed, so that there are candidates."""
 
 
 def lay_out(knobs: YuniKornKnobs, seed: int) -> Layout:
-    """Draw a cluster; InputError if there cannot be such a one."""
+    """Draw a cluster; InputError if the knobs leave no such cluster."""
     chance = Chance(seed, "queue")
     widths = [min(knobs.branches**level, knobs.queues) for level in range(knobs.depth)]
     leaf = [queue * widths[-1] // knobs.queues for queue in range(knobs.queues)]
     layout = Layout(knobs, leaf, widths)
     for width in widths:
-        # A fence above the ask would shut everybody else out.
+        # A fence above the ask would shut out all queues outside of it.
         fences = [bool(place) and chance.percent(knobs.fences) for place in range(width)]
         layout.fences.append(fences)
     for queue in range(knobs.queues):
@@ -202,7 +202,7 @@ def lay_out(knobs: YuniKornKnobs, seed: int) -> Layout:
     for pod in layout.running:
         free[pod.node] -= pod.milli
         taken[pod.node] += pod.milli if beyond[pod.queue] else 0
-    # The ask: too large for every node, and not too large for one of them.
+    # The ask: too large for the free room of every node, but not for one node with its candidates.
     mean = sum(pod.milli for pod in layout.running) // len(layout.running)
     most = max(map(sum, zip(free, taken, strict=True)))
     lacking = CORE * knobs.victims if hard else knobs.victims * mean
@@ -217,7 +217,7 @@ def lay_out(knobs: YuniKornKnobs, seed: int) -> Layout:
 
 
 def _pods(layout: Layout, seed: int, *, hard: bool) -> Iterator[Pod]:
-    """Fill the nodes with pods; their applications are three a queue, and a sweep."""
+    """Yield pods that fill the nodes; a queue has up to three applications, and a sweep."""
     knobs, chance, kinds = layout.knobs, Chance(seed, "pod"), Chance(seed, "application")
     counts, seen = [0] * knobs.queues, set[int]()
     tasks = [kinds.pick(TASKS) for _ in counts]
@@ -249,7 +249,7 @@ def _pods(layout: Layout, seed: int, *, hard: bool) -> Iterator[Pod]:
 
 
 def _size(knobs: YuniKornKnobs, chance: Chance, seen: set[int]) -> int:
-    """Return the milli-cores of a pod, as long as there are some with no two alike."""
+    """Return the milli-cores of a pod; distinct ones differ as long as enough are left."""
     if knobs.shapes == "t-shirt":
         return CORE * min(knobs.cores, chance.pick(_SIZES))
     while True:
@@ -262,7 +262,7 @@ def _size(knobs: YuniKornKnobs, chance: Chance, seen: set[int]) -> int:
 def _guarantee(layout: Layout, beyond: list[bool], best: int, chance: Chance) -> None:
     """Give the leaf queues their guaranteed amounts, and some a maximum.
 
-    On the node ``best`` all may go of the queues beyond their guaranteed.
+    On the node ``best`` all pods of the queues beyond their guaranteed may be victims together.
     """
     knobs, asked = layout.knobs, layout.asks[0].milli
     used, goes = [0] * knobs.queues, [0] * knobs.queues
@@ -426,7 +426,7 @@ def _nodes(layout: Layout) -> Iterator[Object]:
 
 
 def _shim(layout: Layout, pods: Iterable[Pod], seed: int) -> Object:
-    """Return what the shim knows of the pods: who opted out, and their priority classes."""
+    """Return what the shim knows of the pods: which ones opted out, and their priority classes."""
     written = {}
     for pod in pods:
         namespace, cls = names.team(pod.queue), layout.classes[pod.level]

@@ -1,11 +1,11 @@
-"""Public traces of GPU clusters to states: who held quota at an instant, and who waits for it.
+"""Public traces of GPU clusters to states: jobs that hold quota at an instant, and preemptors.
 
 traces.py  rows of a CSV file, every error with its place, to jobs: the Philly trace of Microsoft,
-           and the openb trace of Alibaba; draws that follow from what they are for
-sample.py  instants, and who holds quota at each
-kueue.py   what can be set; who owns what, and who waits; all of it as the objects of Kueue
+           and the openb trace of Alibaba; draws that depend on the seed and their names only
+sample.py  instants, and the jobs that hold quota at each
+kueue.py   the knobs; quotas and preemptors, which are drawn; the objects of Kueue
 
-The traces say neither quotas nor priorities nor checkpoints: they are drawn, by a seed.
+The traces have neither quotas nor priorities nor checkpoints: these are drawn, by a seed.
 """
 
 from planner.commands.import_.sample import Outline, read_outline

@@ -1,14 +1,14 @@
 """From a trace to states of Kueue: the objects that kubectl would print, one file an instant.
 
-Who owns what the traces do not say. The cluster has what is used, by the utilisation; of each
-resource in each flavor, in whole devices, cores and GiB,
+The traces have no quotas. The capacity of the cluster is its usage divided by the utilisation; of
+each resource in each flavor, in whole devices, cores and GiB, a queue has
 
     nominal quota = factor · usage + (capacity − Σ factor · usage) · share of the GPU-seconds
 
-rounded down, so that nominal quotas add up to the capacity: some queues borrow, and what they
-borrow is what others do not use. The share is that of the whole trace. Were the factors alone
-more than the capacity, it is divided in proportion to them. Limits never make a state illegal:
-a borrowing limit is at least what is borrowed, and a lending limit at least what is not used.
+rounded so that nominal quotas add up to the capacity: some queues borrow, and they borrow quota
+that other queues do not use. The share is that of a queue in the whole trace. If the sum alone is
+more than the capacity, this is divided in proportion to factor · usage. Limits never make a state
+illegal: a borrowing limit is at least what is borrowed, and a lending limit what is not used.
 
 Source: the description of the traces (mapping to Kueue objects); the rest is decided here.
 """
@@ -53,17 +53,17 @@ class Knobs:
     Attributes
     ----------
     seed
-        Of every draw.
+        The seed of every draw.
     workloads
         How many workloads hold quota, at most.
     sampling
-        ``running`` or ``drawn``, see `planner.commands.import_.sample.sampled`; by default what
-        is usual for the trace.
+        ``running`` or ``drawn``, see `planner.commands.import_.sample.sampled`; by default the
+        usual sampling of the trace.
     factor
-        Bounds of the factor that is drawn for each ClusterQueue: so many times what it uses is
+        Bounds of the factor that is drawn for each ClusterQueue: its usage times the factor is
         its nominal quota, before the rest of the cluster is shared out.
     utilisation
-        What is used of the GPUs, more than 0 and at most 1.
+        The part of the GPUs that is in use, more than 0 and at most 1.
     borrowing_limited, lending_limited
         How likely a ClusterQueue has a borrowing limit, and a lending limit.
     levels
@@ -75,12 +75,12 @@ class Knobs:
     checkpointing
         How likely a training job with a GPU writes checkpoints.
     gangs, preemptor_priorities
-        GPUs and priority of a preemptor: one of each is drawn.
+        The GPUs and the priorities that a preemptor may have: one of each is drawn.
     preemptors
         How many pending workloads there are.
     follow_s
-        For how many seconds after the instant jobs arrive; those that run say how long, too. 0:
-        nobody does.
+        For how many seconds after the instant jobs arrive; running workloads then say how long
+        they run, too. 0: no job arrives.
     """
 
     seed: int = 0
@@ -100,7 +100,7 @@ class Knobs:
     follow_s: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what no state can be made with, with an InputError."""
+        """Refuse values with which no state can be made, with an InputError."""
         low, high = self.factor
         shares = (self.borrowing_limited, self.lending_limited, self.checkpointing)
         are_shares = all(0 <= share <= 1 for share in shares)
@@ -124,7 +124,8 @@ class Knobs:
 class Setting(Struct, frozen=True):
     """A trace at an instant, in seconds since 1970.
 
-    ``work`` are GPU-seconds by queue and flavor of the whole trace: its queues are ClusterQueues.
+    ``work`` has the GPU-seconds of the whole trace by queue and flavor; each queue in it becomes a
+    ClusterQueue.
     """
 
     trace: Trace
@@ -133,7 +134,7 @@ class Setting(Struct, frozen=True):
     knobs: Knobs
 
     def names(self, purpose: str, *of: object) -> tuple[object, ...]:
-        """Return what a draw is for, as `planner.commands.import_.traces.draw` wants it."""
+        """Return the names of a draw for a purpose, for `planner.commands.import_.traces.draw`."""
         return (self.knobs.seed, purpose, self.instant, *of)
 
 
@@ -157,7 +158,7 @@ class Ownership(Struct, frozen=True):
 
 
 def divide(running: Iterable[Running], setting: Setting) -> Ownership:
-    """Return what each ClusterQueue of the trace uses and owns; somebody holds quota."""
+    """Return the usage and quotas of each ClusterQueue of the trace; at least one job has a GPU."""
     queues = sorted({queue for queue, _ in setting.work})
     usage: dict[str, Counter[Place]] = {queue: Counter() for queue in queues}
     for one in running:
@@ -179,9 +180,9 @@ def divide(running: Iterable[Running], setting: Setting) -> Ownership:
 def _capacity(
     flavor: str, resources: Iterable[str], usage: Mapping[str, Counter[Place]], setting: Setting
 ) -> dict[str, int]:
-    """Return what the cluster has of each resource in a flavor; GPUs come with what is beside.
+    """Return how much the cluster has of each resource in a flavor, in whole steps, rounded up.
 
-    It is in whole steps, rounded up.
+    Of cpu and memory it is at least what the nodes with these GPUs have, where the trace says that.
     """
     used = {name: sum(one[flavor, name] for one in usage.values()) for name in resources}
     utilisation = setting.knobs.utilisation
@@ -235,7 +236,7 @@ def _limited(
 
 
 class Gang(Struct, frozen=True):
-    """A pending workload: its queue, flavor and priority, and what it requests in all."""
+    """A pending workload: its queue, flavor and priority, and the requests of all its pods."""
 
     is_gang: ClassVar = True
     queue: str
@@ -245,13 +246,13 @@ class Gang(Struct, frozen=True):
 
 
 def draw_gang(ownership: Ownership, number: int, setting: Setting) -> Gang:
-    """Draw a preemptor, that of a number among those of the instant.
+    """Draw the preemptor with a number among the preemptors of the instant.
 
-    Its size is one of those that fit what some queue owns and does not use, in all resources,
-    each as likely as the others; then its queue and flavor are one of those pairs. Where none
-    fits, it is the smallest size, in the queue and flavor with the most unused GPUs: it has to
-    borrow, or to preempt within its queue. For each GPU it requests what is used for each GPU of
-    the flavor, rounded down to whole cores and GiB.
+    Its size is drawn from the sizes that fit, in all resources, the unused nominal quota of some
+    queue in some flavor; then its queue and flavor are drawn from the pairs in which this size
+    fits. Where no size fits, it has the smallest, in the queue and flavor with the most unused
+    GPUs: it has to borrow, or to preempt within its queue. For each GPU it requests the usage for
+    each GPU of the flavor, rounded down to whole cores and GiB.
     """
     knobs, names = setting.knobs, setting.names("gang", number)
     used = sum(ownership.usage.values(), Counter[Place]())
@@ -285,7 +286,7 @@ def draw_gang(ownership: Ownership, number: int, setting: Setting) -> Gang:
 
 
 def _requests(used: Mapping[str, int], gpus: int) -> dict[str, int]:
-    """Return what a gang of some GPUs requests where so much is used."""
+    """Return the requests of a gang of ``gpus`` GPUs in a flavor with the usage ``used``."""
     each = {name: amount // used[GPU] // step(name) * step(name) for name, amount in used.items()}
     return {name: amount * gpus for name, amount in each.items() if amount}
 
@@ -293,7 +294,7 @@ def _requests(used: Mapping[str, int], gpus: int) -> dict[str, int]:
 ROOT: Final = "cluster"
 GROUPS: Final = ("large", "medium", "small")
 STRATEGIES: Final = ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]
-"""Of fair sharing: Kueue's own default, said out loud."""
+"""The strategies of fair sharing: Kueue's own default, written out."""
 
 CHECKPOINT_INTERVALS_S: Final = (600, 1800, 3600)
 LOADING_S: Final = (30, 120)
@@ -307,7 +308,7 @@ def objects_of(
     setting: Setting,
     arrivals: Iterable[tuple[str, Job, int]] = (),
 ) -> list[dump.Object]:
-    """Return the objects of a state at the instant, when the gangs come; others come later.
+    """Return the objects of a state at the instant, when the gangs come; ``arrivals`` come later.
 
     A queue and its namespace have the same name.
     """
@@ -340,13 +341,13 @@ def objects_of(
     objects += [
         _workload(job, name, now + timedelta(seconds=at_s), trace, _run_seconds(job))
         for name, job, at_s in arrivals
-        if job.flavor in ownership.flavors  # of any other flavor nobody has quota
+        if job.flavor in ownership.flavors  # no queue has quota of any other flavor
     ]
     return objects
 
 
 def _parents(ownership: Ownership, setting: Setting) -> dict[str, str]:
-    """Return the cohort of each queue: the thirds by work in all, the largest first."""
+    """Return the cohort of each queue: one, or thirds of the queues by work, the largest first."""
     if setting.knobs.levels == 1:
         return dict.fromkeys(ownership.quotas, ROOT)
     total = dict.fromkeys(ownership.quotas, 0)
@@ -365,7 +366,7 @@ def _workload(  # noqa: PLR0913, PLR0917 - the fields that matter
     annotations: Mapping[str, str] | None = None,
     admission: dump.Admission | None = None,
 ) -> dump.Object:
-    """Return a workload: pods of 8 GPUs, and one with what is left, each with its part of all."""
+    """Return a workload; a gang has pods of 8 GPUs and one with the rest, each with its part."""
     requests, nodes = one.requests, trace.node_labels(one.flavor)
     gpus = requests.get(GPU, 0)
 
@@ -395,10 +396,10 @@ def _run_seconds(job: Job) -> dict[str, str]:
 
 
 def _checkpoint(one: Running, now: datetime, setting: Setting) -> dict[str, str]:
-    """Return what a training job says: its last checkpoint, and how long a restart takes.
+    """Return the annotations of a training job: its last checkpoint, and how long a restart takes.
 
-    Checkpoints come in an interval that is drawn; the last one was at a uniform moment of it. A
-    job that has not run for so long has none yet, and one that has loads it when it restarts.
+    The interval of its checkpoints is drawn; the age of the last one is uniform within it. A job
+    that has not run for so long has no checkpoint yet; any other loads it when it restarts.
     """
     job = one.job
     names = setting.names("checkpoint", job.line)
@@ -417,7 +418,7 @@ def _checkpoint(one: Running, now: datetime, setting: Setting) -> dict[str, str]
 class Imported(Struct, frozen=True):
     """A state of a trace at an instant, in seconds since 1970.
 
-    ``objects`` are those of Kueue; none where nobody holds a GPU: there is nothing to divide then.
+    ``objects`` are those of Kueue, none where no job holds a GPU: there is nothing to divide then.
     """
 
     instant: int
@@ -434,10 +435,10 @@ def import_states(
 ) -> Iterator[Imported]:
     """Yield the state of each instant.
 
-    The same file, instants and knobs give the same states, whatever other instants there are.
+    The same file, instant and knobs give the same state, whatever other instants there are.
 
     ``path`` is the CSV file, also with gzip, ``outline`` what `read_outline` returned of it;
-    ``instants`` are in seconds since 1970, whole, as those of `instants_of`.
+    ``instants`` are whole seconds since 1970, as `instants_of` returns them.
 
     Raises
     ------
@@ -460,8 +461,8 @@ def import_states(
         setting = Setting(trace, outline.work, instant, knobs)
         arrivals: Iterable[tuple[str, Job, int]] = ()
         if knobs.follow_s:
-            # Where the trace itself has too few running, jobs arrive as fast as so many would end:
-            # by Little's law each job so many times a second as run, by the seconds of all.
+            # Where the running jobs are drawn, jobs arrive as fast as these would end: by Little's
+            # law each job of the trace arrives a second as often as ``often`` says.
             often = len(running) / max(1.0, outline.seconds)
             rate = often if sampling == "drawn" else 0.0
             arrivals = following(trace, path, instant, knobs.follow_s, rate, knobs.seed)

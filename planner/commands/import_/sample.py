@@ -1,7 +1,7 @@
-"""From a trace to who holds quota at an instant, in two passes, one row in memory at a time.
+"""From a trace to the jobs that hold quota at an instant, in two passes, one row at a time.
 
-The first pass learns what all states share (`Outline`): who uses how much in all, and when jobs
-arrive. The second draws the jobs of each instant (`sampled`): a reservoir of bounded size each.
+The first pass finds what all states share (`Outline`): how much each queue uses in all, and when
+jobs arrive. The second draws the jobs of each instant (`sampled`), in a reservoir of bounded size.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from planner.errors import InputError
 
 MOST_QUEUES: Final = 1000
 MOST_AT_ONCE: Final = 200_000
-"""How many jobs of how many instants are kept in one pass over the file."""
+"""The most jobs, of all instants together, that are kept in one pass over the file."""
 
 
 class Running(Struct, frozen=True):
@@ -33,7 +33,7 @@ class Running(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Outline:
-    """What a whole trace says: how many rows there are, and how many of them are jobs that ran.
+    """Numbers of a whole trace: how many rows there are, and how many of them are jobs that ran.
 
     ``seconds`` is how long all jobs run together, ``work`` GPU-seconds by queue and flavor.
     ``arrivals`` are the starts of some jobs, drawn at random, in the order of the draw.
@@ -47,7 +47,7 @@ class Outline:
 
 
 class Reservoir:
-    """The jobs with the largest keys, so many at most."""
+    """The ``size`` jobs with the largest keys of all that are offered."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -81,7 +81,7 @@ def read_jobs(
 def read_outline(
     trace: Trace, path: str, *, arrivals: int, seed: int, on_bad: OnBad | None = None
 ) -> Outline:
-    """Read a whole trace once, and draw so many ``arrivals``, those of no job twice.
+    """Read a whole trace once, and draw the starts of ``arrivals`` jobs, of no job twice.
 
     Raises
     ------
@@ -115,12 +115,12 @@ def sampled(  # noqa: PLR0913 - each says something else
     workloads: int,
     seed: int,
 ) -> Iterator[list[Running]]:
-    """Yield who holds quota at each instant, so many at most, in the order of the file.
+    """Yield the jobs that hold quota at each instant, ``workloads`` at most, in the file's order.
 
-    ``running`` are the jobs that the trace has running then, a uniform sample if there are more
-    than ``workloads``. ``drawn`` are as many jobs of the whole trace, drawn without replacement
-    by their duration, for an instant meets long jobs more often; each is at a uniform point of
-    its run. Bad rows are passed over: the first pass has reported them.
+    With ``running`` these are the jobs that run then in the trace, a uniform sample if there are
+    more than ``workloads``. With ``drawn`` they are as many jobs of the whole trace, drawn without
+    replacement by their duration, as an instant meets long jobs more often; each is at a uniform
+    point of its run. Bad rows are passed over: the first pass has reported them.
 
     Sources: Efraimidis and Spirakis, "Weighted random sampling with a reservoir" (2006), for the
     draw in one pass; the traces' description for the mapping. InputError if the file cannot be
@@ -134,11 +134,11 @@ def sampled(  # noqa: PLR0913 - each says something else
         clocks = [some[place] for place in order]
         ordered = [pools[place] for place in order]
         for job in read_jobs(trace, path, lambda _: None):
-            if sampling == "running":  # to the instants after its start and before its end
+            if sampling == "running":  # offered to the instants after its start, before its end
                 first = bisect_right(clocks, job.start)
                 for place in range(first, bisect_left(clocks, job.start + job.duration, first)):
                     ordered[place].offer(draw(seed, "running", clocks[place], job.line), job)
-            elif job.duration > 0:  # to every instant, in proportion to its duration
+            elif job.duration > 0:  # offered to every instant, in proportion to its duration
                 for clock, pool in zip(clocks, ordered, strict=True):
                     key = math.log(draw(seed, "drawn", clock, job.line)) / job.duration
                     pool.offer(key, job)
@@ -155,11 +155,11 @@ def sampled(  # noqa: PLR0913 - each says something else
 def following(  # noqa: PLR0913, PLR0917 - each says something else
     trace: Trace, path: str, instant: int, follow_s: int, rate: float, seed: int
 ) -> Iterator[tuple[str, Job, int]]:
-    """Yield who arrives within so many seconds of an instant: a name, the job, and when.
+    """Yield the jobs that arrive within ``follow_s`` of an instant: a name, the job, the second.
 
-    Without a ``rate`` the jobs that the trace has start then. With one, every job of the trace
-    arrives so often a second, at moments that are drawn; a job may come several times. InputError
-    if the file cannot be read.
+    Without a ``rate`` these are the jobs that start then in the trace. With a rate, every job of
+    the trace arrives ``rate`` times a second, at moments that are drawn; a job may come several
+    times. InputError if the file cannot be read.
     """
     for job in read_jobs(trace, path, lambda _: None):
         if not rate:
@@ -167,7 +167,7 @@ def following(  # noqa: PLR0913, PLR0917 - each says something else
             if 0 < at_s <= follow_s:
                 yield job.name, job, at_s
             continue
-        # Its expected number, rounded up or down by chance.
+        # The expected number of its arrivals, rounded up or down by chance.
         times = int(rate * follow_s + draw(seed, "arrivals", instant, job.line))
         for number in range(1, times + 1):
             at_s = 1 + int(follow_s * draw(seed, "arrives", instant, job.line, number))

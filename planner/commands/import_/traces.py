@@ -3,8 +3,8 @@
 Files are CSV with a header, no quoted line breaks, UTF-8, gzip or not. They are read one row at a
 time, never more than one line in memory, and every error names a place.
 
-Each draw goes by the seed and the names of what it decides, never from a running generator: the
-order of rows, how many states are asked for, and options about other things change nothing.
+Each draw is made of the seed and the names of what it decides, never of a running generator: the
+order of rows, the number of states, and options about other things do not change it.
 
 Philly. Columns: ``timestamp`` (of the submission, UTC), ``duration`` (seconds), ``num_gpus``,
 ``cluster`` (the virtual cluster: a ClusterQueue). A job counts as started when it was submitted.
@@ -14,9 +14,9 @@ simulator/traces/philly.csv.
 
 Openb. Columns of the pods: ``name``, ``cpu_milli``, ``memory_mib``, ``num_gpu``, ``qos``,
 ``scheduled_time`` and ``deletion_time`` (seconds, here since 2023-01-01 UTC). Pods that were
-never scheduled are left out. A share of a GPU counts as a whole one: a device is what quota is
-in. Columns of the nodes: ``cpu_milli``, ``memory_mib``, ``gpu``, ``model``: a ResourceFlavor is
-a GPU model. Which model a pod runs on is drawn by the GPUs there are, unless ``gpu_spec`` says.
+never scheduled are left out. A share of a GPU counts as a whole GPU: quota is in whole devices.
+Columns of the nodes: ``cpu_milli``, ``memory_mib``, ``gpu``, ``model``: a ResourceFlavor is a GPU
+model. The model of a pod is drawn, from those in ``gpu_spec`` if it names any, by their GPUs.
 
 Source: alibaba/clusterdata @ 7a6c496e, cluster-trace-gpu-v2023 (Weng et al., ATC'23).
 """
@@ -42,7 +42,7 @@ from planner.stage import begin, going_on
 T = TypeVar("T")
 
 _BITS: Final = 52
-"""So many that a half more is still exact in a float."""
+"""Bits of a draw: so few that a half added to their number is still exact in a float."""
 
 
 def draw(*names: object) -> float:
@@ -58,12 +58,12 @@ def between(low: float, high: float, *names: object) -> float:
 
 
 def choose(values: Sequence[T], *names: object) -> T:
-    """Return one of some values, each as likely as the others."""
+    """Return one of the values, each as likely as the others."""
     return values[int(draw(*names) * len(values))]
 
 
 def weighted(weights: Mapping[T, float], *names: object) -> T:
-    """Return one of some values, as likely as its weight says; not all weights may be 0."""
+    """Return one of the values, each as likely as its weight says; not all weights may be 0."""
     left = draw(*names) * sum(weights.values())
     likely = [value for value, weight in weights.items() if weight > 0]
     for value in likely:
@@ -76,7 +76,7 @@ def weighted(weights: Mapping[T, float], *names: object) -> T:
 def apportion(total: int, weights: Sequence[float]) -> list[int]:
     """Divide a whole number in proportion to weights, equally if all are 0.
 
-    The parts are whole and add up to it: largest remainders get what rounding leaves.
+    The parts are whole and add up to ``total``: the largest remainders get what rounding leaves.
     """
     if not any(weights):
         weights = [1.0] * len(weights)
@@ -95,17 +95,17 @@ _STEPS: Final = {"cpu": 1000, "memory": 2**30}
 
 
 def step(resource: str) -> int:
-    """Return what quota is divided in: a core, a GiB, a device."""
+    """Return the unit in which quota of a resource is divided: a core, a GiB, a device."""
     return _STEPS.get(resource, 1)
 
 
 class Job(Struct, frozen=True):
-    """A job or pod that ran; ``line`` is that of the file, which no other job has.
+    """A job or pod that ran; ``line`` is its line in the file, which no other job has.
 
     ``gpus``, ``cpu_milli`` and ``memory``, in bytes, are of all its pods together; a share of a GPU
-    counts as a whole one. ``is_gang`` says whether more than 8 GPUs are pods of 8, instead of one
-    pod, ``is_training`` whether it may write checkpoints. ``start`` and ``duration`` are in
-    seconds, the start since 1970.
+    counts as a whole GPU. ``is_gang`` says whether a job of more than 8 GPUs has pods of 8, instead
+    of a single pod, ``is_training`` whether it may write checkpoints. ``start`` and ``duration``
+    are in seconds, the start since 1970.
     """
 
     line: int
@@ -131,7 +131,7 @@ class Job(Struct, frozen=True):
 OnBad = Callable[[SchemaError], None]
 
 MAX_LINE: Final = 64 * 2**10
-"""The longest line that is read, in bytes; those of the known traces have about 100."""
+"""The longest line that is read, in bytes; lines of the known traces have about 100."""
 
 MOST_SECONDS: Final = 10**10
 """Some 317 years: with it, no date that is made of a row leaves the calendar."""
@@ -145,7 +145,7 @@ NAME: Final = "at most 53 small letters, digits and dashes, as in the name of an
 class Row(Struct, frozen=True):
     """One row: its file, its line (the header is 1), and the text of each column.
 
-    What reads a column raises SchemaError if something else than that stands there.
+    The methods that read a column raise SchemaError if its text is not what they return.
     """
 
     path: str
@@ -153,7 +153,7 @@ class Row(Struct, frozen=True):
     fields: dict[str, str]
 
     def whole(self, column: str, most: int) -> int:
-        """Return a whole number from 0 to ``most``; ``12.0`` is none."""
+        """Return a whole number from 0 to ``most``; ``12.0`` is not a whole number here."""
         text = self.fields[column]
         value = int(text) if _WHOLE.fullmatch(text) else -1
         if not 0 <= value <= most:
@@ -180,14 +180,14 @@ class Row(Struct, frozen=True):
         return value
 
     def name(self, column: str) -> str:
-        """Return what may be the name of an object."""
+        """Return a text that may be the name of an object."""
         text = self.fields[column]
         if not _NAME.fullmatch(text):
             raise self.bad(column, NAME)
         return text
 
     def bad(self, column: str, expected: str, found: str = "") -> SchemaError:
-        """Return the error about a column; ``found`` says what is wrong, the value if empty."""
+        """Return the error about a column; ``found`` says what is wrong, by default the value."""
         where = f"{self.path}: line {self.line}, column {column}"
         return SchemaError(where, found or f"{shown(self.fields[column])} stands here", expected)
 
@@ -195,16 +195,16 @@ class Row(Struct, frozen=True):
 def usable(
     path: str, columns: Sequence[str], use: Callable[[Row], T], on_bad: OnBad | None = None
 ) -> Iterator[T | None]:
-    """Yield what each row is used for, None for one that cannot be used.
+    """Yield what ``use`` makes of each row, None for a row that cannot be used.
 
-    ``columns`` are those that are read. ``use`` raises SchemaError for a row that it cannot use:
-    ``on_bad`` is told of each; without it the first is an error.
+    ``columns`` are the columns that are read. ``use`` raises SchemaError for a row that it cannot
+    use. ``on_bad`` is called with each such error; without it the first of them is raised.
 
     Raises
     ------
     InputError
-        If the file cannot be read, has no such header, has a line longer than MAX_LINE, or a row
-        cannot be used.
+        If the file cannot be read, its header lacks a column, it has a line longer than MAX_LINE,
+        or a row cannot be used.
     """
     begin(f"reading {path}")
     for row in _rows(path, columns):
@@ -221,7 +221,7 @@ def usable(
 
 
 def _rows(path: str, columns: Sequence[str]) -> Iterator[Row | SchemaError]:
-    """Yield the rows of a file; for one that is not CSV, or too short or long, its error."""
+    """Yield the rows of a file; for a row that is not CSV, or too short or long, its error."""
     if Path(path).exists() and not Path(path).is_file():
         raise InputError(path, "is not a file", "a file of CSV: it may be read more than once")
     wanted = f"a header with the columns {', '.join(columns)}"
@@ -260,15 +260,15 @@ MOST_SHAPES: Final = 1000
 WHOLE_GPU_MILLI: Final = 1000
 
 PRIORITIES: Final[Mapping[int, float]] = {0: 0.5, 50: 0.3, 100: 0.2}
-"""Which priorities jobs have, and how likely: the trace has none."""
+"""The priorities that jobs may have, and how likely each is: the trace has none."""
 
 
 class Philly(Struct, frozen=True):
-    """How rows become jobs.
+    """How rows of the Philly trace become jobs.
 
-    ``seed`` is that of the priorities and shapes. ``priorities`` are weights by priority, drawn by
-    virtual cluster and line. ``shapes`` are milli-cores and bytes for each GPU, of which a job has
-    one; without any, jobs request GPUs only.
+    ``seed`` is for drawing priorities and shapes. ``priorities`` are weights by priority: each job
+    has one drawn by virtual cluster and line. ``shapes`` are milli-cores and bytes for each GPU,
+    one of which is drawn for a job; without any, jobs request GPUs only.
     """
 
     name: ClassVar[str] = "philly"
@@ -279,24 +279,24 @@ class Philly(Struct, frozen=True):
     shapes: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse weights that say nothing, with an InputError."""
+        """Refuse weights that are negative or all 0, with an InputError."""
         weights = self.priorities.values()
         if not any(weights) or min(weights) < 0:
             expected = "numbers from 0 on, not all 0"
             raise InputError("priorities", "the weights cannot be used", expected)
 
     def node_labels(self, flavor: str) -> dict[str, str]:
-        """Return none: the trace does not say which GPUs there were."""
+        """Return no labels: the trace does not say which GPUs there were."""
         del flavor
         return {}
 
     def capacity(self, flavor: str, gpus: int) -> dict[str, int]:
-        """Return nothing: the trace does not say what stood beside the GPUs."""
+        """Return no amounts: the trace does not say how much cpu and memory there was."""
         del flavor, gpus
         return {}
 
     def job(self, row: Row) -> Job:
-        """Return the job of a row; SchemaError if something in it cannot be used."""
+        """Return the job of a row; SchemaError if a value in the row cannot be used."""
         queue = row.name("cluster")
         gpus = row.whole("num_gpus", MOST_GPUS)
         if not gpus:
@@ -348,13 +348,13 @@ def read_shapes(
 
 
 EPOCH: Final = 1_672_531_200
-"""2023-01-01T00:00:00Z, in seconds since 1970: where the seconds of the trace start here."""
+"""2023-01-01T00:00:00Z, in seconds since 1970: second 0 of the trace, by our choice."""
 
 QOS: Final[Mapping[str, int]] = {"Guaranteed": 1000, "LS": 200, "Burstable": 100, "BE": 0}
-"""The priority of each class."""
+"""The priority of each QoS class."""
 
 TRAINING: Final = ("Burstable", "BE")
-"""The classes whose pods may write checkpoints; the others serve."""
+"""The QoS classes whose pods may write checkpoints; pods of the other classes serve."""
 
 MODEL_LABEL: Final = "alibabacloud.com/gpu-card-model"
 MOST_MODELS: Final = 100
@@ -369,10 +369,11 @@ class Model(Struct, frozen=True):
 
 
 class Openb(Struct, frozen=True):
-    """How rows become jobs.
+    """How rows of the openb trace become jobs.
 
-    ``models`` are the GPU models by name, as `read_nodes` returns them. ``queue_by`` name: a hash
-    of the pod's name into ``queues`` ClusterQueues; class: one for each QoS class and GPU model.
+    ``models`` are the GPU models by name, as `read_nodes` returns them. With ``queue_by`` name,
+    a hash of a pod's name chooses one of ``queues`` ClusterQueues; with class, each QoS class and
+    GPU model has its own.
     """
 
     name: ClassVar[str] = "openb"
@@ -397,7 +398,7 @@ class Openb(Struct, frozen=True):
         return {name: amount * gpus // model.gpus for name, amount in beside.items()}
 
     def job(self, row: Row) -> Job | None:
-        """Return the pod of a row, None if it never was scheduled; errors as those of Philly."""
+        """Return the pod of a row, None if it never was scheduled; errors as of `Philly.job`."""
         if not row.fields["scheduled_time"]:
             return None
         name, qos = row.name("name"), row.fields["qos"]

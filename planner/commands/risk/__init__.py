@@ -1,8 +1,8 @@
-"""How often what runs would be a victim, over a set of preemptors that may come.
+"""How often each running workload would be a victim, over a set of preemptors that may come.
 
 measure.py  the preemptors: everything pending, and the shapes of what runs submitted once more;
-            each of them planned by itself, as if it came alone, and the victims counted: a row for
-            each preemptor, a row for each that runs
+            each is planned for as if it came alone, and the victims are counted: a row for each
+            preemptor, a row for each running workload or allocation
 kueue.py    what runs in a cluster of Kueue, and its shapes; yunikorn.py the same of YuniKorn
 """
 

@@ -25,7 +25,7 @@ _NO_SHAPE: Final[Any] = {
 
 
 def planner(state: State, rules: str | None) -> Callable[[str], Planning]:
-    """Return what makes a preemptor ready for planning; all share one snapshot.
+    """Return the function from a preemptor's key to its planning; all plannings share a snapshot.
 
     Raises
     ------

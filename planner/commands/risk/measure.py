@@ -1,4 +1,4 @@
-"""Every preemptor planned for by itself, and how often each of what runs is a victim.
+"""Every preemptor planned for by itself, and how often each running workload is a victim.
 
 Which preemptors, by a rule that is the same every time:
 
@@ -34,7 +34,7 @@ from planner.solver.start import AnyPlanning, pending_workloads, solve
 from planner.state import AnyState
 
 Origin = Literal["pending", "running"]
-"""pending: it waits in the state. running: one that runs was submitted once more."""
+"""pending: it waits in the state. running: the shape of what runs was submitted once more."""
 
 
 class Attempt(Record):
@@ -119,7 +119,7 @@ Thing = TypeVar("Thing")
 class Hypothetical(Struct, frozen=True):
     """A preemptor by its key in the state, and where it comes from.
 
-    ``name`` is what people call the one it is like; empty for what is pending itself.
+    ``name`` is what people call the workload it is ``like``; empty for what is pending itself.
     """
 
     key: str
@@ -138,10 +138,10 @@ class Running(NamedTuple):
 
 
 class RiskPart(Protocol):
-    """What counting victims asks of a scheduler."""
+    """What a scheduler must provide so that victims can be counted."""
 
     def submitted_again(self, state: AnyState) -> tuple[AnyState, list[Hypothetical]]:
-        """Return the state with every shape of what runs submitted once more, and these."""
+        """Return the state with each shape of what runs submitted once more; the new preemptors."""
         ...
 
     def running(self, state: AnyState) -> Iterator[Running]:
@@ -149,7 +149,7 @@ class RiskPart(Protocol):
         ...
 
     def planner(self, state: AnyState, rules: str | None) -> Callable[[str], AnyPlanning]:
-        """Return what makes a preemptor, named by its key, ready for planning."""
+        """Return the function from a preemptor's key to its planning."""
         ...
 
 
@@ -157,16 +157,16 @@ RISK: Final = Part[RiskPart]("risk")
 
 
 def frequent_first(things: Iterable[tuple[object, Thing]]) -> list[tuple[Thing, int]]:
-    """Return the first thing of each shape and how many have it, the most frequent first."""
+    """Return the first thing of each shape and how many have the shape, most frequent first."""
     alike: dict[object, list[Thing]] = {}
     for shape, thing in things:
         alike.setdefault(shape, []).append(thing)
-    ranked = sorted(alike.values(), key=len, reverse=True)  # stable: else as in the dump
+    ranked = sorted(alike.values(), key=len, reverse=True)  # stable: ties stay as in the dump
     return [(some[0], len(some)) for some in ranked]
 
 
 def unused(name: str, used: set[str]) -> str:
-    """Return a name like another that nothing has, which is used now."""
+    """Return a name derived from another that nothing has yet, and add it to the used names."""
     name += AGAIN
     while name in used:
         name += AGAIN
@@ -208,7 +208,7 @@ def risk(  # noqa: PLR0913 - what a user may say
     limit
         How many preemptors at most: the first ones.
     time_limit
-        Seconds for all of them together. Those not begun by then stay unanswered.
+        Seconds for all preemptors together. Those not begun by then stay unanswered.
     rules
         YuniKorn: ``design`` or ``code``, as for ``planner.solve``.
     progress
@@ -268,13 +268,13 @@ def preemptors(
 ) -> tuple[AnyState, list[Hypothetical]]:
     """Return the state with every preemptor pending in it, and the preemptors in their order.
 
-    They are those of ``pending``, where some are named. What only waits holds nothing: the new ones
+    They are those of ``pending``, if that is given. What only waits holds no quota: the new ones
     do not change each other's answers.
 
     Raises
     ------
     InputError
-        If there is none.
+        If there is no preemptor.
     """
     waiting = pending_workloads(state) if pending is None else pending
     known, wanted = state, [Hypothetical(key) for key in dict.fromkeys(waiting)]
@@ -309,7 +309,7 @@ def _attempt(asked: Hypothetical, plan: AnyPlan) -> Attempt:
 
 
 def _running(running: Iterable[Running], attempts: Sequence[Attempt]) -> list[Exposed]:
-    """Count for everything that runs whose victim it is, the most exposed first."""
+    """Count for everything that runs the preemptors it is a victim of, the most exposed first."""
     greedy = Counter(key for one in attempts for key in one.greedy)
     optimum = Counter(key for one in attempts for key in one.optimum)
     total = max(1, len(attempts))

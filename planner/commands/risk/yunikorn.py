@@ -14,7 +14,7 @@ from planner.state.yunikorn import Allocation, Application, Ask, Partition, Yuni
 
 
 def planner(state: YuniKornState, rules: str | None) -> Callable[[str], YuniKornPlanning]:
-    """Return what makes an ask ready for planning."""
+    """Return the function from an ask's key to its planning."""
     return lambda key: start(state, Given(key, rules=rules))
 
 

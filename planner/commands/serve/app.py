@@ -1,9 +1,9 @@
 """The service as an ASGI application: a few paths, bounds on each request, and no state.
 
-First stands what may be asked, with which options, within which bounds; and the same as OpenAPI
-3.1, in which options and answers have the schemas of their classes.
+First come the endpoints with their options and bounds, and their description as OpenAPI 3.1, in
+which options and answers have the schemas of their classes.
 
-Each answer is made in a process of its own: it can be ended, whatever it is at, and leaves nothing.
+Each answer is made in a process of its own, which can be ended at any time and leaves nothing.
 
 Source: the ASGI specification, version 3, HTTP.
 """
@@ -35,10 +35,10 @@ Edit = Annotated[str, Field(pattern=_TEXT, max_length=1200)]
 class Bounds(NamedTuple):
     """What one request may take, and how many are answered at once.
 
-    ``max_bytes`` are those of a dump, as it is sent and also unpacked; ``seconds`` go from the
-    first byte of the request to its answer; ``memory`` is bytes of address space of the process
-    that answers, where the system can limit it. To more than ``at_once`` it is said that they
-    should come again.
+    ``max_bytes`` limits a dump, both as it is sent and unpacked; ``seconds`` go from the first
+    byte of the request to its answer; ``memory`` is bytes of address space of the process that
+    answers, where the system can limit it. Requests beyond ``at_once`` are refused, and told to
+    come again.
     """
 
     max_bytes: int
@@ -48,14 +48,14 @@ class Bounds(NamedTuple):
 
 
 class Asked(BaseModel):
-    """What stands in the query of a request. No name of a file can: nothing is read from any."""
+    """The query of a request. It cannot name a file, and nothing is read from any."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     now: str | None = Field(default=None, pattern="^[0-9TZtz.:+-]+$", max_length=40)
 
     def words(self) -> list[str]:
-        """Return them as options, each one word, so that no value is taken for an option."""
+        """Return the fields as options, each in one word, so that no value passes for an option."""
         given = self.model_dump(exclude_none=True)
         return [
             f"--{name}={one}"
@@ -65,30 +65,30 @@ class Asked(BaseModel):
 
 
 class AskedWho(Asked):
-    """The same, and for whom to plan, and how."""
+    """As `Asked`, and for whom to plan, under which objective."""
 
     pending: str | None = _NAME
     objective: str = Field(default="no-regret", pattern="^[a-z-]+$", max_length=60)
 
 
 class AskedWhy(AskedWho):
-    """The same, and who is asked about."""
+    """As `AskedWho`, and the workload or allocation that the question is about."""
 
     victim: str | None = _NAME
 
 
 class AskedWhatIf(AskedWho):
-    """The same, and edits of the state; ``set`` stands in the query once for each."""
+    """As `AskedWho`, and edits of the state; ``set`` stands in the query once for each edit."""
 
     set: tuple[Edit, ...] = Field(min_length=1, max_length=MOST_EDITS)
 
 
 class Endpoint(NamedTuple):
-    """One thing that is answered, and in a summary what it is.
+    """One path of the service; ``summary`` says what it answers.
 
-    ``words`` are those of the command line that answer it, without options of a request. ``kind``
+    ``words`` are the command line that makes the answer, without options of a request. ``kind``
     is the type of the content, ``asked`` what may stand in the query, ``schema`` the published
-    schema of the answer, empty if it is no JSON. ``plans`` share the time of a request.
+    schema of the answer, empty if it is no JSON. ``plans`` is how many share a request's time.
     """
 
     summary: str
@@ -146,7 +146,7 @@ ENDPOINTS: Final = {
         plans=2,
     ),
 }
-"""What is answered to POST, by path."""
+"""What each path answers to POST."""
 
 
 Json = dict[str, Any]
@@ -160,7 +160,7 @@ STATUSES: Final = {
     500: "A fault of the planner, or the answer takes more memory than it may.",
     503: "As many are answered as may be at once.",
 }
-"""What may go wrong; the answer says it in words under ``error``."""
+"""What may go wrong, by HTTP status; the answer says in words under ``error`` what did."""
 
 
 def openapi(version: str, schema_of: Callable[[str], Json]) -> Json:
@@ -171,7 +171,7 @@ def openapi(version: str, schema_of: Callable[[str], Json]) -> Json:
         "paths": {path: {"post": _operation(one)} for path, one in ENDPOINTS.items()},
         "components": {
             "schemas": {
-                # With a name of its own what it refers to is looked for within it.
+                # With an ``$id`` of its own, its references are looked up within it.
                 one.schema: {"$id": f"{one.schema}.schema.json", **schema_of(one.schema)}
                 for one in ENDPOINTS.values()
                 if one.schema
@@ -212,11 +212,11 @@ def _operation(endpoint: Endpoint) -> Json:
 
 PROGRAM: Final = "planner.cli.main"
 OURS: Final = "PLANNER_"
-"""How variables begin that set options: those of the service are not those of a request."""
+"""The prefix of environment variables that set options: a request does not inherit them."""
 
 
 class Ended(NamedTuple):
-    """How a process ended: its exit code, what it wrote, and what it said beside that."""
+    """How a process ended: its exit code, its standard output, and the text of standard error."""
 
     code: int
     output: bytes
@@ -224,9 +224,9 @@ class Ended(NamedTuple):
 
 
 async def answer(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) -> Ended:
-    """Run the command line on a dump, until it ends or whoever waits does not wait any more.
+    """Run the command line on a dump, until it ends or this coroutine is cancelled.
 
-    ``words`` is all but the limits, which are those of the bounds; ``plans`` share the time.
+    ``words`` are all but the limits, which are those of the bounds; ``plans`` share the time.
     """
     seconds = bounds.seconds * FOR_THE_PLAN / plans
     limits = (f"--time-limit={seconds}", f"--max-size={bounds.max_bytes}")
@@ -270,11 +270,11 @@ _CLOSED: Final = (
     (b"referrer-policy", b"no-referrer"),
     (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; img-src data:"),
 )
-"""Sent with everything: nothing is kept on the way, and a page loads nothing."""
+"""Headers of every answer that has no others: no cache keeps it, and a page loads nothing."""
 
 
 class Reply(NamedTuple):
-    """What is answered."""
+    """An HTTP answer."""
 
     status: int
     data: bytes
@@ -292,7 +292,7 @@ class Refused(Exception):  # noqa: N818 - reads as a statement where it is raise
 
 
 class Files(NamedTuple):
-    """A page to work in: contents and types of its files by path, and what it may load."""
+    """The work page: contents and types of its files by path, and its content security policy."""
 
     contents: Mapping[str, tuple[bytes, str]]
     policy: str
@@ -382,7 +382,7 @@ def _asked(endpoint: Endpoint, scope: Message) -> list[str]:
 
 
 async def _body(scope: Message, receive: Receive, max_bytes: int) -> bytes:
-    """Return what was sent, unless it is too large."""
+    """Return the body of a request, unless it is too large."""
     refused = Refused(413, f"more than the {max_bytes} bytes that are read at most")
     promised = dict(scope["headers"]).get(b"content-length", b"")
     if promised.isdigit() and int(promised[:20]) > max_bytes:
@@ -401,7 +401,7 @@ async def _body(scope: Message, receive: Receive, max_bytes: int) -> bytes:
 
 
 async def _while_waited_for(answering: Coroutine[Any, Any, Ended], receive: Receive) -> Ended:
-    """Return an answer, unless the client goes away before: then it is not worked on any more."""
+    """Return an answer, unless the client disconnects before: then the work on it is cancelled."""
 
     async def gone() -> None:
         while (await receive())["type"] != "http.disconnect":

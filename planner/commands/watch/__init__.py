@@ -1,5 +1,5 @@
-"""A cluster as it goes on: what its scheduler would do, and whether what it did is what it should.
+"""A cluster watched: what its scheduler will do, and whether it did what it should have done.
 
-record.py  what is told, line by line; the same in figures, by queue, as Prometheus reads them
+record.py  the lines that a watch tells; figures made of them, by queue, as Prometheus reads them
 kueue/     a cluster of Kueue: its state kept, judged, and compared with the replay
 """

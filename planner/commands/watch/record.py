@@ -1,6 +1,6 @@
-"""What a watch tells: decisions to come, preemptions that happened, and how the watching goes.
+"""The lines of a watch: decisions to come, preemptions that happened, notes on the watch itself.
 
-The same in figures: counted by queue, and served as Prometheus reads them.
+Figures made of the lines are counted by queue, and served as Prometheus reads them.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ EXTRA: Final = "pip install 'preemption-planner[watch]', or '.[watch]' in a chec
 
 
 class Metric(NamedTuple):
-    """A figure: its name, what it is, and by what it is split."""
+    """A figure: its name, its description, and the labels by which it is split."""
 
     name: str
     text: str
@@ -135,14 +135,14 @@ PREEMPTIONS, EVICTIONS, NEEDLESS, LOST, EXCESS, DECISIONS, CONDITIONAL, SECONDS,
 
 
 class Figures:
-    """The figures so far; there are no more of them than queues, times a few."""
+    """The figures so far; there are at most a few for each queue."""
 
     def __init__(self) -> None:
         self.values = defaultdict[tuple[Metric, tuple[str, ...]], float](float)
         self.values[CONNECTED, ()] = 0
 
     def count(self, line: Line) -> None:
-        """Count what a line tells."""
+        """Add a line to the figures."""
         if isinstance(line, Note):
             self.values[CONNECTED, ()] = line.connected
             return
@@ -163,11 +163,11 @@ class Figures:
         self.values[CONDITIONAL, of_queue] += conditional
 
     def collect(self) -> Iterator[Any]:
-        """Yield the figures as prometheus-client wants them, each time that somebody asks."""
-        # It is an extra, and loaded by then.
+        """Yield the figures as prometheus-client wants them, each time that they are asked for."""
+        # prometheus-client is an extra; `serve` has imported it by then.
         from prometheus_client import core  # noqa: PLC0415 # pyright: ignore[reportMissingImports]
 
-        values = dict(self.values)  # somebody else counts meanwhile
+        values = dict(self.values)  # another thread counts meanwhile
         for metric in METRICS:
             name = metric.name.removesuffix("_total")
             grows = name != metric.name

@@ -1,6 +1,6 @@
-"""A state with some values set to others by the edits of its scheduler; plans before and after.
+"""A state with values changed by edits; the plans before and after; the values that can be set.
 
-What can be set, with the values of now. kueue_edit.py and yunikorn_edit.py say what that is.
+kueue_edit.py and yunikorn_edit.py say what can be set in the states of their schedulers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WORDS: Final[Mapping[str, bool | None]] = {ABSENT: None, "true": True, "false":
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,30}")
 
 Place = tuple[tuple[str | int, ...], str]
-"""The steps to a part of an object, and a field of it by its Kubernetes name."""
+"""The steps to a part of an object, and the Kubernetes name of a field of that part."""
 
 WholeT = TypeVar("WholeT")
 StateT = TypeVar("StateT", bound=AnyState)
@@ -53,16 +53,16 @@ class Setting(Struct, frozen=True):
         return SchemaError(self.where, found, expected, hint)
 
     def unknown(self, what: str, name: str, known: Sequence[str]) -> SchemaError:
-        """Return an error about a name that is not there, with those that are."""
+        """Return an error about a name that is not there, with the known names."""
         close = closest(name, list(known)) if name else None
         shown = name_some(known, _MOST_SHOWN) or "none: there is nothing to set"
         hint = f'did you mean "{close}"?' if close else ""
         return self.refused(f'there is no {what} "{name}"', f"one of {shown}", hint)
 
     def split(self, what: str, rest: str, names: Sequence[str], meant: str) -> tuple[str, str]:
-        """Split ``rest`` into the name that it begins with, and a field; names may hold points.
+        """Split ``rest`` into the name that it begins with, and a field; names may have points.
 
-        ``meant`` is what to call a ``what`` that is not among the names.
+        ``meant`` is the name that the error gives to a ``what`` that is not among the names.
         """
         fitting = [name for name in names if rest.startswith(f"{name}.")]
         if not fitting:
@@ -75,7 +75,7 @@ _MOST_SHOWN: Final = 12
 
 
 def changed(whole: WholeT, steps: Sequence[str | int], change: Callable[[Any], Any]) -> WholeT:
-    """Return a copy in which a part is changed: steps are names of fields and places in tuples."""
+    """Return a copy with a part changed; steps to it are names of fields and places in tuples."""
     part: Any = whole
     if not steps:
         part = change(part)
@@ -91,7 +91,7 @@ def changed(whole: WholeT, steps: Sequence[str | int], change: Callable[[Any], A
 def replaced(
     whole: WholeT, steps: Sequence[str | int], field: str, setting: Setting, subject: str
 ) -> WholeT:
-    """Return a copy in which one field has the new value; steps lead to the part that has it.
+    """Return a copy in which one field has the new value; steps lead to the part with the field.
 
     ``field`` is its Kubernetes name, ``subject`` what to call the object in messages.
 
@@ -129,7 +129,7 @@ class Submissions(Protocol):
     def add_workloads(
         self, state: StateT, items: Iterable[Item], queue: str | None
     ) -> tuple[StateT, tuple[str, ...]]:
-        """Return the state with what a scheduler would make of them, and its keys."""
+        """Return the state with the workloads that a scheduler would make, and their keys."""
         ...
 
 
@@ -148,7 +148,7 @@ class Edits(Protocol):
         Raises
         ------
         SchemaError
-            If the setting names what is not in the state, or gives a value that cannot be.
+            If the setting names what is not in the state, or a value that its field cannot have.
         """
         ...
 
@@ -159,13 +159,13 @@ EDITS: Final = Part[Edits]("edits")
 def edit(state: StateT, assignments: Sequence[str]) -> StateT:
     """Return the state with some values set, one after the other, under a digest of its own.
 
-    They are texts such as ``clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority`` or
+    Edits are texts such as ``clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority`` or
     ``queue/root.team-a.guaranteed.memory=64Gi``. The state that was read stays as it is.
 
     Raises
     ------
     SchemaError
-        If a text is no edit, names what is not in the state, or gives a value that cannot be.
+        If a text is no edit, names what is not in the state, or a value that its field cannot have.
     """
     if not assignments:
         return state
@@ -291,7 +291,7 @@ def _difference(before: AnyPlan | None, after: AnyPlan) -> Difference:
 
 
 MOST_WORKLOADS: Final = 1000
-"""Of those that run so many are listed with their priority; there may be a hundred thousand."""
+"""The most workloads that are listed with their priority; there may be a hundred thousand."""
 
 
 class Waiting(Record):
@@ -335,7 +335,7 @@ class Editable(Record):
 
     @classmethod
     def of_priority(cls, kind: str, key: str, name: str, priority: int) -> Editable:
-        """Return what waits or runs, by its key and by what people call it: its priority."""
+        """Return a waiting or running workload, by key and name, with its priority to set."""
         target = f"{kind.lower()}/{key}.priority"
         settable = Settable(target=target, group="", label="Priority", value=str(priority))
         return cls(kind=kind, name=name, settings=(settable,))
@@ -358,15 +358,15 @@ class Listed(Protocol):
     """What the listing asks of a scheduler."""
 
     def waiting(self, state: AnyState, pending: Collection[str]) -> Iterator[Waiting]:
-        """Yield what is pending, by its keys."""
+        """Yield the pending workloads or asks that have these keys."""
         ...
 
     def queues(self, state: AnyState) -> Iterator[Editable]:
-        """Yield what has quota, parents before children where the state has them so."""
+        """Yield the objects with quota, parents before children where the state has that order."""
         ...
 
     def workloads(self, state: AnyState) -> Iterator[Editable]:
-        """Yield what waits, then what runs, each with its priority."""
+        """Yield the waiting workloads, then the running ones, each with its priority."""
         ...
 
 

@@ -23,8 +23,8 @@
 ``node/NEW.like``                                         the name of a node: one more like it
 ========================================================= =====================================
 
-Nodes decide where a flavor has a topology. Only what the dump has can be edited: an object that is
-there, and a quota it has already; but a node may be one more like another, with nobody on it.
+Nodes matter where a flavor has a topology. Only what the dump has can be edited: an object that is
+there, and a quota that it has. But a node can be added that is like another, with nobody on it.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def edited(state: State, setting: Setting) -> State:
 def _with_field(
     state: State, kind: str, fields: Mapping[str, Place], rest: str, setting: Setting
 ) -> State:
-    """Set a field of the object that has quota and whose name ``rest`` begins with."""
+    """Set a field of the ClusterQueue or Cohort whose name ``rest`` begins with."""
     objects = "cohorts" if kind == "Cohort" else "cluster_queues"
     owners: Sequence[ClusterQueue | Cohort] = getattr(state, objects)
     names = [one.name for one in owners]
@@ -260,7 +260,7 @@ def _quotas(kind: str, owner: ClusterQueue | Cohort) -> Iterator[Settable]:
 
 
 def written(nano: int, resource: str) -> str:
-    """Return a quota as people write it, such as ``1536Gi``, if that is exactly what it is."""
+    """Return a quota as people write it, such as ``1536Gi``, if that text is exact."""
     units = to_quota(nano, resource)
     exact = from_units(units, resource) == nano
     return format_units(units, resource) if exact else format_quantity(nano)

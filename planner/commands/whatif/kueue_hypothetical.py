@@ -1,10 +1,10 @@
-"""Hypothetical workloads: new pending ones that Kueue would make of what users submit.
+"""Hypothetical workloads: new pending workloads that Kueue would make of what users submit.
 
 Source: kueue ff69552e, pkg/controller/jobframework/reconciler.go (ConstructWorkload,
 ExtractPriority), pkg/controller/jobframework/defaults.go (the LocalQueue and the
 WorkloadPriorityClass named ``default``) and pkg/util/priority/priority.go.
 
-Read are a batch/v1 Job, a Pod, a PodTemplate, and a bare pod template, which is a pod without a
+It reads a batch/v1 Job, a Pod, a PodTemplate, and a bare pod template, which is a pod without a
 kind. Source: kueue ff69552e, pkg/controller/jobs/job/job_controller.go (PodSets, podsCount,
 minPodsCount) and pkg/controller/jobs/pod/pod_controller.go.
 """
@@ -40,12 +40,12 @@ QUEUE: Final = "kueue.x-k8s.io/queue-name"
 PRIORITY_CLASS: Final = "kueue.x-k8s.io/priority-class"
 """The labels by which a Job or Pod names its LocalQueue and its WorkloadPriorityClass."""
 DEFAULT: Final = "default"
-"""The namespace, the LocalQueue and the WorkloadPriorityClass of what names none."""
+"""The namespace, LocalQueue and WorkloadPriorityClass of an object that names none."""
 MAX_BYTES: Final = 16 * 2**20
 
 
 class ManifestMetadata(Schema):
-    """The metadata of what may not exist yet, and so may have no name of its own."""
+    """The metadata of an object that may not exist yet, and so may have no name of its own."""
 
     name: str = Field(default="", max_length=253)
     generate_name: str = Field(default="", max_length=253)
@@ -56,7 +56,7 @@ class ManifestMetadata(Schema):
 
     @property
     def called(self) -> str:
-        """A name for it, whether it has one or not."""
+        """A name for the object, made up if it has none."""
         return self.name or self.generate_name.rstrip("-") or "hypothetical"
 
 
@@ -165,7 +165,7 @@ def _submitted(state: State, item: Item, local: tuple[str, str] | None) -> Workl
 
 
 def _least_pods(item: Item, job: JobManifest) -> int | None:
-    """Return with how many pods partial admission may start a Job, if it allows that."""
+    """Return the fewest pods with which partial admission may start a Job, if it allows that."""
     text, count = job.metadata.annotations.get(MIN_PARALLELISM), job.spec.pods
     if text is None:
         return None
@@ -178,7 +178,7 @@ def _least_pods(item: Item, job: JobManifest) -> int | None:
 
 
 def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
-    """Read the objects of a file of manifests: documents and lists of any number.
+    """Read the objects of a file of manifests: any number of documents and lists.
 
     Raises
     ------
@@ -202,10 +202,10 @@ def add_workloads(
     """Return the state with new pending workloads, and their keys as namespace/name.
 
     Each is what Kueue would make of the object if it were submitted now: its requests, counts,
-    LocalQueue and priority. A Workload is taken as it is, but as one that nothing has happened
-    to. One without ``creationTimestamp`` is created at the clock of the state. The digest names
-    the new state. ``queue`` is the LocalQueue to submit all of them to, as ``namespace/name``,
-    whatever they say.
+    LocalQueue and priority. A Workload is taken as it is, but without its status. A workload
+    without ``creationTimestamp`` is created at the clock of the state. The digest names the new
+    state. ``queue`` is the LocalQueue to submit all workloads to, as ``namespace/name``, whatever
+    the objects say.
 
     Raises
     ------
@@ -285,10 +285,10 @@ def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Worklo
 
 
 def fresh(state: State, like: Workload, namespace: str, queue: str, name: str = "") -> Workload:
-    """Return a new pending workload with the spec of another, whose status is left behind.
+    """Return a new pending workload with the spec of another, but not its status.
 
-    ``namespace`` and ``queue`` are the LocalQueue that it waits in, ``name`` is its name: that of
-    the other when left out. Without a time of creation it is created at the clock of the state.
+    ``namespace`` and ``queue`` are the LocalQueue that it waits in; its name is ``name``,
+    or else that of the other. Without a time of creation it is created at the clock of the state.
     """
     metadata = Metadata(
         name=name or like.metadata.name,
@@ -297,7 +297,7 @@ def fresh(state: State, like: Workload, namespace: str, queue: str, name: str = 
         creation_timestamp=(None if name else like.metadata.creation_timestamp) or state.now,
         annotations=like.metadata.annotations,
     )
-    # Not a copy: that would take along what the other has worked out of itself.
+    # Not a copy: that would take along the values that the other has cached.
     spec = like.spec.model_copy(update={"queue_name": queue})
     return Workload(metadata=metadata, spec=spec)
 
@@ -305,7 +305,7 @@ def fresh(state: State, like: Workload, namespace: str, queue: str, name: str = 
 def _priority_class(
     state: State, labels: Mapping[str, str], of_pods: str
 ) -> PriorityClassRef | None:
-    """Return the class that gives the priority: of the label, of the pods, of the cluster."""
+    """Return the class that gives the priority: the label's, the pods', the cluster's default."""
     name = labels.get(PRIORITY_CLASS)
     if not name and state.configuration.gate("WorkloadPriorityClassDefaulting"):
         classes = {one.metadata.name for one in state.workload_priority_classes}

@@ -114,7 +114,7 @@ def _named(rest: str) -> str:
 
 
 def _applications(state: YuniKornState) -> Iterator[tuple[Steps, Application]]:
-    """Yield every application, and the way to it."""
+    """Yield the steps to every application, and the application."""
     for p, partition in enumerate(state.partitions):
         for a, application in enumerate(partition.applications):
             yield ("partitions", p, "applications", a), application
@@ -160,7 +160,7 @@ def _edit_claim(state: YuniKornState, kind: str, rest: str, setting: Setting) ->
 
 
 def every_queue(state: YuniKornState) -> Iterator[tuple[str, Steps, QueueConfig]]:
-    """Yield the path of every queue, the way to it, and the queue; parents first."""
+    """Yield the path of every queue, the steps to it, and the queue; parents first."""
 
     def below(
         queue: QueueConfig, above: str, steps: Steps
@@ -218,7 +218,7 @@ def _is_field(path: str) -> bool:
 
 
 def _property(field: str, setting: Setting) -> str:
-    """Return the value of a property; the core would ignore what it cannot read."""
+    """Return the value of a property, refusing a value that the core would ignore as unreadable."""
     value = setting.value
     if field in POLICIES:
         if value not in POLICIES[field]:
@@ -247,7 +247,7 @@ def waiting(state: YuniKornState, pending: Collection[str]) -> Iterator[Waiting]
 
 
 def queues(state: YuniKornState) -> Iterator[Editable]:
-    """Yield the queues, parents first; one that is in several partitions cannot be edited."""
+    """Yield the queues, parents first; a queue in several partitions cannot be edited."""
     found = list(every_queue(state))
     paths = [path for path, _, _ in found]
     for path, _, queue in found:

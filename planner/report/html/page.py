@@ -23,7 +23,7 @@ POLICY: Final = "default-src 'none'; style-src '{digest}'; base-uri 'none'; form
 
 
 def page(documents: Sequence[Document], noun: str = "") -> str:
-    """Return documents as a page, one after the other; ``noun`` is what one of them is."""
+    """Return documents as a page, one after the other; ``noun`` is the word for one of them."""
     title = plural(len(documents), noun)
     if len(documents) == 1:
         title = f"{documents[0].kind}: {short(documents[0].title.text)}"
@@ -63,7 +63,7 @@ def _style() -> str:
 
 
 def style_digest() -> str:
-    """Return the style as a policy names it."""
+    """Return the digest of the style, as a content security policy names it."""
     digest = hashlib.sha256(_style().encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
 
@@ -72,10 +72,10 @@ WIDTH: Final = 1000
 """How wide a bar may be in the units of its picture; pictures are stretched to the page."""
 
 FAR: Final = 1.5
-"""A limit beyond so many times the largest amount is said, but not drawn."""
+"""A limit beyond so many times the largest amount is stated in words, but not drawn."""
 
 APART: Final = 4
-"""Cohorts that use or have so many times what any queue does get a scale of their own."""
+"""Cohorts whose amounts are more than so many times those of queues have their own scale."""
 
 
 OVER: Final = " over"
@@ -95,8 +95,9 @@ class Part(Struct, frozen=True):
 class Bar(Struct, frozen=True):
     """One gauge as a picture: the pieces of its two bars, and where its marks stand.
 
-    ``mark`` and ``limit`` are ``None`` if there is none to draw, ``kept`` is how far what does not
-    count above reaches. ``said`` is the picture in words, ``figures`` the amounts in short.
+    ``mark`` and ``limit`` are ``None`` if there is none to draw, ``kept`` is how far the part that
+    does not count above reaches. ``said`` is the picture in words, ``figures`` the amounts and
+    ``change`` their difference in short.
     """
 
     gauge: Gauge
@@ -111,7 +112,7 @@ class Bar(Struct, frozen=True):
 
 
 class Bars(Struct, frozen=True):
-    """Gauges as pictures, and what there is to say of their scales.
+    """Gauges as pictures, and notes on their scales.
 
     ``keys`` are the classes that occur, each with its meaning; ``changes`` says whether anything
     changes.
@@ -175,9 +176,9 @@ def _bar(gauges: Gauges, gauge: Gauge, top: int) -> Bar:
 
 
 def _in_words(gauges: Gauges, gauge: Gauge) -> tuple[str, str, str]:
-    """Return the bar in a sentence; usage, now and then, of the quota; and how it changes.
+    """Return the bar in a sentence; its usage before and after, of the quota; and the change.
 
-    Such as ``26 → 18 of 16`` and ``−8``.
+    The last two are such as ``26 → 18 of 16`` and ``−8``.
     """
     show = gauges.show
     said = [f"{show(gauge.before)} used {gauges.before}"]
@@ -211,7 +212,7 @@ KINDS: Final = (
     ("freed", "freed"),
     ("free", "free"),
 )
-"""What a slot is in the end: the class that colours it, which is its field, and its meaning."""
+"""The states of a slot after the plan: its field, which is also its colour class; its meaning."""
 
 
 def draw_slots(slots: Slots) -> tuple[SlotBar, ...]:
@@ -263,7 +264,7 @@ def draw_histogram(histogram: Histogram) -> Columns:
     for place in range(len(histogram.bins)):
         for number, one in enumerate(series):
             count = one.counts[place]
-            # What happened at all is seen: one in a thousand is a line, not nothing.
+            # Every count but 0 is visible: one case in a thousand is a thin line.
             height = max(2.0, count / most * HEIGHT) if count else 0.0
             x = GAP + place * step + number * column
             boxes.append(Box(x, HEIGHT - height, round(height, 1), count, f"series-{number}"))

@@ -13,7 +13,7 @@ POLICY: Final = (
     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types answers"
 )
-"""What it may load: its own script and styles, and answers with theirs, read in one place."""
+"""What the page may load: its own script and styles, and answers, made HTML in one place only."""
 FILES: Final[Mapping[str, tuple[str, str]]] = {
     "/": ("work.html", "text/html; charset=utf-8"),
     "/work.js": ("work.js", "text/javascript; charset=utf-8"),

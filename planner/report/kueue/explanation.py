@@ -21,7 +21,7 @@ from planner.report.text import short
 
 
 def explained(answer: Explanation) -> Explained:
-    """Return what an explanation has that those of other schedulers have not."""
+    """Return the parts of an explanation that only explanations about Kueue have."""
 
     def place(one: Standing) -> str:
         return NOTHING if one.position is None else f"{one.position}/{one.candidates}"
@@ -42,7 +42,7 @@ def explained(answer: Explanation) -> Explained:
 
 
 def _blocks(answer: Explanation) -> Iterator[doc.Block]:
-    """Yield what the nodes have of what the workload asks for, domain by domain."""
+    """Yield the room that the nodes have for the workload, domain by domain."""
     nodes = answer.nodes
     if nodes is None:
         return
@@ -97,7 +97,7 @@ def _notes(room: FlavorRoom) -> Iterator[str]:
 
 
 def _to_go(one: DomainRoom, opening: Opening | None) -> Cell:
-    """Return who would have to go, cut where they are many."""
+    """Return the workloads that would have to be evicted, cut where they are many."""
     if opening is None:
         return Cell("nobody" if not one.lacks else NOTHING, tone="dim")
     if opening.victims is None:

@@ -43,12 +43,12 @@ class _Row(NamedTuple):
     fits: bool = False
 
     def show(self, shown: Callable[[Victim], str]) -> str:
-        """Return something of the victim; nothing where there is none."""
+        """Return a text about the victim; empty in a row without one."""
         return "" if self.victim is None else shown(self.victim)
 
 
 def document(answer: JointPlan) -> doc.Document:
-    """Return everything there is to say: who starts in which step, and what serving each gives."""
+    """Return the document: who starts in which step, beside what serving one by one gives."""
     rows = _rows(answer)
     sections = (
         Section("Who is admitted", (_pending_table(answer),)),
@@ -135,7 +135,7 @@ def _work(answer: JointPlan) -> Work:
 
 
 def _beside(answer: JointPlan) -> Iterator[doc.Block]:
-    """Say what serving one by one gives: in common, in addition, instead, and for nothing."""
+    """Yield the victims in common with serving one by one, spared or added, and those in vain."""
     greedy = answer.greedy
     ours = [victim.workload for victim in answer.victims]
     admitted = sum(one.greedy for one in answer.pending)

@@ -53,8 +53,8 @@ _KNOWN_BY: Final[Mapping[KnownBy, str]] = {
 
 
 def particulars(plan: Plan) -> Particulars:
-    """Return what is to be said of a plan in terms of its scheduler."""
-    # The tree with usage against quota, what is short or contested first.
+    """Return the parts of a document that only plans of Kueue have."""
+    # Charts of the tree, usage against quota: first of what is short or contested.
     charts = [_chart(plan, item) for item in _by_need(plan.demand)] if plan.tree else []
     wanted = sum(item.contested or bool(item.shortfall) for item in plan.demand) or 1
     rest = tuple(charts[wanted:])
@@ -244,24 +244,24 @@ def _victims(plan: Plan) -> Iterator[doc.Block]:
         Column("Why it may go", lambda one: Cell(one.reason, law_id(one)), only="page"),
         *cost_columns(plan),
     ]
-    # In words which law lies behind each reason that occurs.
+    # A note for each reason that occurs, with the law behind it.
     found = {victim.reason: law_behind(plan, victim.reason) for victim in victims}
     notes = [f"{law.id} {code}: {law.title}" if law else code for code, law in found.items()]
     if any(victim.evicted for victim in victims):
         notes.append(f"{EVICTING}: is being evicted already, and costs nothing more")
     yield from victims_of(plan, table("Whom to evict", columns, victims, notes))
-    # Where all is well, that is said if somebody asked.
+    # That a plan is stable is said only if D11 is among its terms.
     if plan.stability is not None and (plan.stability or "D11" in plan.terms):
         yield doc.Paragraph(cascades_in_words(plan.stability), "warn" if plan.stability else "")
 
 
 def _by_need(demand: Sequence[Demand]) -> list[Demand]:
-    """Return what is requested, what is short of first and what is contested next."""
+    """Return the demand with what is short first and what is contested next."""
     return sorted(demand, key=lambda item: (not item.shortfall, not item.contested))
 
 
 def _amounts(plan: Plan) -> Iterator[Column[Victim]]:
-    """Yield what victims hold of each flavor-resource; a screen has a few that matter."""
+    """Yield a column of victims' usage for each flavor-resource; a screen has a few that matter."""
     for rank, item in enumerate(_by_need(plan.demand)):
         matters = rank < MAX_AMOUNTS and (item.shortfall or item.contested)
 
@@ -443,7 +443,7 @@ NOT_PLACED = "With these victims gone, Kueue's own placement finds no place for 
 
 
 def slots_in(pictures: Sequence[NodesAround]) -> Iterator[doc.Only]:
-    """Yield a picture for each podset; a screen has none."""
+    """Yield a picture of the slots for each podset, for pages only."""
     for one in pictures:
         notes = [f"A slot is the place of a pod of {short(one.slot)}."]
         notes += [] if one.placed else [NOT_PLACED]

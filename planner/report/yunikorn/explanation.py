@@ -9,7 +9,7 @@ from planner.report.style import fields, line
 
 
 def explained(answer: YuniKornExplanation) -> Explained:
-    """Return what an explanation has that those of other schedulers have not."""
+    """Return the parts of an explanation that only explanations about YuniKorn have."""
 
     def place(one: YuniKornStanding) -> str:
         """Return the place in the order in which the core looks at candidates, node by node."""

@@ -1,6 +1,6 @@
 """A plan for an ask of YuniKorn: the node, the victims, the guaranteed of queues.
 
-Beside the words of Kueue's plans its plain lines have these:
+Its plain lines have the words of Kueue's plans, and these:
 
 preemptor        the allocation key of the ask; ``pod`` is its namespace/name
 node             the chosen node; ``yunikorn_node`` is the core's own choice
@@ -54,7 +54,7 @@ TONES: Final[dict[str, doc.Tone]] = {BELOW: "bad", STILL_BELOW: "warn", OVER: "b
 
 
 def particulars(plan: YuniKornPlan) -> Particulars:
-    """Return what is to be said of a plan in terms of its scheduler."""
+    """Return the parts of a document that only plans of YuniKorn have."""
     elsewhere = plan.partition != DEFAULT_PARTITION
     partition = f"partition {short(plan.partition)}" if elsewhere else ""
     queue = Cell(plan.queue, is_name=True, aside=partition, aside_tone="")
@@ -174,10 +174,10 @@ def _victims(plan: YuniKornPlan) -> Iterator[doc.Block]:
 
 
 def reason_of(plan: YuniKornPlan, victim: YuniKornVictim) -> str:
-    """Say why the rules permit a victim: what its queue uses of its guaranteed, which is more.
+    """Say why the rules permit a victim: its queue uses more than its guaranteed.
 
-    Of the queue itself where it is, and else of one above it, in the type that the node is short
-    of first.
+    If its own queue does not, a queue above it does; the type is the first of those that the node
+    is short of.
 
     Source: docs/semantics/yunikorn.md §5 (law YK-05), §10 (asks with a required node).
     """

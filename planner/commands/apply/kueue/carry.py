@@ -1,13 +1,13 @@
 """A plan carried out: the preemptor waits, the victims are treated, the preemptor goes on.
 
-Before, the cluster has to be the one that was planned for, still. While the LocalQueue of the
-preemptor is held nothing that waits in it is looked at, so Kueue cannot choose others before all
-victims are treated; and it is lifted at once after that, while they still hold their quota, so that
-nobody else gets it (docs/design/applying.md §3: each other order failed on a live cluster). An
-annotation of the LocalQueue says whose hold it is: what was interrupted can be gone on with, or
-undone, also from another machine.
+Before that, the cluster must still be as the plan has it. While the LocalQueue of the preemptor is
+held, Kueue looks at no workload that waits in it, and so cannot choose other victims before all
+planned victims are treated. The hold is lifted at once after that, while the victims still hold
+their quota, so that no other workload gets it (docs/design/applying.md §3: each other order failed
+on a live cluster). An annotation of the LocalQueue says whose hold it is: an interrupted run can be
+continued, or undone, also from another machine.
 
-The commands of all that also stand at the end of a plan, for the objects of a state.
+The commands of these steps also stand at the end of a plan, for the objects of a state.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ ONLY_JOBS: Final = (
 
 
 def digest_of(plan: Plan) -> str:
-    """Return what names a plan in the cluster: of whom it is, and what it does."""
+    """Return the digest that names a plan in the cluster: of its preemptor, clock and victims."""
     content = [plan.preemptor, plan.now.isoformat(), sorted(plan.keys)]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
 def cannot_be_applied(plan: Plan, way: Way) -> str:
-    """Say why a plan is none that a live Kueue can carry out; empty if it is one."""
+    """Say why a live Kueue cannot carry out a plan; empty if it can."""
     greedy = plan.greedy
     held_back = plan.held_back or (greedy.held_back if greedy else None)
     before = greedy.in_the_way if greedy else ()
@@ -90,7 +90,7 @@ def is_what_kueue_does(plan: Plan) -> bool:
 
 
 def remarks(plan: Plan, way: Way) -> Iterator[str]:
-    """Say what whoever carries it out should know."""
+    """Yield what a user should know before a plan is carried out."""
     if plan.status == "conditional":
         features = ", ".join(dict.fromkeys(one.title for one in plan.coverage))
         yield f"the plan is conditional, for the planner does not model all of: {features}"
@@ -101,10 +101,10 @@ def remarks(plan: Plan, way: Way) -> Iterator[str]:
 def changes(
     state: State, plan: Plan, objective: str | Profile | None, costs: Mapping[str, int] | None
 ) -> list[str]:
-    """Say what is no longer as the plan has it; nothing if it can be carried out.
+    """Say what is no longer as the plan has it; nothing if the plan can be carried out.
 
-    What the plan says of its preemptor and its victims is compared with the objects. Then all of it
-    is judged anew, as ``planner check`` does: whoever came, went or changed since counts if it
+    The preemptor and the victims of the plan are compared with the objects. Then the whole plan is
+    judged anew, as ``planner check`` does: a workload that came, went or changed since counts if it
     changes a law's verdict, a value, a rank, Kueue's own choice, or a proof.
 
     ``state`` is the cluster as it is now, read with the clock and the release of the plan, which
@@ -146,7 +146,7 @@ def _of_the_rest(
     for verdict in judged.verdicts:
         if not verdict.holds:
             yield f"{verdict.law}: {verdict.detail}"
-    # What two engines agreed on has no tree, neither then nor now; what had one must have it still.
+    # A level that two engines agreed on has no tree, then or now; one that had a tree must have it.
     levels = plan.certificate.levels if plan.certificate else ()
     proved = {level.term for level in levels if level.proof == "certified"}
     for claim in judged.claims:
@@ -155,18 +155,18 @@ def _of_the_rest(
 
 
 HELD: Final = "preemption-planner.io/held-for"
-"""The annotation of a LocalQueue that is held for a plan: for which, and for whom."""
+"""The annotation of a LocalQueue that is held: for which plan, and for which preemptor."""
 TRIES: Final = 5
-"""How often a change is tried: the status of a workload is written by others, too."""
+"""How often a change is tried: other clients write the status of a workload, too."""
 GO_ON: Final = "the same command goes on; with --undo it takes back what was done"
 
 
 @dataclass
 class Patience:
-    """How long is waited, by which clock.
+    """How long to wait, and by which clocks.
 
-    ``wait_s`` is how long, in seconds, the preemptor may take to get its quota; ``poll_s`` how long
-    lies between two looks at it.
+    ``wait_s`` is how many seconds the preemptor may take to get its quota; ``poll_s`` how many lie
+    between two looks at it, or two tries of a change.
     """
 
     wait_s: float = 120.0
@@ -178,16 +178,16 @@ class Patience:
 
 @dataclass
 class Carrying:
-    """One run: what was done so far.
+    """One run of a plan, with the steps done so far.
 
-    The ``cluster`` is still as the ``plan`` has it, and ``treatment`` is what is done to workloads.
-    ``evictions`` is what was being evicted before, each with since when: what comes later is told
-    from it. ``tell`` is called with each step before it is done.
+    The ``cluster`` is still as the ``plan`` has it, and ``treatment`` is how workloads are changed.
+    ``evictions`` are those of before the run, each a key and since when: later ones are not among
+    them. ``tell`` is called with each step before it is done.
 
     Raises
     ------
     Surprise, InputError
-        By all but `run`, if the cluster is not as it has to be, or kubectl fails.
+        By all methods but `run`, if the cluster is not as it has to be, or kubectl fails.
     """
 
     plan: Plan
@@ -205,15 +205,15 @@ class Carrying:
         return mark_of(self._queue(), HELD).get("plan") == digest_of(self.plan)
 
     def calls(self) -> list[Call]:
-        """Return all calls as they would be made now: those of each step, to the last."""
+        """Return the calls of all steps, as they would be made now."""
         self.cluster.look_at(self.treatment.keys)
         each = (self.treatment.change(self.cluster, key) for key in self.treatment.keys)
         return [*filter(None, (self._hold_call(), *each)), lift(self._queue_key, HELD)]
 
     def run(self) -> Applied:
-        """Carry it out, and say what came of it; where it ends early, also how to go on."""
+        """Carry the plan out, and return the outcome; if the run ends early, also how to go on."""
         try:
-            self.held = True  # also if the answer is lost: to lift looks at whose hold it is
+            self.held = True  # also if the answer is lost: `_lift` looks at whose hold it is
             self._do(self._hold_call)
             self.cluster.look_at(self.treatment.keys)
             for key in self.treatment.keys:
@@ -251,8 +251,8 @@ class Carrying:
     def _given_up(self, status: ApplyStatus, why: str) -> Applied:
         """Take back what can be taken back, and say what is left.
 
-        A victim that is being evicted cannot be called back. The hold stays then: were it lifted,
-        Kueue would choose others beside those that go already.
+        The eviction of a victim cannot be called back. The hold stays then: were it lifted, Kueue
+        would choose other victims beside those that are evicted already.
         """
         gone = self.treated if self.treatment.way == "eviction" else 0
         if self.held and gone:
@@ -269,7 +269,7 @@ class Carrying:
         return self.answer(status, f"{why}; {left}")
 
     def answer(self, status: ApplyStatus, explanation: str, **more: Any) -> Applied:  # noqa: ANN401
-        """Return what there is to say of the run."""
+        """Return the record of the run."""
         return Applied(
             preemptor=self.plan.preemptor,
             plan=digest_of(self.plan),
@@ -281,13 +281,13 @@ class Carrying:
         )
 
     def step(self, call: Call, at: datetime | None = None) -> Step:
-        """Return what there is to say of a call."""
+        """Return a call as a step of the record."""
         return Step(title=call.title, command=self.cluster.command(call), at=at)
 
     def _do(self, next_call: Callable[[], Call | None]) -> None:
         """Make a call, anew where the object changed meanwhile; ``None`` says it is done already.
 
-        Also a call whose answer was lost is told from the object that it was to change.
+        The object is read for each try: it also shows that a call was done whose answer was lost.
         """
         failed = ""
         for _ in range(TRIES):
@@ -343,7 +343,7 @@ class Carrying:
         return True
 
     def _restore(self) -> None:
-        """Take back what is there only until the preemptor is in."""
+        """Take back the changes that are needed only until the preemptor holds quota."""
         if self.treatment.way == "boosts":
             self.cluster.look_at(self.treatment.keys)
         for key in self.treatment.keys:
@@ -351,7 +351,7 @@ class Carrying:
 
 
 class Dumped(Cluster):
-    """The objects of a state, whose commands are shown, and none of them run."""
+    """The objects of a state: commands for them are shown, and none of them is run."""
 
     def __init__(self, state: State, options: Sequence[str]) -> None:
         self._state, self._options = state, options
@@ -362,7 +362,7 @@ class Dumped(Cluster):
         return self._options
 
     def look_at(self, keys: Collection[str]) -> None:
-        """Do nothing: all are at hand."""
+        """Do nothing: all objects are at hand."""
 
     def find(self, resource: str, key: str) -> LiveObject | None:
         """Return an object of the state.
@@ -370,7 +370,7 @@ class Dumped(Cluster):
         Raises
         ------
         Surprise
-            If it has no version that a command could test.
+            If the object has no version that a command could test.
         """
         found: Workload | LocalQueue | None
         if resource == WORKLOADS:
@@ -390,7 +390,7 @@ class Dumped(Cluster):
 def with_commands(state: State, plan: Plan, options: Sequence[str]) -> Plan:
     """Return a plan for a state with the commands that carry it out, or why there are none.
 
-    ``options`` are those of kubectl that say which cluster it is.
+    ``options`` are the options of kubectl that say which cluster it is.
     """
     reason = cannot_be_applied(plan, "eviction") or (SAME if is_what_kueue_does(plan) else "")
     found = Commands(reason=reason)

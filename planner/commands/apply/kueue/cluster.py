@@ -1,6 +1,6 @@
 """Single objects of a live cluster, as they are now, and the calls of kubectl that change them.
 
-With those, what is done to workloads so that Kueue evicts the planned victims, and nobody else.
+With these calls, two treatments of workloads that make Kueue evict the planned victims only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CLUSTER_ROLE: Final = (
     "kubectl create clusterrole preemption-planner-apply --verb=get,list,patch "
     f"--resource={LOCAL_QUEUES} --resource={WORKLOADS} --resource={WORKLOADS}/status"
 )
-"""The command that makes the least ClusterRole for this, beside that of a snapshot."""
+"""The command that makes the least ClusterRole to carry out plans, beside that of a snapshot."""
 
 
 class Surprise(Exception):  # noqa: N818 - it is what happened
@@ -47,8 +47,8 @@ class Call(Struct, frozen=True):
 class Cluster:
     """A live cluster, object by object.
 
-    ``connect`` makes a kubectl, with its limits of time and bytes, for one call. Whatever asks it
-    raises InputError if it fails.
+    ``connect`` makes a kubectl, with its limits of time and bytes, for one call. Methods that call
+    kubectl raise InputError if it fails.
     """
 
     def __init__(self, connect: Callable[[], Kubectl]) -> None:
@@ -61,9 +61,9 @@ class Cluster:
         return self._connect().options
 
     def look_at(self, keys: Collection[str]) -> None:
-        """Read several workloads in one call: `find` returns each of them once, and then asks.
+        """Read several workloads in one call: `find` returns each of them once without a call.
 
-        A change of an older version is refused by the server, and tried anew.
+        The server refuses a change of a version that is outdated by then; it is tried anew.
         """
         if len(keys) > 1:
             wanted, namespaces = {*keys}, {key.partition("/")[0] for key in keys}
@@ -95,7 +95,7 @@ class Cluster:
         return found
 
     def workloads(self, namespace: str | None = None) -> Iterator[LiveObject]:
-        """List all workloads as they are now, or those of a namespace."""
+        """List all workloads, or the workloads of a namespace, as they are now."""
         where = f"--namespace={namespace}" if namespace else "--all-namespaces"
         words = ("get", WORKLOADS, where, "--output=json")
         items = _object(self._connect().call(*words), words).get("items")
@@ -117,9 +117,9 @@ class Cluster:
 
 
 def hold(queue: LiveObject, mark: str, value: str) -> Call:
-    """Keep what waits in a LocalQueue from being looked at; ``mark`` tells whose hold it is.
+    """Return the call that holds a LocalQueue: Kueue looks at no workload that waits in it.
 
-    What its workloads hold already they keep.
+    Its workloads keep the quota that they hold. The annotation ``mark`` says whose hold it is.
     """
     metadata = {"resourceVersion": queue.version, "annotations": {mark: value}}
     change = {"metadata": metadata, "spec": {"stopPolicy": "Hold"}}
@@ -127,20 +127,20 @@ def hold(queue: LiveObject, mark: str, value: str) -> Call:
 
 
 def lift(key: str, mark: str) -> Call:
-    """Let a LocalQueue go on as before, for only one that is open is ever held.
+    """Return the call that opens a held LocalQueue; it was open before, as only those are held.
 
-    Unlike the other calls it names no version: a hold must not stay because somebody else changed
-    something meanwhile.
+    Unlike the other calls it names no version: a hold must not stay because another client changed
+    the LocalQueue meanwhile.
     """
     change = {"metadata": {"annotations": {mark: None}}, "spec": {"stopPolicy": OPEN}}
     return Call(f"lift the hold of LocalQueue {key}", _patch(LOCAL_QUEUES, key, change))
 
 
 def evict(workload: LiveObject, message: str, now: datetime) -> Call:
-    """Say in the status of a workload that it is evicted.
+    """Return the call that sets the condition Evicted in the status of a workload.
 
-    The other conditions stay as they are: the patch tests that the object is the one that was
-    read, and then adds its one condition, or replaces it, for there may be one of each type only.
+    The other conditions stay as they are: the patch tests that the object is in the version that
+    was read, and then adds or replaces this condition, for each type may be there once only.
 
     Source: docs/design/applying.md §3, first row.
     """
@@ -163,7 +163,7 @@ def evict(workload: LiveObject, message: str, now: datetime) -> Call:
 
 
 def annotate(workload: LiveObject, values: Mapping[str, str | None], title: str) -> Call:
-    """Set annotations of a workload as it was read; those that are ``None`` are taken away."""
+    """Return the call that sets annotations of a workload as it was read; ``None`` removes one."""
     metadata = {"resourceVersion": workload.version, "annotations": dict(values)}
     return Call(title, _patch(WORKLOADS, workload.key, {"metadata": metadata}))
 
@@ -193,13 +193,13 @@ def _failure(answer: Answer, words: Sequence[str]) -> InputError:
 
 
 BOOSTED: Final = "preemption-planner.io/boosted-for"
-"""The annotation of a workload whose boost is for a plan: which, and what the boost was before."""
+"""The annotation of a workload boosted for a plan: which plan, and what the boost was before."""
 
 
 class Treatment:
-    """One way to have a plan carried out: what is done to each of some workloads.
+    """One way to have a plan carried out: a change to each of its workloads.
 
-    ``keys`` are those that are changed, as namespace/name, in order.
+    ``keys`` are the workloads that are changed, as namespace/name, in order.
     """
 
     way: Way
@@ -211,22 +211,22 @@ class Treatment:
         Raises
         ------
         Surprise
-            If it is no longer what it was when the plan was made.
+            If the workload is no longer what it was when the plan was made.
         """
         raise NotImplementedError
 
     def restore(self, cluster: Cluster, key: str) -> Call | None:
-        """Return the call that takes the change back once the preemptor is in, if one does."""
+        """Return the call that takes the change back in the end; ``None`` if there is none."""
         del cluster, key
         return None
 
 
 class Evictions(Treatment):
-    """Every victim is said to be evicted, for the preemptor's sake, while nobody else may preempt.
+    """Every victim gets the condition Evicted while the preemptor's LocalQueue is held.
 
-    Those that are being evicted anyway are left alone. Kueue takes such workloads first and counts
-    what they free; the controller of its kind stops the job and queues it again, and Kueue itself
-    takes the condition back when it admits the victim again (docs/design/applying.md §3).
+    Victims that are being evicted anyway are left alone. Kueue takes evicted workloads first and
+    counts what they free; the controller of the victim's kind stops its job and queues it again,
+    and Kueue removes the condition when it admits the victim again (docs/design/applying.md §3).
     """
 
     way: Way = "eviction"
@@ -238,7 +238,7 @@ class Evictions(Treatment):
         self._clock = clock
 
     def change(self, cluster: Cluster, key: str) -> Call | None:
-        """Return the call that says that it is evicted."""
+        """Return the call that sets the condition Evicted of a victim."""
         found = cluster.need(WORKLOADS, key)
         if found.is_true("Evicted"):
             if found.condition("Evicted").get("message") == self._message:
@@ -252,10 +252,10 @@ class Evictions(Treatment):
 
 
 class BoostedPriorities(Treatment):
-    """The priorities change a little, so that Kueue's own algorithm chooses the planned victims.
+    """Priorities change a little, so that Kueue's own algorithm chooses the planned victims.
 
-    A boost stays until it is taken away, and counts in every later preemption: an annotation beside
-    it says what it was before, so that also another run can take it back.
+    A boost stays until it is taken away, and counts in every later preemption: the annotation
+    ``BOOSTED`` says what the boost was before, so that another run can take it back, too.
     """
 
     way: Way = "boosts"
@@ -266,7 +266,7 @@ class BoostedPriorities(Treatment):
         self._digest = digest
 
     def change(self, cluster: Cluster, key: str) -> Call | None:
-        """Return the call that sets the boost, and notes what it was before."""
+        """Return the call that sets the boost, and notes what the boost was before."""
         found = cluster.need(WORKLOADS, key)
         if BOOSTED in found.annotations:
             if mark_of(found, BOOSTED).get("plan") == self._digest:
@@ -279,7 +279,7 @@ class BoostedPriorities(Treatment):
         return annotate(found, values, f"boost the priority of {key} by {boost}")
 
     def restore(self, cluster: Cluster, key: str) -> Call | None:
-        """Return the call that gives it the boost back that it had."""
+        """Return the call that gives a workload back the boost that it had before."""
         return unboost(cluster, key, self._digest)
 
 
@@ -295,7 +295,7 @@ def unboost(cluster: Cluster, key: str, digest: str) -> Call | None:
 
 
 def mark_of(item: LiveObject, mark: str) -> dict[str, Any]:
-    """Return what an annotation of ours says; empty if it is not there, or says something else."""
+    """Return the JSON object in an annotation of ours; empty if it is missing, or no object."""
     try:
         value = json.loads(item.annotations.get(mark, ""))
     except (ValueError, RecursionError):

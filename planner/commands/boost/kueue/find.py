@@ -1,4 +1,4 @@
-"""The least boosts that make Kueue evict the best plan, found and put into an answer."""
+"""The smallest boosts that make Kueue evict the victims of the best plan, as an answer."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from planner.state.kueue import State
 from planner.state.kueue_workload import BOOST_ANNOTATION
 
 BoostStatus = Literal["smallest", "found", "impossible", "unknown"]
-"""smallest: proved that no other boosts touch fewer workloads, nor as many by less. found: they
-work, and smaller ones were not ruled out. impossible: proved that no boosts work. unknown: none
-were found, and nothing is proved."""
+"""smallest: the boosts work, and it is proved that no smaller ones do (search.py says what is
+smaller). found: the boosts work, and smaller ones are not ruled out. impossible: it is proved that
+no boosts work. unknown: no boosts were found, and nothing is proved."""
 
 
 class WorkloadBoost(Record):
@@ -66,7 +66,7 @@ class Boosts(Published):
 
     @property
     def scheduler(self) -> str:
-        """Whose boosts they are."""
+        """The scheduler that the boosts are for."""
         return self.plan.scheduler
 
 
@@ -81,8 +81,8 @@ def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) 
     cohorts of equal shares Kueue chooses at random (docs/semantics/kueue.md §6.4); the replay takes
     one of them.
 
-    The plan is of the state, which has the feature gate PriorityBoost on; ``gate_on`` says whether
-    it was on before. What is found by the deadline is the answer.
+    The plan is one for ``state``, in which the feature gate PriorityBoost is on; ``gate_on`` says
+    whether the gate was on in the state as it was read. The search ends at the deadline.
     """
 
     def answer(status: BoostStatus, explanation: str, **more: Any) -> Boosts:  # noqa: ANN401
@@ -135,7 +135,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _boosts(search: Search, choice: Choice) -> tuple[WorkloadBoost, ...]:
-    """Return the boosts of a choice, in Kueue's order of today."""
+    """Return the boosts of a choice, in the order in which Kueue looks at candidates today."""
     annotations = search.boosts(choice)
     today = search.boosts({key: search.today[key] for key in choice})
     return tuple(

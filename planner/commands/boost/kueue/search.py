@@ -1,17 +1,17 @@
-"""The smallest boosts that work, or why none do.
+"""The smallest boosts that make Kueue take exactly the planned victims, or why no boosts do.
 
-Smallest means: the fewest workloads touched, and among those the smallest sum of the amounts by
-which their boosts change.
+Boosts are smallest if they touch the fewest workloads and, of boosts that touch equally many, if
+the sum of the changes of priorities is the smallest.
 
-Only the order of the candidates matters, see below. So for k touched workloads it is enough to try
-priorities at most k away from some priority that an untouched candidate has, or from a bound:
-whatever lies further off can be moved towards today's value without changing the order, until it
-touches another value, and k of them reach no further than k.
+A boost must not change what a rule says of a candidate: the policy that permits the candidate today
+still permits it, and Kueue may take it while borrowing if and only if it may today. This bounds the
+priority of each candidate. Within these bounds priorities only decide in which order Kueue looks at
+the candidates of one list (docs/semantics/kueue.md §5.4), so their order matters, not their values.
 
-A boost must not change what a rule says of a candidate: it stays permitted by the policy that
-permits it today, and may be taken while borrowing just as today. Within these bounds priorities
-only decide in which order Kueue looks at the candidates of one list (docs/semantics/kueue.md §5.4),
-and so only the order of the priorities matters, not their values.
+So for k touched workloads it is enough to try priorities at most k away from a priority that an
+untouched candidate has, or from a bound: a priority further away can be moved towards today's value
+without changing the order, until it meets another value, and a row of k touched priorities reaches
+no further than k.
 
 Workloads that are no candidates have no part in the search for victims.
 """
@@ -49,16 +49,16 @@ _LISTS: Mapping[str, int] = {
     _FAIR_OTHER: 0,
     _FAIR_OWN: 1,
 }
-"""The place of each variant's list in the whole order."""
+"""The place of each variant's list among the lists, which Kueue looks at one after the other."""
 
 
 class Candidate(Struct, frozen=True):
-    """A workload that Kueue may take.
+    """A workload that Kueue may take as a victim.
 
-    ``list_number`` says in which list it stands; lists are looked at one after the other,
-    whatever the priorities. ``least`` and ``most`` bound its effective priority, ``None`` where
-    nothing does. Candidates of one ``kind`` can stand in for one another: swapped, they change
-    nothing about whether Kueue takes exactly the planned victims.
+    ``list_number`` is the place of its list; Kueue looks at the lists one after the other,
+    whatever the priorities. ``least`` and ``most`` bound its effective priority; ``None`` is no
+    bound. Candidates of one ``kind`` are interchangeable: swapping two of them does not change
+    whether Kueue takes exactly the planned victims.
     """
 
     workload: Admitted
@@ -80,7 +80,7 @@ class Candidate(Struct, frozen=True):
 
     @property
     def own(self) -> int:
-        """The priority without any boost; the whole workload is read for it."""
+        """The priority without any boost; this reads the whole workload."""
         return self.workload.workload.spec.priority or 0
 
     def permits(self, priority: int) -> bool:
@@ -89,13 +89,13 @@ class Candidate(Struct, frozen=True):
         return enough and (self.most is None or priority <= self.most)
 
     def place(self, priority: int) -> tuple[tuple[bool, int], float, int, float, str]:
-        """Return the key by which Kueue orders the candidates, for some priority of this one."""
+        """Return the key by which Kueue orders candidates, if this one had the priority given."""
         held = self.workload
         return self.list_number, -(held.past or 0.0), priority, -held.reserved_s, held.uid
 
 
 def candidates_of(trial: Trial) -> Sequence[Candidate]:
-    """Return the candidates of Kueue's search, in its order of today."""
+    """Return the candidates of Kueue's search, in the order in which it looks at them today."""
     snapshot, preemptor = trial.snapshot, trial.preemptor
     request = total_request(trial.assignment, preemptor, snapshot)
     wanted = contested(trial.assignment, snapshot)
@@ -109,7 +109,7 @@ def candidates_of(trial: Trial) -> Sequence[Candidate]:
     for workload, variant, lca in found:
         least, most = _bounds(context, workload, variant)
         is_victim, usage = workload.key in trial.victims, tuple(sorted(workload.usage.items()))
-        # With bounds on both sides not every order of equals can be had: each is a kind by itself.
+        # Bounds on both sides may forbid some orders of equals: each of them is a kind by itself.
         alone = workload.key if least is not None and most is not None else ""
         group = workload.queue, usage, variant, lca, workload.evicted
         kind = (*group, least, most, is_victim, alone)
@@ -119,7 +119,7 @@ def candidates_of(trial: Trial) -> Sequence[Candidate]:
 
 
 def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
-    """Yield the candidates of fair sharing (§6.2): own ones, and of queues that borrow."""
+    """Yield the candidates of fair sharing (§6.2): of the own queue, and of queues that borrow."""
     tree, policy = context.snapshot.tree, context.policy
     below = [tree.path(context.queue)[-1]]
     for node in below:
@@ -136,7 +136,7 @@ def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
 
 
 def _bounds(context: Context, workload: Admitted, variant: str) -> tuple[int | None, int | None]:
-    """Return between which priorities no rule says anything else of a candidate (§5.2, §5.3)."""
+    """Return bounds of the priority within which each rule says the same (§5.2, §5.3)."""
     preemptor, policy = context.preemptor, context.policy
     own, below = workload.queue == context.queue, preemptor.priority - 1
     rule = policy.within_cluster_queue if own else policy.reclaim_within_cohort
@@ -153,7 +153,7 @@ def _bounds(context: Context, workload: Admitted, variant: str) -> tuple[int | N
 
 
 def count_orders(pool: Sequence[Candidate]) -> int:
-    """Return how many orders there are, candidates of one kind not told apart."""
+    """Return how many orders `every_order` yields: candidates of one kind are interchangeable."""
     return prod(
         factorial(len(group)) // prod(map(factorial, Counter(c.kind for c in group).values()))
         for group in _lists(pool)
@@ -161,9 +161,9 @@ def count_orders(pool: Sequence[Candidate]) -> int:
 
 
 def every_order(pool: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
-    """Yield every order of the pool that keeps the lists apart, one of each by kinds.
+    """Yield the orders of the pool that keep the lists in sequence, once for each order of kinds.
 
-    The candidates of the pool are in Kueue's order of today.
+    The pool itself is in the order in which Kueue looks at candidates today.
     """
     for parts in product(*map(_arranged, _lists(pool))):
         yield tuple(chain.from_iterable(parts))
@@ -174,7 +174,7 @@ def _lists(pool: Sequence[Candidate]) -> list[list[Candidate]]:
 
 
 def _arranged(group: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
-    """Yield the arrangements of one list; of candidates of one kind the first comes first."""
+    """Yield the arrangements of one list in which candidates of one kind keep their order."""
     if not group:
         yield ()
         return
@@ -187,11 +187,11 @@ def _arranged(group: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
 
 
 def priorities_for(order: Sequence[Candidate]) -> dict[str, int] | None:
-    """Return distinct priorities that put the candidates into an order, lowest first.
+    """Return priorities that put the candidates into an order, by their keys.
 
-    They start below everything there is and go up by one. ``None`` if the bounds of the
-    candidates do not permit the order, but for candidates that must have equal priorities: those
-    stand in the order that Kueue gives them.
+    In each list they start below all priorities and bounds there are. They rise only to meet a
+    bound, or by one where Kueue would order two equal priorities the other way round. ``None`` if
+    the bounds of the candidates do not permit the order.
     """
     known = [c.priority for c in order]
     known += [bound for c in order for bound in (c.least, c.most) if bound is not None]
@@ -213,16 +213,16 @@ def priorities_for(order: Sequence[Candidate]) -> dict[str, int] | None:
 
 MAX_ORDERS = 20_000
 MAX_POOL = 200
-"""More orders than these, or orders of more candidates, are not gone through one by one."""
+"""Orders are tried one by one up to this number of them, and up to this number of candidates."""
 Choice = Mapping[str, int]
-"""Effective priorities of the workloads that are touched."""
+"""Effective priorities of the touched workloads, by their keys."""
 
 
 class Found(Struct, frozen=True):
     """What a search found.
 
-    ``choice`` is ``None`` if nothing was found; ``proved`` says that there is nothing smaller
-    then, or nothing at all.
+    ``choice`` is ``None`` if no choice that works was found; ``proved`` says that no smaller
+    choice works, or, where ``choice`` is ``None``, that none does.
     """
 
     choice: Choice | None
@@ -251,19 +251,19 @@ class Search:
     def complete(self) -> bool:
         """Whether every choice that failed did so by the order of the candidates alone.
 
-        Else Kueue would have chosen other flavors, which depends on more than that order.
+        Otherwise Kueue chose other flavors for some choice; these depend on more than the order.
         """
         return not self._refused
 
     def run(self) -> Found:
-        """Search the smallest choice; once time is up, no other decision is tried."""
+        """Search for the smallest choice that works; once time is up, no other is tried."""
         found = self.some()
         if found.proved or self.deadline.passed:
             return found
         return self._smallest(found.choice and self._shrunk(found.choice))
 
     def some(self) -> Found:
-        """Search a choice, of whatever size; it is proved if it is empty, or if there is none."""
+        """Search for any choice that works; proved only if it is empty, or if there is none."""
         if self.deadline.passed:
             return Found(None, proved=False)
         if self.works({}):
@@ -281,23 +281,23 @@ class Search:
         return Found(None, proved=self.complete)
 
     def works(self, choice: Choice) -> bool:
-        """Say whether Kueue takes exactly the planned victims at some priorities."""
+        """Say whether Kueue takes exactly the planned victims under the priorities of a choice."""
         values = {**self.today, **choice}
         order = sorted(self.pool, key=lambda one: one.place(values[one.key]))
-        # Only the order matters, and only by kinds: choices that lead to one order have one answer.
+        # Only the order of kinds matters: choices that lead to one order have the same answer.
         kinds = tuple(self._kind[one.key] for one in order)
         if kinds not in self._answers:
             self._answers[kinds] = self.trial.targets(values) == self.trial.victims
         if not self._answers[kinds]:
             return False
-        # The flavors were taken as given so far; a boost can change them, so all is decided anew.
+        # So far the flavors were given; boosts can change them, so now Kueue decides all anew.
         if self.trial.holds(self.boosts(choice)):
             return True
         self._refused += 1
         return False
 
     def boosts(self, choice: Choice) -> dict[str, int]:
-        """Return the annotations for a choice: what is added to the workload's own priority."""
+        """Return the annotations for a choice: what they add to the workloads' own priorities."""
         return {key: value - self._candidate[key].own for key, value in choice.items()}
 
     def size(self, choice: Choice) -> tuple[int, int]:
@@ -305,11 +305,11 @@ class Search:
         return len(choice), sum(abs(value - self.today[key]) for key, value in choice.items())
 
     def _witness(self) -> Choice | None:
-        """Return a choice that works, of those that are likely to."""
-        # Likely ones first: a choice that works bounds all further search from above.
+        """Return a choice that works, out of a few likely ones; ``None`` if none of them does."""
+        # A choice that works bounds all further search from above, so likely choices come first.
         lowest = min(self.today.values(), default=0) - 1
         victims = [one for one in self.pool if one.is_victim]
-        # All victims before all others of their lists.
+        # All victims before all spared candidates of their lists.
         lowered = self._changed(
             {one.key: lowest if one.least is None else one.least for one in victims}
         )
@@ -322,7 +322,7 @@ class Search:
         return None
 
     def _raised(self, start: Choice) -> dict[str, int]:
-        """Put everyone whom Kueue takes instead behind all others, again and again."""
+        """Put spared candidates that Kueue takes behind all others, until it takes no more."""
         highest = max(self.today.values(), default=0) + 1
         choice = dict(start)
         spared = {one.key: one for one in self.pool if not one.is_victim}
@@ -338,11 +338,11 @@ class Search:
         return choice
 
     def _changed(self, choice: Choice) -> dict[str, int]:
-        """Leave out what is as it is today."""
+        """Return a choice without the priorities that are as they are today."""
         return {key: value for key, value in choice.items() if value != self.today[key]}
 
     def _shrunk(self, choice: Choice) -> Choice:
-        """Touch fewer workloads, and those by less, as long as it works."""
+        """Return a choice that still works with fewer workloads touched, and these by less."""
         for key in list(choice):
             fewer = {other: value for other, value in choice.items() if other != key}
             if not self.deadline.passed and self.works(fewer):
@@ -353,7 +353,7 @@ class Search:
                 continue
             for value in self._values(one, steps):
                 closer = {**choice, one.key: value}
-                # Values come nearest to today's first, so that no later one is smaller.
+                # Values nearest to today's come first, so no later value gives a smaller choice.
                 if self.deadline.passed or self.size(closer) >= self.size(choice):
                     break
                 if self.works(closer):
@@ -362,7 +362,7 @@ class Search:
         return choice
 
     def _smallest(self, best: Choice | None) -> Found:
-        """Try all choices from the smallest number of workloads up."""
+        """Try all choices smaller than the best known, from the fewest touched workloads up."""
         most = len(self.pool) if best is None else len(best)
         for touched in range(1, most + 1):
             for some in combinations(self.pool, touched):
@@ -372,7 +372,7 @@ class Search:
                     if self.works(choice):
                         best = choice
                         break
-                # Most have values, but not all: whoever has none would go by unseen.
+                # Checked here as well: workloads without any choice never reach the check above.
                 if self.deadline.passed:
                     return Found(best, proved=False)
             if best is not None and len(best) == touched:
@@ -380,12 +380,12 @@ class Search:
         return Found(best, proved=self.complete)
 
     def _choices(self, some: Sequence[Candidate], best: Choice | None) -> Iterator[Choice]:
-        """Yield the choices that touch just some workloads, the smallest first, all below the best.
+        """Yield the choices that touch just these workloads and are below the best, smallest first.
 
-        Only as far as the best leaves room, values are looked for.
+        Values are looked for only as far from today's as the best leaves room.
         """
         limit = (inf, inf) if best is None else self.size(best)
-        # The others change by at least 1 each.
+        # Each of the other workloads changes by at least 1.
         room = limit[1] - len(some) if len(some) == limit[0] else inf
 
         def column(one: Candidate) -> list[int]:
@@ -401,15 +401,15 @@ class Search:
 
     @cached_property
     def _levels(self) -> tuple[Sequence[int], Sequence[int]]:
-        """The priorities of today and all bounds of them, the lowest first; with signs turned."""
+        """Today's priorities and all bounds, lowest first; and their negatives, lowest first."""
         bounds = (bound for one in self.pool for bound in (one.least, one.most))
         levels = sorted({*self.today.values(), *(bound for bound in bounds if bound is not None)})
         return levels, [-level for level in reversed(levels)]
 
     def _values(self, one: Candidate, steps: int) -> Iterator[int]:
-        """Yield the priorities to try for a candidate, the closest to today's first."""
-        # By the argument at the head of this file: k touched ones reach no further than k from a
-        # level.
+        """Yield the priorities at most ``steps`` from a level, those closest to today's first."""
+        # By the argument at the head of this file: k touched priorities are enough that lie at
+        # most k away from a level.
         own, today = one.own, one.priority
         least, most = own - LARGEST_BOOST, own + LARGEST_BOOST
         least = least if one.least is None else max(least, one.least)
@@ -421,7 +421,7 @@ class Search:
 
 
 def _upwards(levels: Sequence[int], steps: int, least: int, most: int) -> Iterator[int]:
-    """Yield the numbers from least to most that are at most some steps from a level, in order."""
+    """Yield the numbers from least to most that are at most ``steps`` from a level, in order."""
     for place in range(bisect_left(levels, least - steps), len(levels)):
         if least > most:
             return
@@ -433,10 +433,10 @@ def _upwards(levels: Sequence[int], steps: int, least: int, most: int) -> Iterat
 def _cheapest_first(
     columns: Sequence[Sequence[int]], today: Sequence[int]
 ) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to take a value of each column, those closest to today's values first.
+    """Yield all combinations of a value of each column, those closest to today's values first.
 
-    Every column has its own closest first. A way comes from the one before it by a step in one
-    column, in or after the one of the last step, so that each is met once.
+    Every column has its closest values first. A combination leads to others by one step in one
+    column, the column of the last step or a later one, so that each of them comes once.
     """
     if not all(columns):
         return
@@ -449,7 +449,7 @@ def _cheapest_first(
     while ahead:
         _, steps, last = heappop(ahead)
         yield tuple(column[step] for column, step in zip(columns, steps, strict=True))
-        # Steps in later columns only: every combination has one way to it, and comes once.
+        # No step in an earlier column: only one sequence of steps leads to each combination.
         for i in range(last, len(columns)):
             if steps[i] + 1 < len(columns[i]):
                 heappush(ahead, entry((*steps[:i], steps[i] + 1, *steps[i + 1 :]), i))

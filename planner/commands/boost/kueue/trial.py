@@ -1,4 +1,4 @@
-"""Kueue's decision under other priorities of what runs, and by annotations that set them."""
+"""Kueue's decision under other priorities of running workloads, or with annotations set."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from planner.state.kueue_workload import BOOST_ANNOTATION
 
 @dataclass(eq=False)
 class Trial:
-    """Kueue's decision for one preemptor under other priorities of what runs.
+    """Kueue's decision for one preemptor under other priorities of the running workloads.
 
-    ``assignment`` has the flavors of the plan, ``victims`` are the planned ones, as
+    ``assignment`` has the flavors of the plan, ``victims`` are the planned victims, as
     ``namespace/name``.
     """
 
@@ -31,9 +31,9 @@ class Trial:
     victims: frozenset[str]
 
     def targets(self, priorities: Mapping[str, int]) -> frozenset[str]:
-        """Return whom Kueue takes for the plan's flavors, at some effective priorities.
+        """Return the victims that Kueue takes for the plan's flavors under effective priorities.
 
-        Who is not named keeps the priority of today.
+        A workload that is not named keeps its priority of today.
         """
         begin("trying boosts")
         return _taken(decide(self._at(priorities), self.preemptor, self.assignment))
@@ -64,7 +64,7 @@ class Trial:
 
 
 class StateTrial(Trial):
-    """The same in a state with the feature gate PriorityBoost on, in which annotations are set."""
+    """A trial that sets the annotations in a state with the feature gate PriorityBoost on."""
 
     def __init__(
         self, state: State, pending: str, assignment: Assignment, victims: frozenset[str]
@@ -80,7 +80,7 @@ class StateTrial(Trial):
 
 
 def annotated(state: State, boosts: Mapping[str, int]) -> State:
-    """Return the state with the boost annotation of some workloads set."""
+    """Return the state with the boost annotations of workloads set, by their keys."""
 
     def with_boost(workload: Workload) -> Workload:
         value = {BOOST_ANNOTATION: str(boosts[workload.key])}

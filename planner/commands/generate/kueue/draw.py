@@ -1,22 +1,22 @@
-"""Queues, what runs in them, the preemptor, and the trap of a hard state.
+"""Queues, the workloads running in them, the preemptor, and the trap of a hard state.
 
 A hard state has a trap. A queue beside the preemptor's runs a sweep: as many workloads of one GPU
 as the preemptor lacks, of the lowest priority and newer than all else. Kueue takes them one by
-one, before any other, and none is spared by its last step: each is needed. An older job of the
-same queue and priority holds as many GPUs, saved a moment ago, and would do alone.
+one, before any other candidate, and its last step spares none of them: each is needed. An older
+job of the same queue and priority, saved a moment ago, holds as many GPUs and would do alone.
 
-Quotas make what is in use legal, and what the preemptor asks for obtainable:
+Quotas make the usage legal, and the request of the preemptor obtainable:
 
-* In every tree, flavor and resource, the quotas add up to what is used divided by ``fill``. Where
-  GPUs are contested cores are not: half as much again is there.
-* The preemptor's queue has as much more quota than it uses as the preemptor asks for, or less of it
-  by ``beyond``. The rest is dealt out to the others, who together use more than their quota by
-  what the preemptor lacks. So it can be had in full: as long as a cohort beside the preemptor's
-  path uses more than its quota, a queue in it does, and when none does any more there is room.
-* A queue may borrow at least what it borrows, and lends at least what it lends: no quota lies idle
-  behind a limit.
+* In every tree, flavor and resource, the quotas add up to the usage divided by ``fill``. Where
+  GPUs are contested, cores are not: of them there is half as much again.
+* The quota of the preemptor's queue is its usage and the request of the preemptor, the latter less
+  ``beyond`` percent. The rest is dealt out to the other queues, which together use more than their
+  quota by what the preemptor lacks. So the preemptor can get all that it lacks: as long as a cohort
+  beside its path uses more than its quota, a queue in it does, and when none does there is room.
+* A queue may borrow at least what it borrows now, and may lend at least what it lends now: no quota
+  lies idle behind a limit.
 * In a hard state the trap's queue borrows what the preemptor lacks; under fair sharing no other
-  queue of the tree borrows, so that none is looked at before it.
+  queue of the tree borrows, so that Kueue looks at no other queue first.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from planner.stage import going_on
 
 _BORROWS = (400, 900)
 _LENDS = (1100, 1600)
-"""How much quota a queue has for what it uses, in thousandths, before all is made to add up."""
+"""The quota of a queue in thousandths of its usage, before quotas are scaled to add up."""
 
 
 def deal(layout: Layout, asked: Shape, chance: Chance) -> None:
@@ -81,10 +81,10 @@ def deal(layout: Layout, asked: Shape, chance: Chance) -> None:
 
 
 def _total(layout: Layout, tree: int, place: Place, used: int, wanted: int) -> int:
-    """Return what there is of a resource in a tree."""
+    """Return the quota of a whole tree for a flavor and resource."""
     knobs, resource = layout.knobs, place[1]
     trapped = tree == 0 and layout.trap is not None
-    # A sweep comes on top of what is filled: what the preemptor lacks stays what it is.
+    # What is free depends on the usage without the sweep: so the preemptor lacks no less by it.
     first = knobs.workloads + knobs.pending
     sweep = sum(
         run.shape.total[resource]
@@ -105,9 +105,9 @@ def _nominal(  # noqa: PLR0913, PLR0917 - what decides
     asked: int,
     factors: Sequence[int],
 ) -> tuple[dict[int, int], int]:
-    """Return what each queue of a tree has of a resource, and the root cohort.
+    """Return the nominal quota of each queue of a tree for a place, and of the root cohort.
 
-    ``total`` is what there is of it, ``asked`` what the preemptor asks for.
+    ``total`` is the quota of the whole tree, ``asked`` the request of the preemptor.
     """
     pool, nominal = layout.pool(total), dict[int, int]()
     trap = layout.trap if place == (0, layout.contested) else None
@@ -122,7 +122,7 @@ def _nominal(  # noqa: PLR0913, PLR0917 - what decides
         others.remove(0)
     left = total - pool - sum(nominal.values())
     if place[1] != layout.contested:
-        left = max(0, left)  # nothing is lacking of it: there is as much as it takes
+        left = max(0, left)  # not contested: there is as much of it as is needed
     if left < 0 or (len(held) == 1 and asked > left):
         raise InputError(
             "--victims",
@@ -139,14 +139,14 @@ def _nominal(  # noqa: PLR0913, PLR0917 - what decides
 
 
 def _dealt(amount: int, weights: Sequence[int]) -> list[int]:
-    """Deal an amount out in proportion, to the last unit."""
+    """Deal an amount out in proportion to weights, to the last unit."""
     whole = sum(weights)
     upto = [amount * part // whole if whole else 0 for part in accumulate(weights, initial=0)]
     return [now - before for before, now in pairwise(upto)]
 
 
 def _limited(nominal: int, held: int, queue: int, chance: Chance) -> Quota:
-    """Return a quota with limits; the preemptor's queue lends at most so much, but may borrow."""
+    """Return a quota with limits; the preemptor's queue has a lending limit only."""
     slack = chance.below(nominal // 4 + 1)
     lending = min(nominal, max(0, nominal - held) + slack)
     return Quota(nominal, None if queue == 0 else max(0, held - nominal) + slack, lending)
@@ -155,16 +155,16 @@ def _limited(nominal: int, held: int, queue: int, chance: Chance) -> Quota:
 _SWEEP_S = (30, 570)
 """The ages of a sweep, in seconds."""
 _YOUNGEST_S = 600
-"""Nothing but a sweep is younger."""
+"""The least age of a workload that is not of a sweep, in seconds."""
 _WEIGHTS = ("500m", "2", "3")
-"""Weights of fair sharing but 1."""
+"""Weights of fair sharing other than 1."""
 _SAVED_S = 10
 """The age of the last checkpoint of the job that would do alone."""
 
 
 def lay_out(knobs: KueueKnobs, seed: int) -> Layout:
-    """Draw a cluster; InputError if there cannot be such a one."""
-    # The queues are dealt out to the leaves of their trees, at least two to each where there are.
+    """Draw a cluster; InputError if the knobs leave no such cluster."""
+    # The queues are dealt out to the leaves of their trees, two or more to each if there are two.
     layout = Layout(knobs, leaf=[0] * knobs.queues, leaves=[])
     for tree in layout.trees:
         members = layout.members(tree)
@@ -195,7 +195,7 @@ def _running(layout: Layout, seed: int) -> Iterator[Run]:
             cores, level = cycle[number // knobs.queues % len(cycle)]
             shape, level = Shape({CPU: cores}), min(level, knobs.priorities - 1)
         else:
-            # Nobody is left without: the first workloads are dealt out.
+            # No queue is left without workloads: the first ones are dealt out.
             queue = number if number < knobs.queues else chance.below(knobs.queues)
             shape, level = next(drawn), chance.below(knobs.priorities)
         age = times.spread(_YOUNGEST_S, knobs.age * 3600)
@@ -216,7 +216,7 @@ def _running(layout: Layout, seed: int) -> Iterator[Run]:
 
 
 def _preemptor(layout: Layout, chance: Chance) -> Run:
-    """Return what waits in the first queue: more than is free in any flavor of its tree."""
+    """Return the preemptor: it waits in queue 0, for more than any flavor of its tree has free."""
     knobs, members = layout.knobs, layout.members(0)
     used = layout.used_in(0)
     runs = sum(run.queue in members for run in layout.running)
@@ -225,7 +225,7 @@ def _preemptor(layout: Layout, chance: Chance) -> Run:
         held[resource] += amount
     lacking = max(1, knobs.victims * held[layout.contested] // max(1, runs))
     free = [layout.free(used[flavor, layout.contested]) for flavor in range(knobs.flavors)]
-    # What it can get in every flavor, from others if there are any.
+    # The most that it can get in every flavor, from other queues if there are any.
     own = layout.used()[0] if len(members) > 1 else Counter[Place]()
     places = [(flavor, layout.contested) for flavor in range(knobs.flavors)]
     most = min(layout.owned_by_queues(used[place]) - own[place] for place in places)
@@ -270,7 +270,7 @@ def _set_trap(layout: Layout, asked: Shape, chance: Chance) -> None:
 
 
 def _more_waiting(layout: Layout, seed: int) -> Iterator[Run]:
-    """Yield those that wait beside the preemptor; each asks for more than is free."""
+    """Yield the other workloads that wait; each asks for more than is free."""
     knobs, chance = layout.knobs, Chance(seed, "waiting")
     drawn = shapes(knobs, Chance(seed, "waiting shape"))
     free: dict[int, int] = {}

@@ -3,7 +3,7 @@
 ``kueue-baseline`` and ``kueue-large-scale`` have the cohorts, queues, requests, priorities,
 policies and numbers of kueue test/performance/scheduler/configs/{baseline,large-scale}/
 generator.yaml (cc13fff8, f6517b0c). There workloads come and go and 20 cores are the quota of a
-queue; here all of them run in one moment, so that quotas are what is in use.
+queue; here all of them run at the same moment, and quotas are as large as their usage.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BorrowPolicy = Literal["Never", "LowerPriority"]
 Strategies = Literal["both", "final-share", "initial-share"]
 
 MOST_PLACED: Final = 5000
-"""Workloads of a cluster with a topology: each is placed on all nodes that there are."""
+"""The most workloads of a cluster with a topology: to place each, all nodes are looked at."""
 SCALE_SHAPES: Final = ("kueue-baseline", "kueue-large-scale")
 
 
@@ -91,7 +91,7 @@ class KueueKnobs(Knobs):
     ] = 0
 
     def __post_init__(self) -> None:
-        """Refuse values outside their limits, and those that contradict each other."""
+        """Refuse values outside their limits, and values that contradict each other."""
         check_limits(self)
         if self.cohorts > self.queues:
             found = f"{self.cohorts} root cohorts for {self.queues} queues"
@@ -173,14 +173,14 @@ CPU, MEMORY, GPU = "cpu", "memory", "nvidia.com/gpu"
 
 GPUS_OF_A_NODE: Final = 8
 _SIZES: Final = (1, 1, 1, 1, 2, 2, 2, 4, 4, 8, 8, 16)
-"""GPUs of a workload; each as often as it stands here."""
+"""GPUs of a workload; a number is as likely as it is often here."""
 
 _GIB: Final = 1024
 _CATALOGUE: Final = 12
 
 
 class Shape(Struct, frozen=True):
-    """What all pods together ask for, and how many there are.
+    """The request of all pods of a workload together, and the number of pods.
 
     Amounts are cores of ``cpu``, MiB of ``memory``, and GPUs; each is a multiple of ``pods``.
     """
@@ -194,17 +194,18 @@ SCALE: Final = {
     "kueue-baseline": (*[SMALL] * 7, *[MEDIUM] * 2, LARGE),
     "kueue-large-scale": (*[SMALL] * 35, *[MEDIUM] * 11, *[LARGE] * 4),
 }
-"""What the workloads of each queue are, in a cycle: 350, 100, 50 of 500, and 35, 11, 4 of 50.
+"""The workloads of each queue, in a cycle: 350, 100, 50 of 500, and 35, 11, 4 of 50.
 
-Each has its cores, and the place of its class among the priorities.
+Each entry is the cores of a workload, and the place of its class among the priorities.
 Source: kueue test/performance/scheduler/configs/{baseline,large-scale}/generator.yaml.
 """
 
 
 def of_gpus(gpus: int, memory: int, cores: int, *, gang: bool = False) -> Shape:
-    """Return a shape of so many GPUs; ``memory`` (MiB) and ``cores`` are for each of them.
+    """Return a shape of so many GPUs; ``memory`` (MiB) and ``cores`` are for each GPU.
 
-    A gang has a pod for each GPU; the others fill whole nodes where they are larger than one.
+    A gang has a pod for each GPU. Any other shape is one pod, or, where it is larger than a node,
+    pods of the largest size that divides a node.
     """
     pods = gpus if gang else gpus // gcd(gpus, GPUS_OF_A_NODE)
     if not gang and gpus <= GPUS_OF_A_NODE:
@@ -213,7 +214,7 @@ def of_gpus(gpus: int, memory: int, cores: int, *, gang: bool = False) -> Shape:
 
 
 def shapes(knobs: KueueKnobs, chance: Chance) -> Iterator[Shape]:
-    """Yield shapes without end, of a catalogue or all distinct."""
+    """Yield shapes without end, from a catalogue or all distinct."""
     catalogue = [
         _drawn(chance, knobs, _GIB * chance.pick((32, 64, 96, 128))) for _ in range(_CATALOGUE)
     ]
@@ -234,7 +235,7 @@ def _drawn(chance: Chance, knobs: KueueKnobs, memory: int) -> Shape:
 
 
 _UNITS: Final = {CPU: 1000, MEMORY: 2**20}
-"""Kueue's units in one of a shape's: milli-cores, bytes; GPUs are GPUs."""
+"""How many of Kueue's units (milli-cores, bytes) one unit of a shape is; 1 for GPUs."""
 
 
 def in_units(resource: str, amount: int) -> int:
@@ -243,7 +244,7 @@ def in_units(resource: str, amount: int) -> int:
 
 
 def units_of(shape: Shape) -> dict[str, int]:
-    """Return what one pod of a shape asks for, in Kueue's units."""
+    """Return the request of one pod of a shape, in Kueue's units."""
     return {name: in_units(name, amount // shape.pods) for name, amount in shape.total.items()}
 
 
@@ -252,11 +253,11 @@ Place = tuple[int, str]
 
 
 class Run(Struct, frozen=True):
-    """A workload: what it asks for, and since when; ``level`` is the place of its class.
+    """A workload: its request and its times; ``level`` is the place of its priority class.
 
     Times are whole seconds before the clock: ``age_s`` when it got its quota, ``waited_s`` how
-    long it had waited for it, ``checkpoint_s`` of the newest checkpoint, ``evicted_s`` of the
-    eviction. One that waits for quota has no age, and waited until now.
+    long it had waited for quota, ``checkpoint_s`` of the newest checkpoint, ``evicted_s`` of the
+    eviction. A workload that waits for quota has no age, and waited until now.
     """
 
     number: int
@@ -274,12 +275,12 @@ class Run(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Layout:
-    """A cluster: its trees, what runs in the queues and what waits, and the quotas.
+    """A cluster: its trees, the running and the waiting workloads, and the quotas.
 
     ``leaf`` is the place of a queue's cohort among the ``leaves`` of its tree on the last level.
     ``lacking`` is what the preemptor lacks of the contested resource in the first flavor, and
-    ``trap`` the queue in which a hard state has its sweep. ``quotas`` and ``pools``, those of the
-    root cohorts, are in the units of shapes. ``weights`` are those of fair sharing, as quantities;
+    ``trap`` the queue in which a hard state has its sweep. ``quotas`` of the queues and ``pools``
+    of the root cohorts are in the units of shapes. ``weights`` of fair sharing are quantities;
     ``None`` is 1.
     """
 
@@ -318,7 +319,7 @@ class Layout:
         return range(tree, self.knobs.queues, len(self.trees))
 
     def used(self) -> list[Counter[Place]]:
-        """Return what each queue uses."""
+        """Return the usage of each queue."""
         amounts: list[Counter[Place]] = [Counter() for _ in range(self.knobs.queues)]
         for run in self.running:
             for resource, amount in run.shape.total.items():
@@ -326,20 +327,20 @@ class Layout:
         return amounts
 
     def used_in(self, tree: int) -> Counter[Place]:
-        """Return what a tree uses."""
+        """Return the usage of a tree."""
         used = self.used()
         return sum((used[queue] for queue in self.members(tree)), Counter[Place]())
 
     def free(self, used: int) -> int:
-        """Return what is free where so much is used; less than 0 where it is more than there is."""
+        """Return how much is free beside a usage; less than 0 if that is more than the quota."""
         return used * 100 // self.knobs.fill - used
 
     def pool(self, total: int) -> int:
-        """Return how much of what a tree has is the root cohort's own."""
+        """Return how much of the quota ``total`` of a tree is the root cohort's own."""
         return total * self.knobs.pool // 100 if self.knobs.depth else 0
 
     def owned_by_queues(self, used: int) -> int:
-        """Return how much the queues of a tree have where so much is used."""
+        """Return how much quota the queues of a tree own together at a usage of the tree."""
         there = used + self.free(used)
         return there - self.pool(there)
 

@@ -1,9 +1,9 @@
 """The objects of a cluster as kubectl would print them, in one List, with racks of nodes.
 
-Workloads are placed on nodes one after the other by Kueue's procedure. They come in the order in
-which they got their quota, and with them others, which are gone by now: what those leave behind is
-fragmentation. There are as many nodes as the quota of a flavor takes, and more where the workloads
-would not have found a place on these.
+Workloads are placed on nodes one after the other by Kueue's procedure, in the order in which they
+got their quota. Between them workloads are placed that are gone by now: the gaps that these leave
+are fragmentation. There are as many nodes as the quota of a flavor takes, and more where the
+workloads would not have found a place on these.
 
 Source: docs/semantics/kueue-topology.md §5.
 """
@@ -51,10 +51,10 @@ RACK: Final = "topology.example/rack"
 _LEVELS: Final = (RACK, HOST)
 _PRODUCT: Final = "nvidia.com/gpu.product"
 _OF_A_GPU: Final = {CPU: 16, MEMORY: 128 * 1024, GPU: 1}
-"""What a node has for each of its GPUs, in the units of shapes: GPUs are what runs out first."""
+"""What a node has for each of its GPUs, in the units of shapes: its GPUs run out first."""
 _PODS: Final = 110
 _MORE: Final = (100, 105, 110, 125, 150, 200, 300)
-"""How many nodes are tried, in percent of those that the quota takes."""
+"""The numbers of nodes that are tried, in percent of the nodes that the quota takes."""
 
 Request = Mapping[str, object]
 """A topologyRequest as it is written."""
@@ -64,7 +64,7 @@ _RATHER_ONE_RACK: Final[Request] = {"preferred": RACK}
 
 
 class Placed(Struct, frozen=True):
-    """The topology with its nodes, what each workload asked for, and where those run that do."""
+    """The topology with its nodes, the request of each workload, the place of each that runs."""
 
     objects: Sequence[dump.Object]
     requests: dict[int, Request]
@@ -88,9 +88,9 @@ _Found = dict[int, tuple[Request, Placement]]
 
 
 def placed_on(layout: Layout, seed: int) -> Placed:
-    """Make nodes of all flavors that are enough for what runs, and place it.
+    """Make enough nodes of each flavor for its running workloads, and place these.
 
-    InputError if three times the nodes are not enough.
+    InputError if three times the nodes that the quota takes are not enough.
     """
     made: list[dump.Object] = [dump.topology(TOPOLOGY, _LEVELS, created=names.FOUNDED)]
     requests = {run.number: _request(layout, run, seed) for run in layout.waiting}
@@ -130,7 +130,7 @@ def _nodes(layout: Layout, flavor: int, count: int, name: str) -> Iterator[dump.
 
 
 def _request(layout: Layout, run: Run, seed: int) -> Request:
-    """Draw what a workload asks of the nodes: of one pod nothing, and of many rather one rack."""
+    """Draw the topology request of a workload: for one pod anywhere, for more mostly one rack."""
     if run.shape.pods == 1:
         return _ANYWHERE
     drawn = Chance(seed, f"request {run.number}").below(10)
@@ -142,7 +142,7 @@ def _request(layout: Layout, run: Run, seed: int) -> Request:
 
 
 class _History:
-    """What came, and what went, on the nodes of one flavor."""
+    """The workloads that came to the nodes of one flavor, and those that are gone again."""
 
     def __init__(
         self, layout: Layout, name: str, flavor: int, nodes: Sequence[dump.Object]
@@ -162,7 +162,7 @@ class _History:
     def after(self, runs: Sequence[Run], seed: int) -> _Found | None:
         """Place workloads one after the other; ``None`` if one of them has no place.
 
-        Where others that came before are in its way, they have gone by then, the oldest first.
+        Where workloads of the fragmentation are in the way, the oldest of them are gone by then.
         """
         chance, found = Chance(seed, f"gone {self.flavor}"), _Found()
         others: list[list[Taken]] = []
@@ -180,7 +180,7 @@ class _History:
         return found
 
     def _placed_if(self, shape: Shape, request: Request) -> tuple[Request, Placement] | None:
-        """Place a workload; where no rack has room, it did not require one."""
+        """Place a workload; if it requires one rack and none has room, only prefer one rack."""
         for one in (request, _RATHER_ONE_RACK) if request == _ONE_RACK else (request,):
             placement = self._placed(shape, one)
             if placement is not None:
@@ -212,7 +212,7 @@ STRATEGIES: Final = {
 
 
 def made(knobs: KueueKnobs, seed: int) -> dump.Object:
-    """Return what is printed of a cluster: the List of its objects."""
+    """Return a cluster as kubectl prints it: the List of its objects."""
     layout, created = lay_out(knobs, seed), names.FOUNDED
     placed = placed_on(layout, seed) if knobs.topology else None
     begin("making objects")

@@ -1,8 +1,8 @@
 """The state of a cluster after each change; the states around each preemption, also in files.
 
-Changes are put together and applied at once. Only before the first victim of a preemptor shows all
-that came before is applied first: the state then is the one that Kueue decided on, as far as can be
-told from outside.
+Changes are gathered and applied together. But when the first victim of a preemptor shows, all
+changes before it are applied first: the state is then the one that Kueue decided on, as far as can
+be told from outside.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from planner.state.kueue_workload import API_GROUP
 from planner.state.kueue_workloads import Changes, Entry, Facts
 
 SETTLED_S: Final = 3.0
-"""A preemption is over when none of its victims showed for so long."""
+"""A preemption is over when no further victim of it has shown for so many seconds."""
 _CLASSES: Final = ("WorkloadPriorityClass", "PriorityClass")
 _SETTINGS: Final = {"ClusterQueue", "LocalQueue", "Cohort", "ResourceFlavor"}
-"""Kinds that are watched, and read anew with all else when more changes than what they count."""
+"""Kinds that are watched; when more of an object changes than its counts, all is read anew."""
 
 
 @dataclass
 class Episode:
-    """A preemption that goes on: the states before, and when the last victim showed.
+    """A preemption that is going on: the states before it, and when its last victim showed.
 
     Kueue decides for all heads of a cycle by one snapshot, and evicts for them one after the other:
-    the state that it decided on is the one before this preemption, which comes first, or that
-    before one that was still going on.
+    it decided on the state before this preemption, the first in ``before``, or on the state before
+    another preemption that was still going on.
     """
 
     before: tuple[State, ...]
@@ -50,10 +50,10 @@ class Episode:
 
 
 class Keeper:
-    """The state, from a dump on of everything that was read of the cluster.
+    """The state of a cluster, kept up to date by changes from a dump of everything on.
 
     ``how`` is with which release and requests states are read, as for ``planner.read``; ``seconds``
-    is a clock that never jumps. That of the machine is only asked when a dump is taken.
+    is a clock that never jumps. The machine's own clock is only asked when a dump is taken.
     """
 
     def __init__(self, dump: Dump, how: Mapping[str, Any], seconds: Callable[[], float]) -> None:
@@ -82,11 +82,11 @@ class Keeper:
 
     @property
     def now(self) -> datetime:
-        """The moment by the clock that the dump was taken by, however that was set since."""
+        """The moment by the clock at the time of the dump, however that clock was set since."""
         return self._taken + timedelta(seconds=max(0.0, self._seconds() - self._since))
 
     def take(self, event: WatchEvent) -> bool:
-        """Take one change; say whether everything is to be read anew because of it."""
+        """Take one change; say whether it requires that everything is read anew."""
         live, item, deleted = LiveObject(event.value), event.value, event.kind == "DELETED"
         named = isinstance(live.at("metadata", "name"), str)
         if not named or item.get("kind") not in {"Workload", *_SETTINGS}:
@@ -96,7 +96,7 @@ class Keeper:
             settings = "" if deleted else LiveObject(trim(item)).settings
             return self._configured.get((item["kind"], key), "") != settings
         if version and version <= self._versions.get(key, 0):
-            return False  # the dump has it, or a later one
+            return False  # the dump has this version, or a later one
         if deleted:
             if self._versions.pop(key, None) is not None:
                 self._new[key] = None
@@ -137,7 +137,7 @@ class Keeper:
         self.state = self.state.apply(changes, max(self.now, self.state.now))
 
     def preempted_since(self, before: Keeper) -> dict[str, list[str]]:
-        """Return who is preempted here and was not before, by the UIDs of those it is for."""
+        """Return the victims of preemptions that ``before`` does not show, by preemptor UID."""
         found = defaultdict[str, list[str]](list)
         for key, said in self._preempted.items():
             if before._preempted.get(key) != said:
@@ -145,14 +145,14 @@ class Keeper:
         return found
 
     def over(self) -> Iterator[tuple[str, tuple[State, ...]]]:
-        """Take out the preemptions that are over: for whom (its UID), and the states before."""
+        """Remove and yield preemptions that are over: the preemptor's UID, the states before."""
         now = self._seconds()
         for uid in [*self.episodes]:
             if now - self.episodes[uid].last_s >= SETTLED_S:
                 yield uid, self.episodes.pop(uid).before
 
     def _entries(self, items: list[dict[str, Any]]) -> Iterator[Entry]:
-        """Read workloads as a state keeps them: most as a few facts, with a text of their own."""
+        """Read workloads as a state keeps them: most as facts, each with a text of its own."""
         if not items:
             return
         text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [*self._classes, *items]})
@@ -161,7 +161,7 @@ class Keeper:
             yield one._replace(text=bytes(one.text)) if isinstance(one, Facts) else one
 
     def _queues_of(self, one: Entry) -> Iterator[str]:
-        """Name the ClusterQueues that a workload holds quota of, or waits for."""
+        """Yield the ClusterQueues in which a workload holds quota, or waits."""
         if one.admitted_by:
             yield one.admitted_by
         namespace = one.key.partition("/")[0]
@@ -171,7 +171,7 @@ class Keeper:
 
 
 MOST: Final = 100
-"""Recordings that are kept of each outcome: then the oldest goes."""
+"""The most recordings that are kept of each outcome: beyond that the oldest is deleted."""
 
 
 class Store:
@@ -184,7 +184,7 @@ class Store:
     def keep(
         self, found: Preemption, before: State, after: State, others: Sequence[dict[str, Any]]
     ) -> Preemption:
-        """Write the states before and after a preemption; return it with where they are.
+        """Write the states before and after a preemption; return it with the folder of both.
 
         Raises
         ------

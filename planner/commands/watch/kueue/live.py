@@ -1,8 +1,8 @@
-"""A cluster watched for as long as it goes on, or told by one dump after the other.
+"""A live cluster watched, or one dump after the other.
 
-First for whom Kueue will preempt as things stand, and what its victims cost beside the optimum.
-Only what has changed is looked at: the heads of the ClusterQueues in trees where something did, and
-of these only whose own victims are others than when they were judged last.
+First come the decisions to come: for which heads Kueue will preempt as things stand, and what its
+victims cost beside the optimum. Only heads of ClusterQueues in trees where something changed are
+looked at, and of these only heads with other victims than when they were judged last are judged.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from planner.state.kueue import State
 from planner.state.kueue_workloads import Changes
 
 AGAIN_S: Final = 300.0
-"""After so long a decision in a tree that changes is judged again, though its victims are not
-others: what they lose grows while they run."""
+"""After so many seconds a decision in a tree that changes is judged again even if its victims are
+the same: the work that they lose grows while they run."""
 LOST: Final = ("D4", "D5")
 """The terms of lost work and of restarts."""
 
 
 class Judge:
-    """What is known of the decisions to come.
+    """The decisions to come: the last judgement of each, and which are due to be judged.
 
     ``question`` has the objective, and the seconds for each optimum; ``seconds`` is a clock that
     never jumps.
@@ -51,15 +51,15 @@ class Judge:
 
     def __init__(self, question: Question, seconds: Callable[[], float] = time.monotonic) -> None:
         self._question, self._seconds = question, seconds
-        # Whom Kueue would evict when it was judged last, and when that was.
+        # By preemptor: Kueue's victims when the decision was judged last, and when that was.
         self._known: dict[str, tuple[tuple[str, ...], float]] = {}
         self._due: dict[str, str] = {}
 
     def look(self, state: State, touched: Collection[str] | None) -> None:
-        """Find for whom Kueue will preempt now.
+        """Find the heads for which Kueue will preempt now.
 
         ``touched`` are the ClusterQueues in which something changed: only their trees are looked
-        at. It is ``None`` if that may be any.
+        at. It is ``None`` if anything may have changed in all of them.
         """
         snapshot = take_snapshot(state, placing=bool(state.nodes))
         queues = waiting_queues(state, snapshot)
@@ -123,12 +123,12 @@ def measure(state: State, key: str, question: Question) -> Measured | str:
 
 
 def titles(coverage: Iterable[Uncovered]) -> tuple[str, ...]:
-    """Return what is not modelled, each feature once."""
+    """Return the titles of the features that are not modelled, each once."""
     return tuple(dict.fromkeys(one.title for one in coverage))
 
 
 def _own_victims(state: State, snapshot: Snapshot, key: str) -> tuple[str, ...]:
-    """Return whom Kueue will evict for the head of a ClusterQueue; nobody if it does not act."""
+    """Return the workloads that Kueue will evict for a head; none if it does not act for it."""
     try:
         preemptor = find_preemptor(state, snapshot, key)
     except PlannerError:
@@ -142,10 +142,10 @@ def _own_victims(state: State, snapshot: Snapshot, key: str) -> tuple[str, ...]:
 def compared(
     before: State, after: State, question: Question, uid: str | None = None
 ) -> Iterator[Preemption]:
-    """Hold what Kueue did between two states against the replay of the first.
+    """Compare what Kueue did between two states with the replay of the first.
 
-    What its victims cost is judged where the replay names the same. With ``uid`` only what was
-    done for that preemptor is compared.
+    The cost of its victims is judged where the replay names the same victims. With ``uid`` only
+    the preemption for the preemptor with that UID is compared.
     """
     queues = {(one.metadata.namespace, one.metadata.name): one for one in before.local_queues}
     for row in replay_live(before, after).preemptors:
@@ -170,22 +170,22 @@ def compared(
 
 
 SHARE: Final = 0.15
-"""The share of one core that all of it may take, over time: judging has what is left of it."""
+"""The share of one core that a watch may take over time: judging gets what the rest leaves."""
 SAVED_S: Final = 2.0
 """Processor time that may be saved for when much is due at once: a small cluster is read and judged
 at once, and a large one leaves most of a core even in the half minute in which it is read."""
 TIDY_S: Final = 30.0
 """Seconds between two times that memory is tidied: plans refer to themselves in circles, and this
-process is set up to look for such hardly ever, as suits a command that ends soon."""
+process is set up to look for circles hardly ever, as suits a command that ends soon."""
 MISSED: Final = "it happened while the cluster could not be watched"
 
 
 class Pace(Struct, frozen=True):
-    """How often things are done, and by which clocks.
+    """How often a watch looks and reads, and by which clocks.
 
-    ``interval_s`` lies between two looks at the decisions to come, ``resync_s`` between two times
-    that everything is read; ``seconds`` never jumps, ``used`` is the processor time of this
-    process.
+    ``interval_s`` is the time between two looks at the decisions to come, ``resync_s`` between two
+    times that everything is read; ``seconds`` is a clock that never jumps, ``used`` the processor
+    time of this process.
     """
 
     interval_s: float = 5.0
@@ -195,11 +195,11 @@ class Pace(Struct, frozen=True):
 
 
 class Live:
-    """A cluster that goes on.
+    """The watch of a live cluster.
 
-    ``source`` tells what changes, and ``take`` reads everything; ``how`` is with which release and
-    requests states are read. ``question`` is asked of each decision, and ``tell`` is told each
-    line. Recordings go to ``store``, if they are kept; ``pace`` is how often things are done.
+    ``source`` has the changes, and ``take`` reads everything; ``how`` is with which release and
+    requests states are read. ``question`` is asked of each decision, and ``tell`` is called with
+    each line. Recordings go to ``store``, if they are kept; ``pace`` says how often to look.
     """
 
     def __init__(  # noqa: PLR0913 - what a watch is made of
@@ -226,12 +226,12 @@ class Live:
         self._used_at, self._seen_at = self._pace.used(), self._pace.seconds()
 
     def run(self, for_s: float | None = None) -> None:
-        """Watch, for some seconds or until somebody ends it.
+        """Watch, for ``for_s`` seconds or until the process is interrupted.
 
         Raises
         ------
         InputError
-            If the cluster cannot be read at the start; later it is tried again and again.
+            If the cluster cannot be read at the start; later reading is tried again and again.
         """
         interval, seconds = self._pace.interval_s, self._pace.seconds
         end = float("inf") if for_s is None else seconds() + for_s
@@ -247,7 +247,7 @@ class Live:
                         self._begun.discard(one.resource)
                         self._lost(one.resource, one.answer or Answer(0, b"", ""))
                     elif self._keeper is not None and not self._is_gap and self._keeper.take(one):
-                        # Before everything is read nothing is taken: what is read has it.
+                        # Before everything is read no change is taken: what is read has it.
                         self._is_wanted = True
                 self._read_if_due()
                 if self._keeper is not None and seconds() >= next_look:
@@ -260,9 +260,9 @@ class Live:
             self._source.close()
 
     def _lost(self, resource: str, answer: Answer) -> None:
-        """Say that a stream has ended; it is started again by itself. At the start, raise why."""
+        """Note that a stream has ended, which starts again by itself; at the start, raise why."""
         if resource == COHORTS and is_missing(answer):
-            self._begun.add(resource)  # an older Kueue has none that could change
+            self._begun.add(resource)  # an older Kueue has no Cohorts that could change
             return
         self._is_gap = True
         where, why = f"kubectl get {resource} --watch", reason(answer)
@@ -301,7 +301,7 @@ class Live:
         self._judge.look(keeper.state, None)
 
     def _go_on(self, before: Keeper, keeper: Keeper) -> None:
-        """Follow on what goes on, and say what was missed."""
+        """Go on with the preemptions that are not over, and tell those that were missed."""
         keeper.episodes = before.episodes
         for uid, victims in keeper.preempted_since(before).items():
             if not self._is_gap:
@@ -326,7 +326,7 @@ class Live:
         self._note(f"cannot be read: {error}", connected=False)
 
     def _look(self, keeper: Keeper) -> None:
-        """Apply what changed, compare what is over, and judge what is due."""
+        """Apply the changes, compare the preemptions that are over, judge the decisions due."""
         try:
             keeper.settle()
         except InputError as error:
@@ -341,11 +341,11 @@ class Live:
             self._tell(line)
 
     def _compare(self, keeper: Keeper, uid: str, states: Sequence[State]) -> None:
-        """Tell how a preemption was, and keep the states around it.
+        """Compare a preemption with the replay, tell the result, and record the states around it.
 
-        Of the states that it may have been decided on, the one counts whose replay is the same.
-        The clock may have been set back since, and everything read anew by it: what came after is
-        later all the same.
+        Of the states that it may have been decided on, the first counts whose replay is equal.
+        The clock may have been set back since, and everything read anew by it: the state after
+        still gets a time not before the others.
         """
         latest = max(keeper.state.now, *(one.now for one in states))
         after = keeper.state.apply(Changes(), latest)
@@ -360,9 +360,9 @@ class Live:
             self._tell(store.keep(row, before, after, keeper.others) if store else row)
 
     def _has_time(self) -> bool:
-        """Say whether there is processor time left: some for each second, saved for a while.
+        """Say whether processor time is left: ``SHARE`` of each second, saved up to ``SAVED_S``.
 
-        What was used in excess, such as by a hard decision, is waited for in full.
+        Time used in excess, such as by a hard decision, is waited for in full.
         """
         now, used = self._pace.seconds(), self._pace.used()
         self._left_s += SHARE * (now - self._seen_at) - (used - self._used_at)
@@ -376,7 +376,7 @@ class Live:
 
 
 def follow(states: Iterable[State], question: Question, tell: Callable[[Line], None]) -> None:
-    """Tell what there is to say of one state after the other, as of a cluster that goes on."""
+    """Tell all lines about one state after the other, as about a live cluster."""
     judge = Judge(question)
     before: State | None = None
     for state in states:
