@@ -40,7 +40,7 @@ optimum: the least disruptive plan in the place of the scheduler's own victims.
 \b
 How long workloads run, from the last to the first that is said: for ever; run_seconds of the
 script; the annotation preemption-planner.io/run-seconds; an entry of the script. An eviction
-loses the whole run, unless checkpoints are said. A workload of Kueue that was created after the
+loses the whole run, unless checkpoints are said. A Workload object that was created after the
 clock (--now) arrives when it was created. The script is TOML, or JSON with the same keys, in
 seconds:
 

@@ -1,18 +1,20 @@
 """KEP-83's algorithm of 2022, step by step as its text has it.
 
-docs/semantics/kep83.md retells it. What it leaves open is decided in `planner.laws.kep83`, the
-options in `planner.state.kep83`; of the assignment of flavors, two walks over those of each
-resource group, it is decided so:
+docs/semantics/kep83.md retells it. What the KEP leaves open is decided in `planner.laws.kep83`, the
+options in `planner.state.kep83`. The assignment of flavors is two walks over the flavors of each
+resource group; what the KEP leaves open of it is decided as follows:
 
 * The resources of a resource group get one flavor, as in Kueue; so each walk asks for a flavor
   that will do for all of them. ``flavorFungibility`` came later and is not looked at.
 * "Assignments that require preemption implicitly do not borrow quota": in the second walk every
-  resource must be within min, and one that fits without borrowing has mode Fit, the rest Preempt.
-* With withinCohort LowerPriority the second walk takes what the queue could use if nothing ran,
-  borrowed quota included. The KEP proposes to select flavors by a simulated usage, the larger of
-  min and what is used for each queue; as the min of all queues is the quota of the cohort, no
-  request would ever fit that, so this is its purpose and not its letter.
-* Podsets are assigned in turn and count what those before them got; partial admission came later.
+  resource must be within min; a resource that fits without borrowing has mode Fit, the rest
+  Preempt.
+* With withinCohort LowerPriority the limit of the second walk is what the queue could use if
+  nothing ran, borrowed quota included. The KEP proposes to select flavors by a simulated usage, for
+  each queue the larger of its min and its usage; as the mins of all queues make up the quota of the
+  cohort, no request would ever fit then, so this follows the purpose of the KEP, not its letter.
+* Podsets are assigned in turn and count the requests of earlier podsets; partial admission came
+  later.
 
 Source: KEP-83, "Detecting Workloads that might benefit from preemption"; "Preemption", steps 1 to
 5; "Extra knobs in ClusterQueue preemption policy".
@@ -52,11 +54,11 @@ from planner.state.queues import Preemption, ResourceGroup
 
 
 class Kep83Context(Struct, frozen=True):
-    """One preemption search: who wants in, with what request, by which options.
+    """One preemption search: the preemptor, its request, and the options.
 
     ``usage`` is changed by the search and restored at its end. ``request`` is per fr in integer
     units; ``involved`` are the fr whose assigned mode is Preempt; ``cost`` is what evicting a
-    workload costs, by ``namespace/name``, 0 where nothing is said.
+    workload costs, by ``namespace/name``, 0 for a workload that is not named.
     """
 
     snapshot: Snapshot
@@ -79,12 +81,12 @@ class Kep83Context(Struct, frozen=True):
 
     @keeps(laws.K83_FITS, laws.K83_WITHOUT_BORROWING)
     def fits(self) -> bool:
-        """Say whether the request fits within the quota: where preemption is needed, within min."""
+        """Say whether the request fits in quota and, for the involved fr, within min."""
         usage, queue = self.usage, self.queue
         for fr, amount in self.request.items():
             if amount > max(0, usage.available(queue, fr)):
                 return False
-            # What fits as it is may borrow; only an assignment that preempts may not.
+            # An fr that fits without preemption may borrow; an fr that needs preemption may not.
             within_min = fr in self.involved and not self.options.borrows
             if within_min and add(usage.amount[queue][fr], amount) > usage.tree.nominal(queue, fr):
                 return False
@@ -100,7 +102,7 @@ class Kep83Context(Struct, frozen=True):
     def is_below_min(self, queue: int) -> bool:
         """Say whether a ClusterQueue uses less than its min of all the involved flavors."""
         used, tree = self.usage.amount[queue], self.usage.tree
-        # Below, not at it: where Kueue of today stops at its quota, the KEP takes one more.
+        # Below min, not at it: where Kueue of today stops at quota, the KEP takes one victim more.
         return all(used[fr] < tree.nominal(queue, fr) for fr in self.involved)
 
 
@@ -109,14 +111,14 @@ Choices = dict[str, FlavorChoice]
 
 @dataclass(slots=True)
 class Kep83Flavors:
-    """Assigns flavors to one preemptor on one snapshot, which Kueue's ``assigner`` knows."""
+    """Assigns flavors to the preemptor of Kueue's ``assigner``, on its snapshot."""
 
     assigner: FlavorAssigner
     options: Kep83
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
 
     def assign(self) -> Assignment:
-        """Assign flavors to all podsets; the first that gets none ends it with mode NoFit."""
+        """Assign flavors to all podsets; the first podset that gets none makes the mode NoFit."""
         snapshot, usage = self.assigner.snapshot, self.assigner.usage
         queue, level = self.assigner.preemptor.queue, 0
         done: list[PodSetFlavors] = []
@@ -126,7 +128,7 @@ class Kep83Flavors:
                 return Assignment(mode="NoFit", pod_sets=tuple(done))
             for request in group:
                 flavors = {name: chosen[name] for name in request.totals if name in chosen}
-                # The next podsets count what this one got; the height is how far up that borrows.
+                # Later podsets count this request, too; its level is how far up it borrows.
                 for name, choice in flavors.items():
                     fr = snapshot.fr_or_none(choice.flavor, name)
                     if fr is not None:
@@ -138,7 +140,7 @@ class Kep83Flavors:
         return Assignment(mode=mode, borrowing=level, pod_sets=tuple(done))
 
     def _choose(self, group: Sequence[PodSetRequest]) -> Choices | None:
-        """Choose flavors for podsets that are handled together; ``None`` if one has none."""
+        """Choose flavors for podsets handled together; ``None`` if a resource gets none."""
         requests = joined(group)
         chosen: Choices = {}
         for resource, amount in requests.items():
@@ -154,7 +156,7 @@ class Kep83Flavors:
     def _walk(
         self, group: Sequence[PodSetRequest], covering: ResourceGroup, requests: Mapping[str, int]
     ) -> Choices | None:
-        """Walk the flavors twice: for one with quota left, then for one preemption can free."""
+        """Walk the flavors twice: for one with quota left, then for one to free by preemption."""
         wanted = {name: n for name, n in requests.items() if name in covering.covered_resources}
         try:
             names = [one.name for one in covering.flavors]
@@ -162,7 +164,7 @@ class Kep83Flavors:
         except InvalidSelectorError:
             return None
         # All flavors for the first step before any for the second: a later flavor with quota left
-        # is better than an earlier one that asks for victims.
+        # is better than an earlier flavor that needs victims.
         for preempting in (False, True):
             for flavor in flavors:
                 modes: dict[str, Mode] = {
@@ -190,12 +192,12 @@ class Kep83Flavors:
         if value > (tree.potential(queue, fr) if borrows else tree.nominal(queue, fr)):
             return "NoFit"
         if not borrows and usage.borrows_with(queue, fr, value):
-            return "Preempt"  # it may fit now, but only by what such an assignment may not borrow
+            return "Preempt"  # it may fit now, but only by borrowing, which is not allowed here
         return "Fit" if fits else "Preempt"
 
 
 def candidates_in_order(context: Kep83Context) -> list[Admitted]:
-    """Return the candidates as the algorithm would remove them, empty if it may not preempt."""
+    """Return the candidates in the order of removal; none if the preemptor may not preempt."""
     if not _may_preempt(context):
         return []
 
@@ -204,7 +206,7 @@ def candidates_in_order(context: Kep83Context) -> list[Admitted]:
         compared = [_COMPARED_BY[name](context, workload) for name in context.options.criteria]
         return (workload.queue == context.queue, *compared, workload.uid)
 
-    # Whoever is being evicted already is one like all others: the KEP says nothing of it.
+    # A workload that is being evicted already counts like all others: the KEP has no such case.
     return sorted([*_of_other_queues(context), *_of_own_queue(context)], key=key)
 
 
@@ -275,7 +277,7 @@ def search_kep83(context: Kep83Context) -> Search:
     borrows, usage, fits = context.options.borrows, context.usage, False
     removed: list[Admitted] = []
     for workload in candidates_in_order(context):
-        # At its turn, with what was removed so far: the queue may go below once, not further.
+        # Tested at its turn, after earlier removals: a queue may fall below min once, not further.
         if workload.queue != context.queue and context.is_below_min(workload.queue):
             continue
         usage.remove(workload.queue, workload.usage)
@@ -286,7 +288,7 @@ def search_kep83(context: Kep83Context) -> Search:
     needed: list[Admitted] = []
     for workload in reversed(removed):
         usage.add(workload.queue, workload.usage)
-        # One that cannot be added back does not stop the walk: only then is the set minimal.
+        # A workload that cannot be added back does not end the walk, so that the set is minimal.
         if fits and not context.fits():
             usage.remove(workload.queue, workload.usage)
             needed.insert(0, workload)

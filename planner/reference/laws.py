@@ -1,7 +1,7 @@
 """Which steps of a replay keep which law.
 
-A scheduler's own algorithm knows no laws. What it tests, and in which order it goes on, keeps them:
-every step that does says so here. A law that no step keeps says why in its record.
+A scheduler's own algorithm knows no laws: its tests, and the order of its steps, keep them. Every
+step that keeps a law is registered here. A law that no step keeps says why in its record.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ KEPT: Final[dict[str, list[Callable[..., object]]]] = {}
 
 
 def keeps(*laws: Law) -> Callable[[Step], Step]:
-    """Return a decorator that registers a step as one that keeps some laws."""
+    """Return a decorator that registers a step as one that keeps these laws."""
 
     def enter(step: Step) -> Step:
         for law in laws:

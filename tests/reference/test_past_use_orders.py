@@ -10,6 +10,7 @@ import pytest
 from planner.problem.kueue import build_problem
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.reference.kueue.chance import CIRCLES
 from planner.reference.kueue.cycle.nomination import why_not_nominated
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.cycle.waiting import waiting_queues
@@ -146,7 +147,7 @@ def circle(*, fair: bool = False) -> State:
 def test_circles_are_found_and_every_choice_is_named() -> None:
     """The example of §3.4: each of the three was seen in Kueue."""
     state = circle()
-    assert decided(state).undetermined
+    assert decided(state).undetermined == (CIRCLES,)
     snapshot = take_snapshot(state)
     found = outcomes(snapshot, find_preemptor(state, snapshot, PENDING))
     assert sorted(victims(one)[0] for one in found) == ["ns/x1", "ns/x2", "ns/y1"]

@@ -15,7 +15,7 @@ from planner.state.kueue import ClusterQueue, ResourceFlavor, State
 from planner.state.queues import AdmissionCheck
 
 _DEEPEST = 200
-"""Cohorts on one path; nobody nests them deeper, and a hostile dump could."""
+"""The most cohorts on one path: only a hostile dump would nest them deeper."""
 
 MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 PROVISIONING: Final = "kueue.x-k8s.io/provisioning-request"
@@ -29,13 +29,13 @@ _BY_NAME: Final = {
         "its admission check of MultiKueue {} is not for all of its flavors"
     ),
 }
-"""Hindrances that name flavors or checks, by Kueue's codes, in the order in which it says them."""
+"""Hindrances that name flavors or checks, by Kueue's codes, in the order of its reports."""
 
 
 class Hindrance(NamedTuple):
-    """One reason for which a ClusterQueue is inactive: Kueue's code for it, and ours in words.
+    """A reason for which a ClusterQueue is inactive: Kueue's code, and a text of the planner.
 
-    The code is empty where Kueue has none: it leaves the queue out without saying so.
+    The code is empty where Kueue has none: Kueue then leaves the queue out without a reason.
     """
 
     code: str
@@ -43,11 +43,11 @@ class Hindrance(NamedTuple):
 
 
 class Activity(NamedTuple):
-    """Who takes part.
+    """Which ClusterQueues and cohorts take part in scheduling.
 
-    ``parents`` has every cohort, object or not, and its parent ("" for none); ``looping`` are
-    the cohorts that lead into a cycle of parents; ``hindrances`` has the reasons for which a
-    ClusterQueue is inactive, in Kueue's order: the condition Active carries the first.
+    ``parents`` maps every cohort, with or without an object, to its parent ("" for none);
+    ``looping`` are the cohorts that lead into a cycle of parents; ``hindrances`` has the reasons
+    for which a ClusterQueue is inactive, in Kueue's order: the condition Active shows the first.
     """
 
     parents: Mapping[str, str]
@@ -56,15 +56,15 @@ class Activity(NamedTuple):
 
     @property
     def inactive(self) -> Mapping[str, str]:
-        """The inactive ClusterQueues, and why in words."""
+        """The inactive ClusterQueues by name, each with its reasons in words."""
         return {name: "; ".join(one.text for one in some) for name, some in self.hindrances.items()}
 
     def root_of(self, queue: ClusterQueue) -> str:
-        """Return the root above a ClusterQueue; nothing where it stands alone."""
+        """Return the root cohort above a ClusterQueue; empty where the queue stands alone."""
         name = queue.spec.cohort_name
         if not name or name in self.looping:
             return ""
-        # It ends: what leads into a cycle was turned away above.
+        # This loop ends: a cohort that leads into a cycle has returned above.
         while self.parents[name]:
             name = self.parents[name]
         return name
@@ -72,7 +72,7 @@ class Activity(NamedTuple):
     def tree_of(
         self, queue: ClusterQueue, queues: Iterable[ClusterQueue]
     ) -> Sequence[ClusterQueue]:
-        """Return the ClusterQueues that share a root with one, itself among them."""
+        """Return the ClusterQueues that share a root with ``queue``, and ``queue`` itself."""
         root = self.root_of(queue)
         roots: dict[str, str] = {}  # by cohort: thousands of queues share a few
         for one in queues:
@@ -86,11 +86,11 @@ class Activity(NamedTuple):
 
     @classmethod
     def of(cls, state: State, *, placing: bool = False) -> Activity:
-        """Find out who takes part in a state; ``placing`` says that topologies are looked at."""
+        """Find out which queues and cohorts take part; ``placing`` says that topologies count."""
         gate = state.configuration.gate
         nested = gate("HierarchicalCohorts")
         parents = {one.name: one.spec.parent_name if nested else "" for one in state.cohorts}
-        # Cohorts need no object: one that is only named has no quota and no parent.
+        # Cohorts need no object: a cohort that is only named has no quota and no parent.
         named = [cq.spec.cohort_name for cq in state.cluster_queues] + list(parents.values())
         parents |= {name: "" for name in named if name and name not in parents}
         looping = frozenset(name for name in parents if _leads_into_cycle(name, parents))
@@ -116,7 +116,7 @@ def _leads_into_cycle(name: str, parents: Mapping[str, str]) -> bool:
     seen: set[str] = set()
     while name and name not in seen:
         seen.add(name)
-        # Walks up and down the tree are recursive elsewhere: this bounds them.
+        # Walks up and down the tree are recursive elsewhere: this bounds their depth.
         if len(seen) > _DEEPEST:
             raise UnsupportedError(f"Cohort {name}", f"has more than {_DEEPEST} cohorts below it")
         name = parents[name]
@@ -130,17 +130,17 @@ def _hindrances(
     *,
     one_kind: bool,
 ) -> Iterator[Hindrance]:
-    """Yield why a ClusterQueue is inactive, in the order in which Kueue says it.
+    """Yield the reasons for which a ClusterQueue is inactive, in the order in which Kueue has them.
 
-    A flavor or check of one that Kueue calls active is there, and missing from the dump only.
+    Where Kueue calls the queue active, a missing flavor or check is missing from the dump only.
     ``one_kind`` says that checks of MultiKueue and of ProvisioningRequest exclude each other.
     """
     said = cq.status.condition("Active")
-    # A dump without the time of deletion may still have Kueue's word for it.
+    # A dump without the time of deletion may still have the condition that Kueue set.
     terminates = said is not None and said.status == "False" and said.reason == TERMINATING
     if terminates or cq.metadata.deletion_timestamp is not None:
         yield Hindrance(TERMINATING, "it is being deleted")
-        return  # a deletion beats all else
+        return  # beside a deletion no other reason is given
     if cq.spec.stop_policy != "None":
         yield Hindrance("Stopped", f"its stopPolicy is {cq.spec.stop_policy}")
     trusted = said is not None and said.is_true
@@ -177,7 +177,7 @@ def _without_topology(
     checks: Mapping[str, AdmissionCheck],
     topologies: set[str],
 ) -> Iterator[Hindrance]:
-    """Yield topologies that are missing, but not if Kueue calls the queue active: it has them."""
+    """Yield missing topologies; none if Kueue calls the queue active, and so has them itself."""
     said = cq.status.condition("Active")
     if leaves_it_to_workers(cq, checks) or (said is not None and said.is_true):
         return
@@ -189,7 +189,7 @@ def _without_topology(
 
 
 def notes_on(state: State, activity: Activity) -> tuple[str, ...]:
-    """Say what was tolerated the way Kueue does, where it may surprise."""
+    """Return notes on what is tolerated as in Kueue, and may surprise a reader of the plan."""
     explicit = {cohort.name for cohort in state.cohorts}
     implicit = [
         f'cohort "{name}" has no Cohort object: it counts as one without quota or parent'

@@ -29,7 +29,7 @@ def add(a: int, b: int) -> int:
 
 
 def subtract(a: int, b: int) -> int:
-    """Return a - b: Unlimited - Unlimited is 0, Unlimited - b Unlimited, a - Unlimited least."""
+    """Return a - b: Unlimited - Unlimited is 0, Unlimited - b Unlimited, a - Unlimited minimal."""
     if a == UNLIMITED:
         return 0 if b == UNLIMITED else UNLIMITED
     if b == UNLIMITED:
@@ -56,14 +56,14 @@ def _wrapped(value: int) -> int:
 
 
 class Arithmetic(Struct, frozen=True, eq=False):
-    """How a release of Kueue calculates; a snapshot's tree holds the one that counts for it.
+    """How a release of Kueue calculates; a snapshot's tree has the arithmetic of its release.
 
-    - ``add``, ``subtract``, ``multiply``: Of amounts in units.
-    - ``add_wanted``: Adds what a podset asks for to what those before it do, for the test whether
-      that fits.
-    - ``units``, ``quota``: What is made of nano-units of a resource: of requests and usage, and of
-      quotas and limits.
-    - ``wraps``: Whether numbers wrap around, so that more may be less: short cuts do not hold then.
+    - ``add``, ``subtract``, ``multiply``: Operations on amounts in units.
+    - ``add_wanted``: Adds the request of a podset to those of the podsets before it, for the test
+      whether the sum fits.
+    - ``units``, ``quota``: Convert nano-units of a resource to units: ``units`` for requests and
+      usage, ``quota`` for quotas and limits.
+    - ``wraps``: Whether sums wrap around, so that adding may lower them: short cuts are wrong then.
     """
 
     add: Callable[[int, int], int]
@@ -87,7 +87,7 @@ WRAPPING: Final = Arithmetic(
 )
 WRAPPING_BUT_WANTED: Final = replace(
     WRAPPING,
-    # Saturating; the largest number is one like any other.
+    # Saturating, but without Unlimited: the largest number is a number like any other.
     add_wanted=lambda a, b: min(max(a + b, MIN_INT64), MAX_INT64),
 )
 

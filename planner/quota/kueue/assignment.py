@@ -1,4 +1,4 @@
-"""Which flavor each podset of the preemptor gets, and what that makes it ask for.
+"""Which flavor each podset of the preemptor gets, and the request that follows from that.
 
 Source: docs/semantics/kueue.md §4 (what an assignment is) and §5.1 (request and contested
 flavor-resources of the preemption search).
@@ -20,7 +20,7 @@ from planner.state.base import Count, Schema
 
 Mode = Literal["NoFit", "Preempt", "Fit"]
 PODS: Final = "pods"
-"""The resource of which a podset asks for as much as it has pods, where its queue covers it."""
+"""The resource that counts pods: a podset asks for one per pod, where its queue covers it."""
 MODES: tuple[Mode, ...] = ("NoFit", "Preempt", "Fit")
 """From worst to best."""
 
@@ -126,9 +126,9 @@ def total_request(
     """Return REQ: per fr, what all podsets ask for at the assigned counts; zeros left out.
 
     The request for ``pods`` that flavor assignment adds is not part of it
-    (docs/semantics/kueue.md §4.1). A slice of an elastic workload asks for what its additional
-    pods take: less than nothing where it has fewer than the slice that it replaces. Older releases
-    count pods, and zeros, too (switches 11b and 12 of planner/state/kueue_release.py).
+    (docs/semantics/kueue.md §4.1). A slice of an elastic workload asks for its additional pods
+    only: a negative amount where it has fewer pods than the slice that it replaces. Older releases
+    also count ``pods``, and keep zeros (switches 11b and 12 of planner/state/kueue_release.py).
     """
     total: dict[int, int] = {}
     rules = snapshot.configuration.rules
@@ -136,7 +136,7 @@ def total_request(
     pairs = zip(preemptor.pod_sets, assignment.pod_sets, strict=False)
     for place, (request, pods) in enumerate(pairs):
         count = request.count if pods.count is None else pods.count
-        # Of the pods that the old podset does not have, which may be fewer than none.
+        # The pods that the podset has beyond those of the old slice; the number may be negative.
         more = request.count - replaced.at(place).count if replaced else count
         totals = request.scaled(more).totals
         if "pods" in pods.flavors and not rules.pods_outside_search:
@@ -152,17 +152,17 @@ def total_request(
 def whole_request(
     assignment: Assignment, preemptor: Preemptor, snapshot: Snapshot
 ) -> dict[int, int]:
-    """Return what must be available in the end: REQ, and the pods where the queue covers those.
+    """Return what must be available in the end: REQ, and ``pods`` where the queue covers it.
 
-    The search for victims does not look at pods, but the cycle that would admit does
-    (docs/semantics/kueue-features.md §5). Nor does it look at what the pods of a slice ask for
-    more than those of the slice that it replaces; flavor assignment tests the totals (§2).
+    The search for victims does not look at ``pods``, but the cycle that would admit the preemptor
+    does (docs/semantics/kueue-features.md §5). Nor does the search see where a pod of a slice asks
+    for more than a pod of the replaced slice; flavor assignment tests the totals (§2).
     """
     total = total_request(assignment, preemptor, snapshot)
     replaced, add = replaced_by(snapshot, preemptor), snapshot.tree.arithmetic.add
     if replaced is None and not snapshot.configuration.rules.pods_outside_search:
-        return total  # of older releases, whose search counts them
-    # What a slice asks for in total beyond what the old one holds.
+        return total  # older releases: their search counts pods itself
+    # Per fr, what a slice asks for in total beyond what the old slice holds.
     tested: dict[int, int] = {}
     pairs = zip(preemptor.pod_sets, assignment.pod_sets, strict=False)
     for place, (request, pods) in enumerate(pairs):

@@ -1,8 +1,8 @@
 """What pods take of quota for the devices that they claim.
 
-A claim template counts by the classes of its requests, an extended resource by the class that
-stands behind it; the Configuration says under which names. What a dump does not hold is taken from
-what Kueue itself recorded, where it did.
+A claim template is counted by the device classes of its requests, an extended resource by the
+device class that provides it; the Configuration says under which names. Where a dump lacks an
+object, the totals that Kueue itself recorded count, if there are any.
 
 Source: docs/semantics/kueue-features.md §4; kueue ff69552e pkg/dra/claims.go
 ``countDevicesPerClass``, extended_resources.go ``ResolveExtendedResourceQuota``, counters.go
@@ -44,10 +44,10 @@ _OFF: Final = "Workload uses DRA resources but the KueueDRAIntegration feature g
 class Charges(Struct, frozen=True):
     """What the pods of a workload take for devices, per podset.
 
-    ``rejection`` says in Kueue's words why it does not queue the workload. ``lacking`` says what
-    the dump does not hold, so that ``recorded``, the totals that Kueue wrote down itself, count
-    instead, as they do wherever they are asked for; ``doubts`` is what could not be checked
-    although it matters.
+    ``rejection`` says in Kueue's words why Kueue does not queue the workload. ``lacking`` says what
+    the dump lacks. ``recorded`` are the totals that Kueue wrote down itself: they count where
+    something is lacking, and wherever the Configuration takes requests from the record. ``doubts``
+    are texts on what matters and could not be checked.
     """
 
     of_pod_set: Mapping[str, Charge] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Charges(Struct, frozen=True):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to say next to a plan."""
+        """Notes to print next to a plan: what is lacking or could not be checked."""
         if not self.lacking:
             return self.doubts
         instead = "its request is what Kueue recorded in status.resourceRequests"
@@ -70,15 +70,15 @@ NOTHING: Final = Charges()
 
 
 class _RejectedError(Exception):
-    """Kueue does not queue the workload; the text is its own."""
+    """Kueue does not queue the workload; the text is Kueue's own."""
 
 
 class _LackingError(Exception):
-    """The dump does not hold what is needed; the text says what."""
+    """The dump lacks an object or a setting that is needed; the text says which."""
 
 
 class Devices(Struct, frozen=True):
-    """What a dump knows of devices, and of what pods of a namespace ask for besides."""
+    """What a dump knows of devices, and of the defaults that namespaces give to pods."""
 
     configuration: Configuration
     limit_ranges: Sequence[LimitRange] = ()
@@ -89,7 +89,7 @@ class Devices(Struct, frozen=True):
 
     @classmethod
     def of(cls, state: State) -> Devices:
-        """Take the parts of a state that matter."""
+        """Take from a state the parts that decide what pods take for devices."""
         return cls(*(getattr(state, name) for name in cls.__struct_fields__))
 
     def rejection(self, workload: Workload) -> str:
@@ -122,7 +122,7 @@ class Devices(Struct, frozen=True):
         known = _Known(self, workload)
         pod_sets = workload.spec.pod_sets
         try:
-            # In Kueue's order: the first that goes wrong is the reason.
+            # In Kueue's order: the first error is the reason.
             claimed = [known.of_templates(*each) for each in enumerate(pod_sets)]
             extended = [known.of_extended_resources(pods, defaults) for pods in pod_sets]
             counted = [known.of_counters(*each) for each in enumerate(pod_sets)]
@@ -149,10 +149,10 @@ class Devices(Struct, frozen=True):
 
 
 def _recorded(workload: Workload) -> Mapping[str, Mapping[str, int]]:
-    """Return the totals that Kueue recorded, if it did so for all podsets."""
+    """Return the totals that Kueue recorded, by podset; none unless it recorded all podsets."""
     recorded = {
         one.name: {
-            # Their number is put in anew wherever a queue covers pods.
+            # The number of pods is added anew wherever a queue covers ``pods``.
             name: to_units(nano, name)
             for name, nano in one.resources.items()
             if name != "pods"
@@ -172,7 +172,7 @@ def _added(*several: Mapping[str, int]) -> dict[str, int]:
 
 
 def is_extended(resource: str) -> bool:
-    """Say whether a name is that of an extended resource: one of a domain that is not native."""
+    """Say whether a resource is an extended resource: its name has a domain that is not native."""
     native = resource.startswith(("kubernetes.io/", "hugepages-"))
     return "/" in resource and not native
 
@@ -182,19 +182,19 @@ def _containers(pod: PodSpec) -> Iterable[Container]:
 
 
 class _Known:
-    """What a dump knows of devices, for one workload."""
+    """What a dump knows of the devices that one workload may claim."""
 
     def __init__(self, devices: Devices, workload: Workload) -> None:
         namespace, configuration = workload.metadata.namespace, devices.configuration
         gate: Final = configuration.gate
         self.extended: Final = gate("KueueDRAIntegrationExtendedResource")
         self.names: Final[dict[str, str]] = {}
-        # Classes for which a counter or a capacity is charged, not the number of devices.
+        # Device classes for which a counter or a capacity is charged, not the number of devices.
         self.counters: Final[dict[str, list[tuple[str, CounterSource]]]] = {}
         self.by_capacity: Final[set[str]] = set()
         for mapping in configuration.resources.device_class_mappings:
             for name in mapping.device_class_names:
-                # The first mapping that names a class wins.
+                # The first mapping that names a device class wins.
                 self.names.setdefault(name, mapping.name)
                 for source in mapping.sources:
                     if source.counter and gate("KueueDRAIntegrationPartitionableDevices"):
@@ -213,7 +213,7 @@ class _Known:
         self.doubts: Final[list[str]] = []
 
     def missing(self, kueues_words: str, what: str) -> Exception:
-        """Return what to raise where something is not there: it is in Kueue if that counted."""
+        """Return the error for a missing object; if totals are recorded, only the dump lacks it."""
         return _LackingError(what) if self.is_recorded else _RejectedError(kueues_words)
 
     def claimed(self, place: int, pods: PodSet) -> Iterator[tuple[str, str, ResourceClaimSpec]]:
@@ -234,7 +234,7 @@ class _Known:
             yield path, claim.template, spec
 
     def of_templates(self, place: int, pods: PodSet) -> Charge:
-        """Count the devices of each class; what counters or capacities are charged for is not."""
+        """Count the devices of each class, leaving out classes that are charged by counters."""
         amounts: dict[str, int] = {}
         for path, template, spec in self.claimed(place, pods):
             for name, count in _devices_per_class(path, template, spec).items():
@@ -259,7 +259,7 @@ class _Known:
         return Charge(frozenset(), amounts)
 
     def of_extended_resources(self, pods: PodSet, defaults: Defaults) -> Charge:
-        """Count extended resources by the name of the class of devices behind each."""
+        """Count extended resources under the mapped name of the device class that provides each."""
         if not self.extended:
             return Charge()
         asked: dict[str, int] = {}
@@ -287,12 +287,12 @@ class _Known:
         return Charge(frozenset(replaced), amounts)
 
     def _class_behind(self, resource: str) -> DeviceClass | None:
-        """Return the class that stands behind an extended resource: the newest, then by name."""
+        """Return the device class that provides an extended resource: the newest, then by name."""
         named = sorted(self.classes.items())
         behind = [one for _, one in named if one.spec.extended_resource_name == resource]
         if not behind:
             return None
-        # Of equals `max` takes the first, which are in the order of their names.
+        # Of equally new classes `max` takes the first, and ``behind`` is in the order of names.
         newest = max(behind, key=lambda one: one.metadata.creation_timestamp or NEVER)
         name = newest.metadata.name
         for what, charged in (("counters", self.counters), ("capacity sources", self.by_capacity)):
@@ -302,7 +302,7 @@ class _Known:
         return newest
 
     def of_counters(self, place: int, pods: PodSet) -> Charge:
-        """Charge the largest counter among the devices that match, times their number."""
+        """Charge the largest counter among the matching devices, times the number asked for."""
         amounts: dict[str, int] = {}
         for path, template, spec in self.claimed(place, pods):
             for number, request in enumerate(spec.devices.requests):
@@ -345,7 +345,7 @@ class _Known:
                 f'counter "{counter.name}"'
             )
             raise self.missing(words, f"no device of {counter.driver} has {counter.name}")
-        # A negative counter of a driver counts as none; without a count it is charged once.
+        # A negative counter of a driver counts as 0; a request without a count is charged once.
         return multiply(max(0, to_units(max(values), "")), max(1, exactly.count))
 
 
@@ -354,7 +354,7 @@ def _has_cel(selectors: Iterable[DeviceSelector]) -> bool:
 
 
 def _extended(container: Container, defaults: Defaults) -> dict[str, int]:
-    """Return the extended resources that a container asks for, limits being taken for requests."""
+    """Return the extended resources that a container asks for; limits count as missing requests."""
     asked = with_defaults(container.resources, defaults.container).requests
     return {name: amount for name, amount in asked.items() if amount > 0 and is_extended(name)}
 

@@ -1,4 +1,4 @@
-"""Who holds quota, as records and as columns."""
+"""Workloads that hold quota, as records and as columns."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Admitted(NamedTuple):
     """A workload that holds quota in an active or inactive ClusterQueue.
 
     ``key`` is namespace/name; ``uid`` is the last key of every order. ``usage`` is per fr in
-    integer units; ``names`` are the fr it names a flavor for, which is what makes it a candidate;
-    both are shared by all that hold the same. ``pods`` is how many still run; ``priority`` is the
-    effective priority; ``reserved_s`` is when it got its quota, in seconds since 1970;
-    ``started_at`` is when it last started running, ``running_s`` how many whole seconds ago that
-    was. ``remarks`` is what is noted on it that counts in what its eviction costs; ``local_queue``
-    is the name of its LocalQueue, and ``past`` what that used, where its ClusterQueue orders by
-    that. It stands at a ``place`` in ``workloads``.
+    integer units; ``names`` are the fr the workload names a flavor for: it is a candidate only if
+    one of them is contested. Holders of equal usage share both objects. ``pods`` is how many pods
+    still run; ``priority`` is the effective priority; ``reserved_s`` is when the workload got its
+    quota, in seconds since 1970; ``started_at`` is when it last started running, ``running_s`` how
+    many whole seconds ago. ``remarks`` are the notes on it that count in the cost of its eviction;
+    ``local_queue`` is the name of its LocalQueue, and ``past`` the past use of that LocalQueue,
+    where its ClusterQueue orders by past use. The workload is ``workloads[place]``.
     """
 
     workloads: Sequence[Workload]
@@ -52,22 +52,22 @@ class Admitted(NamedTuple):
 
     @property
     def workload(self) -> Workload:
-        """The workload itself, made when it is asked for."""
+        """The workload object, which may be made only now."""
         return self.workloads[self.place]
 
     def changed(self, workload: Workload) -> Admitted:
-        """Return the same with another object for it."""
+        """Return this holder with another object as its workload, and the start time of that."""
         started = started_at(workload)
         return self._replace(workloads=(workload,), place=0, started_at=started)
 
 
 class Columns(NamedTuple):
-    """What is asked of all of C holders, (C,) each.
+    """The fields of C holders that are read of all of them, as columns of shape (C,).
 
-    - ``queue``, ``priority``, ``evicted``, ``pods``, ``reserved_s``, ``running_s``: As of each.
-    - ``noted``, ``dated``: Whether there are remarks, and whether there is past use.
-    - ``identity``: The identity of what each holds: a snapshot shares that among equal ones.
-    - ``number``: The place of each among all of its queue.
+    - ``queue``, ``priority``, ``evicted``, ``pods``, ``reserved_s``, ``running_s``: As `Admitted`.
+    - ``noted``, ``dated``: Whether a holder has remarks, and whether it has past use.
+    - ``identity``: The ``id`` of its ``usage``: holders of equal usage in a snapshot share that.
+    - ``number``: Its place among all holders of its queue.
     """
 
     queue: NDArray[np.int64]
@@ -83,7 +83,7 @@ class Columns(NamedTuple):
 
     @classmethod
     def of(cls, some: Collection[Admitted]) -> Columns:
-        """Read some holders of a queue, or of many: their numbers are as if it were one."""
+        """Read the columns of holders; they are numbered from 0, as if all were of one queue."""
 
         def read(name: str, kind: type[np.generic]) -> NDArray[Any]:
             return np.fromiter(map(_READERS[name], some), kind, len(some))
@@ -107,27 +107,27 @@ class Columns(NamedTuple):
         )
 
     def at(self, places: NDArray[np.int64] | slice) -> Columns:
-        """Return those of some of them."""
+        """Return the columns of the holders at these places."""
         return Columns._make(column[places] for column in self)
 
     @classmethod
     def joined(cls, parts: Iterable[Columns]) -> Columns:
-        """Return those of some after those of others."""
+        """Return the columns of all parts, one part after the other."""
         return cls._make(map(np.concatenate, zip(*parts, strict=True)))
 
 
 _READERS: Final = {name: itemgetter(place) for place, name in enumerate(Admitted._fields)}
 
 _AT_ONCE: Final = 1000
-"""How many are read together: those that were just made are still at hand."""
+"""How many holders are read together: records just made are still in the processor's cache."""
 
 
 class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside the items
     """C workloads that hold quota, in some order; their fields as columns.
 
-    A large state has a million of them, each somewhere else in memory: what is asked of all is
-    read once, queue by queue. ``parts`` are those of one queue after the other; ``source`` are all
-    of a queue, and which of them these are. Without either these are all of a queue.
+    A large state has a million holders, scattered in memory: the columns are read once, queue by
+    queue. ``parts`` are the holders of one queue after the other; ``source`` is all holders of a
+    queue, and the places of these among them. Without either, these are all holders of a queue.
     """
 
     parts: Sequence[Holders] = ()
@@ -135,7 +135,7 @@ class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside 
 
     @classmethod
     def by_queue(cls, some: Iterable[Admitted], queues: Iterable[int]) -> dict[int, Self]:
-        """Return those of each of some ClusterQueues, in the order in which they come."""
+        """Return the holders of each of these ClusterQueues, in the order of ``some``."""
         held: dict[int, list[Admitted]] = {queue: [] for queue in queues}
         parts, stream = [Columns.of(())], iter(some)
         while chunk := [*islice(stream, _AT_ONCE)]:
@@ -154,14 +154,14 @@ class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside 
 
     @classmethod
     def joined(cls, parts: Iterable[Holders]) -> Self:
-        """Return those of several queues, one after the other."""
+        """Return the holders of several queues, one queue after the other."""
         some = [part for part in parts if part]
         found = cls(chain.from_iterable(some))
         found.parts = some
         return found
 
     def at(self, places: Sequence[int]) -> Holders:
-        """Return those at some places among these, which are all of a queue."""
+        """Return the holders at these places; ``self`` must be all holders of a queue."""
         if len(places) == len(self):
             return self
         found = Holders(map(self.__getitem__, places))
@@ -170,7 +170,7 @@ class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside 
 
     @cached_property
     def columns(self) -> Columns:
-        """What is asked of all of them."""
+        """The columns of these holders."""
         if self.parts:
             return Columns.joined(part.columns for part in self.parts)
         if self.source is not None:
@@ -180,19 +180,19 @@ class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside 
 
     @cached_property
     def keys(self) -> Sequence[str]:
-        """(C,) each as ``namespace/name``."""
+        """The keys of the holders, ``namespace/name``: (C,)."""
         return [*map(_READERS["key"], self)]
 
     @cached_property
     def alike(self) -> tuple[Sequence[Admitted], NDArray[np.int64]]:
-        """One for each that holds differently, and (C,) which stands for whom."""
+        """A holder for each different usage, and for each holder the number of its usage: (C,)."""
         _, first, which = np.unique(self.columns.identity, return_index=True, return_inverse=True)
         return [self[place] for place in first.tolist()], which.astype(np.int64)
 
     def places_of(self, some: Holders) -> NDArray[np.int64]:
-        """Return the place of each of some workloads among these, -1 if it is not here: (C,).
+        """Return the place of each holder of ``some`` among these, -1 if it is not here: (C,).
 
-        Of every queue these are all, one queue after the other.
+        Of each of its queues ``self`` has all holders, one queue after the other.
         """
         size = 1 + max(int(one.columns.queue.max(initial=0)) for one in (self, some))
         begins, begin = np.full(size, -(2**62), dtype=np.int64), 0

@@ -24,7 +24,7 @@ from planner.state.kueue_workload import BOOST_GATE
 from planner.state.kueue_workloads import Entry, Facts, Layout
 
 NEVER = datetime.min.replace(tzinfo=UTC)
-"""Stands for a missing timestamp, which Kueue takes as the zero time."""
+"""The value of a missing timestamp, which Kueue takes as the zero time."""
 
 _MOVING = frozenset({"Evicted", "Preempted"})
 """Conditions that may move a workload in its queue."""
@@ -33,7 +33,7 @@ _BOOST = re.compile(r"[+-]?[0-9]{1,64}")
 
 
 class PodSetHolding(Struct, frozen=True):
-    """What the pods of one podset hold: per resource its flavor, where it has one, and amount."""
+    """What the pods of one podset hold: per resource the flavor, if it has one, and the amount."""
 
     name: str
     count: int
@@ -42,7 +42,7 @@ class PodSetHolding(Struct, frozen=True):
 
 
 _Held = tuple[str, int | None, AbstractSet[FlavorResource], Iterable[tuple[FlavorResource, int]]]
-"""A podset's name, its pods, the fr it names a flavor for, and the units of each it holds."""
+"""A podset's name, its pod count, the fr it names a flavor for, and its usage as (fr, units)."""
 
 
 class Holding(NamedTuple):
@@ -66,8 +66,8 @@ def holding_of(workload: Workload, configuration: Configuration) -> Holding:
     """Return what an admitted workload holds; nothing if it is not admitted.
 
     Only ``status.admission`` counts. Where pods were reclaimed, each amount is divided by the
-    admitted count, truncating, and multiplied by what is left. The pods that run are those
-    admitted, without what is reclaimable.
+    admitted count, truncating, and multiplied by the count that is left. The pods that run are
+    those admitted, without the reclaimable ones.
     """
     admission, exact = workload.status.admission, arithmetic_of(configuration.rules)
     held = []
@@ -84,7 +84,7 @@ def holding_of(workload: Workload, configuration: Configuration) -> Holding:
 
 
 def holding_by_facts(facts: Facts, configuration: Configuration) -> Holding:
-    """Return what a workload holds of which there are facts: none of its pods is reclaimable."""
+    """Return what a workload kept as facts holds; none of its pods is reclaimable."""
     counts = dict(facts.counts)
     held = []
     for layout, count, amounts in facts.held:
@@ -96,7 +96,7 @@ def holding_by_facts(facts: Facts, configuration: Configuration) -> Holding:
 
 @lru_cache(maxsize=4096)
 def of_layout(layout: Layout) -> tuple[Sequence[FlavorResource], AbstractSet[FlavorResource], bool]:
-    """Return the fr of each amount, those that a flavor is named for, and whether all are."""
+    """Return the fr of each amount, the fr with a named flavor, and if all amounts have one."""
     named = _named(layout.flavors)[1]
     frs = [FlavorResource(flavor, resource) for flavor, resource in layout.held]
     return frs, named, named >= set(frs)
@@ -105,7 +105,7 @@ def of_layout(layout: Layout) -> tuple[Sequence[FlavorResource], AbstractSet[Fla
 def _holding(
     held: Iterable[_Held], left: Mapping[str, int], spec: Mapping[str, int], exact: Arithmetic
 ) -> Holding:
-    """Add up what podsets hold; ``left`` and ``spec`` are the pods of each, now and at first."""
+    """Add up what podsets hold; ``left`` and ``spec`` are pod counts after reclaim and before."""
     pods = dict(left)
     amounts: dict[FlavorResource, int] = {}
     named: AbstractSet[FlavorResource] = frozenset()
@@ -117,8 +117,8 @@ def _holding(
             pods[name] = min(after, count)
         named = named | all_named if named else all_named
         for fr, units in usage:
-            # Divided first, as in Kueue: what does not divide evenly is lost. Of no pods there is
-            # nothing to divide by, though older releases may count fewer than none as left.
+            # Divided first, as in Kueue: the remainder is lost. A count of 0 is no divisor, though
+            # in older releases the count that is left may be negative, and so below it.
             less = after < count and count != 0
             amount = exact.multiply(divide(units, count), after) if less else units
             amounts[fr] = exact.add(amounts[fr], amount) if fr in amounts else amount
@@ -128,7 +128,7 @@ def _holding(
 def pod_set_holdings(workload: Workload, configuration: Configuration) -> tuple[PodSetHolding, ...]:
     """Return what an admitted workload holds podset by podset, in the order of its admission.
 
-    Amounts are those of ``holding_of``, and those of resources without a flavor.
+    Amounts are as in ``holding_of``, but resources without a flavor are listed, too.
     """
     admission, exact = workload.status.admission, arithmetic_of(configuration.rules)
     left = counts_after_reclaim(workload, configuration)
@@ -151,7 +151,7 @@ def pod_set_holdings(workload: Workload, configuration: Configuration) -> tuple[
 def _named(
     flavors: tuple[tuple[str, str], ...],
 ) -> tuple[Mapping[str, FlavorResource], AbstractSet[FlavorResource]]:
-    """Return the fr of each resource with a flavor, and all of them: a dump has few such maps."""
+    """Return the fr of each resource with a flavor, and their set; a dump has few such maps."""
     frs = {resource: FlavorResource(flavor, resource) for resource, flavor in flavors}
     return frs, frozenset(frs.values())
 
@@ -180,7 +180,7 @@ def effective_priority(entry: Entry, configuration: Configuration) -> int:
 
 
 class Progress(NamedTuple):
-    """What the conditions of a workload say of its run.
+    """What the conditions of a workload say of its reservation and run.
 
     ``reserved`` says that it has a reservation, ``reserved_s`` since when, in seconds since 1970,
     if that is known. ``started_at`` is when it last started running: pods ready, or else quota
@@ -195,8 +195,8 @@ class Progress(NamedTuple):
 
 
 def progress_of(entry: Entry) -> Progress:
-    """Read the conditions once: everybody that runs is asked, and a state can have 200,000."""
-    if isinstance(entry, Facts):  # of one that is not being evicted, and never moved
+    """Read the conditions in one pass: a state can have 200,000 workloads that run."""
+    if isinstance(entry, Facts):  # facts: neither being evicted, nor ever moved
         return Progress(entry.reserved, entry.reserved_s, entry.started_at, False, False)  # noqa: FBT003
     reserved = ready = None
     evicted = moved = False
@@ -217,14 +217,14 @@ def progress_of(entry: Entry) -> Progress:
 
 
 def started_at(entry: Entry) -> datetime | None:
-    """Return when it last started running: pods ready, or else quota reserved."""
+    """Return when a workload last started running: pods ready, or else quota reserved."""
     return progress_of(entry).started_at
 
 
 def queue_order_time(entry: Entry, configuration: Configuration, *, moved: bool = True) -> datetime:
     """Return the timestamp that orders the workload in its queue (docs/semantics/kueue.md §2.4).
 
-    ``moved`` is as in `Progress`: without it the rest need not be looked at.
+    ``moved`` is as in `Progress`: if false, no condition need be looked at.
     """
     created = entry.created or NEVER
     if not moved or isinstance(entry, Facts):
@@ -233,7 +233,7 @@ def queue_order_time(entry: Entry, configuration: Configuration, *, moved: bool 
     if evicted and evicted.is_true:
         settings = configuration.wait_for_pods_ready
         by_creation = settings and settings.requeuing_strategy.timestamp == "Creation"
-        # Of evictions only these two kinds move it in its queue: who was preempted keeps its place.
+        # Only these evictions move a workload in its queue: a preempted one keeps its place.
         moving = {"AdmissionCheck"} if by_creation else {"AdmissionCheck", "PodsReadyTimeout"}
         if evicted.reason in moving:
             return evicted.last_transition_time or NEVER
@@ -250,7 +250,7 @@ _Key = tuple[object, ...]
 class Shape:
     """What a workload holds: amounts per fr, the fr it names a flavor for, the pods that run.
 
-    ``usage`` and ``names`` have indices of fr, and ``names`` is shared by all that name the same.
+    ``usage`` and ``names`` have indices of fr; shapes that name the same fr share one ``names``.
     """
 
     __slots__ = ("names", "pods", "usage")
@@ -262,7 +262,7 @@ class Shape:
 
 
 class Unsettled(Shape):
-    """One of which ``usage`` and ``names`` are empty until all fr have their indices."""
+    """A shape whose ``usage`` and ``names`` are empty until all fr have their indices."""
 
     __slots__ = ("holding",)
 
@@ -274,13 +274,13 @@ class Unsettled(Shape):
         """Fill ``usage`` and ``names``, now that every fr has its index."""
         for fr, amount in self.holding.amounts.items():
             self.usage[index[fr]] = amount
-        # Shared by all shapes that name the same: the first to be settled fills it for all.
+        # Shared by all shapes that name the same fr: the first to be settled fills it for all.
         if not self.names:
             self.names.update([index[fr] for fr in self.holding.named])
 
 
 class _Form(NamedTuple):
-    """What all podsets of one layout share whose fr all have quotas: indices of fr, and shapes."""
+    """What podsets of one layout share, if all its fr have quotas: indices of fr, and shapes."""
 
     places: Sequence[int]
     names: set[int]
@@ -288,11 +288,11 @@ class _Form(NamedTuple):
 
 
 class Shapes:
-    """What workloads of one state hold, worked out once for all that hold the same.
+    """What workloads of one state hold, worked out once for all that hold the same amounts.
 
-    A dump of a hundred thousand has some hundred shapes. ``index`` has the fr that have quotas.
+    A dump of 100,000 workloads has some hundred shapes. ``index`` has the fr that have quotas.
 
-    Iterating gives those that are not settled, in the order in which workloads show them.
+    Iterating yields the `Unsettled` shapes, in the order in which workloads first have them.
     """
 
     def __init__(self, configuration: Configuration, index: Mapping[FlavorResource, int]) -> None:
@@ -312,8 +312,8 @@ class Shapes:
         return self._names
 
     def of(self, entry: Entry) -> Shape:
-        """Return what an admitted workload holds; it must not be gone while this is in use."""
-        if isinstance(entry, Facts):  # equal ones are mostly one object, too
+        """Return what an admitted workload holds; ``entry`` must live as long as this is in use."""
+        if isinstance(entry, Facts):  # equal parts are mostly one object here, too
             parts = id(entry.held), id(entry.counts)
             found = self._seen.get(parts)
             if found is None:
@@ -329,7 +329,7 @@ class Shapes:
         return shape
 
     def _by_facts(self, facts: Facts) -> Shape:
-        if len(facts.held) == 1:  # as almost everybody: one podset, of which all pods run
+        if len(facts.held) == 1:  # almost every workload: one podset, of which all pods run
             layout, pods, amounts = facts.held[0]
             form = self._form(layout)
             if form is not None and pods is not None and facts.counts == ((layout.name, pods),):
@@ -345,7 +345,7 @@ class Shapes:
         return shape
 
     def _form(self, layout: Layout) -> _Form | None:
-        """Return what podsets of a layout share; ``None`` where a part has no flavor or quota."""
+        """Return what podsets of a layout share; ``None`` if an fr has no named flavor or quota."""
         if layout not in self._forms:
             frs, named, is_whole = of_layout(layout)
             form = None

@@ -42,7 +42,7 @@ class PastUse:
         return self._on and scope is not None and scope.admission_mode == USAGE_BASED
 
     def of(self, namespace: str, name: str) -> float:
-        """Return what a LocalQueue used; one that is not there used nothing."""
+        """Return the past use of a LocalQueue; one that is not in the dump used nothing."""
         key = namespace, name
         if key not in self._known:
             queue = self._queues.get(key)
@@ -53,22 +53,22 @@ class PastUse:
 def weighted_use(queue: LocalQueue, weights: Mapping[str, float]) -> float:
     """Return what a LocalQueue used: weighted resources, by name, over its own weight."""
     weight = approximate(queue.spec.fair_sharing.weight)
-    # Also where nothing was used: its workloads come last in the queue, and first as victims.
+    # Also where nothing was used: such workloads come last in the queue, and first as victims.
     if weight <= 0:
         return inf
     consumed, used = queue.status.fair_sharing.admission.consumed, 0.0
-    # In Kueue's order: doubles added in another one may differ in the last digit.
+    # In Kueue's order: doubles added in another order may differ in the last digit.
     for resource in sorted(consumed):
         used += weights.get(resource, 1.0) * approximate(consumed[resource])
     return used / weight
 
 
 class Contender(NamedTuple):
-    """One of those that are put in order.
+    """One of the workloads that are put in order.
 
-    ``base`` is its key without admission fair sharing; ``queue`` the ClusterQueue;
-    ``local_queue`` the name of its LocalQueue, without namespace; ``past`` what that used,
-    ``None`` where the ClusterQueue does not look at it.
+    ``base`` is its sort key without admission fair sharing; ``queue`` the ClusterQueue;
+    ``local_queue`` the name of its LocalQueue, without namespace; ``past`` the past use of that,
+    ``None`` where the ClusterQueue does not order by past use.
     """
 
     base: tuple[Hashable, ...]
@@ -94,7 +94,7 @@ class Contender(NamedTuple):
 
 
 class Contest(Struct, frozen=True, dict=True):
-    """Contenders, each of which precedes another or is preceded by it.
+    """Contenders: of any two of them, one precedes the other.
 
     Kueue sorts by that relation although it need not be transitive: x before y by past use, y
     before z and z before x by priority.
@@ -122,20 +122,20 @@ class Contest(Struct, frozen=True, dict=True):
 
     @property
     def is_total(self) -> bool:
-        """Whether there is only one order: no circle, so that all win differently often."""
+        """Whether only one order is possible: no circle, so no two contenders win equally often."""
         return len(set(self._wins)) == len(self.contenders)
 
     def order(self) -> list[int]:
-        """Return positions: whoever precedes more others comes first, then by the base key."""
+        """Return positions: contenders that precede more others are first, then by the base key."""
         return sorted(
             range(len(self.contenders)),
             key=lambda position: (-self._wins[position], self.contenders[position].base),
         )
 
     def sorted_from(self, start: Sequence[int]) -> list[int]:
-        """Return positions as a sort by insertion leaves them that finds them in some order.
+        """Return positions as an insertion sort leaves them that begins with the order ``start``.
 
-        That is how Kueue sorts up to twelve; where there is a circle, the start decides.
+        That is how Kueue sorts up to twelve contenders; where there is a circle, ``start`` decides.
         """
         done: list[int] = []
         for position in start:

@@ -23,8 +23,8 @@ from planner.state.pods import PodSpec, Toleration
 class Pods(Struct, frozen=True):
     """A podset that is to be placed.
 
-    ``amounts`` is what one pod takes on its leaf in Kueue's units, its one of ``pods`` included;
-    ``tolerations`` are its own and those of its flavor.
+    ``amounts`` is what one pod takes on its leaf in Kueue's units, one of ``pods`` included;
+    ``tolerations`` are those of the pod and of its flavor.
     """
 
     name: str
@@ -37,11 +37,11 @@ class Pods(Struct, frozen=True):
 
 
 class Aim(NamedTuple):
-    """How pods are to lie in a tree: places of levels, and sizes of slices.
+    """How pods are to be placed in a tree: levels, by their places, and sizes of slices.
 
-    All go into one domain of ``level`` if that is ``required``; with ``spread`` Kueue takes the
-    domains with the least room first. ``size`` pods of a slice share a domain of ``slice_level``;
-    ``layers`` says for levels below that in which multiples pods come.
+    If ``required``, all pods go into one domain of ``level``; with ``spread`` Kueue takes the
+    domains with the least room first. The ``size`` pods of a slice share a domain of
+    ``slice_level``; ``layers`` has for levels below that the multiples in which pods are placed.
     """
 
     level: int
@@ -58,9 +58,9 @@ class Aim(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Podsets that are placed together: one alone, or workers and the pod of their leader.
+    """Podsets that are placed together: a single podset, or workers and the pod of their leader.
 
-    ``aim`` is absent where what they ask for means nothing in the tree of their flavor.
+    ``aim`` is absent where their request means nothing in the tree of their flavor.
     """
 
     workers: Pods
@@ -69,7 +69,7 @@ class Group(NamedTuple):
 
     @property
     def flavor(self) -> str:
-        """The flavor on whose nodes they go."""
+        """The flavor on whose nodes the pods are placed."""
         return self.workers.flavor
 
     @property
@@ -79,7 +79,7 @@ class Group(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The podsets by name."""
+        """The names of the podsets."""
         return " and ".join(one.name for one in self.members)
 
     @property
@@ -91,11 +91,11 @@ class Group(NamedTuple):
 def groups_of(
     snapshot: Snapshot, preemptor: Preemptor, assigned: Mapping[str, tuple[int, AbstractSet[str]]]
 ) -> tuple[Group, ...]:
-    """Return what is to be placed, in the order in which Kueue does it.
+    """Return the groups that are to be placed, in the order in which Kueue places them.
 
-    ``assigned`` says of podsets how many pods and which flavors they have. Those that are placed
-    in a later pass are left out; where one has no flavor to be placed in, or several, Kueue places
-    nothing.
+    ``assigned`` has the pod count and the flavors of podsets, by name. Podsets that are placed in
+    a later pass are left out; where a podset has no flavor with a topology, or several, Kueue
+    places nothing.
     """
     found: list[Pods] = []
     topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
@@ -158,7 +158,7 @@ def _grouped(topologies: Topologies, found: Sequence[Pods]) -> Iterator[Group]:
 
 
 def aim_of(request: TopologyRequest | None, tree: FlavorTree) -> Aim | None:
-    """Bring what a podset asks for into the terms of a tree; ``None`` if it means nothing there."""
+    """Return a topology request in the terms of a tree; ``None`` if it means nothing there."""
     constraints: Sequence[SliceConstraint] = request.constraints if request else ()
     if request and not constraints and request.slice_required is not None:
         size = 1 if request.slice_size is None else request.slice_size
@@ -183,7 +183,7 @@ def aim_of(request: TopologyRequest | None, tree: FlavorTree) -> Aim | None:
 def _level(
     request: TopologyRequest | None, constraints: Sequence[SliceConstraint], tree: FlavorTree
 ) -> tuple[str | None, bool, bool]:
-    """Return the level that is named, whether it is required, and whether pods are spread."""
+    """Return the key of the level asked for, whether it is required, and if pods are spread."""
     lowest = tree.levels[-1] if tree.levels else None
     if request is None or not request.is_explicit:
         return lowest, False, True

@@ -1,4 +1,4 @@
-"""The pending workload that wants in, and the queue it waits for."""
+"""The preemptor: the pending workload that is to get room, and the queue it waits for."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
 
 
 def key_of(state: State, name: str, waiting: Sequence[str]) -> str:
-    """Return the key of the pending workload that a person means, or the name as it is.
+    """Return the key of the pending workload that a user means by a name, or the name as it is.
 
-    That is the workload itself, or else the only one that waits with this name, without its
-    namespace, or for the job of this name: Kueue calls the workload of a job KIND-JOB-HASH
-    (pkg/controller/jobframework/workload_names.go).
+    That is the workload with this key, or else the only pending workload of this name, whose
+    namespace may be left out, or that of the job of this name: Kueue calls the workload of a job
+    KIND-JOB-HASH (pkg/controller/jobframework/workload_names.go).
 
     Raises ``LookupFailed`` if several may be meant.
     """
@@ -70,11 +70,11 @@ def find_workload(state: State, key: str) -> Workload:
 
 
 def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemptor:
-    """Return a workload as what waits in its LocalQueue and wants in.
+    """Return a pending workload as a preemptor, with the ClusterQueue behind its LocalQueue.
 
     Raises ``LookupFailed`` if its LocalQueue or its ClusterQueue is not in the dump. Raises
-    ``UnsupportedError`` if it asks for less than no pods, as older releases have it where more are
-    reclaimable than there are: the API server takes no admission like that.
+    ``UnsupportedError`` if a pod count is negative, as older releases have it where more pods are
+    reclaimable than there are: the API server takes no such admission.
     """
     defaults = Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes)
     charges = snapshot.devices.charges(workload)
@@ -89,7 +89,7 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
         priority=effective_priority(workload, state.configuration),
         queued_at=queue_order_time(workload, state.configuration),
         pod_sets=tuple(
-            # What Kueue recorded holds all that a dump may lack, so it replaces the whole request.
+            # Totals that Kueue recorded include what a dump may lack, so they replace the request.
             replace(one, totals=charges.recorded.get(one.name, one.totals))
             for one in pod_sets
         ),
@@ -120,7 +120,7 @@ writes the second."""
 
 
 def seconds_waiting(workload: Workload, now: datetime) -> int:
-    """Return the whole seconds since the first attempt, 0 if there was none.
+    """Return the whole seconds since Kueue first tried to admit a workload, 0 if it never did.
 
     Source: KEP-83, Alternatives, "Extra knobs in ClusterQueue preemption policy".
     """

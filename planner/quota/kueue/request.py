@@ -56,7 +56,7 @@ class PodSetRequest(Struct, frozen=True):
 
 
 class Amounts(Struct, frozen=True):
-    """Requests and limits as exact amounts: what the schema read, or what a namespace adds."""
+    """Requests and limits as exact amounts: of a pod or container, or defaults of a namespace."""
 
     requests: Mapping[str, int] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Defaults(Struct, frozen=True):
 
 
 class Charge(Struct, frozen=True):
-    """What one pod takes for devices: resources that this replaces, and amounts in nano-units."""
+    """What one pod takes for devices: amounts in nano-units, and the resources they replace."""
 
     replaced: frozenset[str] = frozenset()
     amounts: Mapping[str, int] = field(default_factory=dict)
@@ -103,7 +103,7 @@ NO_CHARGE: Final = Charge()
 def counts_after_reclaim(workload: Workload, configuration: Configuration) -> dict[str, int]:
     """Return the pod count of each podset without its reclaimable pods.
 
-    Never below zero, but in older releases (switch 27a of planner/state/kueue_release.py).
+    No count is below zero, except in older releases (switch 27a of planner/state/kueue_release.py).
     """
     left = {pods.name: pods.count for pods in workload.spec.pod_sets}
     reclaimed = workload.status.reclaimable_pods
@@ -124,8 +124,8 @@ def pod_set_requests(
 ) -> tuple[PodSetRequest, ...]:
     """Return the requests of every podset of a pending workload, in the order of its spec.
 
-    ``charges`` is what its pods take for devices, per podset: neither prefixes nor transformations
-    see it.
+    ``charges`` is what its pods take for devices, per podset: neither excluded prefixes nor
+    transformations apply to that.
     """
     counts = counts_after_reclaim(workload, configuration)
     settings, rules = configuration.resources, configuration.rules
@@ -142,7 +142,7 @@ def pod_set_requests(
         _add_to(per_pod, charge.amounts)
         count = counts[pods.name]
         totals = {
-            # Rounded per pod; what admitted workloads hold was rounded once, on the total.
+            # Rounded per pod; the usage of admitted workloads was rounded once, on the total.
             name: arithmetic.multiply(max(floor, arithmetic.units(amount, name)), count)
             for name, amount in per_pod.items()
         }
@@ -179,7 +179,7 @@ def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
     for name, amount in peak.items():
         total[name] = max(total.get(name, 0), amount)
     if pod.resources is not None:
-        # Also where they are less than what the containers ask for together.
+        # Pod-level requests count even where the containers together ask for more.
         total |= {
             name: amount
             for name, amount in with_defaults(pod.resources, defaults.pod).requests.items()
@@ -203,8 +203,8 @@ def _transform(
 ) -> Mapping[str, int]:
     """Apply the resource transformations of the Configuration; outputs never go below zero.
 
-    In older releases what is asked for of a resource replaces what is made of it, or is added to
-    it, at random (switch 26 of planner/state/kueue_release.py): here it replaces it.
+    In older releases the request for an output resource replaces the amount that is made of it, or
+    is added to that, at random (switch 26 of planner/state/kueue_release.py): here it replaces it.
     """
     by_input = {one.input: one for one in transformations}
     if not by_input.keys() & requests.keys():
@@ -238,9 +238,9 @@ def _transform(
 
 
 def ambiguous_resources(workload: Workload, configuration: Configuration) -> frozenset[str]:
-    """Return of what a release of Kueue counts at random: what is asked for and also made.
+    """Return the resources a release counts at random: requested, and outputs of transformations.
 
-    Newer ones add both up (switch 26 of planner/state/kueue_release.py).
+    Newer releases add both amounts up (switch 26 of planner/state/kueue_release.py).
     """
     if configuration.rules.transforms_apart:
         return frozenset()

@@ -1,4 +1,4 @@
-"""Dominant resource shares: how much a node borrows, relative to what it could.
+"""Dominant resource shares: how much a node borrows, relative to what can be lent.
 
 Shares are doubles, because Kueue itself calculates them as doubles and compares them exactly.
 Source: docs/semantics/kueue.md §6.1; kueue ff69552e pkg/cache/scheduler/fair_sharing.go.
@@ -44,7 +44,7 @@ NOTHING: Final = Share(0.0, 1.0, borrowing=False)
 
 
 class Shares:
-    """The shares of a tree's nodes; what could be lent is computed once per cohort.
+    """The shares of a tree's nodes; the lendable capacity is computed once per cohort.
 
     In older releases a node counts as ``borrowing`` only if its ratio is not 0
     (switch 5 of planner/state/kueue_release.py): ``rules`` say so.
@@ -60,7 +60,7 @@ class Shares:
         return self._share(node, usage.amount[node])
 
     def without(self, usage: Usage, node: int, queue: int, held: Mapping[int, int]) -> Share:
-        """Return the share of a node at a usage less what is held in a ClusterQueue at or below."""
+        """Return the share of a node without what is ``held`` in a ClusterQueue at or below it."""
         rest = list(usage.amount[node])
         for fr, amount in held.items():
             gone = usage.stored(queue, node, fr, amount)
@@ -74,7 +74,7 @@ class Shares:
             return Share(0.0, weight, borrowing=False)
         excess: dict[str, int] = {}
         exact = tree.arithmetic
-        # An fr with usage but without any quota entry is not among these, and counts for nothing.
+        # An fr with usage but without any quota entry is not listed here, and counts for nothing.
         for fr, quota, resource in tree.limited(node):
             if used[fr] > quota or exact.wraps:
                 over = exact.subtract(used[fr], quota)
@@ -93,7 +93,7 @@ class Shares:
         return Share(ratio, weight, borrowing=ratio != 0 or not self._by_ratio)
 
     def counted(self, node: int) -> frozenset[int]:
-        """Return the fr that count: over quota in one of them, a node is borrowing."""
+        """Return the fr that count: a node is borrowing if it is over quota in one of them."""
         tree = self._tree
         parent, known = tree.nodes[node].parent, tree.known[node]
         if not self._by_ratio or parent == NO_PARENT:
@@ -106,7 +106,7 @@ class Shares:
         known = self._lendable.get(cohort)
         if known is None:
             tree, known = self._tree, {}
-            # All that the root knows, also fr of which this cohort has no quota itself.
+            # All fr that the root knows, also those of which this cohort has no quota itself.
             for fr in sorted(tree.known[tree.path(cohort)[-1]]):
                 resource, potential = tree.frs[fr].resource, tree.potential(cohort, fr)
                 known[resource] = tree.arithmetic.add(known.get(resource, 0), potential)

@@ -1,4 +1,4 @@
-"""The old slice that a slice of an elastic workload replaces: what the new one need not ask for.
+"""The old slice that a slice of an elastic workload replaces; its usage need not be asked for.
 
 Source: docs/semantics/kueue-features.md §2; kueue ff69552e
 pkg/workloadslicing/workloadslicing.go ``ReplacedWorkloadSlice``, ``FindReplacedSliceTarget`` and
@@ -22,14 +22,14 @@ _GATE: Final = "ElasticJobsViaWorkloadSlices"
 
 
 def names_replaced(workload: Workload, configuration: Configuration) -> str:
-    """Return the key of the slice that a workload says it replaces, if that means anything."""
+    """Return the key of the slice a workload says it replaces; empty if none or the gate is off."""
     if not configuration.gate(_GATE):
         return ""
     return workload.metadata.annotations.get(REPLACEMENT_FOR, "")
 
 
 def without_slices(state: State) -> State:
-    """Return a state in which no workload replaces another: rules of old do not know slices."""
+    """Return a state in which no workload replaces another: KEP-83 does not know slices."""
     configuration = state.configuration
     gates = {**configuration.feature_gates, _GATE: False}
     edited = configuration.model_copy(update={"feature_gates": gates})
@@ -37,7 +37,7 @@ def without_slices(state: State) -> State:
 
 
 class Replaced(NamedTuple):
-    """An old slice with what it holds podset by podset; ``replacement`` is the key of the new."""
+    """An old slice with what it holds by podset; ``replacement`` is the key of the new slice."""
 
     slice: Admitted
     replacement: str
@@ -45,7 +45,7 @@ class Replaced(NamedTuple):
     arithmetic: Arithmetic
 
     def at(self, place: int) -> PodSetHolding:
-        """Return what the podset at a place of the spec holds: podsets go by place, not by name.
+        """Return what the podset at a place of the spec holds: place, not name, matches podsets.
 
         Raises ``UnsupportedError`` if the old slice has fewer podsets.
         """
@@ -58,11 +58,11 @@ class Replaced(NamedTuple):
         )
 
     def named(self, name: str, resource: str) -> int:
-        """Return what the first podset of a name holds of a resource."""
+        """Return how much of a resource the first podset of a name holds."""
         return next((one.amounts.get(resource, 0) for one in self.pod_sets if one.name == name), 0)
 
     def beyond(self, places: Sequence[int], resource: str, amount: int) -> int:
-        """Return an amount asked for by podsets without what they hold; it may be negative."""
+        """Return an amount less what the old podsets at these places hold; it may be negative."""
         for place in places:
             held = self.at(place).amounts.get(resource, 0)
             amount = self.arithmetic.subtract(amount, held)
@@ -72,8 +72,8 @@ class Replaced(NamedTuple):
 def replaced_by(snapshot: Snapshot, preemptor: Preemptor) -> Replaced | None:
     """Return the slice that a pending workload replaces; ``None`` if it is an ordinary workload.
 
-    It has to hold quota in the same ClusterQueue, and be of the same namespace, but in older
-    releases (switch 31 of planner/state/kueue_release.py).
+    The slice has to hold quota in the same ClusterQueue, and be of the same namespace, which older
+    releases do not ask for (switch 31 of planner/state/kueue_release.py).
     """
     old = replaced_slice(snapshot, preemptor.queue, preemptor.workload)
     if old is None:
@@ -83,7 +83,7 @@ def replaced_by(snapshot: Snapshot, preemptor: Preemptor) -> Replaced | None:
 
 
 def replaced_slice(snapshot: Snapshot, queue: int, workload: Workload) -> Admitted | None:
-    """Return what holds quota in a ClusterQueue and is replaced by a workload of that queue."""
+    """Return the holder in a ClusterQueue that a workload of that queue replaces, if any."""
     key = names_replaced(workload, snapshot.configuration)
     anywhere = not snapshot.configuration.rules.replaces_in_own_namespace
     for one in snapshot.admitted.get(queue, ()) if key else ():

@@ -1,4 +1,4 @@
-"""State to snapshot: the quota tree, what runs in it, and who wants in.
+"""State to snapshot: the quota tree, the workloads that hold quota in it, and the preemptor.
 
 Source: docs/semantics/kueue.md §2: which objects count, inactive queues, implicit cohorts.
 """
@@ -44,7 +44,7 @@ from planner.state.queues import ClusterQueueSpec, CohortSpec, ResourceGroup
 
 
 class _ByKey(Mapping[str, Workload]):
-    """Some workloads by their keys; each is made when it is asked for."""
+    """Workloads by their keys; a workload object is made when it is looked up."""
 
     def __init__(self, workloads: Workloads, places: Mapping[str, int]) -> None:
         self._workloads: Final = workloads
@@ -61,10 +61,10 @@ class _ByKey(Mapping[str, Workload]):
 
 
 class Preemptor(Struct, frozen=True):
-    """The pending workload that wants in, and the ClusterQueue it waits for.
+    """The pending workload that is to get room, and the ClusterQueue it waits for.
 
-    ``rejection`` says in Kueue's words why it is not queued at all, for the devices it claims;
-    ``notes`` what is to be said of what it asks for; ``buffer`` is how much later another of equal
+    ``rejection`` says in Kueue's words why the devices it claims keep it out of every queue;
+    ``notes`` are notes on its request; ``buffer`` is how much later another workload of equal
     priority must have queued to count as newer.
     """
 
@@ -83,18 +83,18 @@ class Preemptor(Struct, frozen=True):
         return self.workload.key
 
     def queued_before(self, queued_at: datetime) -> bool:
-        """Say whether it queued long enough before a moment for that to be newer (§5.2)."""
+        """Say whether a workload queued at ``queued_at`` counts as newer than this one (§5.2)."""
         return queued_at - self.queued_at > self.buffer
 
 
 class Snapshot(Struct, frozen=True, dict=True):
     """Everything a decision needs, at one moment.
 
-    It is shared by all who plan for the state: nobody changes it. ``usage`` is the usage of all
+    All planning for the state shares it, so it must not be changed. ``usage`` is the usage of all
     admitted workloads; take a copy before changing it.
-    ``queues`` maps a node to its ClusterQueue; ``admitted`` lists a node's workloads; ``waiting``
-    are all others by key, also those that are finished or deactivated. ``placed`` takes the place
-    of what admitted workloads take on nodes, in the middle of a cycle.
+    ``queues`` maps a node to its ClusterQueue; ``admitted`` maps it to the holders there;
+    ``waiting`` has all other workloads by key, also finished or deactivated ones. In the middle of
+    a cycle ``placed`` counts instead of what admitted workloads take on nodes.
     """
 
     now: datetime
@@ -116,26 +116,26 @@ class Snapshot(Struct, frozen=True, dict=True):
     placed: Occupancy | None = None
 
     def at_will(self, *, will: bool = True) -> Snapshot:
-        """Return the same, where pods may be placed wherever there is room; or not any more."""
+        """Return this snapshot with pods placed wherever there is room, or else as Kueue does."""
         return replace(self, topologies=replace(self.topologies, at_will=will))
 
     def holders(self, queues: Iterable[int]) -> Holders:
-        """Return all that hold quota in some ClusterQueues; the same again if asked for again."""
+        """Return all holders in these ClusterQueues; asked again, the same object."""
         asked = [self.admitted[queue] for queue in queues]
         kept = next(iter(self._last), None)
-        # By identity: a world that goes on puts others in their places.
+        # By identity: as a simulation goes on, it replaces the holders of a queue.
         if kept is None or [*map(id, asked)] != [*map(id, kept[0])]:
             kept = asked, Holders.joined(asked)
-            self._last[:] = [kept]  # as a whole: other threads may plan for others of the state
+            self._last[:] = [kept]  # as a whole: other threads may use the same snapshot
         return kept[1]
 
     @cached_property
     def _last(self) -> list[tuple[Sequence[Holders], Holders]]:
-        """What was joined last, if anything was, and what that is together."""
+        """The holders by queue that were joined last, and the result; empty before that."""
         return []
 
     def past_of(self, queue: int, workload: Workload) -> float | None:
-        """Return what the LocalQueue of a workload used, if a ClusterQueue orders by that."""
+        """Return the past use of a workload's LocalQueue, if the ClusterQueue orders by that."""
         orders = self.past_use.orders(self.queues[queue])
         place = workload.metadata.namespace, workload.spec.queue_name
         return self.past_use.of(*place) if orders else None
@@ -174,9 +174,9 @@ def take_snapshot(
     *,
     placing: bool = False,
 ) -> Snapshot:
-    """Return the snapshot of a state; the last one of its kind is used again if it fits.
+    """Return the snapshot of a state; the last snapshot of its kind is used again if it fits.
 
-    - ``state``: What was read.
+    - ``state``: The state that was read.
     - ``now``: The clock; the state's own when absent.
     - ``extra``: Flavor-resources to index although no quota or workload names them.
     - ``placing``: Whether pods need a place on nodes, too, where a flavor has a topology; else
@@ -209,7 +209,7 @@ class _Last:
     def find(
         self, state: State, clock: datetime, wanted: Iterable[FlavorResource]
     ) -> Snapshot | None:
-        """Return the snapshot of a state at a moment with an index for all that is wanted."""
+        """Return the kept snapshot if it is of this state and clock and indexes all ``wanted``."""
         kept = self._kept
         if kept is None or kept[0]() is not state:
             return None
@@ -252,14 +252,14 @@ def build_snapshot(
                 continue  # such a queue counts what its variants hold, and nothing else
             shape = shapes.of(entry)
             node = node_of.get(entry.admitted_by)
-            # Without its queue it holds nothing that counts, but what it names is still indexed.
+            # A workload without its queue has no usage that counts, but its fr are still indexed.
             if node is not None:
                 used = past_use.of(entry.namespace, entry.queue_name) if node in by_past else None
                 at = workloads, place, node
                 yield _admitted(configuration, moment, at, entry, shape, used)
 
     admitted = Holders.by_queue(holding(), node_of.values())
-    if not all(index.keys() >= named for named in shapes.named):  # what is held is named, too
+    if not all(index.keys() >= named for named in shapes.named):  # an fr with usage is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
     _index_more(index, [*map(sorted, shapes.named), extra])
     usage = Usage(tree := QuotaTree(nodes, tuple(index), arithmetic))
@@ -287,7 +287,7 @@ def build_snapshot(
 
 
 def _add_up(usage: Usage, state: State, shapes: Shapes, admitted: Mapping[int, Holders]) -> None:
-    """Add up what everybody holds: queue by queue, or one by one where the order matters."""
+    """Add up the usage of all holders: by queue, or by workload where the order matters."""
     if state.configuration.rules.clamps_reclaimable and not usage.tree.arithmetic.wraps:
         for node, some in admitted.items():
             first, which = some.alike
@@ -310,9 +310,9 @@ def as_admitted(
     node: int,
     workload: Workload,
 ) -> Admitted:
-    """Return a workload as what holds its admission in the ClusterQueue at a node.
+    """Return a workload as the holder of its admission in the ClusterQueue at a node.
 
-    ``now`` stands for a missing time of reservation.
+    Without a reservation, ``now`` counts as the time of its reservation.
     """
     shape = Unsettled(holding_of(workload, configuration), set())
     shape.settle(index)
@@ -337,7 +337,7 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what a holder is made of
 ) -> Admitted:
     (workloads, place, node), (now, now_s) = at, moment
     priority = entry.priority
-    if isinstance(entry, Facts):  # as almost everybody: one that is not being evicted, nor moved
+    if isinstance(entry, Facts):  # almost every workload: not being evicted, nor moved
         reserved, reserved_s, started = entry.reserved, entry.reserved_s, entry.started_at
         queued_at, evicted, started_s = entry.created or NEVER, False, entry.started_s
         running_s = 0 if started_s is None else max(0, int(now_s - started_s))
@@ -349,7 +349,7 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what a holder is made of
         priority = effective_priority(entry, configuration)
     if reserved_s is None:
         reserved_s = NEVER.timestamp() if reserved else now_s
-    # By position, as a tuple: names, or a call of its class, take as long as all the rest.
+    # By position, as a tuple: keywords, or a call of the class, take as long as all the rest.
     fields = (
         workloads,
         place,
@@ -430,7 +430,7 @@ def _quotas(
     *,
     lends: bool,
 ) -> dict[int, Quota]:
-    """Return quotas in units; without ``lends``, limits on what is lent are not looked at."""
+    """Return quotas in units; without ``lends``, lending limits are ignored."""
     units = arithmetic.quota
 
     def limit(nano: int | None, resource: str) -> int | None:

@@ -1,4 +1,4 @@
-"""Where pods are placed: the trees of all flavors with a topology, and what is taken there.
+"""Where pods are placed: the trees of all flavors with a topology, and what pods take of them.
 
 Source: docs/semantics/kueue-topology.md §1, §2.3, §2.4 and §9; kueue ff69552e
 pkg/cache/scheduler/tas_flavor.go, clusterqueue_snapshot.go ``updateTASUsage``.
@@ -36,16 +36,16 @@ OVERLAPPING: Final = "TASHandleOverlappingFlavors"
 
 
 class _Holder(Protocol):
-    """What holds quota in a snapshot, which is built with this."""
+    """A holder of quota; its class is of the snapshot, which is built with this module."""
 
     @property
     def workload(self) -> Workload: ...
 
 
 class Taken(NamedTuple):
-    """Some pods of one shape on a leaf of a flavor: ``amounts`` is what they take together.
+    """Pods of one shape on a leaf of a flavor: ``amounts`` is what they take together.
 
-    The leaf need not exist. Every pod takes one of ``pods``.
+    The leaf need not exist. Every pod takes one of the resource ``pods``.
     """
 
     flavor: str
@@ -56,10 +56,10 @@ class Taken(NamedTuple):
 class Occupancy:
     """What is left on every leaf of every tree; the mutable half.
 
-    ``left[flavor]`` has the rows of the leaves by the columns of the tree. ``log[flavor]`` grows
-    by each leaf that changes, so that whoever remembers a count knows which ones are old.
-    ``scored`` are the podsets (workload, podset, flavor) whose preferences for nodes were looked
-    at: Kueue forgets them after that (§10). Copies share it.
+    ``left[flavor]`` has a row for each leaf, by the columns of the tree. Each leaf that changes is
+    appended to ``log[flavor]``, so that a cache of counts knows which of them are out of date.
+    ``scored`` are the podsets (workload, podset, flavor) whose preferences for nodes were
+    evaluated: Kueue forgets the scores after that (§10). Copies share ``scored``.
     """
 
     __slots__ = ("left", "log", "scored", "trees")
@@ -79,7 +79,7 @@ class Occupancy:
         return other
 
     def afresh(self) -> Occupancy:
-        """Return an independent copy of which nothing was evaluated yet, as a cycle finds it."""
+        """Return an independent copy with no podset ``scored`` yet, as at the start of a cycle."""
         other = self.copy()
         other.scored = set()
         return other
@@ -89,7 +89,7 @@ class Occupancy:
         self.take(some, -1)
 
     def take(self, some: Iterable[Taken], sign: int = 1) -> None:
-        """Let pods take what they take; those on leaves that are not there take nothing."""
+        """Take what pods take, ``sign`` times; pods on leaves that do not exist take nothing."""
         for flavor, leaf_id, amounts in some:
             tree = self.trees.get(flavor)
             leaf = None if tree is None else tree.leaf_of.get(leaf_id)
@@ -104,7 +104,7 @@ class Occupancy:
 
 
 class Topologies(Struct, frozen=True, dict=True):
-    """The topologies of a state; trees and occupancy are worked out when somebody asks.
+    """The topologies of a state; trees and occupancy are worked out at first use.
 
     Where they are not ``looked_at``, quota alone decides. ``at_will`` says that pods may be placed
     anywhere there is room, not only where Kueue itself would place them.
@@ -124,7 +124,7 @@ class Topologies(Struct, frozen=True, dict=True):
 
     @classmethod
     def of(cls, state: State, admitted: Iterable[Iterable[_Holder]]) -> Topologies:
-        """Take from a state what placement needs; ``admitted`` are all that hold quota."""
+        """Take from a state what placement needs; ``admitted`` are all holders, by queue."""
         flavors = {one.name: one for one in state.resource_flavors if one.spec.topology_name}
         return cls(
             configuration=state.configuration,
@@ -141,12 +141,12 @@ class Topologies(Struct, frozen=True, dict=True):
 
     @property
     def on(self) -> bool:
-        """Whether placement decides: with the gate off Kueue still says where it would be."""
+        """Whether placement decides; with the gate off Kueue may still show places (§6.1)."""
         return self.looked_at and self.configuration.gate(GATE)
 
     @cached_property
     def trees(self) -> Mapping[str, FlavorTree]:
-        """One tree for each flavor whose topology is there, by name."""
+        """The tree of each flavor whose topology is in the state, by the name of the flavor."""
         machines = Machines.of(self.nodes, self.pods)
         return {
             name: tree_of(flavor, self.topologies[flavor.spec.topology_name], machines)
@@ -156,9 +156,9 @@ class Topologies(Struct, frozen=True, dict=True):
 
     @cached_property
     def occupancy(self) -> Occupancy:
-        """What is left with all that hold quota; take a copy before changing it.
+        """What is left on the leaves besides all holders; take a copy before changing it.
 
-        Where leaves are nodes, a node is taken by whoever is on it, under any flavor (§2.4).
+        Where leaves are nodes, pods count on their node under every flavor with the node (§2.4).
         """
         found = Occupancy(self.trees)
         for workload in self.holders:
@@ -168,8 +168,8 @@ class Topologies(Struct, frozen=True, dict=True):
     def booked_for(self, workload: Workload) -> Iterator[Taken]:
         """Yield what a workload that holds quota takes, also under other flavors of its nodes.
 
-        So it is at the start of a cycle: what goes in the middle of one goes from its own flavors
-        alone (§2.4).
+        So it is at the start of a cycle: a removal in the middle of a cycle gives back under the
+        workload's own flavors alone (§2.4).
         """
         overlapping = self.configuration.gate(OVERLAPPING)
         in_hosts = [name for name, tree in self.trees.items() if tree.ends_in_host]
@@ -178,7 +178,7 @@ class Topologies(Struct, frozen=True, dict=True):
                 yield one._replace(flavor=name)
 
     def per_pod(self, pod: PodSpec, namespace: str) -> dict[str, int]:
-        """Return what one pod takes on its node in Kueue's units, without the one of ``pods``."""
+        """Return what one pod takes on its node in Kueue's units, without its one of ``pods``."""
         return units_of(pod_request(pod, self._defaults(namespace)))
 
     def taken_by(self, workload: Workload) -> list[Taken]:
@@ -204,10 +204,10 @@ class Topologies(Struct, frozen=True, dict=True):
         return found
 
     def moved_by(self, workload: Workload, queue: ClusterQueue) -> list[Taken]:
-        """Return what removing a workload gives back: of flavors that its queue lists (§2.4)."""
+        """Return what a workload's removal gives back: of flavors that its queue lists (§2.4)."""
         admission = workload.status.admission
         known = self._moved.get(workload.key)
-        # Whoever was evicted and admitted again is somewhere else.
+        # A workload that was evicted and admitted again has other places.
         if known is None or known[0] is not admission:
             listed = queue.flavor_names
             found = [one for one in self.taken_by(workload) if one.flavor in listed]
@@ -226,7 +226,7 @@ class Topologies(Struct, frozen=True, dict=True):
                 key = namespace, id(pods.template)
                 if key not in self._templates:
                     amounts = self.per_pod(pods.template.spec, namespace)
-                    # It is kept alive: who takes its place in memory would be taken for it.
+                    # The template is kept alive: another object at its address would pass for it.
                     self._templates[key] = pods.template, amounts
                 return self._templates[key][1]
         count = assigned.count or 1
@@ -242,7 +242,7 @@ class Topologies(Struct, frozen=True, dict=True):
         return cache(lambda name: Defaults.of(name, self.limit_ranges, self.runtime_classes))
 
     def missing(self, queue: ClusterQueue) -> list[str]:
-        """Return the topologies of flavors of a queue that are not there, sorted by name."""
+        """Return the names of the missing topologies of a queue's flavors, sorted."""
         placing = (self.flavors[name] for name in queue.flavor_names if name in self.flavors)
         return sorted({one.spec.topology_name for one in placing} - self.topologies.keys())
 
@@ -251,7 +251,7 @@ class Topologies(Struct, frozen=True, dict=True):
         return all(name in self.flavors for name in queue.flavor_names)
 
     def is_placed(self, pods: PodSet, queue: ClusterQueue) -> bool:
-        """Say whether a podset is placed: it asks for that, or the queue has nothing else (§1)."""
+        """Say whether a podset is placed: it asks for that, or the queue places all pods (§1)."""
         return pods.asks_for_placement or self.is_placing_only(queue)
 
     def leaves_it_to_workers(self, queue: ClusterQueue) -> bool:

@@ -30,11 +30,11 @@ Units = Mapping[str, int]
 class FlavorTree(Struct, frozen=True):
     """The domains of one flavor, level by level from the highest, each level by its values.
 
-    ``values[l][d]`` are the level values of a domain, ``children[l][d]`` those below it, by their
-    places on the next level. The lowest level holds the leaves: ``leaf_of`` finds one by the id
-    that assignments have, ``nodes`` has the first node of each, ``free`` what its nodes have
-    without the pods that Kueue does not place, by the columns that ``column_of`` names.
-    ``node_count`` is how many nodes there are.
+    ``values[l][d]`` are the level values of a domain, ``children[l][d]`` the domains below it, by
+    their places on the next level. The lowest level holds the leaves: ``leaf_of`` maps the id that
+    assignments use to the place of a leaf, ``nodes`` has the first node of each leaf, ``free`` what
+    the nodes of a leaf have besides the pods that Kueue does not place, by the columns that
+    ``column_of`` names.
     """
 
     flavor: str
@@ -46,7 +46,6 @@ class FlavorTree(Struct, frozen=True):
     nodes: Sequence[Node]
     free: Sequence[Sequence[int]]
     column_of: Mapping[str, int]
-    node_count: int
 
     @property
     def ends_in_host(self) -> bool:
@@ -88,10 +87,10 @@ class Machines(NamedTuple):
 
     @classmethod
     def of(cls, nodes: Iterable[Node], pods: Iterable[Pod]) -> Machines:
-        """Count in Kueue's units, each quantity rounded up; the nodes that are usable count."""
+        """Count usable nodes, and pods on them, in Kueue's units, each quantity rounded up."""
         usable = tuple(node for node in nodes if node.is_usable)
         names = {node.metadata.name for node in usable}
-        # Once for all that are equal: thousands of nodes are of a few shapes.
+        # Once for all equal nodes: thousands of nodes are of a few shapes.
         shapes = cache(lambda amounts: units_of(dict(amounts)))
         have = tuple([shapes(tuple(node.status.allocatable.items())) for node in usable])
         taken: dict[str, dict[str, int]] = {}
@@ -99,7 +98,7 @@ class Machines(NamedTuple):
         for pod in pods:
             if pod.spec.node_name not in names or not pod.holds_its_node:
                 continue
-            # What decides how much it takes: many thousand pods are of a few shapes.
+            # All that decides how much a pod takes: many thousand pods are of a few shapes.
             several = (pod.spec.containers, pod.spec.init_containers)
             whole = pod.spec.resources and tuple(pod.spec.resources.requests.items())
             containers = tuple(
@@ -143,15 +142,14 @@ def _asked_by(pod: Pod) -> Units:
 def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> FlavorTree:
     """Lay out the nodes of a flavor by the levels of its topology.
 
-    A node counts that has the labels of the flavor, and one for every level. One whose leaf is
-    there already adds to it: so do all nodes of a rack where racks are the lowest level.
+    A node counts if it has the labels of the flavor, and a label for every level. Nodes of one
+    leaf are added up, such as all nodes of a rack where racks are the lowest level.
     """
     levels = topology.levels
     wanted = flavor.spec.node_labels.items()
     in_hosts = levels[-1:] == (HOST,)
     first: dict[str, tuple[Values, int]] = {}
     members: dict[str, list[int]] = {}
-    count = 0
     for position, node in enumerate(machines.nodes):
         labels = node.metadata.labels
         if any(labels.get(key) != value for key, value in wanted):
@@ -163,8 +161,7 @@ def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> F
         leaf = values[-1] if in_hosts else ",".join(values)
         first.setdefault(leaf, (values, position))
         members.setdefault(leaf, []).append(position)
-        count += 1
-    # By level values, as lists of text: domains are then ranges of leaves, in Kueue's own order.
+    # Sorted by level values, as lists of text: a domain is a range of leaves, in Kueue's order.
     leaves = sorted(first, key=lambda leaf: first[leaf][0])
     lowest = [first[leaf][0] for leaf in leaves]
     by_level = [sorted({values[:n] for values in lowest}) for n in range(1, len(levels))]
@@ -180,7 +177,7 @@ def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> F
                 row[column_of[name]] += amount
             taken = machines.taken.get(machines.nodes[position].metadata.name, {})
             for name, amount in taken.items():
-                # Of what no node has there is no column: nobody can ask for it.
+                # A resource that no node has gets no column: a pod that asks for it fits nowhere.
                 if name in column_of:
                     row[column_of[name]] -= amount
     return FlavorTree(
@@ -193,12 +190,11 @@ def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> F
         nodes=[machines.nodes[first[leaf][1]] for leaf in leaves],
         free=free,
         column_of=column_of,
-        node_count=count,
     )
 
 
 def children_of(by_level: Sequence[Sequence[Values]]) -> list[list[range]]:
-    """Return, of domains level by level, which of the next level are below each."""
+    """Return for each domain, level by level, the range of its children on the next level."""
     children = []
     for above, below in pairwise(by_level):
         # A prefix sorts before all that it begins, so this finds the first child of each.

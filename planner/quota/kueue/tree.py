@@ -16,7 +16,7 @@ from planner.quota.kueue.amount import SATURATING, Arithmetic
 
 NO_PARENT = -1
 _LARGE = 2**61
-"""Sums and differences of a few amounts nearer to 0 than this are what Python makes of them."""
+"""Sums and differences of a few amounts nearer to 0 than this never saturate nor wrap around."""
 
 
 class FlavorResource(NamedTuple):
@@ -39,7 +39,7 @@ class Quota(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What limits an fr at a node: its quota, what it keeps of that, its borrowing limit."""
+    """What limits an fr at a node: its subtree quota, the kept part of it, its borrowing limit."""
 
     node: int
     quota: int
@@ -155,7 +155,7 @@ class QuotaTree:
         return quota.nominal if quota else 0
 
     def limited(self, node: int) -> Sequence[tuple[int, int, str]]:
-        """Return the fr whose quota a node may exceed, each with that and the resource."""
+        """Return the fr whose quota a node may exceed, each with its quota and its resource."""
         found = self._limited.get(node)
         if found is None:
             quotas = self.subtree[node]
@@ -214,7 +214,7 @@ class Usage:
         return Usage(self.tree, [list(row) for row in self.amount])
 
     def add_locally(self, node: int, holdings: Iterable[tuple[Mapping[int, int], int]]) -> None:
-        """Add holdings, each so many times, at a ClusterQueue only; ``settle`` carries it up.
+        """Add usages, each ``count`` times, at a ClusterQueue only; ``settle`` updates its cohorts.
 
         Amounts must not be negative: then the sum saturates where adding one by one would.
         """
@@ -252,13 +252,13 @@ class Usage:
                 if used < _LARGE and value < _LARGE and own < _LARGE and total > -_LARGE:
                     row[fr] = total
                     free = own - used if used < own else 0
-                else:  # saturates, or is Unlimited, or wraps around
+                else:  # it may saturate, be Unlimited, or wrap around
                     row[fr] = self._add(used, value)
                     free = max(0, self._subtract(own, used))
                 at = parents[at]
                 if at == NO_PARENT or value <= free:
                     break
-                # Only what the node cannot keep to itself is used of its parent.
+                # Only the amount beyond what the node keeps is usage of its parent.
                 value = self._subtract(value, free)
 
     def remove(self, node: int, amounts: Mapping[int, int]) -> None:
@@ -279,7 +279,7 @@ class Usage:
                 value = min(value, stored)
 
     def stored(self, node: int, above: int, fr: int, amount: int) -> int:
-        """Return how much less one above a node, or it itself, uses when an amount is removed."""
+        """Return how much less ``above``, at or above ``node``, uses once an amount is removed."""
         parents, kept, rows = self.tree.parents, self.tree.kept, self.amount
         at, value = node, amount
         while at != above:
@@ -299,7 +299,7 @@ class Usage:
             if limit is not None:
                 stored, taken = self._subtract(quota, kept), max(0, self._subtract(used, kept))
                 found = min(self._add(self._subtract(stored, taken), limit), found)
-            if used < kept:  # it has something of its own left
+            if used < kept:  # part of what the node keeps is unused
                 found = self._add(max(0, self._subtract(kept, used)), found)
         return found
 

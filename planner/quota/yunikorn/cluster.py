@@ -129,12 +129,12 @@ def is_usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
         return False
     if not room.reserved_for_others(ask.allocation_key):
         return True
-    # One that is cancelled opens the node, even if others are left: so does the core (§7).
+    # One cancelled reservation opens the node, even if others are left, as in the core (§7).
     return any(_may_cancel(cluster, key, ask) for key in room.node.reservations)
 
 
 def _may_cancel(cluster: Cluster, key: str, ask: Ask) -> bool:
-    """Say whether a reservation is cancelled: of lower priority, and too old."""
+    """Say whether a reservation is cancelled: its ask has a lower priority, and it is too old."""
     holder = cluster.asks.get(key)
     if holder is None or holder.required_node or holder.triggered_preemption:
         return False

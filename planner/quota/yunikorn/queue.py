@@ -53,10 +53,10 @@ class Properties(Struct, frozen=True):
 
 
 def inherited(effective: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """Return the effective properties of a queue below one with these effective properties.
+    """Return the effective properties of a queue: ``effective`` are its parent's, ``own`` its own.
 
-    Fences and offsets stay where they are written; ``disabled`` reaches the whole subtree until
-    a queue says otherwise.
+    Fences and offsets are not inherited; ``disabled`` reaches the whole subtree until a queue has
+    a policy of its own.
     """
     local = {PRIORITY_POLICY: DEFAULT, PRIORITY_OFFSET: "0"}
     if effective.get(PREEMPTION_POLICY) != DISABLED:
@@ -65,7 +65,7 @@ def inherited(effective: Mapping[str, str], own: Mapping[str, str]) -> dict[str,
 
 
 def read_properties(effective: Mapping[str, str]) -> Properties:
-    """Say what effective properties mean; what cannot be read is as if it were absent."""
+    """Parse effective properties; a value that cannot be read counts as absent."""
     policy = effective.get(PREEMPTION_POLICY, DEFAULT)
     delay = parse_duration(effective.get(PREEMPTION_DELAY, "")) or 0
     text = effective.get(PRIORITY_OFFSET, "0")
@@ -102,7 +102,7 @@ class Queue:
 
     @cached_property
     def effective_max(self) -> Amount:
-        """The maximum with those of all ancestors."""
+        """The least maximum of the queue and its ancestors, type by type."""
         return min_union(self.parent.effective_max if self.parent else None, self.max)
 
     @property
@@ -158,7 +158,7 @@ def build_tree(partition: Partition, x: InstanceExtra) -> QueueTree:
     capacity = without_zeros(capacity)
     root_max = x.root_max or (capacity if gt_zero(capacity) else None)
     root = _build(partition.root, None, {})
-    # Of its resources nothing is read.
+    # The resources that are configured for root are not read.
     root.guaranteed, root.max = None, None if x.no_root_max else root_max
     tree = QueueTree(root, {queue.path: queue for queue in walk(root)})
     _add_usage(tree, partition)
@@ -178,7 +178,7 @@ def walk(queue: Queue) -> Iterator[Queue]:
 
 
 def _build(config: QueueConfig, parent: Queue | None, passed: Mapping[str, str]) -> Queue:
-    """Build a queue and all below it; ``passed`` are the effective properties of its parent."""
+    """Build a queue and all queues below; ``passed`` are the effective properties of its parent."""
     effective = inherited(passed, config.properties)
     name, resources = config.name.lower(), config.resources
     queue = Queue(
@@ -204,7 +204,7 @@ def _add_usage(tree: QueueTree, partition: Partition) -> None:
             if allocation.x.not_in_app:
                 continue
             allocated = plus(allocated, allocation.resource)
-            # It still holds what it has; what counts as used for guarantees is less by this.
+            # A preempted allocation still counts as allocated; usage for guarantees is less by it.
             if allocation.preempted:
                 preempting = plus(preempting, allocation.resource)
         for queue in leaf.lineage:

@@ -21,7 +21,7 @@ def clamped(value: int) -> int:
 
 
 def copy(a: Amount) -> dict[str, int] | None:
-    """Return a copy; nothing stays nothing."""
+    """Return a copy; None stays None."""
     return None if a is None else dict(a)
 
 
@@ -42,7 +42,7 @@ def minus(a: Amount, b: Amount) -> dict[str, int]:
 
 
 def minus_known(a: Amount, b: Amount) -> dict[str, int] | None:
-    """Subtract over the types of ``a`` only; if either is nothing, a copy of ``a``."""
+    """Subtract over the types of ``a`` only; if either is empty, return a copy of ``a``."""
     if a is None or not b:
         return copy(a)
     return {t: clamped(value - b.get(t, 0)) for t, value in a.items()}
@@ -138,7 +138,7 @@ def _compared_known(a: Resource, b: Resource, *, or_equal: bool) -> bool:
     common = [t for t in a if t in b]
     if any(b[t] > a[t] for t in common):
         return False
-    # Odd, but the core's: compared with nothing, a 0 in ``a`` is enough to say no.
+    # Odd, but as in the core: where ``b`` is empty, a 0 in ``a`` is enough to say no.
     if a and not b:
         return all(value > 0 for value in a.values())
     if common:

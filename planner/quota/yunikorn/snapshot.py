@@ -68,8 +68,8 @@ def remaining_guaranteed(levels: Iterable[Level]) -> Amount:
 def preemptable(levels: Iterable[Level]) -> Amount:
     """Return what may be preempted at the last of the levels, which start at the root.
 
-    All values are positive, so the core's test that it is not negative after a removal always
-    holds; the selection of victims does not need it.
+    All values are positive, so the core's test that none is negative after a removal always
+    passes; the selection of victims does not need that test.
     """
     up: Amount = None
     for level in levels:
@@ -83,7 +83,7 @@ def preemptable(levels: Iterable[Level]) -> Amount:
 
 
 def under(rest: Resource, ask: Resource) -> bool:
-    """Say whether no type of the ask has less than nothing left (docs/semantics/yunikorn.md §5)."""
+    """Say whether ``rest`` is negative in no type of the ask (docs/semantics/yunikorn.md §5)."""
     return all(rest.get(t, 0) >= 0 for t in ask)
 
 
@@ -102,7 +102,7 @@ class Snapshot:
         return Snapshot(self.leaf, self.ask)
 
     def levels(self, queue: Queue) -> list[Level]:
-        """Return the way from the root to a queue, with the usage of this snapshot."""
+        """Return the levels from the root to a queue, with the usage of this snapshot."""
         reference = AskReference(self.leaf.path, self.leaf.guaranteed)
         return [
             Level(
@@ -124,7 +124,7 @@ class Snapshot:
         return preemptable(self.levels(queue))
 
     def takeable(self, queue: Queue) -> bool:
-        """Say whether the queue is over its guaranteed in a type of the ask, or has none."""
+        """Say whether a queue is over its guaranteed in a type of the ask, or has no guaranteed."""
         rest = self.remaining(queue)
         return rest is None or not under(rest, self.ask)
 

@@ -5,11 +5,11 @@ eligibility.py   may this podset run on this flavor's nodes, which of two flavor
 assignment.py    flavor assignment of all podsets
 topology/        placement of pods on nodes, where a flavor has a topology
 permitted.py     every assignment that the rules permit, whichever Kueue would choose
-context.py       what every step of a search looks at, what it finds, the fill-back at its end
+context.py       the context of a search, its result, and the fill-back at its end
 chance.py        what Kueue leaves to chance, and where it crashes instead of deciding
-candidates.py    who may be preempted, in Kueue's order
+candidates.py    the candidates, in Kueue's order
 fair_sharing.py  the preemption search with fair sharing
-classical.py     the one without, and the search that the configuration selects
+classical.py     the search without fair sharing, and the choice that the configuration makes
 decision.py      assignment, search and partial admission: what Kueue decides
 cycle/           one whole scheduling cycle, with many pending workloads
 """

@@ -50,10 +50,10 @@ class _Choice(NamedTuple):
 
 @dataclass(slots=True)
 class _GroupResult:
-    """The flavors of a resource group; ``fits`` says that no reason against was recorded.
+    """Flavors by resource; ``fits`` says that the offer taken is Fit, with no reason against it.
 
     ``tried`` has, per resource, the place of the flavor at which the walk stopped, from 0; -1
-    stands for the last one. ``against`` are the reasons, in Kueue's words.
+    means the last flavor. ``against`` are the reasons against a fit, in Kueue's words.
     """
 
     choices: dict[str, _Choice]
@@ -67,7 +67,7 @@ class FlavorAssigner:
     """Assigns flavors to one preemptor on one snapshot; ``usage`` is left as it was.
 
     ``nominated`` restricts the walks to the flavors of an earlier assignment (§7.4).
-    With ``tried`` they go on behind the flavors at which those of an earlier cycle stopped.
+    With ``tried`` they go on behind the flavors at which the walks of an earlier cycle stopped.
     """
 
     snapshot: Snapshot
@@ -105,7 +105,7 @@ class FlavorAssigner:
                 choices = {
                     name: result.choices[name] for name in request.totals if name in result.choices
                 }
-                # Taken before: flavors lent by the group place the pods, and cost no quota.
+                # Taken before flavors that the group lends: those place pods, and cost no quota.
                 own = tuple(choices.items())
                 if not request.totals and request.pod_set.group:
                     placing = self.snapshot.topologies.flavors
@@ -123,13 +123,13 @@ class FlavorAssigner:
                     for name, choice in choices.items()
                 }
                 done.append(PodSetFlavors(name=request.name, count=request.count, flavors=flavors))
-                # Before the modes: with PreemptionOverBorrowing a group may count as fitting while
-                # one of its resources has to preempt. Kueue says Fit then (§4.1, point 6).
+                # ``fits`` goes first: with PreemptionOverBorrowing a group may count as fitting
+                # while one of its resources has to preempt. Kueue says Fit then (§4.1, point 6).
                 shown: Iterator[Mode] = (one.possibility.mode for one in choices.values())
                 modes.append("Fit" if result.fits else worst(shown) if choices else "NoFit")
                 if modes[-1] == "NoFit":
                     reasons.append(self._attempts.reason())
-                # All requests skipped: Kueue stops, the mode is of those so far (§4.1).
+                # All requests skipped: Kueue stops, with the mode of the podsets so far (§4.1).
                 failed = failed or bool(request.totals and not choices)
                 if result.against:
                     messages[request.name] = ", ".join(sorted(result.against))
@@ -139,7 +139,7 @@ class FlavorAssigner:
         assignment = Assignment(mode=mode, borrowing=level, pod_sets=tuple(done))
         severest = most_severe(reasons).value
         assigned = Assigned(assignment, self._assumed, tuple(tried), severest, _said(messages))
-        # Stopped early, Kueue does not look at nodes, not even for a Fit.
+        # Where assignment stopped early, Kueue does not look at nodes, not even for a Fit.
         if self.placing is None or failed or mode == "NoFit":
             return assigned
         settled = self.placing.settle(done, mode, messages)
@@ -154,7 +154,7 @@ class FlavorAssigner:
         )
 
     def groups(self, counts: Sequence[int] | None = None) -> list[list[PodSetRequest]]:
-        """Scale the podsets, add their request for pods, and join those of a podset group."""
+        """Scale the podsets, add their request for ``pods``, and list them by podset group."""
         covers_pods = self.covering("pods") is not None
         groups: dict[str, list[PodSetRequest]] = {}
         for position, base in enumerate(self.preemptor.pod_sets):
@@ -179,7 +179,7 @@ class FlavorAssigner:
         return taste_of(spec.flavor_fungibility, self.snapshot.configuration)
 
     def _assign_group(self, group: Sequence[PodSetRequest]) -> tuple[_GroupResult, bool]:
-        """Choose flavors for podsets that are handled together; second: whether that failed."""
+        """Choose flavors for podsets that are handled together; say also whether that failed."""
         requests = joined(group)
         chosen = _GroupResult({}, fits=True)
         self._attempts = Attempts()
@@ -190,7 +190,7 @@ class FlavorAssigner:
                     continue
                 against = [f"resource {resource} unavailable in ClusterQueue"]
                 return _GroupResult({}, fits=False, against=against), True
-            # All resources of a group get one flavor: an earlier one brought it.
+            # All resources of a resource group get one flavor: an earlier resource chose it.
             if resource in chosen.choices:
                 continue
             self._against = []
@@ -218,7 +218,7 @@ class FlavorAssigner:
         requests: Mapping[str, int],
         resource: str,
     ) -> _GroupResult | None:
-        """Walk the flavors of a resource group; ``None`` if none is better than noFit (§4.2).
+        """Walk the flavors of a resource group; ``None`` if no offer is better than NO_FIT (§4.2).
 
         Where a walk for the resource stopped in an earlier cycle, this one begins behind it.
         """
@@ -228,7 +228,7 @@ class FlavorAssigner:
         taste = self.taste
         gate_on = self.snapshot.configuration.gate("FlavorFungibility")
         best, best_offer = None, WORST
-        # Without the gate Kueue never notes where a walk came to its end.
+        # Without the gate Kueue never notes that a walk came to its end.
         place = LAST if gate_on else 0
         position = self.places(group)[0]
         tried = self.tried[position] if gate_on and position < len(self.tried) else {}
@@ -241,10 +241,10 @@ class FlavorAssigner:
                         best, best_offer = choices, offer
                         if offer.possibility is Possibility.FIT:
                             break
-                # Here the flavor wins even if an earlier one was preferred: the walk ends with it.
+                # This flavor wins even if an earlier flavor was preferred: the walk ends with it.
                 elif not tries_next(offer, fungibility):
                     best, best_offer = choices, offer
-                    # Ended at the last flavor there is nothing left to try, as after a whole walk.
+                    # At the last flavor nothing is left to try, as after a whole walk.
                     names = [each.name for each in covering.flavors]
                     place = names.index(flavor) if flavor != names[-1] else LAST
                     break
@@ -262,7 +262,7 @@ class FlavorAssigner:
     def lacking(
         self, group: Sequence[PodSetRequest], requests: Mapping[str, int]
     ) -> Mapping[str, int]:
-        """Return what podsets ask for beyond what the slice holds that they replace."""
+        """Return what podsets ask for beyond what the slice that they replace holds, if any."""
         if self.replaced is None:
             return requests
         places = self.places(group)
@@ -278,9 +278,9 @@ class FlavorAssigner:
     def keeps_flavors(
         self, group: Sequence[PodSetRequest], flavor: str, resources: Iterable[str]
     ) -> bool:
-        """Say whether a flavor is the one of the slice that podsets replace, if they replace one.
+        """Say whether the slice that podsets replace has this flavor; true if they replace none.
 
-        A resource for which that has no flavor matches none.
+        A resource for which the old slice has no flavor matches no flavor.
         """
         if self.replaced is None:
             return True
@@ -294,7 +294,7 @@ class FlavorAssigner:
         wanted: Mapping[str, int],
         flavors: Sequence[FlavorQuotas],
     ) -> Iterator[tuple[str, dict[str, _Choice], Offer]]:
-        """Yield what each flavor offers that the podsets may use, and note why one is no fit."""
+        """Yield the offer of each flavor that the podsets may use, and note why it is no fit."""
         names = {request.name for request in group}
         nominated = {
             choice.flavor
@@ -320,7 +320,7 @@ class FlavorAssigner:
                 self._against.append(ineligible)
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 continue
-            # Before the pin decides: Kueue writes down what is short of a refused flavor, too.
+            # Tested before the pin decides: Kueue writes down shortages of a refused flavor, too.
             pinned, tested = self._pinned(group, flavor.name, wanted)
             self._against += [*pinned, *self._shortages(flavor.name, tested)]
             if pinned:
@@ -329,7 +329,7 @@ class FlavorAssigner:
             choices, offer = self._offer(flavor.name, wanted)
             why = None
             if offer.possibility is Possibility.NO_FIT:
-                # More than there could ever be, or than there is now.
+                # The request exceeds what there could ever be, or only what there is now.
                 beyond = any(value > most for _, _, value, most in self._asked(flavor.name, wanted))
                 why = NoFitReason.EXCEEDS_MAX_QUOTA if beyond else NoFitReason.WAITING_FOR_QUOTA
             self._attempts.add(covering, why)
@@ -338,9 +338,9 @@ class FlavorAssigner:
     def _pinned(
         self, group: Sequence[PodSetRequest], flavor: str, wanted: Mapping[str, int]
     ) -> tuple[list[str], Mapping[str, int]]:
-        """Return why podsets may not have a flavor, in Kueue's words, and what it tests anyway.
+        """Return why podsets may not have a flavor, in Kueue's words, and the amounts it tests.
 
-        A podset of another flavor, and those behind it, are not credited with what they hold.
+        A podset with another flavor before, and those behind it, get no credit for what they hold.
         """
         against, tested = list[str](), dict(wanted)
         if self.replaced is None:
@@ -362,7 +362,7 @@ class FlavorAssigner:
     def _asked(
         self, flavor: str, wanted: Mapping[str, int]
     ) -> Iterator[tuple[str, int | None, int, int]]:
-        """Yield per resource its fr, what is asked for so far, and the most there could ever be."""
+        """Yield per resource its fr, the request so far, and the most there could ever be."""
         for resource, amount in wanted.items():
             fr = self.snapshot.fr_or_none(flavor, resource)
             if fr is None:
@@ -393,7 +393,7 @@ class FlavorAssigner:
                     yield f"{text}, {lack} more needed"
 
     def allows(self, flavor: str) -> bool:
-        """Say whether a workload may have a flavor: a variant has only some."""
+        """Say whether the workload may have a flavor: a variant allows only some flavors."""
         allowed = self.preemptor.workload.allowed_flavors
         gate_on = self.snapshot.configuration.gate("ConcurrentAdmission")
         return allowed is None or not gate_on or flavor in allowed
@@ -401,13 +401,13 @@ class FlavorAssigner:
     def eligible(self, group: Sequence[PodSetRequest], name: str, covering: ResourceGroup) -> bool:
         """Say whether all podsets of a group may have a flavor, and run on its nodes (§4.2).
 
-        ``covering`` is the resource group that lists it: older releases look at the label keys
+        ``covering`` is the flavor's resource group: older releases look at the label keys
         of all its flavors (switch 10 of planner/state/kueue_release.py).
 
         Raises
         ------
         InvalidSelectorError
-            If the selector of one cannot be evaluated.
+            If the selector of a podset cannot be evaluated.
         """
         return self.allows(name) and not self._why_ineligible(group, name, covering)
 
@@ -453,7 +453,7 @@ class FlavorAssigner:
         return self.snapshot.tree.arithmetic.add_wanted(self._assumed.get(fr, 0), amount)
 
     def offer_at_once(self, fr: int, value: int) -> Offer | None:
-        """Return what a flavor-resource offers with nobody evicted; ``None`` if some may be.
+        """Return what a flavor-resource offers without evictions; ``None`` if there may be some.
 
         ``value`` is the amount asked for, with the assumed usage of earlier podsets.
         """
@@ -478,8 +478,8 @@ class FlavorAssigner:
     ) -> Search:
         """Search targets for a request; ``places`` tests room on the nodes, where that matters.
 
-        Without it the same is not searched twice, nothing changes between. But where amounts wrap
-        around, what is removed and added again need not be as before.
+        Without ``places`` no search is made twice, as nothing changes in between; except where
+        amounts wrap around: there removing a workload and adding it again may change the usage.
         """
         key = (tuple(request.items()), frs)
         if places is None and key in self._searches and not self.usage.tree.arithmetic.wraps:
@@ -497,7 +497,7 @@ class FlavorAssigner:
         if not found:
             level, _ = borrow_level(self.usage, queue, fr, value)
             return Offer(Possibility.NO_CANDIDATES, level)
-        # The level is that with the targets gone: nearer room may be free then than there is now.
+        # The level counts with the targets removed: a smaller subtree may have room then.
         for target in found:
             self.usage.remove(target.workload.queue, target.workload.usage)
         level, _ = borrow_level(self.usage, queue, fr, value)
@@ -523,14 +523,14 @@ def joined(group: Sequence[PodSetRequest]) -> dict[str, int]:
 
 
 def borrow_level(usage: Usage, queue: int, fr: int, value: int) -> tuple[int, bool]:
-    """Return the height of the lowest subtree that fits the value, and whether one is larger.
+    """Return the height of the lowest subtree that fits the value, and if there is a larger one.
 
     Height 0 means that the queue does not borrow (§4.3).
     """
     ancestors, subtract = list(usage.tree.ancestors(queue)), usage.tree.arithmetic.subtract
     if not ancestors or not usage.borrows_with(queue, fr, value):
         return 0, bool(ancestors)
-    # What the queue keeps for itself serves first; the cohorts are asked for the rest only.
+    # The unused quota that the queue keeps serves first; the cohorts serve only the rest.
     rest = subtract(value, usage.local_free(queue, fr))
     for cohort in ancestors:
         if not usage.borrows_with(cohort, fr, rest):

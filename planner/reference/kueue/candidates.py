@@ -1,4 +1,4 @@
-"""Who may be preempted, in Kueue's own order.
+"""The candidates of a preemption search, in Kueue's own order.
 
 Source: docs/semantics/kueue.md §5.2 to §5.4; kueue ff69552e
 pkg/scheduler/preemption/classical/{hierarchical_preemption,candidate_generator}.go and
@@ -36,7 +36,7 @@ _BY_EVICTION: Final = attrgetter("evicted")
 
 
 class Candidate(NamedTuple):
-    """A workload that may be preempted; ``lca`` is its lowest common ancestor with the queue."""
+    """A workload that may be preempted; ``lca`` is the lowest cohort above it and the preemptor."""
 
     workload: Admitted
     variant: Variant
@@ -46,9 +46,9 @@ class Candidate(NamedTuple):
 class CandidateList(NamedTuple):
     """The candidates in the order in which the search takes them.
 
-    ``lca`` is the lowest common ancestor of each queue but the own one, ``advantages`` are those in
-    which the preemptor has the advantage; ``highest`` is up to which priority a candidate without
-    it may be taken while borrowing, ``None`` if none may.
+    ``lca`` maps each other queue to its lowest common ancestor with the preemptor's;
+    ``advantages`` are the ancestors in which the preemptor has the advantage; ``highest`` is up to
+    which priority other candidates may be taken while borrowing, ``None`` if none may.
     """
 
     ordered: Sequence[Admitted]
@@ -59,7 +59,7 @@ class CandidateList(NamedTuple):
     any_with_advantage: bool
 
     def of(self, workload: Admitted) -> Candidate:
-        """Return why one of the workloads is a candidate (§5.3)."""
+        """Return one of the workloads as a candidate, with its variant (§5.3)."""
         lca = self.lca.get(workload.queue)
         if lca is None:
             return Candidate(workload, "WithinCQ")
@@ -85,13 +85,13 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
 
 @keeps(laws.FS_HOLDS_CONTESTED, laws.KQ_HOLDS_CONTESTED)
 def permitted(context: Context, queue: int, policy: str) -> Sequence[Admitted]:
-    """Return what holds quota in a queue, names contested quota, and is permitted by a policy."""
+    """Return the holders in a queue that name a contested fr and that a policy permits."""
     contested, known = context.contested, context.recalled.contesting
     key = queue, policy, contested
     if key not in known:
         held = context.snapshot.admitted[queue]
         places = _permitted_by_policy(context, queue, policy)
-        # Those that hold the same name the same: one is asked for all of them.
+        # Holders of equal usage name the same fr: one of them is tested for all.
         shapes = held.columns.identity.tolist()
         naming = context.recalled.naming.setdefault(contested, {})
         for shape, at in dict(zip(shapes, range(len(held)), strict=True)).items():
@@ -102,12 +102,12 @@ def permitted(context: Context, queue: int, policy: str) -> Sequence[Admitted]:
 
 
 def _permitted_by_policy(context: Context, queue: int, policy: str) -> Sequence[int]:
-    """Return the places in a queue of those whom a policy permits."""
+    """Return the places, among the holders in a queue, of those that a policy permits."""
     known = context.recalled.permitted
     if (queue, policy) not in known:
         preemptor, held = context.preemptor, context.snapshot.admitted[queue]
         own, priorities = preemptor.priority, held.columns.priority.tolist()
-        # Only among those of its own priority more than that decides.
+        # Only between equal priorities does more than the priority decide.
         last = dict(zip(priorities, range(len(held)), strict=True))
         wanted = {
             priority
@@ -124,14 +124,14 @@ def _permitted_by_policy(context: Context, queue: int, policy: str) -> Sequence[
 
 
 def collect_candidates(context: Context) -> CandidateList:
-    """Collect and order the candidates of classical preemption on the usage as it is."""
+    """Collect and order the candidates of classical preemption at the present usage."""
     own = permitted(context, context.queue, context.policy.within_cluster_queue)
     with_advantage: list[Admitted] = []
     by_priority: list[Admitted] = []
     lca: dict[int, int] = {}
     advantages: set[int] = set()
     if context.policy.reclaim_within_cohort != "Never":
-        # All of the request, not only what is contested, decides who has the advantage (§5.3).
+        # The whole request, not only its contested part, decides about the advantage (§5.3).
         advantage, remaining = context.usage.fits_in_quota(context.queue, context.request)
         below = context.queue
         for cohort in context.snapshot.tree.ancestors(context.queue):
@@ -140,14 +140,14 @@ def collect_candidates(context: Context) -> CandidateList:
             for queue in _queues_over_nominal(context, cohort, below):
                 lca[queue] = cohort
                 target += permitted(context, queue, context.policy.reclaim_within_cohort)
-            # After the cohort's own candidates: that it fits here helps from the next cohort on.
+            # After the candidates of this cohort: a fit here is an advantage from the next one on.
             fits, remaining = context.usage.fits_in_quota(cohort, remaining)
             advantage = advantage or fits
             below = cohort
     lists = [in_candidate_order(context, part) for part in (with_advantage, by_priority, own)]
-    # Who is being evicted comes before all others, but keeps the order of the three lists. So
-    # low priorities of the own queue come after everybody who runs elsewhere (§5.4). Within each
-    # list they are the first.
+    # Evicted workloads come before all others, but keep the order of the three lists. Within each
+    # list they are the first. So low priorities of the own queue come after all workloads that run
+    # elsewhere (§5.4).
     evicted = [list(takewhile(_BY_EVICTION, part)) for part in lists]
     running = [part[len(some) :] for part, some in zip(lists, evicted, strict=True)]
     return CandidateList(
@@ -161,13 +161,13 @@ def collect_candidates(context: Context) -> CandidateList:
 
 
 def _queues_over_nominal(context: Context, cohort: int, visited: int) -> Iterator[int]:
-    """Yield the queues below a cohort that exceed their quota, as do all cohorts between."""
+    """Yield the queues below a cohort that exceed their quota, if all cohorts between do, too."""
     tree = context.snapshot.tree
     for child in tree.children[cohort]:
         # Inactive queues are not in Kueue's snapshot; their usage stays in the totals (§2).
         if child == visited or not tree.nodes[child].active:
             continue
-        # A cohort within its quota shields all below it, also queues that borrow from siblings.
+        # A cohort within its quota shields all queues below, also those that borrow from siblings.
         if context.usage.within_nominal(child, context.contested):
             continue
         if tree.nodes[child].is_queue:
@@ -178,14 +178,14 @@ def _queues_over_nominal(context: Context, cohort: int, visited: int) -> Iterato
 
 @keeps(laws.KQ_BORROW_WITHIN_COHORT)
 def _highest_while_borrowing(context: Context) -> int | None:
-    """Return up to which priority a candidate without advantage may be taken while borrowing.
+    """Return the highest priority of a candidate without advantage to take while borrowing.
 
-    ``None`` if none may (§5.3).
+    ``None`` if none may be taken (§5.3).
     """
     borrow = context.policy.borrow_within_cohort
     if borrow.policy == "Never":
         return None
-    # Even if reclaimWithinCohort is Any: while borrowing only lower priorities go (§5.3).
+    # Even if reclaimWithinCohort is Any: while borrowing only lower priorities are taken (§5.3).
     threshold, below = borrow.max_priority_threshold, context.preemptor.priority - 1
     return below if threshold is None else min(below, threshold)
 
@@ -196,7 +196,7 @@ OrderKey = tuple[bool, bool, int, float, str]
 def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
     """Return the key of Kueue's candidate order (§5.4), other queues before the own one.
 
-    Of workloads in different ClusterQueues nothing else decides.
+    Between workloads in different ClusterQueues nothing else decides.
     """
 
     def key(workload: Admitted) -> OrderKey:
@@ -215,7 +215,7 @@ def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
 def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list[Admitted]:
     """Return candidates in Kueue's order, in which past use comes before priority.
 
-    Past use is compared within a ClusterQueue that is set up so, among those that are evicted and
+    Past use is compared within a ClusterQueue that orders by it, among evicted candidates and
     among the others (docs/semantics/kueue-features.md §3.4).
     """
     key = candidate_order(context)
@@ -234,14 +234,14 @@ def in_candidate_order(context: Context, candidates: Iterable[Admitted]) -> list
 
 def _without_past_use(context: Context, candidates: list[Admitted]) -> list[Admitted]:
     for before, in_order in context.recalled.ordered:
-        if before == candidates:  # mostly: flavors are tried with the same candidates
+        if before == candidates:  # mostly so: flavors are tried with the same candidates
             return in_order
-    # The order of `candidate_order`, last part first: a sort keeps the order of equals. Of 100 to
+    # The order of `candidate_order`, last key first: a sort keeps the order of equals. For 100 to
     # 100,000 candidates that takes two thirds of the time of one sort by tuples.
     ordered = sorted(candidates, key=attrgetter("uid"))
     ordered.sort(key=attrgetter("reserved_s"), reverse=True)
     ordered.sort(key=attrgetter("priority"))
-    # With candidates of one side only this key would decide nothing.
+    # Where all candidates are of the own queue, or none, this key would decide nothing.
     if {context.queue} < {*map(attrgetter("queue"), ordered)}:
         own = context.queue
         ordered.sort(key=lambda one: one.queue == own)

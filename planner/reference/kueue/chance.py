@@ -1,7 +1,7 @@
 """What Kueue leaves to chance, and where it crashes instead of deciding.
 
-The order of candidates, where past use makes circles: sorted by a relation that is not transitive,
-what comes out depends on the order in which a map of Go is walked, which is random.
+Where past use makes circles, the order of candidates is open: the result of a sort by a relation
+that is not transitive depends on the order in which a map of Go is walked, which is random.
 
 Source: docs/semantics/kueue-features.md §3.4; docs/semantics/kueue-releases.md §2.1, 6;
 docs/semantics/kueue-topology.md §10.1.
@@ -12,29 +12,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cmp_to_key
 from random import Random
+from typing import Final
 
 from planner.errors import UnsupportedError
 from planner.quota.kueue.past_use import Contest
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 
 INSERTED = 12
-"""Up to so many elements Go sorts by insertion; more by a method that is not imitated."""
+"""Go sorts up to this many elements by insertion; more by a method that is not imitated."""
+
+
+CIRCLES: Final = "the order of candidates by past use has circles"
+ANY_PODSET: Final = "of the podsets that do not fit on the nodes Kueue takes any one for the reason"
 
 
 class Chance:
     """One possible run of the scheduler: ``seed`` says which; without one, the run that is shown.
 
-    ``met`` says that an order was looked for where Kueue has none.
+    ``left_open`` are the reasons for which Kueue could have come to another decision.
     """
 
     def __init__(self, seed: int | None = None) -> None:
         self._random = None if seed is None else Random(seed)  # noqa: S311 - orders, not secrets
-        self.met = False
+        self.left_open: set[str] = set()
 
     def pick(self, names: Sequence[str]) -> str:
-        """Return one of some names, of which Kueue takes any; the first where none was drawn."""
+        """Return one of the names, of which Kueue takes any; without a seed, the first."""
         if len(names) > 1:
-            self.met = True
+            self.left_open.add(ANY_PODSET)
             if self._random is not None:
                 return self._random.choice(names)
         return names[0]
@@ -43,7 +48,7 @@ class Chance:
         """Return positions in the order in which Kueue would sort the contenders."""
         if contest.is_total:
             return contest.order()
-        self.met = True
+        self.left_open.add(CIRCLES)
         if self._random is None:
             return contest.order()
         start = list(range(len(contest.contenders)))

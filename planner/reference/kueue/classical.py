@@ -1,4 +1,4 @@
-"""Classical preemption, victim by victim, as Kueue finds them; and which search is configured.
+"""Classical preemption, victim by victim as in Kueue, and the choice of the configured search.
 
 Source: docs/semantics/kueue.md §5.1 and §5.5 to §5.8; kueue ff69552e
 pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkloads``.
@@ -19,7 +19,7 @@ def search_classical(context: Context) -> Search:
     """Run the preemption search of a cluster without fair sharing."""
     candidates = collect_candidates(context)
     attempts = _attempts(context, candidates)
-    # Each starts from the same usage and the same list: attempts share nothing (§5.5).
+    # Each attempt starts from the same usage and the same list: they share nothing (§5.5).
     for borrowing in attempts:
         targets = _attempt(context, candidates, borrowing=borrowing)
         if targets:
@@ -31,13 +31,13 @@ def search_classical(context: Context) -> Search:
 def _attempts(context: Context, candidates: CandidateList) -> tuple[bool, ...]:
     """Return the attempts in Kueue's order (§5.5)."""
     forbidden = context.policy.borrow_within_cohort.policy == "Never"
-    # Strictly less, of what is contested: a queue at its nominal quota is not under it.
+    # Strictly less, in every contested fr: a queue at its nominal quota is not under it.
     under_nominal = all(
         context.usage.amount[context.queue][fr] < context.snapshot.tree.nominal(context.queue, fr)
         for fr in context.contested
     )
-    # Where borrowWithinCohort is off, all without advantage are ReclaimWithoutBorrowing, which the
-    # attempt with borrowing leaves out: it is the one that takes less from others.
+    # Where borrowWithinCohort is off, all candidates without advantage are ReclaimWithoutBorrowing,
+    # which the attempt with borrowing leaves out: that attempt takes less from other queues.
     if not candidates.any_from_other_queues or (forbidden and not under_nominal):
         return (True,)
     if forbidden and not candidates.any_with_advantage:
@@ -50,16 +50,16 @@ def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) ->
     targets: list[Target] = []
     if not borrowing and not _may_stay_within_nominal(context, candidates):
         return targets
-    # Until one is removed, all of a queue and a priority stand the same test.
+    # Until a removal, all candidates of one queue and priority have the same result.
     valid: dict[tuple[int, int], bool] = {}
     for workload in candidates.ordered:
         alike = workload.queue, workload.priority
         if alike not in valid:
             valid[alike] = _is_valid(context, candidates.of(workload), borrowing=borrowing)
-        # Skipped for good, as in Kueue: removals lower usage, so it would not become valid.
+        # Skipped for good, as in Kueue: removals lower usage, so no candidate becomes valid.
         if not valid[alike]:
             continue
-        # The fit is tested after a removal only, so somebody goes even if all fits now (§5.6).
+        # The fit is tested after a removal only: there is a victim even if all fits now (§5.6).
         context.take_out(workload)
         valid.clear()
         targets.append(Target(workload, REASON[candidates.of(workload).variant]))
@@ -75,8 +75,8 @@ def _may_stay_within_nominal(context: Context, candidates: CandidateList) -> boo
     """Say whether the request could fit in nominal quota with all own candidates removed."""
     queue, exact = context.queue, context.snapshot.tree.arithmetic
     if exact.wraps:
-        return True  # then less used may be more, and nothing is certain before it is tried
-    # Only these lower the usage of the own queue, which decides whether it stays within nominal:
+        return True  # a removal may then raise usage: only the attempt itself can tell
+    # Only candidates of the own queue lower its usage, which decides whether it stays in nominal:
     # where all of them are not enough, the attempt would remove and restore for nothing.
     own = [one.usage for one in candidates.ordered if one.queue == queue]
     for fr, amount in context.request.items():
@@ -115,7 +115,7 @@ def search(context: Context) -> Search:
 
 
 def candidates(context: Context) -> list[Admitted]:
-    """Return who may be preempted at all, as the rules see each workload before the search."""
+    """Return the candidates, as the rules see each workload before the search."""
     if context.snapshot.configuration.fair_sharing_on:
         return list(fair_candidates(context))
     return list(collect_candidates(context).ordered)

@@ -1,4 +1,4 @@
-"""What every step of a preemption search looks at, what a search finds, and what is known of it.
+"""The context of a preemption search, its result, and what a decision recalls between searches.
 
 Source: docs/semantics/kueue.md §4.1, §5.7 and §7.5; kueue ff69552e
 pkg/scheduler/preemption/preemption.go ``fillBackWorkloads``, ``restoreSnapshot``.
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 class Recalled(Struct, frozen=True):
     """What one search of a decision found and the next would find again.
 
-    ``permitted`` is whom a policy permits of a queue, by place; ``naming`` says whether who holds
-    something names contested quota, ``contesting`` who of a queue does; ``ordered`` are
-    candidates, each list with the same in Kueue's order, but for past use.
+    ``permitted`` has the places of the holders in a queue that a policy permits; ``contesting``
+    those holders that also name a contested fr; ``naming`` whether holders of a usage, by its
+    identity, name one; ``ordered`` has lists of candidates with their order, but for past use.
     """
 
     permitted: dict[tuple[int, str], Sequence[int]] = field(default_factory=dict)
@@ -42,12 +42,12 @@ class Recalled(Struct, frozen=True):
 
 
 class Context(Struct, frozen=True):
-    """One preemption search: who wants in, with what request, contesting which fr.
+    """One preemption search: the preemptor, its request, and the contested fr.
 
     ``usage`` is changed by the search and restored at its end. ``request`` is REQ, amounts per
     fr; ``contested`` is FRS (docs/semantics/kueue.md §5.1). ``chance`` decides where Kueue's own
     order does not. ``places`` tests whether there is room on the nodes, where that matters.
-    ``recalled`` is what all searches of a decision have in common.
+    ``recalled`` is shared by all searches of a decision.
     """
 
     snapshot: Snapshot
@@ -71,7 +71,7 @@ class Context(Struct, frozen=True):
 
     @keeps(KQ_FITS, KQ_WITHOUT_BORROWING)
     def fits(self, *, borrowing: bool) -> bool:
-        """Say whether the request fits in what is available, and in nominal unless borrowing.
+        """Say whether the request fits in what is available, and in nominal quota unless borrowing.
 
         Where pods are placed on nodes, there must be room for them, too.
         """
@@ -84,7 +84,7 @@ class Context(Struct, frozen=True):
             # Clamped as in Kueue: a request of 0 fits even where the tree is over-admitted.
             if amount > max(0, usage.available(queue, fr)):
                 return False
-        # Last, as in Kueue, and it is what costs: quota says no in most steps of a search.
+        # Last, as in Kueue, as it is expensive: in most steps of a search quota says no.
         return self.places is None or self.places.fits()
 
     def take_out(self, workload: Admitted) -> None:
@@ -110,7 +110,7 @@ class Target(NamedTuple):
 class Search(NamedTuple):
     """What the search found: targets in Kueue's order, empty if none; its attempts, in order.
 
-    An attempt is named by whether it permits borrowing. ``borrowing`` is the successful one.
+    An attempt is given as whether it permits borrowing; ``borrowing`` is the successful attempt.
     """
 
     targets: tuple[Target, ...]
@@ -119,9 +119,9 @@ class Search(NamedTuple):
 
 
 def fill_back(context: Context, targets: list[Target], *, borrowing: bool) -> None:
-    """Give back what is not needed, last but one first (§5.7); the swap decides the order."""
-    # Not the last: until it went, the preemptor did not fit. What moves into a gap is not looked
-    # at again, and nobody's validity is tested anew: both as in Kueue.
+    """Put back targets that are not needed, last but one first (§5.7); swaps change the order."""
+    # Not the last target: before its removal the preemptor did not fit. A target that moves into a
+    # gap is not tested again, nor is the validity of any target: both as in Kueue.
     for position in range(len(targets) - 2, -1, -1):
         workload = targets[position].workload
         context.put_back(workload)
@@ -139,21 +139,21 @@ def restore(context: Context, targets: list[Target]) -> None:
 
 
 Tried = Sequence[Mapping[str, int]]
-"""How far walks came: podset by podset, the place of a flavor per resource."""
+"""Where walks stopped: podset by podset, the place of a flavor per resource."""
 
-# As in Kueue, where the next walk begins one behind it: at the first flavor.
+# As in Kueue: the next walk begins one place behind -1, at the first flavor.
 LAST: Final = -1
 
 
 class Assigned(Struct, frozen=True):
-    """An assignment with what a scheduling cycle asks of it.
+    """An assignment with all that a scheduling cycle needs of it.
 
     ``usage`` is per fr over all podsets, zeros and the request for ``pods`` included; ``tried``
-    says, podset by podset, at which of its flavors the walk for a resource that got one stopped,
-    from 0, or -1 for the last; ``reason`` is Kueue's reason for NoFit, empty for every other
+    has, podset by podset, for each resource that got a flavor the place at which its walk stopped,
+    from 0, or -1 for the last flavor; ``reason`` is Kueue's reason for NoFit, empty for every other
     mode; ``message`` is what Kueue writes on the workload. All four are empty where no walk was
-    made: the flavors were given, or the queue is inactive. ``placements`` says by podset where the
-    pods go, where that is decided, and ``delayed`` for which podsets that is done later.
+    made: the flavors were given, or the queue is inactive. ``placements`` has the places of the
+    pods by podset, where they are decided; ``delayed`` are the podsets that are placed later.
     """
 
     assignment: Assignment

@@ -25,20 +25,20 @@ from planner.reference.kueue.topology.assigning import Placing
 
 _NOTHING = Search((), ())
 TRIES: Final = 40
-"""How many orders are tried of candidates that have none in Kueue."""
+"""How many orders of candidates are tried where Kueue leaves the order to chance."""
 
 
 class Decision(Struct, frozen=True):
     """What was assigned, and what the preemption search found for it.
 
-    ``undetermined`` says that candidates were put in an order where Kueue itself has none.
-    ``replaced`` is the slice of an elastic workload that goes when this one is admitted; it may be
-    found by the search, too, as any other workload.
+    ``undetermined`` are the reasons for which the decision rests on chance, such as an order of
+    candidates. ``replaced`` is the old slice that ends when the new slice is admitted;
+    the search may find it, too, like any other workload.
     """
 
     assigned: Assigned
     search: Search
-    undetermined: bool = False
+    undetermined: tuple[str, ...] = ()
     replaced: Replaced | None = None
 
     @property
@@ -48,15 +48,15 @@ class Decision(Struct, frozen=True):
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """Kueue's targets: the slice that is replaced, without a reason, then whom it preempts."""
+        """Kueue's targets: the replaced slice, without a reason, then the workloads to preempt."""
         old = (Target(self.replaced.slice, ""),) if self.replaced else ()
         return old + self.search.targets
 
     def victims(self, named: str) -> tuple[Target, ...]:
-        """Return whom Kueue evicts: not the first target that the workload says it replaces.
+        """Return the targets that Kueue evicts: all but the first one with the key ``named``.
 
-        Kueue goes by that name alone: the first target of it is spared even where it is nobody
-        that is replaced, but a candidate of another queue or namespace.
+        That is the slice that the workload says it replaces. Kueue goes by the key alone, and so
+        also spares a candidate of another queue or namespace that is not replaced.
         """
         keys = [one.workload.key for one in self.targets]
         spared = keys.index(named) if named in keys else len(keys)
@@ -75,11 +75,11 @@ def decide(  # noqa: PLR0913 - what a decision depends on
     """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
 
     A workload that is not queued, or in an inactive queue, is never looked at: no flavors, no
-    targets. Where pods may be placed at will, Kueue itself looks for nobody if its own placement
-    would not do without its pods either. ``nominated`` restricts flavor assignment to the flavors
-    of an earlier one (docs/semantics/kueue.md §7.4); with ``tried`` it goes on where the one of an
-    earlier cycle stopped. A ``seed`` decides where Kueue's order of candidates does not: that is
-    one possible decision.
+    targets. Where pods may be placed at will, Kueue itself searches no targets if its own placement
+    would fail even without its pods. ``nominated`` restricts flavor assignment to the flavors of an
+    earlier assignment (docs/semantics/kueue.md §7.4); with ``tried`` its walks go on where those of
+    an earlier cycle stopped. A ``seed`` makes the choices that Kueue leaves to chance: the result
+    is one possible decision.
     """
     if preemptor.rejection or not snapshot.is_active(preemptor.queue):
         return Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
@@ -93,15 +93,17 @@ def decide(  # noqa: PLR0913 - what a decision depends on
         # The whole workload's flavors are shown even where only fewer pods were tried last (§4.8).
         found, search = _reduce(assigner), _NOTHING
     found = found or _decided(assigner, full, search)
-    return replace(found, undetermined=True) if chance.met and seed is None else found
+    if seed is not None or not chance.left_open:
+        return found
+    return replace(found, undetermined=tuple(sorted(chance.left_open)))
 
 
 def outcomes(
     snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment | None = None
 ) -> tuple[Decision, ...]:
-    """Return the different decisions that Kueue may come to, of some orders that are tried.
+    """Return the different decisions that Kueue may come to, as far as TRIES orders show them.
 
-    Where its order of candidates is determined that is one.
+    Where Kueue leaves nothing to chance, there is one decision.
     """
 
     def identity(decision: Decision) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -119,9 +121,9 @@ def outcomes(
 def candidates_of(
     snapshot: Snapshot, preemptor: Preemptor, decision: Decision
 ) -> Sequence[Admitted]:
-    """Return whom the rules permit to preempt for a decision, each as it stands before a search.
+    """Return the workloads that the rules permit to preempt, each as it stands before a search.
 
-    Where nothing is contested that is nobody.
+    Where nothing is contested there are none.
     """
     assignment = decision.assignment
     if assignment.mode != "Preempt" or len(assignment.pod_sets) < len(preemptor.pod_sets):
@@ -132,14 +134,14 @@ def candidates_of(
 
 
 def _decided(assigner: FlavorAssigner, assigned: Assigned, found: Search) -> Decision:
-    """Return a decision, in which an old slice goes only if the preemptor has, or gets, room."""
+    """Return a decision that replaces an old slice only if the preemptor has, or gets, room."""
     gets_room = assigned.assignment.mode == "Fit" or bool(found.targets)
     replaced = assigner.replaced if gets_room else None
     return with_places(Decision(assigned, found, replaced=replaced), assigner.placing)
 
 
 def with_places(decision: Decision, placing: Placing | None) -> Decision:
-    """Return a decision to preempt with where the pods go once its targets are gone."""
+    """Return a decision to preempt with the places of the pods once its targets are removed."""
     if placing is None or decision.assignment.mode != "Preempt":
         return decision
     targets = [target.workload for target in decision.search.targets]

@@ -1,7 +1,7 @@
-"""Which flavors a podset may have, which of two Kueue prefers, and why none does.
+"""Which flavors a podset may have, which of two flavors Kueue prefers, and why none fits.
 
-Taints, node selectors and required affinity decide the first; how a request fits and what it
-borrows the second, and when the walk over the flavors stops.
+Taints, node selectors and required affinity decide which flavors a podset may have; how a request
+fits and what it borrows decide the preference, and when the walk over the flavors stops.
 
 Source: docs/semantics/kueue.md §4.2, §4.5 and §4.6; kueue ff69552e
 pkg/scheduler/flavorassigner/flavorassigner.go ``checkFlavorForPodSets``, ``flavorSelector``,
@@ -38,7 +38,7 @@ def why_ineligible(
 ) -> str:
     """Say why a pod may not run on the nodes of a flavor, as Kueue does; empty if it may.
 
-    Of what the pod selects only label keys which this flavor itself defines count, or ``keys``.
+    Of the pod's selectors only the label keys count that this flavor defines, or else ``keys``.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def _tolerates(toleration: Toleration, taint: Taint) -> bool:
 
 
 def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet[str]) -> bool:
-    """Compare only what names one of the label keys; the rest is dropped."""
+    """Compare only the selectors that name one of the label keys; the others are dropped."""
     if any(labels.get(key) != value for key, value in pod.node_selector.items() if key in keys):
         return False
     affinity = pod.affinity.node_affinity if pod.affinity else None
@@ -92,7 +92,7 @@ def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet
         [row for row in term.match_expressions if row.key in keys]
         for term in affinity.required.terms
     ]
-    # Terms are alternatives: one that asks nothing of this flavor admits it.
+    # Terms are alternatives: a term that asks nothing of this flavor admits it.
     if not terms or not all(terms):
         return True
     invalid: InvalidSelectorError | None = None
@@ -110,7 +110,7 @@ def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet
 
 
 def meets(row: SelectorRequirement, value: str | None) -> bool:
-    """Compare with the value of a label, or with its absence, as Kubernetes does.
+    """Say whether the value of a label, or its absence, meets a row, as Kubernetes does.
 
     Raises
     ------
@@ -173,7 +173,7 @@ class Taste(NamedTuple):
     """What decides between two offers.
 
     ``level_first`` says that a lower borrow level comes before a better possibility;
-    ``empty_last`` that having nobody to preempt is worse than anything else that is left.
+    ``empty_last`` that NO_CANDIDATES is worse than all other possibilities but NO_FIT.
     """
 
     level_first: bool
@@ -181,10 +181,10 @@ class Taste(NamedTuple):
 
 
 def taste_of(fungibility: FlavorFungibility, configuration: Configuration) -> Taste:
-    """Return what decides in a ClusterQueue, under the rules of the release of Kueue.
+    """Return what decides between offers in a ClusterQueue, under the rules of the release.
 
     Older releases take each preference for the other one (switch 1 of
-    planner/state/kueue_release.py), and a gate chooses one where none is given (17).
+    planner/state/kueue_release.py), and a gate chooses where no preference is given (17).
     """
     preference, rules = fungibility.preference, configuration.rules
     level_first = (preference == "PreemptionOverBorrowing") == rules.preference_as_named
@@ -202,7 +202,7 @@ def is_preferred(a: Offer, b: Offer, taste: Taste) -> bool:
         return True
     a_empty = a.possibility is Possibility.NO_CANDIDATES
     b_empty = b.possibility is Possibility.NO_CANDIDATES
-    # Before any preference: a flavor where nobody can be evicted only waits (§4.5).
+    # Before any preference: in a flavor without candidates a workload only waits (§4.5).
     if taste.empty_last and a_empty != b_empty:
         return b_empty
     if taste.level_first:
@@ -216,7 +216,7 @@ def tries_next(offer: Offer, fungibility: FlavorFungibility) -> bool:
         return True
     if offer.possibility is not Possibility.FIT and fungibility.when_can_preempt == "TryNextFlavor":
         return True
-    # Also for one that preempts: above level 0 both settings must say stop (§4.6).
+    # Also for an offer that preempts: above level 0 both settings must say stop (§4.6).
     return offer.level > 0 and fungibility.when_can_borrow == "TryNextFlavor"
 
 
@@ -239,7 +239,7 @@ _SEVERITY: Final = {reason: severity for severity, reason in enumerate(NoFitReas
 
 
 def most_severe(reasons: Iterable[NoFitReason]) -> NoFitReason:
-    """Return the most severe of some reasons; none of no reasons."""
+    """Return the most severe of the reasons; NONE if there are none."""
     return max(reasons, key=_SEVERITY.__getitem__, default=NoFitReason.NONE)
 
 
@@ -251,7 +251,7 @@ class Attempts:
     _against: dict[int, NoFitReason] = field(default_factory=dict)
 
     def add(self, covering: ResourceGroup, reason: NoFitReason | None) -> None:
-        """Note a flavor of a resource group, and why it is no fit; ``None`` if it is one.
+        """Note a flavor of a resource group, and why it is no fit; ``None`` if it fits.
 
         The flavors of a group are alternatives: its mildest reason counts.
         """
@@ -261,7 +261,7 @@ class Attempts:
             self._against[id(covering)] = min(known, reason, key=_SEVERITY.__getitem__)
 
     def reason(self) -> NoFitReason:
-        """Return why the podsets do not fit: groups are needed together, the worst counts."""
+        """Return why the podsets do not fit: all groups are needed, so the severest counts."""
         # No flavor was even looked at, as for a resource that no group covers.
         if not self._any:
             return NoFitReason.NO_MATCHING_FLAVOR

@@ -1,4 +1,4 @@
-"""Fair sharing preemption, victim by victim, and which queue it looks at next: the most unfair one.
+"""Fair sharing preemption, victim by victim, and which queue is next: that of the highest share.
 
 Source: docs/semantics/kueue.md §6.2 to §6.7; kueue ff69552e
 pkg/scheduler/preemption/preemption.go ``fairPreemptions`` and its two passes;
@@ -30,13 +30,13 @@ def search_fair_sharing(context: Context) -> Search:
     candidates = in_candidate_order(context, fair_candidates(context))
     if not candidates:
         return Search((), (True,))
-    # Shares are those that would be if the preemptor ran: its request is in the tree (§6.3).
+    # Shares are tested as if the preemptor ran: its request is in the tree (§6.3).
     context.usage.add(context.queue, context.request)
     passes = _Passes(context)
     done = passes.first(candidates) or passes.again() or passes.second()
     context.usage.remove(context.queue, context.request)
     targets = passes.targets
-    # Shares are not looked at again: what is given back may be what let another pass (§6.7).
+    # Shares are not tested again: a target put back may be what let another pass (§6.7).
     if done:
         fill_back(context, targets, borrowing=True)
     restore(context, targets)
@@ -45,12 +45,12 @@ def search_fair_sharing(context: Context) -> Search:
 
 @keeps(laws.FS_BORROWS_CONTESTED)
 def fair_candidates(context: Context) -> Iterator[Admitted]:
-    """Yield the candidates: own ones, and those of every queue that borrows contested quota."""
+    """Yield the candidates of the own queue, and of every queue that borrows contested quota."""
     tree, policy = context.snapshot.tree, context.policy
     yield from permitted(context, context.queue, policy.within_cluster_queue)
     if policy.reclaim_within_cohort == "Never" or tree.nodes[context.queue].parent == NO_PARENT:
         return
-    # From the root: any queue that borrows may lose, with no regard to cohorts between (§6.2).
+    # From the root: any queue that borrows may lose, whatever cohorts are between (§6.2).
     below = [tree.path(context.queue)[-1]]
     for node in below:
         below.extend(child for child in tree.children[node] if tree.nodes[child].active)
@@ -79,9 +79,9 @@ class _Passes:
         return gate and context.usage.within_nominal(context.queue, context.contested)
 
     def again(self) -> bool:
-        """Apply the first strategy once more to what failed, if a gate says so.
+        """Apply the first strategy once more to candidates that failed it, if a gate says so.
 
-        That is done after a workload of the own queue went, which lowers the own share
+        That is done after a workload of the own queue was removed, which lowers the own share
         (switch 8 of planner/state/kueue_release.py).
         """
         gate = self.context.snapshot.configuration.gate
@@ -110,17 +110,17 @@ class _Passes:
 
     @keeps(laws.FS_SHARES, laws.ST_ONE_PER_QUEUE, laws.ST_STOPS, laws.ST_STRATEGIES)
     def second(self) -> bool:
-        """Try what failed once more, one candidate per queue, by its share before removal."""
-        # Whichever strategy is configured alone, there is no second pass then (§6.6).
+        """Try candidates that failed once more, one per queue, by its share before removal."""
+        # With one strategy configured, whichever it is, there is no second pass (§6.6).
         if len(self.strategies) < len(_STRATEGIES):
             return False
         order = QueueOrder(self.context, self.shares, self.retry)
         while (queue := order.next_queue()) is not None:
-            # Never the own queue: its candidates pass no test, so none of them is left to retry.
+            # Never the own queue: its candidates need no test, so none of them is left to retry.
             mine, theirs = self._sides(queue)
             candidate = order.candidates[queue].popleft()
             order.pruned.add(queue)
-            # By LessThanInitialShare always, not by the second one that is configured.
+            # Always by LessThanInitialShare, not by the second strategy that is configured.
             if mine.order < theirs.order:
                 self._remove(candidate, FAIR)
                 if self._fits():
@@ -132,9 +132,9 @@ class _Passes:
         self, order: QueueOrder, queue: int, permits: Callable[[Share, Share, Share], bool]
     ) -> bool:
         mine, theirs = self._sides(queue)
-        # Of weight 0, and borrowing: no removal makes the other side's share as large.
+        # The own side has weight 0 and borrows: the other side's share never gets as large.
         hopeless = mine.weighted == float("inf") and theirs.weighted != float("inf")
-        # Nothing is removed until one passes, and those that hold the same leave the same.
+        # Nothing is removed until a candidate passes, so equal usage leaves the same share.
         passes: dict[int, bool] = {}
         _, node = self._almost_lca(queue)
         candidates = order.candidates[queue]
@@ -179,9 +179,9 @@ class _Passes:
         return share
 
     def _is_moved_by(self, candidate: Admitted) -> bool:
-        """Say whether usage may not be as before once a candidate is taken out and put back.
+        """Say whether usage may change when a candidate is taken out and put back.
 
-        Older releases count less than nothing, or wrap around.
+        Older releases have negative amounts, or wrap around.
         """
         wraps = self.context.snapshot.tree.arithmetic.wraps
         return wraps or any(amount < 0 for amount in candidate.usage.values())
@@ -189,7 +189,7 @@ class _Passes:
     def _almost_lca(self, queue: int) -> tuple[int, int]:
         tree = self.context.snapshot.tree
         mine, theirs = tree.path(self.context.queue), tree.path(queue)
-        # A cohort, for the queues are two of one tree: so there is a node below it on either path.
+        # A cohort, as the two queues are in one tree: so there is a node below it on either path.
         shared = next(node for node in theirs if node in mine)
         return mine[mine.index(shared) - 1], theirs[theirs.index(shared) - 1]
 
@@ -202,7 +202,7 @@ _STRATEGIES: dict[Strategy, Callable[[Share, Share, Share], bool]] = {
 
 
 class QueueOrder:
-    """An ordering of the queues that still have candidates; what is pruned stays pruned."""
+    """An ordering of the queues that still have candidates; a pruned node stays pruned."""
 
     def __init__(self, context: Context, shares: Shares, candidates: Iterable[Admitted]) -> None:
         self.context = context
@@ -224,7 +224,7 @@ class QueueOrder:
                 raise ReleaseCrash(self.context.snapshot, self.context.preemptor)
             return None
         root = self.path[-1]
-        # A descent may end where all is pruned by then; the next one goes another way.
+        # A descent may end at a cohort with all children pruned; the next one goes another way.
         while root not in self.pruned:
             queue = self._descend(root)
             if queue is not None:
@@ -233,12 +233,12 @@ class QueueOrder:
 
     @keeps(laws.ST_HIGHEST_SHARE)
     def _descend(self, cohort: int) -> int | None:
-        """Go down to the child of the highest share; ``None`` if that only pruned something."""
+        """Go down to the child of the highest share; ``None`` if the descent only pruned nodes."""
         queue, child = self._highest_queue(cohort), self._highest_cohort(cohort)
         if queue is None and child is None:
             self.pruned.add(cohort)
             return None
-        # Of equal shares the cohort comes first, whoever the candidates are.
+        # Of equal shares the cohort comes first, whatever the candidates are.
         if queue is None or (child is not None and child[1].order >= queue[1].order):
             return self._descend(child[0]) if child else None
         return queue[0]
@@ -264,7 +264,7 @@ class QueueOrder:
             elif best is None or share.order > best[1].order:
                 best = (queue, share)
             elif share.order == best[1].order:
-                # By their first candidates; so a queue with an evicted workload comes first.
+                # Equal shares: first candidates decide, so a queue with an evicted one is first.
                 first, other = self.candidates[queue][0], self.candidates[best[0]][0]
                 best = (queue, share) if self.key(first) < self.key(other) else best
         return best
@@ -278,7 +278,7 @@ class QueueOrder:
         best: tuple[int, Share] | None = None
         for child in self._children(cohort, queues=False):
             share = self.shares.of(self.context.usage, child)
-            # The way to the own queue stays open: its candidates may go whatever is borrowed.
+            # The path to the own queue stays open: its candidates count whatever is borrowed.
             if not share.borrowing and child not in self.path:
                 self.pruned.add(child)
             elif best is None or share.order >= best[1].order:

@@ -23,15 +23,15 @@ from planner.reference.laws import keeps
 from planner.state.queues import ResourceGroup
 
 MOST: Final = 2000
-"""How many assignments, different in what they ask for or contest, are kept at most."""
+"""How many assignments, different in their request or contested fr, are kept at most."""
 
 _Key = tuple[frozenset[tuple[int, int]], frozenset[int]]
 
 
 class Permitted(Struct, frozen=True):
-    """Permitted assignments, those first that take flavors listed earlier.
+    """Permitted assignments; those with flavors listed earlier come first.
 
-    Of several that ask for the same and contest the same only the first is in ``assignments``;
+    Of assignments with equal request and contested fr only the first is in ``assignments``;
     ``count`` counts them all. Where there are more than MOST, ``complete`` is false.
     """
 
@@ -41,10 +41,10 @@ class Permitted(Struct, frozen=True):
 
 
 class _Part(Struct, frozen=True):
-    """Flavors for the first podsets, and what those ask for and contest.
+    """Flavors for the first podsets, with their request, ``assumed``, and their contested fr.
 
-    ``chosen`` is per resource for the podsets at hand, ``pod_sets`` are those before; ``ways``
-    counts the parts that go on alike, this one included.
+    ``chosen`` has the flavors of the podsets at hand by resource, ``pod_sets`` those of earlier
+    podsets; ``ways`` counts the parts with the same key, this one included.
     """
 
     pod_sets: tuple[PodSetFlavors, ...] = ()
@@ -56,7 +56,7 @@ class _Part(Struct, frozen=True):
 
     @property
     def key(self) -> _Key:
-        """Two parts with the same key go on and end alike."""
+        """The request and the contested fr: parts with the same key have the same continuations."""
         return frozenset(self.assumed.items()), self.contested
 
 
@@ -64,11 +64,11 @@ class _Part(Struct, frozen=True):
 def permitted_assignments(
     snapshot: Snapshot, preemptor: Preemptor, counts: Sequence[int] | None = None
 ) -> Permitted:
-    """Return what the rules permit for all podsets, at the given pod counts or their own.
+    """Return the assignments the rules permit, at the given pod counts or those of the podsets.
 
     The mode of a resource is Fit where its amount, and that of the podsets before, is available
-    with nobody evicted, else Preempt; ``borrowing`` is the height with nobody evicted. A queue
-    that is not active permits nothing.
+    without evictions, else Preempt; ``borrowing`` is the height without evictions. A queue that is
+    not active permits no assignment.
     """
     if not snapshot.is_active(preemptor.queue):
         return Permitted()
@@ -82,7 +82,7 @@ def permitted_assignments(
                 for name in _eligible(assigner, group, covering)
                 if assigner.keeps_flavors(group, name, wanted)
             ]
-            # The first of several parts that go on alike is kept.
+            # Of several parts with the same key the first is kept.
             kept: dict[_Key, _Part] = {}
             for one in (_take(assigner, part, name, wanted) for part in parts for name in flavors):
                 if one is not None:
@@ -90,7 +90,7 @@ def permitted_assignments(
                     ways = one.ways + (first.ways if first else 0)
                     kept[one.key] = replace(first or one, ways=ways)
             parts = list(kept.values())
-            # Those of flavors listed earlier come first, and are kept.
+            # Parts with flavors listed earlier come first, and are kept.
             complete = complete and len(parts) <= MOST
             parts = parts[:MOST]
         uncovered = [n for name, n in joined(group).items() if assigner.covering(name) is None]
@@ -100,7 +100,7 @@ def permitted_assignments(
         # Assignment stops at podsets that ask for something and get no flavor (§4.1).
         if position < len(groups) - 1 and any(
             request.totals and not done.flavors
-            # What is skipped does not depend on the flavors: one part tells for all.
+            # Which requests are skipped does not depend on the flavors: one part is enough.
             for part in parts[:1]
             for request, done in zip(group, part.pod_sets[-len(group) :], strict=True)
         ):
@@ -122,7 +122,7 @@ def _choices_to_make(
 ) -> Iterator[tuple[ResourceGroup, Mapping[str, int]]]:
     """Yield each resource group of the queue with what podsets ask of it, if anything.
 
-    Where they replace podsets of an older slice, that is what they ask for beyond these.
+    Where podsets replace those of an older slice, only the request beyond these counts.
     """
     requests = joined(group)
     for covering in assigner.snapshot.queues[assigner.preemptor.queue].spec.resource_groups:
@@ -148,7 +148,7 @@ def _eligible(
 def _take(
     assigner: FlavorAssigner, part: _Part, flavor: str, wanted: Mapping[str, int]
 ) -> _Part | None:
-    """Choose a flavor for some resources; ``None`` where one of them fits in no way."""
+    """Add a flavor for these resources to a part; ``None`` where a resource gets NO_FIT."""
     assumed, contested, level = dict(part.assumed), set(part.contested), part.level
     chosen, add_wanted = dict(part.chosen), assigner.snapshot.tree.arithmetic.add_wanted
     for resource, amount in wanted.items():
@@ -166,7 +166,7 @@ def _take(
             contested.add(fr)
         level = max(level, borrow_level(assigner.usage, assigner.preemptor.queue, fr, value)[0])
         chosen[resource] = FlavorChoice(flavor=flavor, mode="Fit" if offer else "Preempt")
-        # Noted, a zero would keep apart parts that go on alike.
+        # A zero is not noted: it would give parts with the same continuations different keys.
         if value or fr in assumed:
             assumed[fr] = value
     frs = frozenset(contested)

@@ -1,8 +1,8 @@
 """YuniKorn's own choice of victims, replayed exactly, without a solver.
 
-candidates.py  when preemption is tried; the fence, what may be preempted below it; the shim's word
-decision.py    one entry for all of it: the plan of each node, the choice of the node, victims; and
-               preemption for an ask with a required node
+candidates.py  when preemption is tried; the fence; candidates below it; the shim's predicates
+decision.py    one entry for all preemption: the plan of each node, the choice of the node, the
+               victims; and preemption for an ask with a required node
 quota.py       preemption after a quota was lowered
 flow.py        ask after ask, until nothing moves
 

@@ -1,8 +1,8 @@
 """When an ask may preempt, and which allocations: the fence, the priorities, the predicates.
 
 The core asks the Kubernetes shim whether a pod passes the predicates of a node, by a callback that
-a cluster always has. What it answers there depends on the whole of Kubernetes; here it answers by
-resources, as in the recordings, or by a fixed table.
+a cluster always has. In a cluster its answer depends on the whole of Kubernetes; here the callback
+answers by resources, as in the recordings, or by a fixed table.
 
 Source: docs/semantics/yunikorn.md §3, §4 and §8; yunikorn-core be3bb487, scheduler/objects/
 queue.go (FindEligiblePreemptionVictims), application.go and preemption.go (CheckPreconditions,
@@ -72,7 +72,7 @@ def find_fence(leaf: Queue, ask: Ask) -> Fence:
     while True:
         properties = queue.properties
         offset = properties.priority_offset
-        # The queue's own offset counts at the fence, too, and so for all who are compared there.
+        # The queue's own offset counts at the fence, too, and so for all candidates compared there.
         priority = offset if properties.priority_fence else priority + offset
         priorities[queue.path] = priority
         if queue.parent is None or properties.preemption_fence:
@@ -114,7 +114,7 @@ def _below(
             below = (path[child.path], anyone)
         elif not child.properties.priority_fence:
             below = (priority - offset, anyone)
-        # Inside a priority fence the fence is compared once, and nobody's own priority after it.
+        # A priority fence is compared once, and no priority of an allocation inside it.
         elif offset <= priority:
             below = (priority, True)
         else:
@@ -126,9 +126,9 @@ def _below(
 def _of_leaf(
     queue: Queue, ask: Ask, snapshot: Snapshot, priority: int | None
 ) -> Iterator[Candidate]:
-    """Yield the candidates of a leaf up to a priority, None for any."""
+    """Yield the candidates of a leaf up to a priority; None means any priority."""
     rest = snapshot.remaining(queue)
-    # Nothing guaranteed on the way (None) means over it; an empty rest means not.
+    # None, nothing guaranteed on the path, counts as over it; an empty rest does not.
     if rest is not None and ge_all(rest, {}):
         return
     for candidate in in_leaf(queue, ask.resource):
@@ -137,7 +137,7 @@ def _of_leaf(
 
 
 def in_leaf(leaf: Queue, wanted: Resource) -> Iterator[Candidate]:
-    """Yield what the applications of a leaf hold of some types, and may be preempted."""
+    """Yield the allocations of a leaf that hold a wanted type and may be preempted."""
     for application in leaf.applications:
         for held in application.allocations:
             if may_go(held, wanted) and not held.x.not_in_app:
@@ -145,9 +145,9 @@ def in_leaf(leaf: Queue, wanted: Resource) -> Iterator[Candidate]:
 
 
 def may_go(held: Allocation, wanted: Resource) -> bool:
-    """Say whether an allocation holds one of some types, and nothing spares it."""
+    """Say whether an allocation holds a wanted type, and nothing spares it."""
     spared = held.required_node or held.preempted or held.x.released
-    # By type alone: an allocation that holds 0 of it counts (§4).
+    # By type alone: an allocation that holds 0 of a type counts (§4).
     return not spared and share_type(wanted, held.resource)
 
 
@@ -157,7 +157,7 @@ def in_order(candidates: list[Candidate], ties: Mapping[str, int]) -> list[Candi
 
     Source: docs/semantics/yunikorn.md §7.
 
-    What is equal in all of these has no order in the core; ``ties`` may give a rank by key.
+    Candidates equal in all of these have no order in the core; ``ties`` may rank them by key.
     """
 
     def rank(candidate: Candidate) -> tuple[bool, bool, int, int]:
@@ -186,7 +186,7 @@ class ByResource(Struct, frozen=True):
     def first_index(
         self, room: NodeRoom, ask: Resource, victims: Sequence[Candidate], start: int
     ) -> int | None:
-        """Return the first index, from ``start``, up to which victims must go; None for never."""
+        """Return the first index, from ``start``, up to which victims are enough; None for none."""
         if room.node_id in self.veto:
             return None
         free = room.available
@@ -194,7 +194,7 @@ class ByResource(Struct, frozen=True):
         for index, victim in enumerate(victims):
             free = plus(free, victim.resource)
             wanted.discard(victim.key)
-            # Not before `start`: those up to it are removed in one go, and not asked about.
+            # Not before `start`: victims up to it are removed in one go, without a test.
             if index >= start and not wanted and fits(free, ask):
                 return index
         return None
@@ -236,8 +236,8 @@ CHECK_INTERVAL: Final = 15 * SECOND
 class Preconditions(Struct, frozen=True):
     """What must hold before an ask may preempt, in the order in which it is checked.
 
-    ``fits_headroom`` and ``allocatable_now`` say where in the cycle the ask stands: one that
-    fits and finds a node is allocated, not helped.
+    ``fits_headroom`` and ``allocatable_now`` say where in the cycle the ask stands: an ask that
+    fits and finds a node is allocated, and needs no preemption.
     """
 
     preemption_enabled: bool
@@ -251,7 +251,7 @@ class Preconditions(Struct, frozen=True):
 
     @property
     def nodes_tried(self) -> bool:
-        """Whether the nodes were tried before, and none had room."""
+        """Whether the nodes were tried before preemption, and no node had room."""
         return self.fits_headroom
 
     @property
@@ -288,7 +288,7 @@ def check(cluster: Cluster, asking: Asking, predicates: Predicates | None) -> Pr
 def free_node(cluster: Cluster, asking: Asking, predicates: Predicates | None) -> NodeRoom | None:
     """Return the first node that takes an ask which fits the headroom, None if there is none.
 
-    The node is schedulable, has room, and is not reserved for somebody else.
+    The node is schedulable, has room, and is not reserved for another ask.
     """
     ask = asking.ask
     if not fits_loose(asking.leaf.headroom, ask.resource):

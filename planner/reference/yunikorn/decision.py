@@ -53,7 +53,7 @@ from planner.state.yunikorn import Allocation, Ask
 
 
 class Plan(Struct, frozen=True):
-    """The plan of a node: its candidates in order, the victims, and how many must go.
+    """The plan of a node: its candidates in order, the victims, and how many of them are needed.
 
     The victims up to and including ``index`` make room; -1 means that there is room already.
     """
@@ -93,7 +93,7 @@ def plan_node(snapshot: Snapshot, room: NodeRoom, group: Sequence[Candidate]) ->
 
 
 def _first_pass(trial: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> list[Candidate]:
-    """Sort out who helps: those that lessen the shortfall first, then those that do not."""
+    """Order the candidates: those that lessen the shortfall first, then those that do not."""
     free: Resource = room.available
     head: list[Candidate] = []
     tail: list[Candidate] = []
@@ -118,7 +118,7 @@ def _first_pass(trial: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> 
 def _second_pass(
     trial: Snapshot, room: NodeRoom, group: Sequence[Candidate], ordered: Sequence[Candidate]
 ) -> Plan | None:
-    """Take all that are still takeable, and note when the ask fits."""
+    """Take all candidates that are still takeable, and note with which of them the ask fits."""
     free: Resource = room.available
     victims: list[Candidate] = []
     index = -1
@@ -135,7 +135,7 @@ def _second_pass(
 
 
 def charge(trial: Snapshot, candidate: Candidate) -> Amount:
-    """Move a candidate's amount to the ask's leaf, if that still has so much guaranteed.
+    """Move a candidate's amount to the ask's leaf, if that has as much of its guaranteed left.
 
     Returns what was left to the leaf after the removal and before it was charged, None if
     nothing was moved.
@@ -156,7 +156,7 @@ def discharge(trial: Snapshot, candidate: Candidate) -> None:
 
 
 BATCH: Final = 10
-# Below all flags, and above any index: such an answer has neither flag.
+# Below all flags, and above any index: an answer with a lower score has neither flag.
 SATISFACTORY: Final = 1 << 32
 ORIGINATOR_SCORE: Final = 1 << 33
 OPTED_OUT_SCORE: Final = 1 << 34
@@ -211,9 +211,9 @@ def try_preemption(
 def _choose(
     checks: Sequence[Plan], snapshot: Snapshot, predicates: Predicates | None
 ) -> tuple[Plan, int] | None:
-    """Choose the node, and up to which victim: the first node without a callback.
+    """Choose the node, and the index of its last victim: the first node without a callback.
 
-    Else the one of the lowest score, batch by batch.
+    With a callback it is the node of the lowest score, batch by batch.
     """
     if predicates is None:
         return (checks[0], checks[0].index) if checks else None
@@ -240,7 +240,7 @@ def score_of(plan: Plan, index: int) -> int:
 
     The flags are those of the first allocations of the node's own order, not of the victims.
     """
-    # Even a node that needs nobody is the worst if nobody on it may go (§8).
+    # Even a node that needs no victim is the worst if it has no candidate (§8).
     if not plan.group:
         return NO_CANDIDATE_SCORE
     if index < 0:
@@ -260,7 +260,7 @@ def _additional(
 ) -> list[Candidate] | None:
     """Find further victims on any node; None if they leave the ask's leaf over its guaranteed.
 
-    The ask's leaf is charged with each of them, but not with those chosen before.
+    The ask's leaf is charged with each of them, but not with the victims chosen before.
     """
     trial = snapshot.fresh()
     for candidate in chosen:
@@ -273,7 +273,7 @@ def _additional(
         before = charge(trial, candidate)
         if before is None:
             break
-        # It changed nothing for the leaf, so it does not help.
+        # The removal changed nothing for the leaf, so the candidate does not help.
         if same_or_zero(before, trial.remaining()):
             discharge(trial, candidate)
         else:
@@ -298,7 +298,7 @@ def _final(snapshot: Snapshot, room: NodeRoom, victims: Sequence[Candidate]) -> 
     for victim in victims:
         if not anywhere and victim.allocation.node_id != room.node_id:
             continue
-        # Asked before it is added: the victim by which the ask is reached is still taken.
+        # Tested before the victim is added: the victim that reaches the ask is still taken.
         if gt_known(ask, total):
             final.append(victim)
         total = plus(total, victim.resource)
@@ -337,9 +337,9 @@ def preempt_required_node(
 ) -> tuple[Candidate, ...]:
     """Return the victims on the required node, in order; none if they would not suffice.
 
-    The free space of the node does not lessen their number.
+    The free space of the node does not lessen the number of victims.
     """
-    # Ties first: the sort after it keeps their order where the core has none.
+    # By ties first: the next sort keeps that order where the core has none.
     held = sorted(_eligible(cluster, ask, room), key=lambda candidate: ties.get(candidate.key, 0))
     held.sort(key=cmp_to_key(_compare))
     victims = []
@@ -349,7 +349,7 @@ def preempt_required_node(
             break
         taken = plus(taken, candidate.resource)
         victims.append(candidate)
-    # Free space counts here, but not above: more may go than are needed (§11.1).
+    # Free space counts here, but not above: there may be more victims than needed (§11.1).
     suffices = ge_all(plus(taken, room.available), ask.resource)
     return tuple(victims) if suffices else ()
 
@@ -383,7 +383,7 @@ def _compare(left: Candidate, right: Candidate) -> int:
         return -1 if first < second else 1
     if equal(a.resource, b.resource):
         return 0
-    # No strict order: of two that are each larger in something both come first.
+    # No strict order: of two that are each larger in some type, each precedes the other.
     return 1 if gt_zero(minus(a.resource, b.resource)) else -1
 
 
@@ -412,11 +412,11 @@ class Decision(Struct, frozen=True):
 def decide(
     cluster: Cluster, asking: Asking, *, callback: bool = True, ties: Mapping[str, int] = NO_TIES
 ) -> Decision:
-    """Decide for an ask, in a partition made ready, whether it preempts, on which node, and whom.
+    """Decide for an ask of a prepared partition whether it preempts, on which node, and whom.
 
     ``callback`` says that the shim has registered its predicates, as it always does in a cluster.
     ``ties`` are ranks by allocation key for allocations that have no order in the core: equal in
-    opt-out, originator and creation time. Without it they keep the order of the state.
+    opt-out, originator and creation time. Without ``ties`` they keep the order of the state.
     """
     ask, direct = asking.ask, cluster.x.direct
     conditions: Preconditions | RequiredNodeConditions

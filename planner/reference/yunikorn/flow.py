@@ -29,7 +29,7 @@ class Step(Struct, frozen=True):
 
 
 class Look(NamedTuple):
-    """An ask that was looked at: whether preemption was tried for it, and how it moves, if so."""
+    """An ask that was looked at: whether preemption was tried for it, and its step, if it moves."""
 
     asking: Asking
     attempted: bool
@@ -112,8 +112,8 @@ def after(
 ) -> Partition:
     """Return the partition after the step of an ask.
 
-    ``again`` makes an ask of a victim, which was lost at a clock, in its application; without it
-    victims do not come back.
+    ``again`` makes a new ask in the application of a victim, from the victim and the clock of its
+    loss; without it victims do not come back.
 
     Raises
     ------
@@ -154,10 +154,10 @@ def after(
 
 
 def asked_as(key: str, claim: Claim, now: int) -> Ask:
-    """Return what an ask or allocation asks for as a new ask of a key, made now."""
+    """Return a new ask with this key, made ``now``, for what an ask or allocation asks for."""
     common = claim.model_dump(by_alias=True, include=_COMMON)
     return Ask.model_validate({**common, "allocationKey": key, "requestTime": now})
 
 
 _COMMON: Final = set(Claim.model_fields)
-"""What an ask and its allocation have in common."""
+"""The fields that an ask and its allocation have in common."""

@@ -35,7 +35,7 @@ class QuotaPreemption(Struct, frozen=True):
     """What quota preemption does to one queue.
 
     ``acquired`` says that the queue is over its maximum; ``amount`` is what should be freed,
-    ``shares`` how it is split over leaves, ``victims`` who goes, leaf by leaf.
+    ``shares`` how that is split over leaves, ``victims`` the victims leaf by leaf.
     """
 
     acquired: bool
@@ -45,7 +45,7 @@ class QuotaPreemption(Struct, frozen=True):
 
 
 def preempt_quota(queue: Queue, ties: Mapping[str, int]) -> QuotaPreemption:
-    """Free what a queue has above its maximum, as far as its guaranteed path allows."""
+    """Free what a queue uses above its maximum, as far as the guaranteed on its path allows."""
     if ge_known(queue.max, queue.allocated):
         return QuotaPreemption(acquired=False)
     amount = preemptable_amount(queue)
@@ -58,7 +58,7 @@ def preempt_quota(queue: Queue, ties: Mapping[str, int]) -> QuotaPreemption:
 
 
 def preemptable_amount(queue: Queue) -> Amount:
-    """Return what should be freed: above the maximum, and above the guaranteed of the path."""
+    """Return what to free: usage above the maximum, and above the guaranteed of the path."""
     used = minus_known(queue.allocated, queue.preempting)
     if not queue.max or not used:
         return None
@@ -71,14 +71,14 @@ def preemptable_amount(queue: Queue) -> Amount:
 
 
 def _left(queue: Queue) -> Amount:
-    """Return the guaranteed less the usage, negative where that is more; all usage without one."""
+    """Return the guaranteed less the usage, perhaps negative; without a guaranteed, the usage."""
     if queue.guaranteed is None:
         return queue.allocated
     return minus_known(queue.guaranteed, queue.allocated)
 
 
 def _split(queue: Queue, amount: Resource) -> Iterator[tuple[Queue, Resource]]:
-    """Split an amount over the leaves below a queue, in proportion to what each has above.
+    """Split an amount over the leaves below a queue, in proportion to usage above the guaranteed.
 
     Types below the guaranteed count with their absolute value too.
     """
@@ -124,7 +124,7 @@ def search_leaf(leaf: Queue, amount: Resource, ties: Mapping[str, int]) -> list[
     total: dict[str, int] = {}
     victims = []
     for candidate in sorted(in_leaf(leaf, amount), key=rank):
-        # One that is too large alone is passed over, and smaller ones behind it are still tried.
+        # A candidate too large alone is passed over, and smaller ones behind it are still tried.
         if not fits_loose(amount, candidate.resource):
             continue
         total = plus(total, candidate.resource)
@@ -136,7 +136,7 @@ def search_leaf(leaf: Queue, amount: Resource, ties: Mapping[str, int]) -> list[
 
 
 def score_of(allocation: Allocation, amount: Resource) -> int:
-    """Return the score; the highest goes first, so those opted out and originators do."""
+    """Return the score; the highest is taken first, so opted-out and originator allocations are."""
     matching = sum(1 for t in amount if t in allocation.resource)
     score = matching * 100 // len(allocation.resource)
     if allocation.originator:

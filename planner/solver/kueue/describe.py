@@ -417,9 +417,9 @@ def remarks(planning: Planning) -> Iterator[str]:
     if not planning.decision.undetermined:
         return
     found = outcomes(planning.snapshot, preemptor, planning.fixed)
-    circle = "the order of candidates by past use has circles"
+    why = " and ".join(planning.decision.undetermined)
     if len(found) == 1:
-        yield f"{circle}: all orders that were tried lead to the same victims"
+        yield f"{why}: all choices that were tried lead to the same victims"
         return
     others = [
         ", ".join(target.workload.key for target in one.search.targets) or "nobody"
@@ -427,7 +427,7 @@ def remarks(planning: Planning) -> Iterator[str]:
     ]
     more = f"; or {len(found) - MOST_SHOWN} more" if len(found) > MOST_SHOWN else ""
     yield (
-        f"Kueue's own choice is not determined here: {circle}, and it may evict "
+        f"Kueue's own choice is not determined here: {why}, and it may evict "
         f"{'; or '.join(others)}{more}; the legal sets and the optimum do not depend on that"
     )
 

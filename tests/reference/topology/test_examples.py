@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.errors import UnsupportedError
+from planner.reference.kueue.chance import ANY_PODSET
 from planner.state.kueue_topology import HOST
 from tests.cluster import FLAVOR, Object, configuration, queue, running
 from tests.reference.topology.racks import (
@@ -78,6 +79,17 @@ def test_quota_is_there_and_a_node_is_not() -> None:
     )
     found = decided(cluster, others, waits(pods("main", 4, {"gpu": 1}, ANYWHERE)))
     assert (found.assignment.mode, placed(found)) == ("Fit", {"n1": 2, "n2": 2})
+
+
+def test_of_a_group_without_a_place_either_podset_may_be_named() -> None:
+    """Kueue takes the first of a map (§3.3): that is chance, and no order of candidates is."""
+    group = {"podSetGroupName": "g"}
+    leader = pods("leader", 1, {"gpu": 1}, {**ONE_RACK, **group})
+    workers = pods("workers", 3, {"gpu": 1}, {**ONE_RACK, **group})
+    cluster = [*TREE, *node("n1", "r", gpu=1), *room()]
+    found = decided(cluster, waits(leader, workers))
+    assert (found.assignment.mode, found.undetermined) == ("NoFit", (ANY_PODSET,))
+    assert not decided(cluster, waits(pods("main", 4, {"gpu": 1}, ONE_RACK))).undetermined
 
 
 def test_what_frees_no_useful_node_is_given_back() -> None:

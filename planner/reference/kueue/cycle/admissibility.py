@@ -1,4 +1,4 @@
-"""What is turned down before any flavor is looked at, with Kueue's message.
+"""Heads that are turned down before any flavor is looked at, with Kueue's message.
 
 Source: docs/semantics/kueue-features.md §1.5; kueue ff69552e pkg/scheduler/scheduler.go
 ``nominate``, pkg/workload/resources.go ``ValidateAdmissibility`` and
@@ -18,11 +18,11 @@ from planner.state.pods import PodSpec, Resources
 
 _FAILED: Final = frozenset({"Retry", "Rejected"})
 _NAME_LABEL: Final = "kubernetes.io/metadata.name"
-"""The API server puts it on every namespace; a dump written by hand may lack it."""
+"""The API server puts this label on every namespace; a dump written by hand may lack it."""
 
 
 class Refusal(NamedTuple):
-    """Why a head is not nominated, in Kueue's words; the first reason decides where it goes."""
+    """Why a head is not nominated, in Kueue's words; ``requeue_reason`` decides where it waits."""
 
     requeue_reason: str
     quota_reserved_reason: str
@@ -79,7 +79,7 @@ def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal
 def namespace_refusal(state: State, workload: Workload, queue: ClusterQueue) -> Refusal | None:
     """Say why the namespace of a workload keeps it out of a ClusterQueue; ``None`` if it does not.
 
-    A dump without any Namespace says nothing of namespaces: every one is there and matches.
+    A dump without any Namespace says nothing of namespaces: each is taken to exist and match.
     """
     if not state.namespaces:
         return None
@@ -100,15 +100,15 @@ def _misconfigured(message: str) -> Refusal:
 
 
 def _joined(errors: Iterable[str]) -> str:
-    """Join error texts as Kubernetes does: several stand in brackets, none twice."""
+    """Join error texts as Kubernetes does: several texts stand in brackets, none twice."""
     each = list(dict.fromkeys(errors))
     return each[0] if len(each) == 1 else f"[{', '.join(each)}]"
 
 
 def _above(path: str, amounts: Mapping[str, int], bounds: Mapping[str, int], why: str) -> list[str]:
-    """Say what Kubernetes does of the resources above their bound at a place, if there are any.
+    """Return Kubernetes' error on the resources above their bound at a path, if there are any.
 
-    They are compared in Kueue's units, which are rounded up.
+    Amounts are compared in Kueue's units, which are rounded up.
     """
     names = sorted(
         name
@@ -127,7 +127,7 @@ class _Bounds(NamedTuple):
     most: Mapping[str, int]
 
     def broken_by(self, path: str, low: Mapping[str, int], high: Mapping[str, int]) -> list[str]:
-        """Say what leaves the bounds; what is named on one side only is not compared."""
+        """Return the errors on amounts out of bounds; unbounded resources are not compared."""
         above = _above(path, high, self.most, _ABOVE_MAX)
         return above + _above(path, self.least, low, _BELOW_MIN)
 

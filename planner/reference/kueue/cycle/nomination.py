@@ -1,10 +1,10 @@
 """Why the scheduler does nothing for a pending workload in its next cycle, or ever.
 
-A decision for one workload says what Kueue does when it is nominated. These are the filters that
-come before, in Kueue's order, none of which looks at quota; and what keeps a decision from being
-carried out. Its turn may never come, as long as nothing else changes: the head of a StrictFIFO
-queue that finds nobody to preempt stays the head, and the head of another queue that reserves what
-it cannot have is before others in every cycle, which then are skipped.
+A decision for one workload says what Kueue does when the workload is nominated. Here are the
+filters before that, in Kueue's order, none of which looks at quota, and what keeps a decision from
+being carried out. The turn of a workload may never come, as long as nothing else changes: a head of
+a StrictFIFO queue that finds no candidates stays the head, and a head of another queue that
+reserves quota it cannot have comes before other heads in every cycle, which are then skipped.
 
 Source: docs/semantics/kueue-features.md §1.1 to §1.6 and §5; docs/semantics/kueue.md §7.1, §7.4 and
 §7.5.
@@ -41,7 +41,7 @@ from planner.reference.kueue.decision import Decision
 from planner.state.kueue import State, Workload
 
 Why = Literal["notQueued", "backOff", "clusterQueueInactive", "notHead", "inadmissible"]
-"""The first filter that says no.
+"""The first filter at which a workload fails.
 
 notQueued             it stands in no queue
 backOff               it is parked until the time of its next try, or until somebody sets Requeued
@@ -55,14 +55,14 @@ Hold = Literal[Why, "preemptionGated", "waitsForPodsReady", "tooFewPods"]
 
 preemptionGated    it would preempt, but has a closed gate
 waitsForPodsReady  it fits, but nobody is admitted while the pods of another are not ready
-tooFewPods         its victims would not free enough pods, and so none of them is evicted, ever
+tooFewPods         its victims would not free enough pods, and so none of them is ever evicted
 """
 
 
 class NotNominated(NamedTuple):
-    """The filter at which a workload fails, in Kueue's words where it has any, and in ours.
+    """The filter at which a workload fails: Kueue's ``message``, if any, and the planner's text.
 
-    ``head`` is the workload that is looked at instead; only if another one is before it.
+    ``head`` is the workload that is nominated instead, only where another workload is before it.
     """
 
     why: Hold
@@ -74,7 +74,7 @@ class NotNominated(NamedTuple):
 def why_not_nominated(state: State, snapshot: Snapshot, workload: Workload) -> NotNominated | None:
     """Say why a pending workload is not nominated in the next cycle; ``None`` if it is.
 
-    Nobody counts as parked after an earlier try: a dump does not say who is
+    No workload counts as parked after an earlier try: a dump does not say which are
     (docs/semantics/kueue-features.md §1.4).
     """
     leading = leading_to(state)
@@ -104,20 +104,20 @@ def why_not_nominated(state: State, snapshot: Snapshot, workload: Workload) -> N
 def why_held_back(
     state: State, snapshot: Snapshot, preemptor: Preemptor, decision: Decision
 ) -> NotNominated | None:
-    """Say what keeps Kueue from acting on a decision; ``None`` if nothing is known to.
+    """Say what keeps Kueue from acting on a decision; ``None`` if nothing is known to do so.
 
     Other heads, which may come first in the cycle, are not looked at.
     """
     found = why_not_nominated(state, snapshot, preemptor.workload)
     if found is not None:
         return found
-    # Without the slice that is replaced, which is nobody's victim.
+    # The targets of the search, without the slice that is replaced, which is no victim.
     if decision.search.targets:
         if is_gated(preemptor.workload, snapshot.configuration):
             return NotNominated("preemptionGated", "", "it has a closed preemption gate")
-        # Flavors that were given, and not assigned, come without their usage.
+        # Flavors that the user gave, so that Kueue assigned none, come without their usage.
         asked = decision.assigned.usage or whole_request(decision.assignment, preemptor, snapshot)
-        # A slice that is replaced is a target, too, and goes with all it holds.
+        # A slice that is replaced is a target, too, and is removed with all it holds.
         gone = [one.workload for one in decision.targets]
         if not is_available(snapshot.usage, gone, preemptor.queue, asked):
             text = "its own victims do not free enough pods, so that Kueue evicts none of them"
@@ -130,7 +130,7 @@ def why_held_back(
 
 
 class _Heads:
-    """The heads of a state, as long as it lives: it is planned for again and again."""
+    """The heads of a state, kept as long as it lives, as it is planned for again and again."""
 
     def __init__(self) -> None:
         # One pair, replaced as a whole: other threads may plan for other states.
@@ -148,7 +148,7 @@ class _Heads:
             node = snapshot.node_of.get(name)
             if node is None or not is_queued(workload, snapshot, node):
                 continue
-            # Whoever backs off is parked, and blocks nobody behind it.
+            # A workload that backs off is parked, and blocks no workload behind it.
             if backoff_expired(workload, snapshot.now):
                 past = snapshot.past_of(node, workload) or 0.0
                 order = past, queue_order(workload, configuration)
@@ -198,12 +198,12 @@ def _backing_off(workload: Workload, now: datetime) -> str:
 
 
 MOST_CYCLES: Final = 200
-"""Cycles after which nothing is said: as a rule two tell."""
+"""Cycles after which no answer is given: as a rule two cycles are enough."""
 _MOVES: Final = frozenset({"admitted", "preempting", "deferred"})
 
 
 class InTheWay(NamedTuple):
-    """Who is before a workload in every cycle: those of its own StrictFIFO queue, or others."""
+    """What is before a workload in every cycle: the head of its StrictFIFO queue, or others."""
 
     workloads: tuple[str, ...]
     own_queue: bool
@@ -212,13 +212,13 @@ class InTheWay(NamedTuple):
 def in_the_way(
     state: State, snapshot: Snapshot, key: str, queue: int, is_late: Callable[[], bool]
 ) -> InTheWay | None:
-    """Return who keeps the scheduler from a pending workload; ``None`` where nobody is known to.
+    """Return what keeps the scheduler from a pending workload; ``None`` if nothing is known.
 
-    ``queue`` is the node of its ClusterQueue; ``is_late`` is asked before each cycle whether time
-    is up. A workload that stands in no queue, or in one that takes no part in scheduling, has no
-    turn.
+    ``queue`` is the node of its ClusterQueue; ``is_late`` says before each cycle whether time is
+    up. A workload that stands in no queue, or in a queue that takes no part in scheduling, has no
+    turn at all: its answer is ``None``.
     """
-    snapshot = snapshot.at_will(will=False)  # Kueue's cycles know nothing of anybody's will
+    snapshot = snapshot.at_will(will=False)  # Kueue's own cycles place pods as Kueue does
     root = snapshot.tree.path(queue)[-1]
     queues = {
         node: waiting
@@ -238,13 +238,13 @@ def never_reached(
     is_late: Callable[[], bool],
     wanted: str = "",
 ) -> list[tuple[Pending, InTheWay]]:
-    """Return who waits in a cohort tree and is never reached, each with who keeps Kueue from it.
+    """Return the workloads of a cohort tree that are never reached, each with what is before it.
 
-    Cycles are run until anybody is admitted or preempts, who changes everything, or all is as it
-    was before a cycle. In the first case, where a cycle waits for pods to be ready, and where time
-    is up before (``is_late``), nobody is known. ``queues`` are those of one tree, which are
-    changed. ``wanted`` is the one workload that is asked about, if only one is: once it is reached
-    there is nothing to return.
+    Cycles are run until a workload is admitted or preempts, which changes everything, or until the
+    queues are as they were after an earlier cycle. In the first case, where a cycle waits for pods
+    to be ready, and where time is up before (``is_late``), the list is empty, as nothing is known.
+    ``queues`` are the queues of one tree, and are changed. ``wanted`` is the only workload that is
+    asked about, if there is such a one: once it is reached, the list is empty.
     """
     reached: set[str] = set()
     seen: set[object] = set()
@@ -253,22 +253,22 @@ def never_reached(
             return []
         at_head = dict(heads(queues, snapshot))
         ran = schedule(state, snapshot, queues, cycle=number)
-        # Blocked, a cycle is not over: when pods are ready it goes on, and reaches the others.
+        # A blocked cycle is not over: when pods are ready it goes on, and reaches other entries.
         if ran.blocked or any(entry.outcome in _MOVES for entry in ran.entries):
             return []
         entries = (*ran.entries, *ran.inadmissible)
-        # Whoever is skipped lost the room or the targets to one before it: that is not reached.
+        # A skipped entry lost the room or the targets to an earlier one: it is not reached.
         reached.update(one.preemptor.key for one in entries if one.outcome != "skipped")
         if wanted in reached:
             return []
-        # Who competes and who is parked, and how far walks over flavors came.
+        # The workloads that compete and that are parked, and how far walks over flavors came.
         competing = (
             tuple((one.key, str(one.progress and one.progress.tried)) for one in waiting.active)
             for waiting in queues.values()
         )
         parked = (tuple(sorted(one.key for one in waiting.parked)) for waiting in queues.values())
         standing = tuple(zip(queues, competing, parked, strict=True))
-        # Nothing else changes, so from here on the cycles repeat: whoever was not reached never is.
+        # Nothing else changes, so cycles repeat from here on: what was not reached never is.
         if standing in seen:
             return [
                 (pending, _keeper(ran, at_head[node].key, reached))
@@ -281,9 +281,9 @@ def never_reached(
 
 
 def _keeper(ran: Schedule, head: str, reached: Container[str]) -> InTheWay:
-    """Return who keeps Kueue from those of a queue: its head, or who is before that head.
+    """Return what keeps Kueue from the workloads of a queue: its head, or entries before that.
 
-    Whoever finds nobody to preempt reserves room all the same, and comes first in every cycle.
+    An entry that finds no candidates reserves room all the same, and comes first in every cycle.
     """
     if head in reached:
         return InTheWay((head,), own_queue=True)

@@ -33,12 +33,12 @@ _PREEMPTING = "WaitingForPreemptedWorkloads"
 class Processing:
     """What the entries of a cycle have taken so far.
 
-    ``usage`` has what earlier entries took on top of the snapshot, also those that only preempt
-    or wait; the usage of their targets stays in it. ``places`` has the same of nodes, where pods
+    ``usage`` has what earlier entries took on top of the snapshot, also entries that only preempt
+    or wait; the usage of their targets stays in it. ``places`` has the same for nodes, where pods
     are placed. ``chosen`` are all targets so far, by key.
-    ``finished`` are the slices that were replaced. ``decider`` decides for an entry that is looked
-    at again. ``unready`` says that somebody holds quota whose pods are not ready, where that keeps
-    others from being admitted.
+    ``finished`` are the slices that were replaced. ``decider`` decides for an entry that is decided
+    again. ``unready`` says that the pods of a holder are not ready, where that keeps workloads from
+    being admitted.
     """
 
     snapshot: Snapshot
@@ -54,7 +54,7 @@ class Processing:
         self.unready = any(True for _ in not_ready(self.snapshot))
 
     def process(self, nominee: Nominee) -> Entry:
-        """Decide what becomes of a nominee, and let it take what it takes."""
+        """Decide what becomes of a nominee, and add what it takes to the usage and places."""
         if self._siblings(nominee.preemptor, better=True):
             return Entry(nominee.preemptor, "skipped", nominee.decision)
         return self._process(nominee)
@@ -64,7 +64,7 @@ class Processing:
         overlaps = self._overlaps(decision)
         gate = self.snapshot.configuration.gate
         recomputed = overlaps and gate("RecomputeAssignmentUponPreemptionTargetsOverlap")
-        # Earlier entries took the nodes of one for which there is quota
+        # Earlier entries took the nodes of an entry for which there is quota
         # (docs/semantics/kueue-topology.md §6.2).
         lacks_places = (
             not recomputed
@@ -78,7 +78,7 @@ class Processing:
             decision = self._decide_again(preemptor, decision, gone)
             overlaps = self._overlaps(decision)
         mode, targets = decision.assignment.mode, decision.targets
-        # In Kueue's order: of several outcomes that would do, the first one decides what is
+        # In Kueue's order: of several outcomes that apply, the first one decides what is
         # reserved for this entry, and where it waits afterwards.
         if mode == "NoFit":
             return Entry(preemptor, "noFit", decision, "NoFit", decision.assigned.reason)
@@ -88,7 +88,7 @@ class Processing:
         if mode == "Preempt" and is_gated(preemptor.workload, self.snapshot.configuration):
             reasons = "PreemptionGated", "AdmissionGated"
             return Entry(preemptor, "preemptionGated", decision, *reasons)
-        # It fits because others' victims will be gone, and waits for that; its usage counts from
+        # It fits once victims of other entries are gone, and waits for that; its usage counts from
         # now on, so that no later entry takes the room.
         if mode == "Fit" and recomputed:
             self._use(preemptor, decision)
@@ -100,7 +100,7 @@ class Processing:
         return self._take(preemptor, decision)
 
     def _take(self, preemptor: Preemptor, decision: Decision) -> Entry:
-        """Admit, or preempt: the usage is taken either way, but not by one that only migrates."""
+        """Admit, or preempt: both take the usage; an entry that only migrates does not."""
         worse = self._siblings(preemptor, better=False)
         if worse and decision.assignment.mode == "Fit":
             return self._migrate(preemptor, decision, worse)
@@ -109,7 +109,7 @@ class Processing:
         if decision.assignment.mode == "Fit":
             if self.unready:
                 return Entry(preemptor, "waitsForPodsReady", decision)
-            # Its own pods are not ready either, so that a second one of the cycle waits.
+            # Its own pods are not ready either, so that a second entry of the cycle waits.
             self.unready = self.snapshot.configuration.blocks_admission
             self.finished += [decision.replaced.slice] if decision.replaced else []
             return Entry(preemptor, "admitted", decision)
@@ -121,9 +121,9 @@ class Processing:
         return any(target.workload.key in self.chosen for target in decision.targets)
 
     def _siblings(self, preemptor: Preemptor, *, better: bool) -> list[Admitted]:
-        """Return the admitted siblings of a variant with flavors listed before its own, or after.
+        """Return a variant's admitted siblings with flavors listed before its own, or after.
 
-        Only a queue in which variants compete has any.
+        Only a queue in which variants compete has siblings.
         """
         queue, workload = self.snapshot.queues[preemptor.queue], preemptor.workload
         own = _place(queue, workload.allowed_flavors or ())
@@ -139,7 +139,7 @@ class Processing:
         return found
 
     def _migrate(self, preemptor: Preemptor, decision: Decision, worse: list[Admitted]) -> Entry:
-        """Evict the siblings with worse flavors, unless the own one is not worth a migration."""
+        """Evict the siblings with worse flavors, unless the own flavor is not worth a migration."""
         queue = self.snapshot.queues[preemptor.queue]
         policy = queue.spec.concurrent_admission or ConcurrentAdmissionPolicy()
         own = _place(queue, preemptor.workload.allowed_flavors or ())
@@ -154,7 +154,7 @@ class Processing:
     def _decide_again(
         self, preemptor: Preemptor, before: Decision, gone: Collection[Admitted]
     ) -> Decision:
-        """Decide as if some were gone, among the flavors nominated before."""
+        """Decide as if the workloads in ``gone`` were removed, among the nominated flavors."""
         keys = {workload.key for workload in gone}
         now = replace(
             self.snapshot,
@@ -170,7 +170,7 @@ class Processing:
     def _use(
         self, preemptor: Preemptor, decision: Decision, usage: Mapping[int, int] | None = None
     ) -> None:
-        """Take what an assignment takes, of quota (or less than that) and of nodes."""
+        """Take the usage of an assignment, or ``usage`` in its place, and its places on nodes."""
         self.usage.add(preemptor.queue, decision.assigned.usage if usage is None else usage)
         if self.places is not None:
             for placement in decision.assigned.placements.values():
@@ -200,16 +200,16 @@ class Processing:
     def _fits_in_quota(self, preemptor: Preemptor, decision: Decision) -> bool:
         """Say whether the usage is available without all targets, each removed once.
 
-        A slice that is replaced goes with all it holds, although only what is asked for beyond
+        A slice that is replaced is removed with all it holds, although only the request beyond
         that is added: there seems to be more room than there is, as in Kueue.
         """
         gone = [*self.chosen.values(), *(target.workload for target in decision.targets)]
         return is_available(self.usage, gone, preemptor.queue, decision.assigned.usage)
 
     def _reserve(self, nominee: Nominee, decision: Decision) -> None:
-        """Keep capacity for a preemptor without candidates, if it cannot reclaim it any time.
+        """Reserve quota for a preemptor without candidates, unless it can reclaim it at any time.
 
-        By a gate, also for one that preempted in an earlier cycle.
+        With a gate, reserve also for a preemptor that preempted in an earlier cycle.
 
         A borrowing limit that is overrun makes the reserved amount negative, as in Kueue.
         """
@@ -233,7 +233,7 @@ class Processing:
 
 
 def usage_without(usage: Usage, workloads: Iterable[Admitted]) -> Usage:
-    """Return a copy of the usage without some workloads, each removed once."""
+    """Return a copy of the usage without these workloads, each removed once."""
     rest = usage.copy()
     for workload in {one.key: one for one in workloads}.values():
         rest.remove(workload.queue, workload.usage)
@@ -243,7 +243,7 @@ def usage_without(usage: Usage, workloads: Iterable[Admitted]) -> Usage:
 def is_available(
     usage: Usage, gone: Iterable[Admitted], queue: int, amounts: Mapping[int, int]
 ) -> bool:
-    """Say whether a ClusterQueue can use some amounts once some workloads are gone."""
+    """Say whether a ClusterQueue can use the amounts once the workloads in ``gone`` are removed."""
     rest = usage_without(usage, gone)
     return all(amount <= max(0, rest.available(queue, fr)) for fr, amount in amounts.items())
 
@@ -256,14 +256,14 @@ def is_gated(workload: Workload, configuration: Configuration) -> bool:
 
 
 def not_ready(snapshot: Snapshot) -> Iterator[Admitted]:
-    """Yield who holds quota with pods that are not ready, where that keeps others out."""
+    """Yield the holders whose pods are not ready, where that keeps others from being admitted."""
     if snapshot.configuration.blocks_admission:
         for some in snapshot.admitted.values():
             yield from (one for one in some if not one.workload.is_true("PodsReady"))
 
 
 def _place(queue: ClusterQueue, flavors: Iterable[str]) -> int | None:
-    """Return where the first of some flavors stands in the first resource group of a queue."""
+    """Return the lowest place of these flavors in the first resource group of a queue."""
     groups = queue.spec.resource_groups
     names = [flavor.name for flavor in groups[0].flavors] if groups else []
     return min((names.index(name) for name in flavors if name in names), default=None)

@@ -1,4 +1,4 @@
-"""A head with its decision, and an entry and a cycle as they end."""
+"""A head with its decision, and what became of an entry and of a cycle."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ deferred         it will fit once the preemptions of others are done
 skipped          an earlier entry took the room or the targets
 migrating        it fits; a variant of the same workload in a worse flavor is evicted for it
 preemptionGated  it would preempt, but has a closed gate
-noCandidates     it would have to preempt, but finds nobody
+noCandidates     it would have to preempt, but finds no targets
 noFit            no flavor is left
 inadmissible     it was not nominated
-waitsForPodsReady  it fits, but the scheduler stops until all that holds quota is ready
+waitsForPodsReady  it fits, but the scheduler stops until the pods of all holders are ready
 """
 
 
 class Decider(Protocol):
-    """What decides for a workload alone on a snapshot; see ``planner.reference.kueue.decision``."""
+    """Decides for one workload alone on a snapshot; see ``planner.reference.kueue.decision``."""
 
     def __call__(
         self,
@@ -53,7 +53,7 @@ class Decider(Protocol):
         nominated: Assignment | None = None,
         tried: Tried = (),
     ) -> Decision:
-        """Return flavors and targets, among the flavors of an earlier decision if it is given.
+        """Return flavors and targets; with ``nominated``, only flavors of that assignment.
 
         ``tried`` says how far the walks over the flavors came in earlier cycles.
         """
@@ -74,10 +74,10 @@ class Nominee(NamedTuple):
 class Entry(Struct, frozen=True):
     """What became of a head.
 
-    ``decision`` is the last one, after any recomputation, ``None`` for the inadmissible. The
-    reasons are Kueue's words: ``requeue_reason`` decides where the workload goes,
+    ``decision`` is the last decision, after any recomputation, ``None`` for an inadmissible head.
+    The reasons are Kueue's words: ``requeue_reason`` decides where the workload waits next,
     ``quota_reserved_reason`` stands in its condition QuotaReserved. ``message`` is Kueue's text
-    for the inadmissible.
+    on an inadmissible head.
     """
 
     preemptor: Preemptor
@@ -89,11 +89,11 @@ class Entry(Struct, frozen=True):
 
     @property
     def assignment(self) -> Assignment | None:
-        """The flavors it got; under ``deferred`` every mode stands for DeferredFit."""
+        """The flavors that the head got; under ``deferred`` every mode means DeferredFit."""
         return self.decision.assignment if self.decision else None
 
     def as_said(self, configuration: Configuration) -> Entry:
-        """Return it with the reasons that the release of Kueue gives: older ones give fewer."""
+        """Return the entry with the reasons that the release gives: older releases give fewer."""
         rules, requeue, reserved = configuration.rules, self.requeue_reason, ""
         if self.outcome in {"noFit", "noCandidates"} and not rules.says_why_requeued:
             requeue = ""
@@ -103,7 +103,7 @@ class Entry(Struct, frozen=True):
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """Kueue's targets in its order: the slice that is replaced, then whom it preempts."""
+        """Kueue's targets in its order: the replaced slice, then the workloads to preempt."""
         return self.decision.targets if self.decision else ()
 
 
@@ -111,8 +111,8 @@ class Schedule(Struct, frozen=True):
     """What became of the heads in one scheduling cycle.
 
     ``entries`` stand in the order of processing, ``inadmissible`` in that of the queues.
-    ``evicted`` are the targets of those that preempt, without those already evicted before;
-    ``finished`` are the slices of elastic workloads that were replaced.
+    ``evicted`` are the targets of entries that preempt or migrate, without targets that were
+    already evicted; ``finished`` are the slices of elastic workloads that were replaced.
     """
 
     entries: tuple[Entry, ...]
@@ -122,17 +122,17 @@ class Schedule(Struct, frozen=True):
 
     @property
     def blocked(self) -> bool:
-        """Whether the scheduler stopped inside the last entry, and came to none behind it."""
+        """Whether the scheduler stopped inside the last entry, and came to no entry behind it."""
         return any(entry.outcome == "waitsForPodsReady" for entry in self.entries[-1:])
 
 
 class Cycle(Schedule, frozen=True):
-    """One scheduling cycle on a state; ``snapshot`` has it as it was at the start.
+    """One scheduling cycle on a state; ``snapshot`` is that of the state at the start.
 
-    ``left`` and ``parked`` have the keys of those that wait, by ClusterQueue: the first compete in
-    the next cycle and stand in queue order, the others wait for something to change. ``not_queued``
-    has those that wait in no queue, by key, with Kueue's message. Where ``blocked``, the cycle is
-    not over.
+    ``left`` and ``parked`` have the keys of waiting workloads by ClusterQueue: those ``left`` are
+    in queue order and compete in the next cycle, those ``parked`` wait for something to change.
+    ``not_queued`` has the workloads that wait in no queue, by key, with Kueue's message. Where
+    ``blocked``, the cycle is not over.
     """
 
     snapshot: Snapshot

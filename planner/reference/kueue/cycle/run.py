@@ -1,6 +1,6 @@
-"""One scheduling cycle, from the heads to who goes back to the queues and who is parked.
+"""One scheduling cycle, from the heads to the workloads that go back to queues or are parked.
 
-Nominees are processed in an order; with fair sharing that is a tournament for each place.
+Nominees are processed one by one; with fair sharing a tournament decides which is next.
 
 Source: docs/semantics/kueue.md §7; kueue ff69552e pkg/scheduler/scheduler.go ``schedule``,
 ``makeClassicalIterator``, ``lastAssignmentOutdated``, ``requeueAndUpdate``, ``markSkipped``,
@@ -52,7 +52,7 @@ def run_cycle(state: State, decider: Decider = decide, *, placing: bool = False)
     snapshot = take_snapshot(state, placing=placing)
     queues = waiting_queues(state, snapshot)
     ran = schedule(state, snapshot, queues, decider)
-    # Who waits in no queue, but for parents: Kueue does not even try to queue those.
+    # Workloads that wait in no queue, except parents: Kueue does not even try to queue parents.
     leading = leading_to(state)
     found = {
         workload.key: not_queued(workload, snapshot, leading)
@@ -77,7 +77,7 @@ def schedule(
 ) -> Schedule:
     """Run a cycle on a snapshot, which stays as it is, and on queues, which are changed.
 
-    Of ``state`` only what does not hold quota or wait is read. ``cycle`` numbers the cycles that
+    Of ``state`` all is read but the workloads. ``cycle`` numbers the cycles that
     are run on the same queues.
 
     Raises
@@ -111,7 +111,7 @@ def schedule(
     blocked = False
     in_order: Iterable[Nominee] = classical_order(nominees, snapshot.configuration)
     if snapshot.configuration.fair_sharing_on:
-        # It looks at what is taken so far.
+        # The tournament looks at what earlier entries took.
         in_order = tournament_order(snapshot, processing.usage, nominees)
     for nominee in in_order:
         entries.append(processing.process(nominee))
@@ -120,7 +120,7 @@ def schedule(
             break  # the scheduler stands still inside this entry
     for entry in (*entries, *inadmissible):
         waiting, pending = queues[entry.preemptor.queue], taken[entry.preemptor.queue]
-        # Blocked, the cycle is not over: only who was admitted before has left its queue.
+        # A blocked cycle is not over: only workloads admitted before have left their queues.
         if entry.outcome == "admitted" or not blocked:
             waiting.active.remove(pending)
             requeue(state.configuration, waiting, pending, entry, cycle)
@@ -152,13 +152,13 @@ def classical_order(nominees: Iterable[Nominee], configuration: Configuration) -
 def tournament_order(
     snapshot: Snapshot, usage: Usage, nominees: Iterable[Nominee]
 ) -> Iterator[Nominee]:
-    """Yield the fairest nominee of a tree, again and again; ``usage`` may change in between.
+    """Yield the fairest nominee of a tree, until none is left; ``usage`` may change in between.
 
     Kueue chooses the tree at random, and also among equals. Here the tree of the first queue of
     the dump comes first, and of equals a cohort before a queue, then the first in the dump.
     """
     tree, rest = snapshot.tree, {nominee.preemptor.queue: nominee for nominee in nominees}
-    # No rules of a release: they say which shares count as borrowing, which is not asked here.
+    # The rules of the release are left out: they say which shares are borrowing, unused here.
     shares = Shares(tree)
     while rest:
         standings = {
@@ -169,13 +169,13 @@ def tournament_order(
 
 
 _Standing = tuple[bool, bool, tuple[bool, float], int, datetime]
-"""Whether a nominee waits, whether it borrows, the share, the priority and the time: less wins."""
+"""If it waits for earlier preemptors, if it borrows, share, priority and time: less wins."""
 
 
 def _winner(
     tree: QuotaTree, standings: Mapping[int, Mapping[int, _Standing]], node: int
 ) -> list[int]:
-    """Return the queue whose nominee wins below a node; nothing if none is left there."""
+    """Return the queue whose nominee wins below a node; empty if no nominee is left there."""
     if tree.nodes[node].is_queue:
         return [node] if node in standings else []
     winners = [one for child in tree.children[node] for one in _winner(tree, standings, child)]
@@ -185,7 +185,7 @@ def _winner(
 def _standings(
     snapshot: Snapshot, usage: Usage, shares: Shares, nominee: Nominee
 ) -> dict[int, _Standing]:
-    """Return how a nominee stands at every cohort above it, its own usage included.
+    """Return the standing of a nominee at every cohort above it, its own usage included.
 
     What counts at a cohort is the share of the child from which the nominee comes.
     """
@@ -194,13 +194,13 @@ def _standings(
     waits = gate("PrioritizePreemptorWorkloads") and not nominee.preempts
     used = nominee.decision.assigned.usage
     standings = {}
-    # Each alone: the others of the cycle are in the tree only once they are processed.
+    # Each nominee alone: other nominees are in the tree only once they are processed.
     usage.add(preemptor.queue, used)
     for child, cohort in pairwise(tree.path(preemptor.queue)):
         if not gate("FairSharingPrioritizeNonBorrowing"):
             borrows = False
         elif snapshot.configuration.rules.borrowing_by_request:
-            # Of anything that is asked for; zeros do not count.
+            # Borrows any fr that is asked for; zeros do not count.
             borrows = any(
                 amount > 0
                 and fr in tree.known[child]
@@ -208,7 +208,7 @@ def _standings(
                 for fr, amount in used.items()
             )
         else:
-            # Releases before switch 4 take the entry's borrow level, at every node alike.
+            # Releases before switch 4 take the entry's borrow level, the same at every node.
             borrows = nominee.decision.assignment.borrowing > 0
         share = shares.of(usage, child).order
         standings[cohort] = waits, borrows, share, -priority, preemptor.queued_at
@@ -227,7 +227,7 @@ def _keys(snapshot: Snapshot, some: dict[int, list[Pending]]) -> dict[str, tuple
 _AT_ONCE: Final = frozenset({"preempting", "deferred", "skipped", "migrating"})
 """Outcomes after which a workload of a BestEffortFIFO queue is tried again in the next cycle."""
 _WALKED: Final = frozenset({"noFit", "noCandidates"})
-"""Outcomes that say something of every workload of the same shape, and that keep how far the
+"""Outcomes that hold for every workload of the same shape, and after which it is kept how far the
 walk over the flavors came."""
 
 
@@ -239,7 +239,7 @@ def requeue(
         if waiting.preemptor == pending.key:
             waiting.preemptor = None
         return
-    # What is remembered of the walks over the flavors.
+    # Note how far the walks over the flavors came, or forget it.
     if entry.decision is not None:
         keeps = entry.outcome in _WALKED or (
             entry.outcome == "skipped"
@@ -247,10 +247,10 @@ def requeue(
         )
         walked = Progress(entry.decision.assigned.tried, cycle, waiting.generation)
         pending.progress = walked if keeps else None
-    # Sticky: whoever preempted is the head again, or its victims would make room for another.
+    # Sticky: a workload that preempted stays the head, or another would take the room it made.
     if entry.requeue_reason == "PendingPreemption":
         waiting.preemptor = pending.key
-    # StrictFIFO waits behind its head whatever failed, but for a namespace that does not match.
+    # A StrictFIFO queue keeps its head whatever failed, except a namespace that does not match.
     stays_head = waiting.strict and entry.requeue_reason != "NamespaceMismatch"
     untried = pending.progress is not None and pending.progress.has_untried
     if stays_head or entry.outcome in _AT_ONCE or untried:
@@ -259,7 +259,7 @@ def requeue(
     waiting.parked.append(pending)
     equivalence = configuration.gate("SchedulingEquivalenceHashing")
     if equivalence and not waiting.strict and entry.outcome in _WALKED:
-        # With it all of its queue are parked which the scheduler cannot tell from it.
+        # All workloads of its queue that the scheduler cannot tell from it are parked, too.
         waiting.bulk.add(pending.kind)
         others, waiting.active = waiting.active, []
         for other in others:

@@ -1,6 +1,6 @@
-"""Who waits in which queue, in which order, and the heads; and who is told apart from whom.
+"""The workloads in each queue, their order, the heads, and which workloads are equivalent.
 
-Of pods the scheduling hash also compares parts that decide nothing here and are not read: ports,
+The scheduling hash also compares parts of pods that decide nothing here and are not read: ports,
 spread constraints, preferences, and whether an amount is written in decimal or in binary units.
 
 Source: docs/semantics/kueue.md §7.1, §7.5 and docs/semantics/kueue-features.md §1.1, §1.2; kueue
@@ -34,7 +34,7 @@ LeadingTo = Mapping[tuple[str, str], str]
 INADMISSIBLE: Final = "workload is inadmissible and can't be added to a LocalQueue"
 NO_LOCAL_QUEUE: Final = "localQueue doesn't exist or inactive"
 PARENT: Final = "it is a parent: only its variants are admitted"
-"""Kueue's messages of a workload that it puts in no queue; of a parent it has none."""
+"""Kueue's messages on a workload that it puts in no queue; on a parent it has none."""
 
 
 Class = tuple[object, ...]
@@ -43,7 +43,7 @@ Class = tuple[object, ...]
 class Progress(NamedTuple):
     """How far the walks over the flavors of a workload came: Kueue's ``LastAssignment``.
 
-    ``cycle`` numbers the cycle that noted it; ``generation`` is the ClusterQueue's then.
+    ``cycle`` numbers the cycle that noted it; ``generation`` is the ClusterQueue's at that time.
     """
 
     tried: Tried
@@ -56,7 +56,7 @@ class Progress(NamedTuple):
         return any(place != LAST for places in self.tried for place in places.values())
 
     def is_outdated(self, cycle: int, generation: int, configuration: Configuration) -> bool:
-        """Say whether the walks begin anew: something was given back since, and it is old."""
+        """Say whether the walks begin anew: holders changed since and, with a gate, it is old."""
         if configuration.gate("FlavorFungibilityPreserveScanProgress") and cycle - self.cycle <= 1:
             return False
         return generation > self.generation
@@ -65,7 +65,7 @@ class Progress(NamedTuple):
 class Pending:
     """A workload in a queue, and what the scheduler remembers of it from cycle to cycle.
 
-    ``past`` is what its LocalQueue used, 0 where its ClusterQueue does not order by that.
+    ``past`` is the past use of its LocalQueue, 0 where its ClusterQueue does not order by that.
     """
 
     def __init__(self, state: State, snapshot: Snapshot, workload: Workload, queue: int) -> None:
@@ -79,12 +79,12 @@ class Pending:
 
     @cached_property
     def preemptor(self) -> Preemptor:
-        """What wants in, and where."""
+        """The workload as a preemptor in its ClusterQueue."""
         return as_preemptor(self._state, self._snapshot, self.workload)
 
     @cached_property
     def kind(self) -> Class:
-        """What it shares with all workloads which the scheduler cannot tell from it."""
+        """A key that is equal for all workloads that the scheduler cannot tell from this one."""
         state, namespace = self._state, self.workload.metadata.namespace
         defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
         pod_sets = tuple(
@@ -106,9 +106,9 @@ class Waiting:
     """The workloads of one ClusterQueue: ``active`` in queue order, and those that are parked.
 
     ``strict`` says that the strategy is StrictFIFO. ``preemptor`` is the key of the workload that
-    preempted last, until it is admitted. ``bulk`` has the kinds that were parked together, but in
-    a strict queue: what comes later and is alike is parked at once.
-    ``generation`` counts the changes of what holds quota in the ClusterQueue.
+    preempted last, until it is admitted. ``bulk`` has the kinds that were parked together, never in
+    a strict queue: a later workload of such a kind is parked at once.
+    ``generation`` counts the changes of the holders in the ClusterQueue.
     """
 
     strict: bool
@@ -127,7 +127,7 @@ class Waiting:
     def head(self) -> Pending | None:
         """The first active workload.
 
-        Admission fair sharing comes first: less past use is before the sticky preemptor.
+        Past use comes first: a workload with less past use is before the sticky preemptor.
         """
         first, sticky = next(iter(self.active), None), self.sticky
         if first is None or sticky is None:
@@ -135,21 +135,21 @@ class Waiting:
         return next((p for p in self.active if p.key == sticky and p.past <= first.past), first)
 
     def put(self, pending: Pending) -> None:
-        """Put a workload among the active ones, where it belongs."""
+        """Put a workload among the active workloads, in queue order."""
         insort(self.active, pending, key=lambda one: (one.past, one.order))
 
     def enqueue(self, pending: Pending, now: datetime) -> None:
         """Take in a workload that was not in the queue before."""
-        # The kind is worked out only where some are parked: it looks at every container.
+        # The kind is worked out only where ``bulk`` has any: that looks at every container.
         if not backoff_expired(pending.workload, now) or (self.bulk and pending.kind in self.bulk):
             self.parked.append(pending)
         else:
             self.put(pending)
 
     def wake(self, may_leave: Callable[[Pending], bool]) -> bool:
-        """Let the parked compete again, those that may; say whether anything changed."""
+        """Let parked workloads that ``may_leave`` compete again; say whether anything changed."""
         woken = [pending for pending in self.parked if may_leave(pending)]
-        # Newcomers alike are no longer parked at once, so that a change of these alone counts.
+        # New workloads of these kinds are no longer parked at once: that alone is a change, too.
         changed = bool(woken or self.bulk)
         self.bulk.clear()
         if woken:
@@ -159,15 +159,15 @@ class Waiting:
         return changed
 
     def in_order(self) -> list[Pending]:
-        """Return the active workloads as they come to be heads."""
+        """Return the active workloads in the order in which they become heads."""
         sticky = self.sticky
         return sorted(self.active, key=lambda one: (one.past, one.key != sticky, one.order))
 
 
 def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
-    """Return who waits in every ClusterQueue, by node, in the order of the dump.
+    """Return the waiting workloads of every ClusterQueue, by node, in the order of the dump.
 
-    A workload whose LocalQueue is not there or stopped, or points nowhere, waits in none.
+    A workload whose LocalQueue is missing or stopped, or points nowhere, waits in no queue.
     """
     queues = {
         node: Waiting(strict=queue.spec.queueing_strategy == "StrictFIFO")
@@ -184,7 +184,7 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
 def not_queued(workload: Workload, snapshot: Snapshot, leading: LeadingTo) -> str:
     """Say why a workload stands in no queue, in Kueue's words; empty if it stands in one.
 
-    ``leading`` says where open LocalQueues lead to.
+    ``leading`` maps open LocalQueues to the ClusterQueues that they name.
     """
     if not _is_admissible(workload, snapshot.configuration):
         return INADMISSIBLE
@@ -209,7 +209,7 @@ def leading_to(state: State) -> LeadingTo:
 
 
 def open_queues(state: State, snapshot: Snapshot) -> dict[tuple[str, str], int]:
-    """Return the node behind every LocalQueue (namespace, name) that is open and points to one."""
+    """Return the ClusterQueue node behind every open LocalQueue (namespace, name) that has one."""
     return {
         local: snapshot.node_of[name]
         for local, name in leading_to(state).items()
@@ -226,7 +226,7 @@ def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int,
 
 
 def is_queued(workload: Workload, snapshot: Snapshot, queue: int) -> bool:
-    """Say whether a workload may stand in a queue at all, that of the node ``queue``."""
+    """Say whether a workload may stand at all in the ClusterQueue of the node ``queue``."""
     concurrent = is_concurrent(snapshot.queues[queue], snapshot.configuration)
     if not _is_admissible(workload, snapshot.configuration):
         return False

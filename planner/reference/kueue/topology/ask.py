@@ -30,7 +30,7 @@ class Manner(Enum):
 class Ask(Struct, frozen=True):
     """A podset that is to be placed on the nodes of one flavor.
 
-    ``own`` is what one pod asks for in Kueue's units, ``amounts`` with its one of ``pods``.
+    ``own`` is what one pod asks for in Kueue's units, ``amounts`` adds its one of ``pods``.
     ``request`` is absent where placement is implied. ``workload`` is the key of the workload,
     ``uid`` its UID.
     """
@@ -51,15 +51,15 @@ class Ask(Struct, frozen=True):
 
     @property
     def group(self) -> str:
-        """The group of podsets that are placed together; empty where it is alone."""
+        """The group of podsets that are placed together; empty for a podset without a group."""
         return self.request.pod_set_group_name if self.request else ""
 
 
 class Aim(NamedTuple):
     """A request in the terms of one tree: places of levels, sizes of slices.
 
-    ``level`` is R of the page, ``slice_level`` S; ``layers`` says for levels below S by which
-    sizes their pods come; ``constraints`` are the layers as they were written, outer first.
+    ``level`` is R of §5.1, ``slice_level`` S; ``layers`` has for levels below S the size of which
+    a domain's pods are a multiple; ``constraints`` are the layers as written, the outer one first.
     """
 
     level: int
@@ -117,7 +117,7 @@ def has_levels(request: TopologyRequest, levels: Sequence[str]) -> bool:
 
 
 def aim_of(ask: Ask, tree: FlavorTree) -> Aim | Misfit:
-    """Bring a request into the terms of a tree (§5.1)."""
+    """Return a request in the terms of a tree, or why it has no meaning there (§5.1)."""
     constraints = constraints_of(ask.request)
     size = constraints[0].size if constraints else 1
     if size <= 0:
@@ -142,7 +142,7 @@ def aim_of(ask: Ask, tree: FlavorTree) -> Aim | Misfit:
 def _layers(
     tree: FlavorTree, constraints: Sequence[SliceConstraint], slice_level: int
 ) -> dict[int, int] | Misfit:
-    """Return by which sizes pods come on the levels below those of the outer slices."""
+    """Return for levels below the outer slices the size of which a domain's pods are a multiple."""
     layers: dict[int, int] = {}
     above = slice_level
     for outer, inner in pairwise(constraints):

@@ -1,4 +1,4 @@
-"""Flavor assignment with placement: which podsets are placed where, and what that makes of a fit.
+"""Flavor assignment with placement: which podsets are placed where, and the mode after that.
 
 Source: docs/semantics/kueue-topology.md §3, §6 and §9; kueue ff69552e
 pkg/scheduler/flavorassigner/tas_flavorassigner.go, flavorassigner.go ``assignFlavors``,
@@ -23,7 +23,7 @@ from planner.state.kueue_workload import PodSet
 from planner.state.queues import ResourceGroup
 
 if TYPE_CHECKING:
-    # Most states place no pods on nodes: what does so is loaded where somebody asks for it.
+    # Most states place no pods on nodes: these modules are loaded only where pods are placed.
     from planner.reference.kueue.topology.ask import Ask
     from planner.reference.kueue.topology.find import Placement, Placer
 
@@ -37,7 +37,7 @@ class Settled:
 
     ``placements`` are by podset, ``delayed`` the podsets that are placed in a later pass;
     ``against`` says per podset in Kueue's words why it fits on no nodes, ``reason`` is Kueue's
-    where that makes it NoFit. ``failed`` is what Kueue says where it cannot even try.
+    reason where that makes it NoFit. ``failed`` is Kueue's message where it cannot even try.
     """
 
     pod_sets: list[PodSetFlavors]
@@ -50,7 +50,7 @@ class Settled:
 
 
 class _Asked(NamedTuple):
-    """What the podsets of an assignment ask of nodes; ``wrong`` names one that has no flavor."""
+    """What podsets ask of nodes; ``wrong`` is a podset without a single flavor for it, and why."""
 
     asks: list[Ask]
     delayed: frozenset[str]
@@ -69,12 +69,12 @@ class Placing:
 
     @cached_property
     def occupancy(self) -> Occupancy:
-        """What is left on the nodes, to be changed while it is searched."""
+        """What is left on the nodes; searches change it, and restore it at their end."""
         return occupied(self._snapshot)
 
     @cached_property
     def placer(self) -> Placer:
-        """What places the podsets."""
+        """The placer of the podsets on ``occupancy``."""
         from planner.reference.kueue.topology.find import Placer  # noqa: PLC0415 - as above
 
         return Placer(self._topologies, self.occupancy)
@@ -87,7 +87,7 @@ class Placing:
         if not topologies.looked_at or not any(topologies.is_placed(p, queue) for p in pod_sets):
             return None
         if topologies.missing(queue) and not topologies.leaves_it_to_workers(queue):
-            return None  # the cluster has them: Kueue calls the queue active
+            return None  # only the dump lacks topologies: Kueue calls the queue active
         return cls(snapshot, preemptor, chance)
 
     def settle(
@@ -95,8 +95,8 @@ class Placing:
     ) -> Settled:
         """Place the podsets of an assignment that quota does not forbid (§3.3).
 
-        ``short`` names those of which there is something to say already. Where pods are placed at
-        will, nothing follows from what Kueue's placement finds in a cluster without its pods.
+        ``short`` names podsets on which Kueue has a message already. Where pods are placed at will,
+        a failure of Kueue's placement in a cluster without its pods has no consequence.
         """
         if not self._topologies.on:
             return Settled(list(pod_sets), mode)
@@ -114,27 +114,27 @@ class Placing:
             if found.fits:
                 settled.placements = found.placements
                 return settled
-            # The podset that Kueue names: any that failed, at random (§3.3).
+            # The podset that Kueue names: any podset that failed, at random (§3.3).
             name = self._chance.pick(list(found.against))
             settled.mode = "Preempt"
             settled.against[name] = found.against[name]
             self._turn(settled, [name], "Preempt")
         if settled.mode == "Preempt":
             found = self.placer.find(asked.asks, empty=True, explain=True)
-            # All that is placed counts as contested from here on, also what fits in quota:
-            # whoever holds any of it may be on the nodes that are needed (§3.3).
+            # Every fr of placed podsets is contested from here on, also where it fits in quota:
+            # holders of it may be on the nodes that are needed (§3.3).
             if found.fits or self._topologies.at_will:
                 self._turn(settled, [ask.name for ask in asked.asks], "Preempt")
                 return settled
             name = self._chance.pick(list(found.against))
             settled.mode = "NoFit"
-            # Kueue writes nothing of this failure, and has a reason only where it wrote before.
+            # Kueue writes no message on this failure, and a reason only where it has one already.
             settled.reason = FAILED if name in short or name in settled.against else ""
             self._turn(settled, [name], "NoFit")
         return settled
 
     def _turn(self, settled: Settled, names: Iterable[str], mode: Mode) -> None:
-        """Give all resources of podsets a mode; those of one group share what they have."""
+        """Give all resources of podsets a mode; podsets of one group share resource entries."""
         group_of = {pods.name: pods.group for pods in self._preemptor.workload.spec.pod_sets}
         changed = {"mode": mode}
         for name in names:
@@ -177,7 +177,7 @@ class Placing:
         return _Asked(asks, frozenset(delayed))
 
     def ask(self, spec: PodSet, count: int, flavor: str) -> Ask:
-        """Return what so many pods of a podset ask of the nodes of a flavor."""
+        """Return what ``count`` pods of a podset ask of the nodes of a flavor."""
         from planner.reference.kueue.topology.ask import Ask, pod_of  # noqa: PLC0415 - as above
 
         workload, pod = self._preemptor.workload, spec.template.spec
@@ -193,7 +193,7 @@ class Placing:
         )
 
     def test(self, assignment: Assignment) -> PlaceTest | None:
-        """Return what tests at each step of a search whether the podsets have a place."""
+        """Return the test for each step of a search whether the podsets have a place."""
         return self._test(assignment) if self._topologies.on else None
 
     def _test(self, assignment: Assignment) -> PlaceTest | None:
@@ -201,15 +201,15 @@ class Placing:
         return PlaceTest(self, tuple(asked.asks)) if asked.asks and not asked.wrong else None
 
     def is_given_up(self, assignment: Assignment) -> bool:
-        """Say whether Kueue looks for nobody: without its own pods there is no place either (§3.3).
+        """Say whether Kueue searches no targets: even without its pods there is no place (§3.3).
 
-        Flavors that it would never assign are there only where pods may be placed at will.
+        Only where pods may be placed at will are there flavors that Kueue would never assign.
         """
         test = self.test(assignment) if self._topologies.at_will else None
         return test is not None and not self.placer.find(test.asks, empty=True).fits
 
     def final(self, assignment: Assignment, targets: Iterable[Admitted]) -> Mapping[str, Placement]:
-        """Return where the podsets go once the targets are gone; without any, perhaps (§6.1)."""
+        """Return the places of the podsets once the targets, if any, are removed (§6.1)."""
         test = self._test(assignment)
         if test is None:
             return {}
@@ -223,13 +223,13 @@ class Placing:
         return found.placements if found.fits else {}
 
     def moved_by(self, workload: Admitted) -> list[Taken]:
-        """Return what a workload gives back when it goes."""
+        """Return the places that a workload gives back when it is removed."""
         queue = self._snapshot.queues[workload.queue]
         return self._topologies.moved_by(workload.workload, queue)
 
 
 class PlaceTest(NamedTuple):
-    """Whether podsets have a place on what a search has left so far."""
+    """The test whether podsets have a place on nodes as a search has left them so far."""
 
     placing: Placing
     asks: tuple[Ask, ...]
@@ -249,7 +249,7 @@ class PlaceTest(NamedTuple):
 
 
 def occupied(snapshot: Snapshot) -> Occupancy:
-    """Return what is left on the nodes, as a copy; outside a cycle nothing was evaluated yet."""
+    """Return a copy of what is left on the nodes; outside a cycle no podset is ``scored`` yet."""
     if snapshot.placed is not None:
         return snapshot.placed.copy()
     return snapshot.topologies.occupancy.afresh()
@@ -267,7 +267,7 @@ def why_unsuited(
         return ""
     request = pods.topology_request
     if topologies.missing(queue):
-        return ""  # the cluster has them: Kueue calls the queue active
+        return ""  # only the dump lacks topologies: Kueue calls the queue active
     if request is None or not request.is_explicit:
         if flavor not in topologies.flavors or topologies.is_placing_only(queue):
             return ""

@@ -28,9 +28,9 @@ from planner.reference.kueue.topology.slots import (
 
 
 class Placement(NamedTuple):
-    """Where the pods of a podset are to go: the domains in order, each with its pods.
+    """Where the pods of a podset are placed: the domains in order, each with its pod count.
 
-    ``own`` is what one pod asks for, ``amounts`` with its one of ``pods``.
+    ``own`` is what one pod asks for, ``amounts`` adds its one of ``pods``.
     """
 
     flavor: str
@@ -41,12 +41,12 @@ class Placement(NamedTuple):
 
     @property
     def leaves(self) -> tuple[tuple[str, int], ...]:
-        """The ids of the leaves with their pods."""
+        """The ids of the leaves with their pod counts."""
         return tuple((",".join(values), count) for values, count in self.domains)
 
     @property
     def taken(self) -> list[Taken]:
-        """What the pods take."""
+        """What the pods take of the leaves."""
         return [
             Taken(self.flavor, leaf, {name: one * count for name, one in self.amounts.items()})
             for leaf, count in self.leaves
@@ -55,7 +55,7 @@ class Placement(NamedTuple):
 
 @dataclass(slots=True)
 class Found:
-    """The placements by podset, and for each podset that has none why, in Kueue's words."""
+    """The placements by podset, and for a podset without one the reason, in Kueue's words."""
 
     placements: dict[str, Placement] = field(default_factory=dict)
     against: dict[str, str] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Found:
 
 @dataclass(slots=True)
 class _Standing:
-    """What is known of a group of podsets on a tree, and up to where of the log."""
+    """The counts for a group of podsets on a tree; ``seen`` entries of the log are in them."""
 
     aim: Aim
     counts: LeafCounts
@@ -77,7 +77,7 @@ class _Standing:
 
 
 class Placer:
-    """Places podsets on what is left at the moment; ``occupancy`` is looked at, not changed."""
+    """Places podsets on what is left at the moment; of ``occupancy`` only ``scored`` is changed."""
 
     def __init__(self, topologies: Topologies, occupancy: Occupancy) -> None:
         self.topologies = topologies
@@ -92,8 +92,8 @@ class Placer:
     def fits(self, asks: Sequence[Ask]) -> bool:
         """Say whether all podsets have a place.
 
-        For one alone that is known without placing it: the procedure finds a place if there is
-        room at all (§7). Of several, each needs that, but the first takes its place without regard
+        A single podset need not be placed for that: the procedure finds a place if there is room at
+        all (§7). Of several podsets each needs room, but the first takes its place without regard
         for the others.
         """
         if self._scores or self._manners.balanced:
@@ -108,8 +108,8 @@ class Placer:
     def find(self, asks: Sequence[Ask], *, empty: bool = False, explain: bool = False) -> Found:
         """Place podsets, given in the order of the spec, in Kueue's order.
 
-        ``empty`` says that all pods that Kueue placed are ignored, ``explain`` that somebody wants
-        to know why nothing is found.
+        ``empty`` says that all pods that Kueue placed are ignored, ``explain`` that the result has
+        to say why podsets have no place.
         """
         found = Found()
         shared: dict[str, dict[str, int]] = {}
@@ -161,7 +161,7 @@ class Placer:
         standing = self._standing(tree, workers, leader, empty=empty)
         if isinstance(standing, Misfit):
             return standing
-        # What the leaves are worth; for a workload with a UID only once (§10).
+        # The scores of the leaves; for a workload with a UID they count only once (§10).
         scores, key = None, (workers.uid, workers.name, tree.flavor)
         if self._scores and not (workers.uid and key in self.occupancy.scored):
             self.occupancy.scored.add(key)
@@ -187,7 +187,7 @@ class Placer:
     def _standing(
         self, tree: FlavorTree, workers: Ask, leader: Ask | None, *, empty: bool
     ) -> _Standing | Misfit:
-        """Return the counts of a group, brought up to date where only some leaves changed."""
+        """Return the counts of a group, brought up to date for the leaves that changed."""
         key = tree.flavor, workers.name, workers.count, leader and leader.name, empty
         known = self._standings.get(key)
         log = self.occupancy.log[tree.flavor]
@@ -220,7 +220,7 @@ def still_fits(occupancy: Occupancy, placement: Placement) -> bool:
 
     What a pod takes of ``pods`` is not counted here.
     """
-    if not placement.own:  # Kueue counts nothing where nothing is asked for
+    if not placement.own:  # for Kueue no pod fits where nothing is asked for
         return not placement.leaves
     tree = occupancy.trees[placement.flavor]
     wanted = columns(tree, placement.own)
@@ -234,7 +234,7 @@ def still_fits(occupancy: Occupancy, placement: Placement) -> bool:
 def groups_by_flavor(asks: Sequence[Ask]) -> Iterator[tuple[str, list[Ask]]]:
     """Yield the groups of podsets, flavor by flavor by name, in order of first appearance.
 
-    A podset without a group is alone.
+    A podset without a group is a group of its own.
     """
     for flavor in sorted({ask.flavor for ask in asks}):
         groups: dict[str, list[Ask]] = {}
@@ -246,16 +246,16 @@ def groups_by_flavor(asks: Sequence[Ask]) -> Iterator[tuple[str, list[Ask]]]:
 
 
 def roles_in(group: Sequence[Ask]) -> tuple[Ask, Ask | None]:
-    """Return the workers and the leader: the podset with more pods is the one of the workers."""
+    """Return the workers and the leader: the workers are the podset with more pods."""
     if len(group) == 1:
         return group[0], None
     workers, leader = group[0], group[1]
-    # With equal counts the first in the spec is the worker; groups of more the API refuses (§4).
+    # With equal counts the workers come first in the spec; the API refuses larger groups (§4).
     return (leader, workers) if leader.count > workers.count else (workers, leader)
 
 
 def not_enough(tree: FlavorTree, aim: Aim, count: int, short: Short, excluded: Counter[str]) -> str:
-    """Say how much fits of what is wanted, and which nodes are left out."""
+    """Return Kueue's message: how much of the request fits, and which nodes are left out."""
     wanted, unit = count // aim.size, "slice(s)" if aim.size > 1 else "pod(s)"
     if short.layers:
         each = (

@@ -36,7 +36,7 @@ class Manners(NamedTuple):
 
 
 class Short(NamedTuple):
-    """So many of the slices that are wanted fit, and so many of each layer of slices."""
+    """Not enough room: how many of the wanted slices fit, and how many slices of each layer."""
 
     fits: int
     layers: tuple[int, ...] = ()
@@ -51,7 +51,7 @@ def place(  # noqa: PLR0913, PLR0917 - what a placement depends on
     manners: Manners,
     scores: Sequence[int] | None = None,
 ) -> Chosen | Misfit | Short:
-    """Place the pods of a podset, and the one of its leader, where Kueue would.
+    """Place the pods of a podset, and the pod of its leader, where Kueue would.
 
     ``Short`` is returned where there is not enough room, ``Misfit`` where there is no domain.
     """
@@ -81,7 +81,7 @@ class _Placement:
         self.need = count // aim.size
 
     def fitting(self, by_level: Sequence[Sequence[Domain]], level: int) -> list[Domain] | Short:
-        """Choose the domains, all of one level, that take everything (§5.4)."""
+        """Choose the domains, all of one level, that take all slices and the leader (§5.4)."""
         ds = self.orders.with_leader(by_level[level])
         one = self._one(ds)
         if one is not None:
@@ -97,13 +97,13 @@ class _Placement:
         return several
 
     def _one(self, ds: Sequence[Domain]) -> Domain | None:
-        """Return the domain that takes everything alone, if there is one."""
+        """Return the domain that takes all slices and the leader alone, if there is one."""
         leader, need, orders = self.leader, self.need, self.orders
         for domain in () if orders.best_fit else ds:
             enough = domain.amount(slices=True, leader=leader > 0) >= need
             if domain.lead >= leader and enough:
                 return domain
-        # Where what pods prefer comes first, one behind may do; only a required level needs it.
+        # Where preferences come first, a later domain may do; only a required level tries it.
         behind = len(ds) if orders.scored and self.aim.manner is Manner.REQUIRED else 1
         for position in range(behind):
             if ds[position].slices_l >= need and ds[position].lead >= leader:
@@ -113,7 +113,7 @@ class _Placement:
         return None
 
     def _layers(self, some: Sequence[Domain]) -> tuple[int, ...]:
-        """Return how many slices of each layer there are below some domains, where there are any.
+        """Return how many slices of each layer fit below these domains; empty without inner layers.
 
         Kueue's own numbers of inner layers are sometimes smaller; they are in messages only.
         """
@@ -160,7 +160,7 @@ class _Placement:
         if not chosen_by_balance:
             fit = self._take(fit, self.count, self.leader, aim.size, slices=True)
             for _ in range(start[0].level if start else depth, min(depth, aim.slice_level)):
-                # Here all children compete at once, below the slices' level those of one domain.
+                # Here all children compete at once, below the slices' level those of each domain.
                 below = self.orders.plain([child for domain in fit for child in domain.children])
                 fit = self._take(below, self.count, self.leader, aim.size, slices=True)
         for level in range(fit[0].level if fit else depth, depth):
@@ -170,7 +170,7 @@ class _Placement:
                 children = self.orders.plain(domain.children)
                 if size > 1:
                     for child in children:
-                        # After sorting: the order is still that of the counts from below.
+                        # Set after sorting: the order is still that of the counts from below.
                         child.slices = child.pods // size
                         child.slices_l = child.pods_l // size
                 pods, lead = domain.pods, domain.lead
@@ -211,7 +211,7 @@ class _Placement:
 def leader_first(
     some: Sequence[Domain], count: int, leader: int, size: int, *, slices: bool
 ) -> list[Domain]:
-    """Bring a domain to the front that takes the leader and leaves enough for the others."""
+    """Bring a domain to the front that takes the leader and leaves room enough for all pods."""
     ds = list(some)
     if leader == 0 or len(ds) < 2:  # noqa: PLR2004 - one alone is in front
         return ds
@@ -229,7 +229,7 @@ _BALANCED: Final = Orders(best_fit=True)
 
 
 class _Greedy(NamedTuple):
-    """How many domains a greedy choice uses, and the last ones, with and without the leader."""
+    """How many domains a greedy choice uses, and the last one taken for the leader, and without."""
 
     number: int
     last_leader: Domain | None
@@ -237,7 +237,7 @@ class _Greedy(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """The best threshold so far, and the domains that keep it."""
+    """The best threshold so far, how many domains it uses, and the set of domains pruned to it."""
 
     threshold: int
     number: int
@@ -245,7 +245,7 @@ class _Choice(NamedTuple):
 
 
 class Balance(Struct, frozen=True):
-    """Chooses the domains from which pods are spread: ``need`` slices, and as many leaders."""
+    """Chooses the domains from which pods are spread: ``need`` slices and ``leader`` leaders."""
 
     aim: Aim
     need: int
@@ -282,7 +282,7 @@ class Balance(Struct, frozen=True):
         return self._shared_out(found, best.threshold)
 
     def _better(self, some: Sequence[Domain], best: _Choice) -> _Choice:
-        """Return the choice from a set of domains, where it is better than the one so far."""
+        """Return the choice from a set of domains, or the best so far where that is better."""
         thresholds = self._thresholds(some)
         if thresholds is None or thresholds[0] < best.threshold:
             return best
@@ -301,14 +301,14 @@ class Balance(Struct, frozen=True):
         return best
 
     def _thresholds(self, some: Sequence[Domain]) -> tuple[int, int] | None:
-        """Return how many slices each domain can have at least, and what is tried if not."""
-        # The domains among which slices are shared: the children above slices' level.
+        """Return how many slices each domain can have at least, and a lower number to try next."""
+        # The domains among which slices are shared: above the slices' level the children.
         above = self.aim.level < self.aim.slice_level
         served = [child for domain in some for child in domain.children] if above else some
         greedy = self._greedy(served)
         if greedy is None:
             return None
-        # No slice asked for uses no domain, and this divides by zero: Kueue panics there (§10.1).
+        # Without slices no domain is used, and this divides by zero: Kueue panics there (§10.1).
         least = self.need // greedy.number
         if greedy.last_leader is not None:
             least = min(least, greedy.last_leader.slices_l)
@@ -319,7 +319,7 @@ class Balance(Struct, frozen=True):
         return least, least
 
     def _pruned(self, some: Sequence[Domain], least: int) -> tuple[list[Domain], _Greedy | None]:
-        """Return copies of domains without those that take less, and what is chosen of them."""
+        """Return copies of domains, emptied where they take less, and the greedy choice of them."""
         fresh = [domain.copy() for domain in some]
         # Empty all domains, of two levels, that take fewer slices.
         for domain in fresh:
@@ -333,7 +333,7 @@ class Balance(Struct, frozen=True):
         return fresh, self._greedy(fresh)
 
     def _greedy(self, some: Sequence[Domain]) -> _Greedy | None:
-        """Take domains, the largest first, until all is served; ``None`` where it is not."""
+        """Take domains, the largest first, until slices and leader fit; ``None`` if they do not."""
         leader, rest = self.leader, self.need
         number = position = 0
         last_leader = last = None
@@ -362,7 +362,7 @@ class Balance(Struct, frozen=True):
             _empty(domain, whole=False)
 
     def _optimal(self, some: Sequence[Domain], *, by_entropy: bool) -> list[Domain] | None:
-        """Return the fewest domains that serve all with the fewest pods to spare."""
+        """Return the fewest domains that take all slices, with the fewest pods to spare."""
         greedy = self._greedy(some)
         if greedy is None:
             return None
@@ -381,7 +381,7 @@ class Balance(Struct, frozen=True):
                 into, before = tables[number], tables[number - 1]
                 for leaders, pods in sorted(before):
                     if leaders <= 0 and pods <= 0:
-                        continue  # it would add nothing
+                        continue  # another domain would add nothing
                     chosen = before[leaders, pods]
                     if leaders > 0 and domain.lead > 0:
                         key = leaders - domain.lead, pods - domain.pods_l
@@ -393,7 +393,7 @@ class Balance(Struct, frozen=True):
         return tables[most][0, max(served)] if served else None
 
     def _shared_out(self, found: Sequence[Domain], least: int) -> list[Domain] | None:
-        """Give each domain its least, and the rest to the first that take it."""
+        """Give each domain ``least`` slices, and the rest to the first domains that take it."""
         extra = self.need - len(found) * least
         out = _BALANCED.with_leader(found)
         for position, domain in enumerate(out):
@@ -410,7 +410,7 @@ class Balance(Struct, frozen=True):
 
 
 def _empty(domain: Domain, *, whole: bool) -> None:
-    """Take from a domain and all below it what it takes, or only what it takes with a leader."""
+    """Set to 0 what a domain and all below it take, or only what they take with a leader."""
     domain.pods_l = domain.slices_l = domain.lead = 0
     if whole:
         domain.pods = domain.slices = 0
@@ -419,7 +419,7 @@ def _empty(domain: Domain, *, whole: bool) -> None:
 
 
 def _entropy(some: Sequence[Domain]) -> float:
-    """Return how evenly pods are spread, in bits."""
+    """Return the entropy of the pods over domains, in bits: more is more evenly spread."""
     total = sum(domain.pods for domain in some)
     shares = (domain.pods / total for domain in some if domain.pods > 0)
     return -sum(share * log2(share) for share in shares)

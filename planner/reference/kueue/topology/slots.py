@@ -1,9 +1,9 @@
 """How many pods of a shape each leaf and each domain takes, and whether there is room at all.
 
-A search takes away one workload after the other, each of which frees a few leaves: that there is
-room is kept up to date leaf by leaf. It is necessary: where it says no, nothing is placed. One
-podset, or one group of workers and their leader, has a place if and only if one domain at the level
-that it requires, or else all together, hold as many slices as it wants.
+A search removes one workload after the other, each of which frees a few leaves: whether there is
+room is kept up to date leaf by leaf. Room is necessary: without it nothing is placed. One podset,
+or one group of workers and their leader, has a place if and only if one domain at the level that it
+requires, or else all domains together, hold as many slices as it wants.
 
 Source: docs/semantics/kueue-topology.md §4.1, §5.2, §5.3, §7 and §10; kueue ff69552e
 pkg/cache/scheduler/tas_flavor_snapshot.go ``fillLeafCounts``, ``fillInCountsHelper``,
@@ -28,11 +28,11 @@ from planner.state.kueue_topology import Node
 from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, Toleration
 
 MOST: Final = 2**31 - 1
-"""As many pods as Kueue can count."""
+"""The most pods that Kueue can count."""
 
 Amounts = Mapping[str, int]
 Columns = Sequence[tuple[int | None, int]]
-"""What is asked for by columns of a tree; a resource that no node has is in none."""
+"""A request by columns of a tree; the column is None for a resource that no node has."""
 
 
 class LeafCounts:
@@ -57,7 +57,7 @@ class LeafCounts:
         self._workers: Final = columns(tree, workers.amounts)
         self._leader: Final = None if leader is None else columns(tree, leader.amounts)
         self.pods: Final = [0] * len(rows)
-        # One list for both where there is no leader: what is counted once holds for either.
+        # One list for both where there is no leader: the counts are the same.
         self.with_leader: Final = self.pods if leader is None else [0] * len(rows)
         self.lead: Final = [0] * len(rows)
         for leaf, row in enumerate(rows):
@@ -70,7 +70,7 @@ class LeafCounts:
             self.count(leaf, self._rows[leaf])
 
     def without(self, assumed: Mapping[str, Amounts]) -> LeafCounts:
-        """Return the counts with what earlier podsets were given on some leaves (by id)."""
+        """Return the counts after earlier podsets took what is ``assumed``, by id of the leaf."""
         leaf_of = self._tree.leaf_of
         here = [(leaf_of[name], assumed[name]) for name in assumed if name in leaf_of]
         if not here:
@@ -91,7 +91,7 @@ class LeafCounts:
         return other
 
     def count(self, leaf: int, row: Sequence[int]) -> None:
-        """Count what a leaf takes that has so much left."""
+        """Count what a leaf takes where ``row`` is left on it."""
         self.pods[leaf] = slots(self._workers, row)
         if self._leader is not None:
             # One pod, whatever the leader's count says: the API has it be 1 (§4).
@@ -106,12 +106,12 @@ class LeafCounts:
 
 
 def columns(tree: FlavorTree, amounts: Amounts) -> Columns:
-    """Return what is asked for by columns; what is 0 limits nothing."""
+    """Return a request by columns, without amounts of 0, which limit nothing."""
     return [(tree.column_of.get(name), amount) for name, amount in amounts.items() if amount]
 
 
 def slots(wanted: Columns, row: Sequence[int]) -> int:
-    """Return how many times something fits into what is left of a leaf."""
+    """Return how many times a request fits into what is left of a leaf."""
     least = MOST
     for column, amount in wanted:
         if column is None:
@@ -124,9 +124,9 @@ def slots(wanted: Columns, row: Sequence[int]) -> int:
 
 
 class Qualification:
-    """Which leaves may take the pods of a podset at all, and why others may not.
+    """Which leaves may take the pods of a podset at all, and why other leaves may not.
 
-    Only where leaves are nodes does anything of this count.
+    Where leaves are not nodes, every leaf qualifies.
     """
 
     def __init__(self, tree: FlavorTree, pod: PodSpec, tolerations: Sequence[Toleration]) -> None:
@@ -151,7 +151,7 @@ class Qualification:
         return "" if meeting else "affinity"
 
     def scores(self) -> list[int] | None:
-        """Return what the leaves are worth by preferences; ``None`` where nothing is preferred."""
+        """Return the scores of the leaves by the pod's preferences; ``None`` if it has none."""
         affinity = self._pod.affinity.node_affinity if self._pod.affinity else None
         if affinity is None or not affinity.preferred or not self._tree.ends_in_host:
             return None
@@ -162,7 +162,7 @@ class Qualification:
 
 
 def meets_term(term: NodeSelectorTerm, node: Node) -> bool:
-    """Say whether a node meets all rows of a term; one without rows is met by none."""
+    """Say whether a node meets all rows of a term; no node meets a term without rows."""
     if not term.match_expressions and not term.match_fields:
         return False
     labels = node.metadata.labels
@@ -174,7 +174,7 @@ def meets_term(term: NodeSelectorTerm, node: Node) -> bool:
 
 
 def _meets_name(row: SelectorRequirement, name: str) -> bool:
-    """Compare with the name of a node, the only field that there is; Kubernetes takes one value."""
+    """Say whether a node's name, the only field there is, meets a row; it must have one value."""
     if row.key != "metadata.name" or len(row.values) != 1:
         return False
     if row.operator == "In":
@@ -189,7 +189,7 @@ def excluded(
     ask: Ask,
     assumed: Mapping[str, Amounts],
 ) -> Counter[str]:
-    """Count the leaves that take no pod at all, by why: the first resource by name that lacks."""
+    """Count the leaves that take no pod, by reason; of short resources the first by name counts."""
     found: Counter[str] = Counter()
     for leaf, row in enumerate(rows):
         if qualification.against[leaf]:
@@ -207,10 +207,10 @@ def excluded(
 
 @dataclass(slots=True, eq=False)
 class Domain:
-    """A domain while pods are placed: first what it takes, and in the end what it was given.
+    """A domain while pods are placed: first what it can take, in the end what it was given.
 
-    ``rank`` is its place among those of its level, by level values; ``pods_l``, ``slices_l`` are
-    what it takes besides the leader, ``lead`` how many leaders.
+    ``rank`` is its place in its level, by level values; ``pods_l``, ``slices_l`` are what it takes
+    besides the leader, ``lead`` how many leaders it takes.
     """
 
     level: int
@@ -224,13 +224,13 @@ class Domain:
     score: int = 0
 
     def amount(self, *, slices: bool, leader: bool) -> int:
-        """Return how many slices, or else pods, it takes, perhaps besides the leader."""
+        """Return how many slices, or else pods, the domain takes, perhaps besides the leader."""
         if slices:
             return self.slices_l if leader else self.slices
         return self.pods_l if leader else self.pods
 
     def copy(self) -> Domain:
-        """Return a copy of it and of everything below."""
+        """Return a copy of the domain and of all domains below it."""
         children = [child.copy() for child in self.children]
         own = self.pods, self.pods_l, self.slices, self.slices_l, self.lead, self.score
         return Domain(self.level, self.rank, children, *own)
@@ -265,7 +265,7 @@ def domains_of(
 
 
 def sum_up(domain: Domain, aim: Aim, layer: int, *, leader: bool) -> None:
-    """Add up what the children of a domain take; ``layer`` is by which size their pods count."""
+    """Add up what the children of a domain take; their pods count in multiples of ``layer``."""
     pods = slices = lead = score = 0
     least_pods = least_slices = None
     for child in domain.children:
@@ -276,7 +276,7 @@ def sum_up(domain: Domain, aim: Aim, layer: int, *, leader: bool) -> None:
         slices += child.slices
         score += child.score
         lead = max(lead, child.lead)
-        # The leader goes where it costs least; without one, nothing is lost anywhere.
+        # The leader goes to the child where it costs least; without a leader nothing is lost.
         if child.lead or not leader:
             lost, lost_slices = own - beside, child.slices - child.slices_l
             if least_pods is None or least_slices is None:
@@ -288,7 +288,7 @@ def sum_up(domain: Domain, aim: Aim, layer: int, *, leader: bool) -> None:
         domain.pods_l = domain.slices_l = 0
     else:
         domain.pods_l, domain.slices_l = pods - least_pods, slices - least_slices
-    # Slices are formed at their own level: what is below has none, and above they are added up.
+    # Slices are formed at their own level: domains below have none, domains above add them up.
     if domain.level == aim.slice_level:
         domain.slices, domain.slices_l = domain.pods // aim.size, domain.pods_l // aim.size
 
@@ -296,8 +296,8 @@ def sum_up(domain: Domain, aim: Aim, layer: int, *, leader: bool) -> None:
 class Orders(NamedTuple):
     """The two orders of domains, by one of two algorithms (§5.3).
 
-    ``best_fit`` takes the largest first, and of those that are enough the smallest; otherwise the
-    least free capacity comes first. By ``scored`` what pods prefer comes before that.
+    ``best_fit`` takes the largest domain first, and of domains that are enough the smallest; else
+    the least free capacity comes first. With ``scored`` what pods prefer comes before that.
     """
 
     best_fit: bool
@@ -311,7 +311,7 @@ class Orders(NamedTuple):
         return sorted(some, key=lambda d: (sign * d.slices, d.pods, d.rank))
 
     def with_leader(self, some: Sequence[Domain]) -> list[Domain]:
-        """Return domains in the order ``orderL``: those first that take the leader."""
+        """Return domains in the order ``orderL``: domains that take the leader come first."""
         sign = -1 if self.best_fit else 1
         if self.scored:
             return sorted(
@@ -320,7 +320,7 @@ class Orders(NamedTuple):
         return sorted(some, key=lambda d: (-d.lead, sign * d.slices_l, d.pods_l, d.rank))
 
     def best(self, some: Sequence[Domain], need: int, leader: int, *, slices: bool) -> Domain:
-        """Return the smallest domain that is enough; the first where none is."""
+        """Return the smallest domain that is enough for ``need``; the first where none is."""
         found, least = some[0], None
         for domain in some:
             # What pods prefer comes before the best fit: domains of a lower score are no choice.
@@ -335,7 +335,7 @@ class Orders(NamedTuple):
 
 
 class Gauge:
-    """How many slices all domains hold, and whether one at the required level holds enough."""
+    """How many slices all domains hold, and whether a domain of the aim's level holds enough."""
 
     def __init__(self, tree: FlavorTree, aim: Aim, counts: LeafCounts, count: int) -> None:
         self._aim: Final = aim
@@ -355,13 +355,13 @@ class Gauge:
             return False
         if self._need <= 0:
             return True
-        # The leader is left out: it only takes room, so what is too little stays so.
+        # The leader is left out: it only takes room, so too little room stays too little.
         if self._aim.manner is Manner.REQUIRED:
             return self._enough > 0
         return self._total >= self._need
 
     def refresh(self, leaf: int) -> None:
-        """Take over the count of a leaf."""
+        """Carry the changed count of a leaf up the tree."""
         place, more = leaf, self._counts.pods[leaf] - self._held[-1][leaf]
         for level in range(len(self._held) - 1, -1, -1):
             before = self._held[level][place]
@@ -379,7 +379,7 @@ class Gauge:
                 place = self._parents[level][place]
 
     def _passed_on(self, level: int, held: int) -> int:
-        """Return what counts above a domain: whole slices at their level, whole layers below it."""
+        """Return what a domain adds to its parent: whole slices at their level, layers below it."""
         aim = self._aim
         if level == aim.slice_level:
             return held // aim.size
@@ -422,13 +422,13 @@ class Wanted(Struct, frozen=True):
         return self.aim.manner is Manner.REQUIRED
 
     def counts(self, rows: Sequence[Sequence[int]]) -> LeafCounts:
-        """Count the pods that each leaf takes which has so much left, by columns of the tree."""
+        """Count the pods that each leaf takes; ``rows`` is what is left on each, by columns."""
         return LeafCounts(self.tree, rows, self.qualified, self.workers, self.leader)
 
     def held(self, counts: LeafCounts) -> list[list[int]]:
         """Return how many slices each domain holds, besides the leader, level by level.
 
-        Below the level of the slices there are none.
+        Domains below the level of the slices hold none.
         """
         levels = domains_of(self.tree, counts, self.aim, None, leader=self.leader is not None)
         if self.leader is None:
@@ -445,7 +445,7 @@ class Wanted(Struct, frozen=True):
         return held - min(lost) if lost else 0
 
     def below(self, level: int, rank: int) -> tuple[Wanted, range]:
-        """Return the same for one domain alone, and which leaves of the tree are below it."""
+        """Return this request in one domain as its tree, and the leaves of ``tree`` below that."""
         tree = self.tree
         spans = list(_spans(tree, level, rank))
         leaves = spans[-1]
@@ -457,14 +457,13 @@ class Wanted(Struct, frozen=True):
             leaf_of={tree.leaf_id(leaf): leaf - leaves.start for leaf in leaves},
             nodes=tree.nodes[leaves.start : leaves.stop],
             free=tree.free[leaves.start : leaves.stop],
-            node_count=len(leaves),
         )
         qualified = self.qualified[leaves.start : leaves.stop]
         return replace(self, tree=alone, qualified=qualified), leaves
 
 
 def _spans(tree: FlavorTree, level: int, rank: int) -> Iterator[range]:
-    """Yield for each level the domains on the way to one, and all that are below it."""
+    """Yield for each level the domain on the path to a domain, or all domains below it."""
     own = tree.values[level][rank]
     for above in range(level):
         place = bisect_left(tree.values[above], own[: above + 1])
