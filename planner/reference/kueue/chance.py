@@ -22,8 +22,9 @@ INSERTED = 12
 """Go sorts up to this many elements by insertion; more by a method that is not imitated."""
 
 
+# Reasons for which a decision is not determined, as notes on a plan name them.
 CIRCLES: Final = "the order of candidates by past use has circles"
-ANY_PODSET: Final = "of the podsets that do not fit on the nodes Kueue takes any one for the reason"
+ANY_PODSET: Final = "which podset of a group counts as failed on the nodes is random"
 
 
 class Chance:
