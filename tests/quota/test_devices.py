@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -99,6 +99,15 @@ def test_access_for_administrators_costs_nothing() -> None:
 )
 def test_what_is_rejected(request_: Object, words: str) -> None:
     assert words in preemptor(template(request_), mapped(), pods=CLAIM).rejection
+
+
+@pytest.mark.parametrize("names", [("gpu.example.com", "nic.example.com"), ("foobar", "")])
+def test_of_two_classes_without_a_mapping_the_first_by_hash_is_named(names: Sequence[str]) -> None:
+    """As Kueue walks them (§4): ``foobar`` before nothing, and nic before gpu."""
+    first = "foobar" if "foobar" in names else "nic.example.com"
+    for ordered in (names, names[::-1]):
+        rejection = preemptor(template(*map(exactly, ordered)), mapped(), pods=CLAIM).rejection
+        assert f"DeviceClass {first} is not mapped" in rejection
 
 
 def test_a_ready_made_claim_and_a_missing_template_are_rejected() -> None:

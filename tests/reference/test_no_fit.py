@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.reference.kueue.eligibility import in_kueues_order
+from planner.quota.kueue.request import in_kueues_order
 from tests.cluster import KUEUE, Object, cohort, queue, running
 from tests.reference.cycles import flavors, ran, several_flavors, waits, with_spec
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from planner.quantity import MAX_INT64, NANO, to_units
 from planner.quota.kueue.amount import add, multiply
 from planner.quota.kueue.holding import NEVER
-from planner.quota.kueue.request import Charge, Defaults, with_defaults
+from planner.quota.kueue.request import Charge, Defaults, in_kueues_order, with_defaults
 from planner.state.kueue import Configuration, LimitRange, RuntimeClass, State, Workload
 from planner.state.kueue_configuration import CounterSource
 from planner.state.kueue_workload import PodSet
@@ -237,7 +237,8 @@ class _Known:
         """Count the devices of each class, leaving out classes that are charged by counters."""
         amounts: dict[str, int] = {}
         for path, template, spec in self.claimed(place, pods):
-            for name, count in _devices_per_class(path, template, spec).items():
+            counts = _devices_per_class(path, template, spec)
+            for name in in_kueues_order(counts):
                 logical = self.names.get(name)
                 if logical is None and not self.names and self.is_recorded:
                     raise _LackingError("no deviceClassMappings are in the dump")
@@ -249,7 +250,7 @@ class _Known:
                 if name in self.by_capacity:
                     raise _LackingError(f"DeviceClass {name} is charged by capacity")
                 if name not in self.counters:
-                    amounts[logical] = amounts.get(logical, 0) + count * NANO
+                    amounts[logical] = amounts.get(logical, 0) + counts[name] * NANO
             exactly = [one.exactly for one in spec.devices.requests if one.exactly is not None]
             if not self.is_recorded and any(_has_cel(one.selectors) for one in exactly):
                 self.doubts.append(

@@ -7,6 +7,7 @@ Source: docs/semantics/kueue.md §2.2; kueue ff69552e pkg/workload/workload.go
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct, field
@@ -21,6 +22,8 @@ from planner.state.kueue_workload import PodSet
 from planner.state.pods import Container, PodSpec, Resources
 
 _POD_LEVEL = ("cpu", "memory")
+_OFFSET: Final = 0xCBF29CE484222325
+_PRIME: Final = 0x100000001B3
 
 
 class PodSetRequest(Struct, frozen=True):
@@ -270,3 +273,19 @@ def _first_of(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 def _add_to(total: dict[str, int], more: Mapping[str, int]) -> None:
     for name, amount in more.items():
         total[name] = total.get(name, 0) + amount
+
+
+def in_kueues_order(names: Iterable[str]) -> list[str]:
+    """Return names of resources or device classes in Kueue's order: by their FNV-1a hash.
+
+    The order decides nothing but which reasons are known when a podset fails.
+    """
+    return sorted(names, key=lambda name: (_hashed(name), name))
+
+
+@lru_cache(maxsize=1024)
+def _hashed(name: str) -> int:
+    value = _OFFSET
+    for byte in name.encode():
+        value = (value ^ byte) * _PRIME % 2**64
+    return value

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from planner.quota.kueue.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, worst
-from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.request import PodSetRequest, in_kueues_order
 from planner.quota.kueue.slices import Replaced, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
@@ -30,7 +30,6 @@ from planner.reference.kueue.eligibility import (
     Offer,
     Possibility,
     Taste,
-    in_kueues_order,
     is_preferred,
     kubernetes_amount,
     most_severe,

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from planner.quantity import is_milli
@@ -222,8 +221,6 @@ def tries_next(offer: Offer, fungibility: FlavorFungibility) -> bool:
 
 _BINARY: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _DECIMAL: Final = ("m", "", "k", "M", "G", "T", "P", "E")
-_OFFSET: Final = 0xCBF29CE484222325
-_PRIME: Final = 0x100000001B3
 
 
 class NoFitReason(Enum):
@@ -278,19 +275,3 @@ def kubernetes_amount(units: int, resource: str) -> str:
         units //= base
         power += 1
     return f"{units}{suffixes[power]}" if units else "0"
-
-
-def in_kueues_order(resources: Iterable[str]) -> list[str]:
-    """Return names of resources in the order in which Kueue walks them: by their FNV-1a hash.
-
-    The order decides nothing but which reasons are known when a podset fails.
-    """
-    return sorted(resources, key=lambda name: (_hashed(name), name))
-
-
-@lru_cache(maxsize=1024)
-def _hashed(name: str) -> int:
-    value = _OFFSET
-    for byte in name.encode():
-        value = (value ^ byte) * _PRIME % 2**64
-    return value

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from planner.errors import UnsupportedError
 from planner.reference.kueue.chance import ANY_PODSET
 from planner.state.kueue_topology import HOST
-from tests.cluster import FLAVOR, Object, configuration, queue, running
+from tests.cluster import FLAVOR, KUEUE, NOW, Object, configuration, queue, running
+from tests.reference.cycles import several_flavors, with_spec
 from tests.reference.topology.racks import (
     RACK,
     decided,
@@ -312,3 +316,52 @@ def test_workloads_without_an_assignment_take_no_node() -> None:
     cluster = [*TREE, *node("a", "r", gpu=4), *room()]
     found = decided(cluster, running("v", "q", 4), waits(pods("main", 4, {"gpu": 1}, ONE_HOST)))
     assert found.assignment.mode == "Fit"
+
+
+def guarded(controller: str, **spec: Any) -> list[Object]:
+    """Return a queue with an active admission check, and the check, of a controller of Kueue."""
+    active = {"type": "Active", "status": "True", "lastTransitionTime": NOW}
+    check = {
+        "apiVersion": KUEUE,
+        "kind": "AdmissionCheck",
+        "metadata": {"name": "check"},
+        "spec": {"controllerName": f"kueue.x-k8s.io/{controller}"},
+        "status": {"conditions": [active]},
+    }
+    strategy = {"admissionChecks": [{"name": "check"}]}
+    return [*with_spec(room(), admissionChecksStrategy=strategy, **spec), check]
+
+
+@pytest.mark.parametrize("controller", ["multikueue", "no-such-controller"])
+@pytest.mark.parametrize(
+    ("flavors", "asked", "mode", "given"),
+    [
+        ((FLAVOR, "plain"), None, "Fit", "plain"),
+        ((FLAVOR,), {"required": "no.such/level"}, "NoFit", None),
+        (("plain",), ONE_RACK, "NoFit", None),
+    ],
+)
+def test_flavors_are_chosen_alike_where_other_clusters_place_the_pods(
+    controller: str, flavors: Sequence[str], asked: Object | None, mode: str, given: str | None
+) -> None:
+    """A flavor suits placement or not (§3.1), whoever places the pods (§9)."""
+    found = decided(
+        [*TREE, *flavor("plain", ""), *node("n1", "r", gpu=8)],
+        guarded(controller, **several_flavors(**dict.fromkeys(flavors, 100))),
+        waits(pods("main", 2, {"gpu": 1}, asked)),
+    )
+    assert found.assignment.mode == mode
+    chosen = [one.flavor for pods in found.assignment.pod_sets for one in pods.flavors.values()]
+    assert not given or chosen == [given]
+
+
+@pytest.mark.parametrize("controller", ["multikueue", "provisioning-request"])
+def test_a_podset_behind_one_without_a_flavor_is_placed_later_all_the_same(controller: str) -> None:
+    """§3.3: what asks for nothing has no flavor; the other podset is still marked as delayed."""
+    found = decided(
+        [*TREE, *node("n1", "r", gpu=8)],
+        guarded(controller),
+        waits(pods("extra", 1, {}), pods("main", 2, {"gpu": 1})),
+    )
+    assert found.assignment.mode == "NoFit"
+    assert found.assigned.delayed == {"main"}

@@ -153,6 +153,7 @@ class Placing:
         done = {pods.name: pods for pods in pod_sets}
         asks: list[Ask] = []
         delayed: set[str] = set()
+        wrong: tuple[str, str] | None = None
         # Where nodes of an earlier assignment failed, nothing is placed (§9).
         replaced = bool(workload.status.unhealthy_nodes)
         for spec in workload.spec.pod_sets:
@@ -161,20 +162,21 @@ class Placing:
                 continue
             if not topologies.is_placed(spec, self._queue):
                 continue
-            if topologies.leaves_it_to_workers(self._queue):
+            if topologies.leaves_it_to_workers(self._queue) and topologies.missing(self._queue):
                 delayed.add(spec.name)
                 continue
             named = {choice.flavor for choice in assigned.flavors.values()}
             flavors = named.intersection(topologies.flavors)
             if len(flavors) != 1:
                 text = "no TAS flavor assigned" if not flavors else "more than one flavor assigned"
-                return _Asked(asks, frozenset(delayed), wrong=(spec.name, text))
+                wrong = wrong or (spec.name, text)  # the podsets behind it may still be delayed
+                continue
             flavor = flavors.pop()
             if topologies.is_delayed(self._queue, flavor):
                 delayed.add(spec.name)
             elif not replaced:
                 asks.append(self.ask(spec, assigned.count, flavor))
-        return _Asked(asks, frozenset(delayed))
+        return _Asked(asks, frozenset(delayed), wrong)
 
     def ask(self, spec: PodSet, count: int, flavor: str) -> Ask:
         """Return what ``count`` pods of a podset ask of the nodes of a flavor."""
@@ -263,7 +265,7 @@ def why_unsuited(
     Source: docs/semantics/kueue-topology.md §3.1.
     """
     topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
-    if not topologies.on or topologies.leaves_it_to_workers(queue):
+    if not topologies.on:
         return ""
     request = pods.topology_request
     if topologies.missing(queue):
