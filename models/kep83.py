@@ -119,7 +119,8 @@ def without_borrowing(formulation: Formulation) -> None:
     Source: KEP-83, Detecting Workloads that might benefit from preemption.
     """
     problem = formulation.problem
-    keep_nominal(formulation, {fr: problem.request[fr] for fr in problem.contested})
+    asked = {fr: problem.request[fr] for fr in problem.contested if problem.request[fr]}
+    keep_nominal(formulation, asked)
 
 
 @STATED.of(kep83.K83_AT_MIN)

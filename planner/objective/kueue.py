@@ -203,26 +203,33 @@ def sharing(
         # returned.
         found, above, position = [queue], node, queue
         while position != NO_PARENT:
-            borrowed[position] = _borrowed(snapshot, above, everything)
-            if position != queue and borrowed[position] and position not in asking:
+            over = _over(snapshot, above)
+            borrowed[position] = _by_weight(snapshot, above, over, everything)
+            # Whether a cohort borrows is asked before the division, which can round it to 0.
+            if position != queue and over and position not in asking:
                 found.append(position)
             above, position = tree.nodes[above].parent, problem.parent[position]
         sharers[queue] = found
     return borrowed, sharers
 
 
-def _borrowed(snapshot: Snapshot, node: int, everything: int | None) -> int:
-    """Return what a node uses above the quota of its subtree, divided by its weight, rounded down.
+def _over(snapshot: Snapshot, node: int) -> int:
+    """Return the size of what a node uses above the quota of its subtree."""
+    tree, usage = snapshot.tree, snapshot.usage.amount[node]
+    own = tree.subtree[node]
+    return _size([max(0, used - own[fr]) for fr, used in enumerate(usage)], tree)
+
+
+def _by_weight(snapshot: Snapshot, node: int, over: int, everything: int | None) -> int:
+    """Return what a node borrows, divided by its weight, rounded down.
 
     It is at most a thousand times ``everything``, the size of all usage, which a weight of 0 or
     close to 0 reaches: more would not change a per mille. Without that, weights do not count.
     """
-    tree, usage = snapshot.tree, snapshot.usage.amount[node]
-    own = tree.subtree[node]
-    over = _size([max(0, used - own[fr]) for fr, used in enumerate(usage)], tree)
     if everything is None:
         return over
-    most, weight = PER_MILLE * max(everything, ACCELERATOR), tree.nodes[node].weight_nano
+    most = PER_MILLE * max(everything, ACCELERATOR)
+    weight = snapshot.tree.nodes[node].weight_nano
     if not weight:
         return most if over else 0
     return min(over * _WHOLE_WEIGHT // weight, most)

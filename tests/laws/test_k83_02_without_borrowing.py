@@ -29,6 +29,13 @@ CARDS = [
     *running("b1", "b", {"gpu": 2, "cards": 2}),
     *pending("a", {"gpu": 2, "cards": 2}),
 ]
+# Cards of which nothing is asked for are over their min as long as m runs.
+OVER = [
+    *queue("a", {"gpu": 4, "cards": 0}, within="LowerPriority"),
+    *running("n", "a", {"gpu": 2}),
+    *running("m", "a", {"gpu": 2, "cards": 1}),
+    *pending("a", {"gpu": 2, "cards": 0}),
+]
 CASES = [
     Case(
         # 2 more make 4 of 3 unless a1 goes; that b1 frees enough elsewhere does not count.
@@ -46,6 +53,7 @@ CASES = [
     ),
     Case("what fits may borrow", CARDS, fits=("cards",), legal=sets("b1")),
     Case("what needs preemption may not", CARDS, legal=sets()),
+    Case("a request of 0 asks for nothing where more is used", OVER, legal=sets("n", "n m", "m")),
 ]
 
 

@@ -23,8 +23,14 @@ from tests.cluster import (
 NOTHING: list[Object] = []
 
 
-def terms(
-    victims: Iterable[str], term: str, *, fair: bool = True, weight: str = "2", asking: str = "a"
+def terms(  # noqa: PLR0913 - what shares depend on
+    victims: Iterable[str],
+    term: str,
+    *,
+    fair: bool = True,
+    weight: str = "2",
+    asking: str = "a",
+    of_cohort: str = "0.5",
 ) -> int:
     """Measure victims in a tree of two cohorts: left lends 4 of its 10, right has 1 of its own.
 
@@ -34,7 +40,7 @@ def terms(
         fair_sharing() if fair else NOTHING,
         cohort("org"),
         cohort("left", "org"),
-        cohort("right", "org", weight="0.5"),
+        cohort("right", "org", weight=of_cohort),
         queue("a", 10, "left", within="LowerPriority", reclaim="Any"),
         queue("b", 1, "right", weight=weight, reclaim="Any"),
         queue("c", 0, "right"),
@@ -70,6 +76,12 @@ def test_shares_go_by_weight_and_cohorts_share_too(
     victims: tuple[str, ...], weight: str, most: int
 ) -> None:
     assert terms(victims, "D9", weight=weight) == most
+
+
+def test_a_cohort_of_any_weight_borrows() -> None:
+    """Of a million, 4 GPUs round to nothing: it counts as borrowing one, not as borrowing none."""
+    assert terms(["b-1"], "D9", weight="1", of_cohort="1000000") == 2000
+    assert terms(["b-1"], "D9", weight="1", of_cohort="1") == 667  # the queue's share: 2 of 3
 
 
 def test_weights_count_only_under_fair_sharing() -> None:
