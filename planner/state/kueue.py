@@ -10,7 +10,7 @@ from typing import Any, Self
 from pydantic import Field
 
 from planner.errors import UnsupportedError
-from planner.state.kueue_configuration import Configuration
+from planner.state.kueue_configuration import Configuration, ConfigurationOfState
 from planner.state.kueue_release import Release
 from planner.state.kueue_topology import HOST, Node, Pod, Topology
 from planner.state.kueue_workload import API_GROUP, Workload
@@ -86,7 +86,7 @@ class State(AnyState):
     device_classes: tuple[DeviceClass, ...] = ()
     resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
     resource_slices: tuple[ResourceSlice, ...] = ()
-    configuration: Configuration = Field(default=Configuration.blank())
+    configuration: ConfigurationOfState = Field(default=Configuration.blank())
     configuration_given: bool = True
     other_kinds: dict[str, int] = Field(default_factory=dict)
     topologies: tuple[Topology, ...] = ()

@@ -1,12 +1,22 @@
 """Kueue's Configuration: fair sharing, feature gates, and the resource settings."""
 
 from datetime import timedelta
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, PrivateAttr, field_validator, model_validator
+from pydantic import (
+    Field,
+    PrivateAttr,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    ValidatorFunctionWrapHandler,
+    WrapSerializer,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
 
 from planner.state.base import Bool, KubernetesObject, Quantity, Schema
-from planner.state.kueue_release import DECIDING, NEWEST, KnownBy, Release, Rules
+from planner.state.kueue_release import DECIDING, NEWEST, KnownBy, Release, Rules, find_release
 from planner.state.pods import DeviceSelector
 from planner.state.record import RequestsFrom
 
@@ -124,7 +134,7 @@ class Configuration(KubernetesObject):
     wait_for_pods_ready: WaitForPodsReady | None = None
     resources: ResourceSettings = ResourceSettings.blank()
     admission_fair_sharing: AdmissionFairSharing | None = None
-    # Private: no Configuration that is read or written has these fields.
+    # Private: no Configuration of a cluster has these fields. A state writes them: see StatedRules.
     _release: Release = PrivateAttr(default_factory=lambda: NEWEST)  # a default is copied
     _release_known_by: KnownBy = PrivateAttr(default="assumed")
     _requests: RequestsFrom = PrivateAttr(default="template")
@@ -210,3 +220,42 @@ class Configuration(KubernetesObject):
         """The fair sharing strategies in the order in which they are tried."""
         configured = self.fair_sharing.strategies if self.fair_sharing else ()
         return configured or BOTH_STRATEGIES
+
+
+class StatedRules(Schema):
+    """What a state writes of its Configuration beside the fields that Kueue knows."""
+
+    release: str = NEWEST.name
+    release_known_by: KnownBy = "assumed"
+    requests_from: RequestsFrom = "template"
+
+    @field_validator("release")
+    @classmethod
+    def _with_known_rules(cls, value: str) -> str:
+        return find_release(value).name
+
+
+def _read_with_rules(value: Any, handler: ValidatorFunctionWrapHandler) -> Configuration:  # noqa: ANN401 - any JSON
+    configuration: Configuration = handler(value)
+    if not isinstance(value, dict):  # an object, which has its rules
+        return configuration
+    stated = StatedRules.model_validate(value)
+    release = find_release(stated.release)
+    return configuration.under(release, stated.release_known_by).counting(stated.requests_from)
+
+
+def _write_with_rules(
+    value: Configuration, handler: SerializerFunctionWrapHandler, info: SerializationInfo
+) -> dict[str, Any]:
+    stated = StatedRules(
+        release=value.release.name,
+        release_known_by=value.release_known_by,
+        requests_from=value.requests_from,
+    )
+    return {**handler(value), **stated.model_dump(by_alias=info.by_alias)}
+
+
+ConfigurationOfState = Annotated[
+    Configuration, WrapValidator(_read_with_rules), WrapSerializer(_write_with_rules)
+]
+"""A Configuration that is written, and read back, with the release and where requests come from."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from inspect import isabstract
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,8 @@ import planner.cli.schemas  # every class of output is loaded then
 from planner.plan.base import Record
 from planner.quantity import format_quantity, parse_quantity
 from planner.quota.kueue.assignment import Assignment
-from planner.state.kueue import State
+from planner.reader.kueue_release import GateRefused
+from planner.state.kueue import State, of_kueue
 from planner.state.yunikorn import YuniKornState
 from tests.conftest import ROOT
 from tests.state.strategies import objects
@@ -28,6 +31,7 @@ STATES = [
     *sorted(INSTANCES.glob("regressions/kueue-*.yaml")),
     *sorted(path for path in INSTANCES.glob("regressions/yunikorn-*") if path.is_dir()),
 ]
+RELEASES = sorted(INSTANCES.glob("recorded/kueue-releases/*.jsonl.gz"))
 
 
 def subclasses(model: type[BaseModel]) -> list[type[BaseModel]]:
@@ -82,6 +86,46 @@ def test_any_object(model: type[BaseModel], data: st.DataObject) -> None:
 @pytest.mark.parametrize("path", STATES, ids=lambda path: path.stem)
 def test_states_of_the_instances(path: Path) -> None:
     assert_read_back(planner.read(path))
+
+
+@pytest.mark.parametrize("path", RELEASES, ids=lambda path: path.name.removesuffix(".jsonl.gz"))
+def test_a_state_keeps_its_release(path: Path) -> None:
+    for line in gzip.decompress(path.read_bytes()).splitlines():
+        try:
+            state = of_kueue(planner.read(line, requests="recorded"))
+        except GateRefused:
+            continue
+        assert_read_back(state)
+        found = State.model_validate_json(state.model_dump_json())
+        told = [(one.configuration.release_known_by, one.release.name) for one in (state, found)]
+        assert told == [("recorded", json.loads(line)["release"])] * 2
+        assert found.configuration.requests_from == "recorded"
+        assert answer(found, line) == answer(state, line)
+
+
+def answer(state: State, line: bytes) -> str | planner.AnyPlan:
+    """Return what the scheduler would do for the workload of a recorded instance, or why not."""
+    try:
+        return planner.greedy(state, json.loads(line).get("pending"))
+    except planner.PlannerError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("release", "0.14.9", "the rules of Kueue 0.14.9 are not known"),
+        ("release", "newest", "'newest' is not a release of Kueue such as 0.18.6"),
+        ("release", 18, "should be a valid string"),
+        ("releaseKnownBy", "rumour", "should be 'given', 'recorded', 'image'"),
+        ("requestsFrom", "nowhere", "should be 'template' or 'recorded'"),
+    ],
+)
+def test_rules_that_are_not_known_are_refused(field: str, value: object, message: str) -> None:
+    written = planner.read(STATES[0]).model_dump(by_alias=True)
+    written["configuration"][field] = value
+    with pytest.raises(ValidationError, match=rf"configuration\.{field}\n.*{message}"):
+        State.model_validate(written)
 
 
 @given(st.integers(-(10**30), 10**30))
