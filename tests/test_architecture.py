@@ -50,10 +50,10 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "solver": "stage errors term garbage quantity laws state quota reference problem"
         " objective models plan verifier proof scheduler",
         "rivals": "laws objective models problem scheduler solver",
-        "commands/bench": "errors batch dump objective plan reader rivals scheduler solver state"
-        " commands/audit commands/check commands/compare commands/generate commands/replay",
-        "commands/check": "stage errors laws state quota reference problem objective plan"
-        " verifier proof scheduler",
+        "commands/bench": "coverage errors batch dump objective plan reader rivals scheduler solver"
+        " state commands/audit commands/check commands/compare commands/generate commands/replay",
+        "commands/check": "coverage stage errors laws state quota reference problem objective"
+        " plan verifier proof scheduler",
         "commands/whatif": "errors quantity state reader quota plan scheduler",
         "commands/boost": "stage errors quantity state quota reference plan solver",
         "commands/apply": "errors objective plan state reader kubectl scheduler commands/boost"
@@ -62,7 +62,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/audit commands/replay",
         "commands/risk": "coverage errors objective plan quota commands/whatif solver state"
         " scheduler",
-        "commands/serve": "",
+        "commands/serve": "errors",
         "commands/simulate": "coverage errors quantity plan quota objective reference solver"
         " state scheduler term garbage commands/boost",
         "commands/lint": "stage coverage dump errors quantity state reader quota reference plan"

@@ -54,7 +54,8 @@ def read_yunikorn(
 ) -> YuniKornState:
     """Make one state of a dump or instance and the documents beside it.
 
-    The clock, unless the user gives it, is that of the instance or the time of the dump.
+    The clock, unless the user gives it, is that of the instance or the time of the dump; also where
+    the user gives the same to the microsecond, as the time of a plan is.
 
     Raises
     ------
@@ -66,6 +67,7 @@ def read_yunikorn(
         clock = to_nanoseconds(moment)
         if abs(clock) > MAX_INT64:
             raise InputError("--now", f'"{moment.isoformat()}" is too far away', "1678 to 2262")
+        clock = _to_the_nanosecond(files.dump.value, clock)
     state = _state(files, clock)
     if ignored is not None and isinstance(files.dump.value, Mapping):
         ignored.kinds.update(files.ignored)
@@ -142,6 +144,19 @@ def _clock(value: Json, where: str) -> int:
     if isinstance(clock, bool) or not isinstance(clock, int) or abs(clock) > MAX_INT64:
         found = f"{shown(clock)} is not a clock"
         raise SchemaError(place(where, (name,)), found, "nanoseconds since 1970")
+    return clock
+
+
+def _to_the_nanosecond(value: object, clock: int) -> int:
+    """Return the clock that the user gave, or a file's own where that is it, cut to microseconds.
+
+    Ages that end within the microsecond would differ.
+    """
+    own = None
+    if isinstance(value, Mapping):
+        own = value.get("now" if "now" in value else "timestamp")
+    if isinstance(own, int) and not isinstance(own, bool) and own - own % 1000 == clock:
+        return own
     return clock
 
 

@@ -60,7 +60,7 @@ skips_undeclared_zero     11   #8241                             - 0 0 0 0 0
     a request of 0 for a resource that the ClusterQueue does not cover is skipped
 drops_zero_requests       11b  #8863                             - - 0 0 0 0
     requests of 0 play no part in the search for victims
-pods_outside_search       12   #13300                            - - - 5 1 0
+pods_outside_search       12   #10485                            - - - 0 0 0
     the search for victims does not count pods, a quota on which is then starved for
 saturates                 14   #11156                            - - - 0 0 0
     a quota can be Unlimited, and sums stop at the largest number instead of wrapping around
@@ -169,15 +169,16 @@ class Release(NamedTuple):
         group = given.get({"a": "AllAlpha", "b": "AllBeta"}.get(found.stage, ""))
         return found.default if group is None or found.locked else group
 
+    def is_on(self, gate: str, given: Mapping[str, bool]) -> bool:
+        """Say whether a gate is on; one that the release does not know cannot be set."""
+        named = given.get(gate) if gate in self.gates else None
+        return self.default(gate, given) if named is None else named
+
     def unmet(self, given: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
         """Yield gates that are on, each with one it needs that is off: Kueue does not start so."""
-
-        def on(gate: str) -> bool:
-            known = gate in self.gates
-            return known and given.get(gate, self.default(gate, given))
-
         for gate, needed in NEEDED.items():
-            if on(gate) and needed in self.gates and not on(needed):
+            missing = needed in self.gates and not self.is_on(needed, given)
+            if missing and self.is_on(gate, given):
                 yield gate, needed
 
     def refusals(self, given: Mapping[str, bool]) -> Iterator[tuple[str, str]]:

@@ -330,12 +330,17 @@ class Workload(NamedObject):
         return ""
 
     @property
-    def allowed_flavors(self) -> frozenset[str] | None:
-        """The flavors that a variant may have; ``None`` if it may have all."""
-        text = self.metadata.annotations.get(_ALLOWED_FLAVORS)
+    def allowed_text(self) -> str | None:
+        """The flavors that a variant may have, as written; ``None`` if it may have all."""
+        return self.metadata.annotations.get(_ALLOWED_FLAVORS)
+
+    @property
+    def allowed_flavors(self) -> tuple[str, ...] | None:
+        """The flavors that a variant may have, in order; ``None`` if it may have all."""
+        text = self.allowed_text
         if text is None:
             return None
-        return frozenset(part.strip() for part in text.split(",")) if text.strip() else frozenset()
+        return tuple(part.strip() for part in text.split(",")) if text.strip() else ()
 
     @property
     def admitted_by(self) -> str:

@@ -5,9 +5,10 @@ for as long as the cluster keeps them. The image of the manager's Deployment sho
 arguments the feature gates.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -34,12 +35,26 @@ class Taint(Schema):
     effect: str = ""
 
 
+_LABEL_VALUE: Final = re.compile(r"(|[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+
+
 class SelectorRequirement(Schema):
     """One row of ``matchExpressions`` in a node affinity or a label selector."""
 
     key: str
     operator: str
     values: tuple[str, ...] = ()
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether Kubernetes can evaluate the row on labels."""
+        some, none = bool(self.values), not self.values
+        one = len(self.values) == 1 and bool(_INTEGER.fullmatch(self.values[0]))
+        known = {"In": some, "NotIn": some, "Exists": none, "DoesNotExist": none}
+        known |= {"Gt": one, "Lt": one}
+        valid = known.get(self.operator, False)
+        return valid and all(_LABEL_VALUE.fullmatch(value) for value in self.values)
 
 
 class LabelSelector(Schema):
@@ -74,6 +89,14 @@ class NodeSelectorTerm(Schema):
 
     match_expressions: tuple[SelectorRequirement, ...] = ()
     match_fields: tuple[SelectorRequirement, ...] = ()
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether Kubernetes can evaluate all rows on nodes: a field has one value."""
+        fields = all(
+            row.operator in {"In", "NotIn"} and len(row.values) == 1 for row in self.match_fields
+        )
+        return fields and all(row.is_valid for row in self.match_expressions)
 
 
 class PreferredTerm(Schema):
@@ -143,6 +166,13 @@ class PodSpec(Schema):
     tolerations: tuple[Toleration, ...] = ()
     termination_grace_s: Int64 | None = Field(default=None, alias="terminationGracePeriodSeconds")
 
+    @property
+    def has_valid_affinity(self) -> bool:
+        """Whether every term of the required node affinity can be evaluated on nodes."""
+        nodes = self.affinity.node_affinity if self.affinity else None
+        required = nodes.required if nodes else None
+        return required is None or all(term.is_valid for term in required.terms)
+
 
 class TemplateMetadata(Schema):
     """The labels of a template's pods: PodDisruptionBudgets select pods by them."""
@@ -210,6 +240,7 @@ class ManagerContainer(Schema):
     """A container of the manager."""
 
     image: str = ""
+    command: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
 
 

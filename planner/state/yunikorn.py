@@ -173,8 +173,9 @@ def _read_quantities(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand he
         text = _text(written)
         amount = parse_yunikorn_quantity(text, str(resource)) if isinstance(text, str) else None
         if amount is None:
-            about = {"expected": _EXPECTED, "owner": "YuniKorn"}
-            about |= {"key": str(resource), "written": written}
+            # The entry is no text by itself: pydantic encodes texts, and not any can be encoded.
+            entry = (str(resource), written)
+            about = {"expected": _EXPECTED, "owner": "YuniKorn", "entry": entry}
             raise PydanticCustomError("own_quantity", "should be {expected}", about)
         amounts[resource] = amount
     return amounts

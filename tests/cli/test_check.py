@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,8 +18,10 @@ from planner.cli import solve as proof
 from planner.cli.schemas import schema_text
 from planner.plan.kueue import Plan
 from tests.cli.running import another_pending, call, cluster, environment, listed, process, write
-from tests.cluster import pending, queue, running
+from tests.cluster import dump_of, pending, queue, running
 from tests.conftest import ROOT
+from tests.solver.test_stability import third_party
+from tests.yunikorn.building import NOW, SECOND, allocation, two_queues
 
 YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
 
@@ -113,6 +116,73 @@ def test_a_bound_on_what_no_workload_costs(state: Path, plan: Path, term: str) -
     result = call("check", state, forged)
     assert (result.exit_code, result.stderr) == (1, "")
     assert f"{term} is no sum of what each workload costs" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "least", "certified"),
+    [
+        (("--stability",), 1, "D0 D1 D2 D3 D4+D5 D7 D8 count ties"),
+        # No tree knows that the other plans, which are better on D1, are not stable.
+        (("--stable",), 0, "D11 D0 D2 count"),
+        (("--objective", "stable"), 0, "D11 D0 D2 D10 count"),
+    ],
+)
+def test_victims_that_would_preempt_again(
+    tmp_path: Path, options: tuple[str, ...], least: int, certified: str
+) -> None:
+    """Their number is replayed: a wrong one is refused, whether in terms, levels or Kueue's own."""
+    state = write(tmp_path, dump_of(*third_party()), "third.json")
+    plan = solved(tmp_path, state, *options)
+    value = json.loads(plan.read_text("utf-8"))
+    assert value["terms"]["D11"] == least
+    checked = json.loads(call("check", state, plan, "--format", "json").stdout)["checks"][0]
+    assert all(verdict["holds"] for verdict in checked["verdicts"])
+    assert [one["claim"] for one in checked["claims"] if one["certified"]] == certified.split()
+    assert not checked["notes"]
+    forged: list[tuple[tuple[str | int, ...], str]] = [
+        (("terms", "D11"), "CT-01"),
+        (("greedy", "terms", "D11"), "CT-08"),
+    ]
+    if value["certificate"]["levels"][0]["term"] == "D11":
+        forged.append((("certificate", "levels", 0, "value"), "CT-01"))
+    for where, law in forged:
+        said = call("check", state, changed(plan, *where, to=2)).stdout
+        assert re.search(rf"{law} holds=no \"\w+ D11 is [01], not 2", said)
+
+
+@pytest.mark.parametrize("option", ["--stability", "--stable"])
+def test_a_stable_plan_is_accepted(tmp_path: Path, state: Path, option: str) -> None:
+    plan = solved(tmp_path, state, option)
+    assert json.loads(plan.read_text("utf-8"))["terms"]["D11"] == 0
+    result = call("check", state, plan)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "accepted         yes claims=9/9 laws=" in result.stdout
+
+
+def test_too_many_victims_to_ask(
+    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is asked, and a level of it is not certified; all else is judged."""
+    monkeypatch.setattr("planner.commands.check.kueue.MOST_REPLAYED", 1)
+    result = call("check", state, solved(tmp_path, state, "--stability"))
+    assert result.exit_code == 0
+    assert "D11 was not recomputed" in result.stdout
+    result = call("check", state, solved(tmp_path, state, "--objective", "stable"))
+    assert result.exit_code == 1
+    assert "claim            D11 certified=no value=0" in result.stdout
+    assert "claim            D2 certified=yes" in result.stdout
+
+
+def test_a_clock_between_two_microseconds(tmp_path: Path) -> None:
+    """A plan tells its time to the microsecond; the ages are those of the state's own clock."""
+    made = NOW - 100 * SECOND + 500
+    held = allocation("x", {"gpu": 1}, requestTime=made, allocationTime=made)
+    state = write(tmp_path, {**two_queues(held, size=1), "now": NOW + 500}, "between.json")
+    plan = solved(tmp_path, state)
+    assert call("check", state, plan).exit_code == 0
+    value = json.loads(plan.read_text("utf-8"))
+    again = planner.solve(planner.read(state), now=value["now"])
+    assert again.victims[0].age_s == value["victims"][0]["age_s"] == 100
 
 
 def test_another_state(tmp_path: Path, plan: Path) -> None:

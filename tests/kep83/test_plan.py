@@ -13,7 +13,7 @@ from planner.plan.kueue import Plan
 from planner.state.kep83 import Kep83
 from planner.state.kueue import State
 from planner.verifier.kueue.plan import verify_plan
-from tests.cluster import PENDING, cohort, pending, queue, running, state_of
+from tests.cluster import PENDING, cohort, fair_sharing, pending, queue, running, state_of
 
 
 def state() -> State:
@@ -116,6 +116,27 @@ def test_why_there_is_no_plan() -> None:
     plan = planner.solve(large, PENDING, rules="kep83")
     assert plan.status == "infeasible"
     assert "none holds the request within its min quota" in plan.explanation
+
+
+@pytest.mark.parametrize(("asks", "keys"), [(3, ("ns/a1",)), (5, ())])
+def test_a_plan_is_checked_on_the_state_that_it_was_made_for(
+    asks: int, keys: tuple[str, ...]
+) -> None:
+    """Fair sharing came later: shares would count the memory, whose usage is beyond 64 bits."""
+    quota, most = {"gpu": 4, "memory": 1}, 2**63 - 1
+    given = state_of(
+        fair_sharing(),
+        queue("a", quota, "org", within="LowerPriority", reclaim="Any"),
+        queue("b", quota, "org"),
+        running("a1", "a", {"gpu": 4, "memory": most}),
+        running("b1", "b", {"gpu": 4, "memory": most}),
+        pending("a", {"gpu": asks}, 1),
+    )
+    plan = planner.solve(given, PENDING, rules="kep83")
+    assert (plan.status, plan.keys) == ("optimal" if keys else "infeasible", keys)
+    found = planner.check(given, plan)
+    assert all(verdict.holds for verdict in found.verdicts)
+    assert found.accepted or keys  # amounts as large as these are beyond trees
 
 
 def test_nothing_needs_to_go() -> None:

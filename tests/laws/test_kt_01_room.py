@@ -118,6 +118,28 @@ def test_a_leader_takes_its_slot_also_where_nobody_may_go() -> None:
     assert floor.replayed() == floor.admitted() == floor.accepted() == sets("a")
 
 
+@pytest.mark.parametrize(
+    ("levels", "values", "legal"),
+    [
+        ((RACK, HOST), ["r9"], ALL - sets("")),
+        ((RACK, HOST), [], sets()),
+        ((RACK,), ["r9"], sets("")),  # those who run are on no rack by name
+        ((RACK,), [], sets()),
+    ],
+)
+def test_one_wrong_term_of_an_affinity_is_enough(
+    levels: tuple[str, ...], values: list[str], legal: frozenset[frozenset[str]]
+) -> None:
+    """The other term has all racks. A wrong term counts even where no node is looked at."""
+    rows = [{"key": RACK, "operator": "In", "values": some} for some in (["r1", "r2"], values)]
+    required = {"nodeSelectorTerms": [{"matchExpressions": [row]} for row in rows]}
+    terms = {"requiredDuringSchedulingIgnoredDuringExecution": required}
+    asks = one(4, 1, unconstrained=True)
+    asks["template"]["spec"]["affinity"] = {"nodeAffinity": terms}
+    floor = Floor([*topology(*levels), *cluster(asks)[1:]])
+    assert floor.replayed() == floor.admitted() == floor.accepted() == legal
+
+
 def test_it_says_what_there_is() -> None:
     floor = Floor(cluster(one(6, 1, required=RACK)))
     assert floor.detail(floor.named("a"), "KT-01") == (

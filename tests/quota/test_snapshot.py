@@ -64,6 +64,17 @@ def test_inactive_queues_still_count_in_the_totals_of_their_cohort() -> None:
     assert any("stopped" in note for note in snapshot.notes)
 
 
+def test_without_the_gate_for_hierarchies_cohort_objects_are_not_read() -> None:
+    gate = configuration(featureGates={"HierarchicalCohorts": False})
+    there = [*cohort("org", "top", nominal=9, weight="3"), *cohort("top", nominal=9)]
+    snapshot = take_snapshot(state_of(gate, there, queue("a", 4, "org")))
+    org = node(snapshot, "org")
+    assert (quota(snapshot, "org"), snapshot.tree.nodes[org].parent) == (4, NO_PARENT)
+    assert snapshot.tree.nodes[org].weight == 1
+    assert [one.name for one in snapshot.tree.nodes] == ["org", "a"]
+    assert any("HierarchicalCohorts is off" in note for note in snapshot.notes)
+
+
 @pytest.mark.parametrize(
     ("conditions", "inactive"),
     [(None, True), ([], True), ([("Active", "False")], True), ([("Active", "True")], False)],

@@ -80,6 +80,32 @@ def test_a_back_off_holds_until_its_time(status: dict[str, Any], expected: str) 
     assert why(A, waits("one", "a", **status)) == expected
 
 
+@pytest.mark.parametrize(
+    ("more", "templates", "expected"),
+    [
+        ({}, ["t"], ""),
+        ({}, [], "notQueued"),  # the claim is not valid yet
+        ({"requeueState": {"requeueAt": LATER}}, ["t"], "backOff"),
+    ],
+)
+def test_once_its_claims_are_valid_a_workload_is_queued(
+    more: Object, templates: list[str], expected: str
+) -> None:
+    """Without claims Requeued=False parks for ever."""
+    exactly = {"deviceClassName": "big", "count": 1, "allocationMode": "ExactCount"}
+    spec = {"spec": {"devices": {"requests": [{"name": "r", "exactly": exactly}]}}}
+    kind = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "spec": spec}
+    there = [{**kind, "metadata": {"name": name, "namespace": "ns"}} for name in templates]
+    mapping = {"name": "gpus", "deviceClassNames": ["big"]}
+    mapped = configuration(resources={"deviceClassMappings": [mapping]})
+    requeued = condition("Requeued", "False", "Inadmissible")
+    rejected = waits("one", "a", conditions=[requeued], **more)
+    claims = [{"name": "c", "resourceClaimTemplateName": "t"}]
+    claiming = with_pod(rejected, resourceClaims=claims)
+    assert why(queue("a", {"gpu": 4, "gpus": 4}), mapped, there, claiming) == expected
+    assert why(queue("a", 4), mapped, there, rejected) == "backOff"
+
+
 def test_the_first_filter_is_the_reason() -> None:
     backing_off = waits("one", "a", requeueState={"requeueAt": LATER})
     assert why(queue("a", 4, stop="Hold"), backing_off) == "backOff"
@@ -250,9 +276,9 @@ def concurrent(*args: Any, **fields: Any) -> list[Object]:
     return with_spec(queue(*args, **fields), concurrentAdmissionPolicy={"migration": {}})
 
 
-def test_a_parent_stands_in_no_queue_where_variants_compete() -> None:
+def test_a_parent_stands_in_no_queue_with_the_gate() -> None:
     parent = with_metadata(ONE, labels=PARENT)
-    assert why(CONCURRENT, A, parent) == ""
+    assert why(CONCURRENT, A, parent) == "notQueued"
     assert why(concurrent("a", 4), parent) == ""
     found = held(CONCURRENT, concurrent("a", 4), parent)
     assert found is not None

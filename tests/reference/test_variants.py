@@ -12,12 +12,23 @@ import pytest
 from planner.quota.kueue.assignment import Assignment, Mode
 from planner.quota.kueue.preemptor import as_preemptor, find_workload
 from planner.quota.kueue.snapshot import take_snapshot
+from planner.reference.kueue.cycle.run import schedule
+from planner.reference.kueue.cycle.waiting import waiting_queues
 from planner.reference.kueue.decision import Decision, decide
 from planner.reference.kueue.permitted import permitted_assignments
 from planner.verifier.kueue.case import setting_of
 from planner.verifier.kueue.flavors import permitted_flavors
 from tests.cluster import Object, configuration, queue, running, state_of
-from tests.reference.cycles import condition, flavors, ran, several_flavors, story, waits, with_spec
+from tests.reference.cycles import (
+    condition,
+    flavors,
+    names,
+    ran,
+    several_flavors,
+    story,
+    waits,
+    with_spec,
+)
 
 ON = configuration(featureGates={"ConcurrentAdmission": True})
 ALLOWED = "kueue.x-k8s.io/workload-allowed-resource-flavors"
@@ -68,10 +79,80 @@ def test_a_better_flavor_is_worth_an_eviction(sibling: list[Object], told: str) 
     assert going == (["ns/old"] if "migrating" in told else [])
 
 
-@pytest.mark.parametrize(("last", "told"), [("best", "new skipped"), ("good", "new migrating old")])
+@pytest.mark.parametrize(
+    ("last", "told"), [("best", "new notMigrated"), ("good", "new migrating old")]
+)
 def test_a_flavor_must_be_worth_a_migration(last: str, told: str) -> None:
     policy = {"constraints": {"lastAcceptableFlavorName": last}}
     assert story(ran(ON, FLAVORS, concurrent(policy), holds("old", "poor"), NEW)) == [told]
+
+
+@pytest.mark.parametrize(
+    ("sibling", "runs", "own", "told"),
+    [
+        ("poor,best", "best", "good", "new migrating old"),
+        ("best,poor", "poor", "good", "new skipped"),
+        ("good", "good", "poor , best", "new skipped"),
+        ("good", "good", "other,best", "new admitted"),  # the queue has no such flavor
+        ("good", "good", ",best", "new admitted"),
+    ],
+)
+def test_the_first_name_in_the_annotation_is_the_place(
+    sibling: str, runs: str, own: str, told: str
+) -> None:
+    old = variant(holds("old", runs), sibling)
+    assert story(ran(ON, FLAVORS, concurrent(), old, variant(waits("new", "a", 2), own))) == [told]
+
+
+def test_of_several_worse_siblings_one_is_evicted() -> None:
+    siblings = [*holds("one", "good"), *holds("two", "poor")]
+    cycle = ran(ON, FLAVORS, concurrent(), siblings, variant(waits("new", "a", 2), "best"))
+    assert story(cycle) == ["new migrating one"]
+    assert [target.workload.key for target in cycle.evicted] == ["ns/one"]
+
+
+@pytest.mark.parametrize(("last", "told"), [("best", "notMigrated"), ("good", "migrating old")])
+def test_who_migrates_or_may_not_takes_the_room_all_the_same(last: str, told: str) -> None:
+    """The other workload could borrow of the flavor good only, and comes second."""
+    policy = {"constraints": {"lastAcceptableFlavorName": last}}
+    borrows = with_spec(queue("b", 0, "c"), **several_flavors(good=0))
+    parts = [*concurrent(policy, cohort="c"), *borrows, *waits("other", "b", 2, minute=5)]
+    cycle = ran(ON, FLAVORS, parts, holds("old", "poor"), NEW)
+    assert story(cycle) == [f"new {told}", "other skipped"]
+    assert names(cycle.left) == {"a": ["new"], "b": ["other"]}
+
+
+def test_pods_must_be_ready_before_a_migration() -> None:
+    wait = {"timeout": "5m", "blockAdmission": True}
+    blocks = configuration(featureGates={"ConcurrentAdmission": True}, waitForPodsReady=wait)
+    cycle = ran(blocks, FLAVORS, concurrent(), holds("old", "poor"), NEW)
+    assert (story(cycle), cycle.evicted) == (["new waitsForPodsReady"], ())
+
+
+def test_a_queue_without_the_policy_has_siblings_and_no_parents() -> None:
+    plain = with_spec(queue("a", 0), **several_flavors(best=2, good=2, poor=2))
+    (parent,) = waits("p", "a", 2, priority=9)
+    parent["metadata"]["labels"] = {"kueue.x-k8s.io/concurrent-admission-parent": "true"}
+    cycle = ran(ON, FLAVORS, plain, [parent], holds("old", "best"), NEW)
+    assert story(cycle) == ["new skipped"]
+    assert names(cycle.left) == {"a": ["new"]}
+    assert story(ran(FLAVORS, plain, [parent])) == ["p admitted"]
+
+
+def test_variants_with_other_flavors_are_not_parked_together() -> None:
+    full = holds("full", "best", parent="x")
+    two = [*variant(waits("one", "a", 2), "best"), *variant(waits("two", "a", 2, minute=1), "good")]
+    cycle = ran(ON, FLAVORS, concurrent(), full, two)
+    assert story(cycle) == ["one noCandidates"]
+    assert (names(cycle.parked), names(cycle.left)) == ({"a": ["one"]}, {"a": ["two"]})
+
+
+def test_who_migrates_stays_the_head_until_it_is_admitted() -> None:
+    state = state_of(ON, FLAVORS, concurrent(), holds("old", "poor"), NEW)
+    snapshot = take_snapshot(state)
+    queues = waiting_queues(state, snapshot)
+    schedule(state, snapshot, queues)
+    assert [waiting.sticky for waiting in queues.values()] == ["ns/new"]
 
 
 def test_without_the_gate_siblings_are_strangers() -> None:
@@ -85,7 +166,7 @@ def decided(allowed: str | None, *parts: list[Object]) -> tuple[Mode, list[str],
     decision = decide(snapshot, preemptor)
     found = [choice.flavor for _, choice in decision.assignment.choices()]
     permitted = permitted_assignments(snapshot, preemptor).assignments
-    names = {choice.flavor for each in permitted for _, choice in each.choices()}
+    possible = {choice.flavor for each in permitted for _, choice in each.choices()}
     if found:
         setting = setting_of(snapshot, preemptor, decision.assignment)
         assert permitted_flavors(setting, decision.assignment).holds
@@ -95,7 +176,7 @@ def decided(allowed: str | None, *parts: list[Object]) -> tuple[Mode, list[str],
             verdict = permitted_flavors(setting, Assignment.model_validate_json(other))
             assert not verdict.holds
     if allowed is not None and parts:
-        assert names <= {name.strip() for name in allowed.split(",")}
+        assert possible <= {name.strip() for name in allowed.split(",")}
     return decision.assignment.mode, found, decision
 
 

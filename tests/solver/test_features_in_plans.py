@@ -9,9 +9,9 @@ from planner.errors import InputError
 from planner.plan.kueue import Plan
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
+from planner.reference.kueue.aftermath import admit, snapshot_after
 from planner.reference.kueue.decision import decide
 from planner.report.kueue.joint import render
-from planner.solver.kueue.aftermath import admit, snapshot_after
 from planner.state.kueue import State
 from tests.cluster import (
     NOW,

@@ -4,16 +4,19 @@ Source: docs/semantics/yunikorn.md §2 and §14.
 """
 
 from copy import deepcopy
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+import planner
 from planner.errors import InputError, SchemaError
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN
 from planner.reader.yunikorn_queues import read_queues
-from planner.state.yunikorn import QueueConfig, parse_yunikorn_quantity
-from tests.yunikorn.building import allocation, ask, decided, two_queues
+from planner.state.clock import from_nanoseconds
+from planner.state.yunikorn import QueueConfig, YuniKornState, parse_yunikorn_quantity
+from tests.yunikorn.building import NOW, allocation, ask, decided, two_queues
 
 Json = dict[str, Any]
 
@@ -124,6 +127,17 @@ def dump_of(value: Json) -> Json:
         {"queuename": "root", "partition": "default", "isLeaf": False, "children": children}
     ]
     return dump
+
+
+@pytest.mark.parametrize(("given", "clock"), [(0, 999), (1, 1000), (-1, -1000)])
+def test_a_given_clock_is_the_own_one_to_the_microsecond(given: int, clock: int) -> None:
+    """A plan tells the time in microseconds: read for it, a state keeps its nanoseconds."""
+    value = {**two_queues(size=1), "now": NOW + 999}
+    moment = from_nanoseconds(NOW) + timedelta(microseconds=given)
+    for one in (value, dump_of(value)):
+        state = planner.read(one, now=moment)
+        assert isinstance(state, YuniKornState)
+        assert state.now == NOW + clock
 
 
 def test_a_dump_decides_as_its_instance() -> None:

@@ -143,3 +143,19 @@ def test_a_line_that_is_no_recorded_instance(part: str) -> None:
         del line[part]
     with pytest.raises(InputError):
         replay_yunikorn_line(line, "file.jsonl: line 1")
+
+
+@pytest.mark.parametrize("part", ["outcomes", "canonicalOutcomes"])
+@pytest.mark.parametrize("value", [1, [1]])
+def test_outcomes_that_are_none(part: str, value: object) -> None:
+    line = recorded("new")
+    line["expect"] |= {"canonicalUnique": False, part: value}
+    with pytest.raises(InputError, match=f"line 1: expect.{part}: is not a list of objects"):
+        replay_yunikorn_line(line, "file.jsonl: line 1")
+
+
+def test_arithmetic_of_texts() -> None:
+    chain = [{"path": "root", "guaranteed": GPU, "allocated": "text", "preempting": None}]
+    line: Line = {"id": "a", "mode": "arith-chain", "kind": "remaining", "chain": chain}
+    with pytest.raises(InputError, match='is not an instance of mode "arith-chain"'):
+        replay_yunikorn_line({**line, "expect": None}, "file.jsonl: line 1")

@@ -39,6 +39,7 @@ from planner.commands.bench.summary import profiles, standings
 from planner.commands.check.plan import check
 from planner.commands.generate import generate_objects
 from planner.commands.replay.comparison import parse_line, read_lines
+from planner.coverage.answer import covered
 from planner.dump import as_line
 from planner.errors import InputError, InternalError, SchemaError
 from planner.objective.profile_file import find_profile
@@ -203,7 +204,7 @@ def _optimum(case: Case, state: AnyState, objective: str) -> Optimum:
         values={level.term: level.value for level in levels},
         victims=len(plan.victims),
         digest=digest_of(plan.keys),
-        certified=check(state, plan).accepted,
+        certified=check(state, covered(state, plan)).accepted,
     )
 
 

@@ -15,6 +15,7 @@ from planner.errors import UnsupportedError
 from planner.laws import Law
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title
 from planner.objective.terms import TermTable
+from planner.objective.wishes import Wishes
 from planner.plan import AnyPlan, BoundByRows, Cap, Certificate, Level, Tree, Verdict
 from planner.plan.proof import ByRows
 from planner.proof.claims import INFEASIBLE, LAST_RESORT, TIES, Claims, Stated, level_claim
@@ -28,9 +29,12 @@ _TITLES: Final = {
 
 
 def check_levels(
-    claims: Claims, certificate: Certificate, victims: Sequence[int]
+    claims: Claims, certificate: Certificate, victims: Sequence[int], *, replayed: bool = False
 ) -> Iterator[CheckedClaim]:
-    """Judge every level, then the ties; ``victims`` are positions in candidate order."""
+    """Judge every level, then the ties; ``victims`` are positions in candidate order.
+
+    ``replayed`` says that the values of levels which ask the scheduler were recomputed, too.
+    """
     trees = {tree.claim: tree for tree in certificate.trees}
     stated: list[Stated] = []
     for level in certificate.levels:
@@ -38,7 +42,7 @@ def check_levels(
         # The recomputed value, not the stated one; without a tree it bounds later levels from above
         # only.
         value = claims.value(measure, victims)
-        if claims.is_unknown(measure):
+        if claims.is_unknown(measure) and not (replayed and level.value == 0):
             found, detail = False, "it asks the scheduler what victims do next: no tree tells"
         elif value == 0:
             found, detail = True, "no term is below 0"
@@ -90,6 +94,8 @@ def _sum_fault(
     """
     measure: Measure = tuple(level.term.split("+"))
     for stated in (each for each in sums if each.term == level.term):
+        if claims.is_unknown(measure):
+            return "no row bounds what asks the scheduler"
         leaf = ByRows(rows={row.row: row.times for row in stated.rows})
         question = claims.level(earlier, measure, level.value)
         found = bound_by_rows(question, [leaf], measure, level.value)
@@ -118,14 +124,16 @@ CAPS: Final = Law(
     "check_caps",
     "the caps are those of the scheduler's own plan",
     "Every cap is the value of its measure in the scheduler's own plan that stands beside, and "
-    "none that its objective names is missing where that plan keeps the laws.",
+    "none that its objective names is missing where that plan keeps the laws, and the wishes of "
+    "the objective.",
     "docs/design/objectives.md §4 and §5; planner.objective.profiles",
 )
 VICTIMS: Final = Law(
     "CT-07",
     "check_victims",
     "what the plan says of each victim is what the state says",
-    "Costs of its own victims and of the scheduler's; their age and place, where it says them.",
+    "Costs of its own victims and of the scheduler's; their age and place, where it says them, and "
+    "that its own are in candidate order.",
     "docs/design/objectives.md §3",
 )
 GREEDY: Final = Law(
@@ -174,17 +182,51 @@ class Facts:
 
     def check_caps(self, caps: Sequence[Cap], profile: Profile) -> Verdict:
         """CT-06: compare caps with the profile's measures of the scheduler's own plan."""
-        measures = profile.caps if self.own else ()
-        expected = {measure_id(m): sum(self.terms[term] for term in m) for m in measures}
+        expected = self._caps(profile)
         findings = []
         for cap in caps:
             findings += compare(f"cap of {cap.term}", cap.most, expected.get(cap.term))
         # Where the scheduler's own plan breaks laws or wishes, caps may be beyond reach, and be
-        # dropped.
-        if not self.outside and not profile.wishes:
+        # dropped; `dropped_caps` then asks what that costs.
+        if not self.outside and self._keeps(profile.wishes):
             missing = expected.keys() - {cap.term for cap in caps}
             findings += [f"the cap of {term} was dropped" for term in sorted(missing)]
         return judge(CAPS, findings, "those of the scheduler's own plan")
+
+    def dropped_caps(
+        self, caps: Sequence[Cap], profile: Profile, victims: Sequence[int]
+    ) -> Iterator[CheckedClaim]:
+        """Yield caps that a plan dropped and exceeds: that no lawful plan keeps them is open."""
+        kept = {cap.term for cap in caps}
+        terms = self.table.evaluate(victims)
+        for name, most in self._caps(profile).items():
+            measure = tuple(name.split("+"))
+            value = sum(terms[term] for term in measure)
+            if name not in kept and value > most:
+                yield CheckedClaim(
+                    claim=f"cap of {name}",
+                    title=measure_title(measure),
+                    value=value,
+                    certified=False,
+                    detail=f"it was dropped: no tree shows that no plan keeps to the {most:,} of "
+                    "the scheduler's own",
+                )
+
+    def _caps(self, profile: Profile) -> dict[str, int]:
+        """Return the value of each capped measure in the scheduler's own plan, by its id."""
+        measures = profile.caps if self.own else ()
+        return {measure_id(m): sum(self.terms[term] for term in m) for m in measures}
+
+    def _keeps(self, wishes: Wishes) -> bool:
+        """Say whether the scheduler's own victims are known to keep to wishes."""
+        asked = {term for measure in wishes.most for term in measure}
+        return asked <= self.terms.keys() and wishes.are_kept(self.table, self.positions(self.own))
+
+    def check_sorted(self, keys: Sequence[str]) -> Iterator[str]:
+        """Say if the victims of a plan are not in candidate order."""
+        expected = [self.position[key] for key in keys if key in self.position]
+        if expected != self.positions(keys):
+            yield "the victims are not in candidate order"
 
     def check_greedy(self, greedy: AnyPlan, others: Iterable[str]) -> Verdict:
         """CT-08: compare the scheduler's own plan with its algorithm; ``others`` add faults."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
@@ -12,30 +13,45 @@ from msgspec.structs import replace
 from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels
 from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.errors import UnsupportedError
+from planner.laws import RULE_SETS
+from planner.laws.kueue import KQ_FITS
 from planner.objective.annotation import read_disruption
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
-from planner.objective.terms import TermTable
-from planner.plan import Cap, Verdict
+from planner.objective.terms import CASCADE, Cut, TermTable
+from planner.plan import Cap, Verdict, Verification
 from planner.plan.kueue import Plan
 from planner.problem.kep83 import build_kep83
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quota.kueue.assignment import Assignment, flavor_resources
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.slices import without_slices
+from planner.quota.kueue.slices import as_in_kep83
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kep83 import decide_kep83
+from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
 from planner.reference.kueue.cycle.nomination import in_the_way, why_held_back
 from planner.reference.kueue.decision import Decision, decide
 from planner.state.kueue import State
+from planner.verifier.kueue.case import assignment_faults
 from planner.verifier.kueue.certificate import Costs, check_certificate, check_facts
 from planner.verifier.kueue.fair_sharing import FairSetting
-from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
+from planner.verifier.kueue.plan import match_plan, setting_for, verify_as_planned, verify_plan
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.wording import compare, judge
+
+MOST_REPLAYED: Final = 2_000_000
+"""Victims times workloads that hold quota, up to which D11 is replayed: a few seconds."""
+TOO_MUCH: Final = (
+    "D11 was not recomputed: it takes a decision of the scheduler for each victim, and this state "
+    "is too large"
+)
+OTHER_FLAVORS: Final = (
+    "the flavors are not those that Kueue assigns: all that the plan says is under them"
+)
 
 
 def check_kueue(
@@ -56,8 +72,46 @@ def check_kueue(
             "the flavors were chosen for least disruption, which no tree shows",
             hint="check a plan under Kueue's own flavors, or under an assignment",
         )
-    early = plan.kep83 is not None  # slices came later
-    return _Checking(without_slices(state) if early else state, plan, profile, costs).check()
+    early = plan.kep83 is not None
+    return _Checking(as_in_kep83(state) if early else state, plan, profile, costs).check()
+
+
+@dataclass
+class _Aftermath:
+    """The term D11 of victim sets: the scheduler decides for each victim on the state after.
+
+    ``reasons`` are the codes of the victims that are asked about, by their keys.
+    """
+
+    state: State
+    snapshot: Snapshot
+    preemptor: Preemptor
+    assignment: Assignment
+    workloads: Sequence[Admitted]
+    reasons: Mapping[str, str]
+    cuts: Sequence[Cut] = ()  # nothing is learned of other sets
+    _counted: dict[frozenset[int], int] = field(default_factory=dict)
+
+    def count(self, victims: Sequence[int]) -> int:
+        """Return how many of the victims, given by positions, would preempt again."""
+        chosen = frozenset(victims)
+        if chosen and chosen not in self._counted:
+            going = [self.workloads[at] for at in sorted(chosen)]
+            holder = admit(self.snapshot, self.preemptor, self.assignment)
+            after = snapshot_after(self.snapshot, holder, going)
+            again = (self._preempts(after, one) for one in going if not one.evicted)
+            self._counted[chosen] = sum(again)
+        return self._counted.get(chosen, 0)
+
+    def _preempts(self, after: Snapshot, victim: Admitted) -> bool:
+        reason = self.reasons.get(victim.key, "")
+        waiting = pending_again(self.state, self.snapshot, victim, reason)
+        return bool(next_targets(after, waiting))
+
+    def is_steady(self, position: int) -> bool:
+        """Say whether a workload never preempts again: that is not known."""
+        del position
+        return False
 
 
 @dataclass
@@ -89,8 +143,7 @@ class _Checking:
         given = self.snapshot, self.preemptor, plan.assignment
         if options is None:
             return build_problem(*given)
-        base = build_kep83(*given, options, self._milestones).base
-        return replace(base, fair=None)  # fair sharing came later
+        return build_kep83(*given, options, self._milestones).base
 
     @cached_property
     def position(self) -> Mapping[str, int]:
@@ -103,6 +156,8 @@ class _Checking:
         # that is trusted.
         going[self.problem.workloads.places_of(self.setting.candidates)] = True
         table = term_table(self.problem, self.snapshot, going, self.costs)
+        if self._replays:
+            table = replace(table, cascades=self._aftermath)
         own = [self.position[key] for key in self._own if key in self.position]
         return apply_profile(
             self.profile,
@@ -111,9 +166,50 @@ class _Checking:
             lambda: own_priorities(table, own),
         )
 
+    @cached_property
+    def _aftermath(self) -> _Aftermath:
+        plan, targets = self.plan, self._decision.search.targets
+        reasons = {target.workload.key: target.reason for target in targets}
+        reasons |= {victim.workload: victim.reason for victim in plan.victims}
+        given = self.state, self.snapshot, self.preemptor, plan.assignment
+        return _Aftermath(*given, self.problem.workloads, reasons)
+
+    @cached_property
+    def _replays(self) -> bool:
+        """Whether D11 is recomputed."""
+        plan = self.plan
+        # What KEP-83 would do with victims, or with podsets that have no flavors, nobody knows.
+        whole = len(plan.assignment.pod_sets) == len(self.preemptor.pod_sets)
+        return self._counts and whole and plan.kep83 is None and not self._is_too_much
+
+    @cached_property
+    def _counts(self) -> bool:
+        """Whether the plan, or its objective, counts D11."""
+        plan, greedy = self.plan, self.plan.greedy
+        levels = [level.term for level in plan.certificate.levels] if plan.certificate else []
+        said = [*plan.terms, *(greedy.terms if greedy else ()), *levels]
+        counted = any(not set(CASCADE).isdisjoint(term.split("+")) for term in said)
+        return counted or self.profile.counts(*CASCADE)
+
+    @cached_property
+    def _is_too_much(self) -> bool:
+        """Whether a decision for each victim takes too long; caps and rates need them all."""
+        profile, greedy = self.profile, self.plan.greedy
+        if CASCADE[0] in profile.rates or any(CASCADE[0] in cap for cap in profile.caps):
+            return False
+        asked = len(self.plan.victims) + (len(greedy.victims) if greedy else 0)
+        return asked * sum(map(len, self.snapshot.admitted.values())) > MOST_REPLAYED
+
     def check(self) -> Check:
         laws = verify_plan(self.state, self.plan, snapshot=self.snapshot, setting=self.setting)
-        return conclude(self.plan, laws, self._claims_about_itself(), self._claims)
+        notes = [TOO_MUCH] if self._left_out else []
+        notes += [] if self._is_assigned else [OTHER_FLAVORS]
+        return conclude(self.plan, laws, self._claims_about_itself(), self._claims, notes)
+
+    @property
+    def _left_out(self) -> Sequence[str]:
+        """The terms that are not judged."""
+        return CASCADE if self._counts and self._is_too_much else ()
 
     def _claims_about_itself(self) -> Iterator[Verdict]:
         """Judge values, bounds, order and facts, and the scheduler's own plan beside it."""
@@ -132,11 +228,8 @@ class _Checking:
         asked = None
         if certificate is not None and plan.victims:
             asked = [measure_id(measure) for measure in with_names(profile.levels)]
-            stated = [level.term for level in certificate.levels]
-            # A plan that was demanded to be stable has D11 as a level before its objective's own.
-            if stated[:1] == ["D11"] and asked[:1] != ["D11"]:
-                asked = ["D11", *asked]
-        yield from check_certificate(case, plan, terms, costs, asked)
+            asked = [*(CASCADE if self._is_demanded else ()), *asked]
+        yield from check_certificate(case, plan, terms, costs, asked, self._left_out)
         victims = (*plan.victims, *(plan.greedy.victims if plan.greedy else ()))
         findings: list[str] = []
         for victim in victims:
@@ -148,12 +241,40 @@ class _Checking:
                 findings += compare(f"place of {key}", victim.position, place)
                 age_s = self.table.disruptions[at].running_s
                 findings += compare(f"age of {key}", victim.age_s, age_s)
+        findings += self.facts.check_sorted(plan.keys) if plan.algorithm == "optimum" else ()
         yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
+        yield from self._assignment_verdicts()
         if plan.greedy is not None:
             yield self.facts.check_greedy(plan.greedy, self._greedy_faults(plan.greedy))
             yield check_facts(match(plan.greedy), plan.greedy)
         if certificate is not None and plan.victims:
-            yield self.facts.check_caps(certificate.caps, profile)
+            yield self.facts.check_caps(certificate.caps, self._wishing(profile))
+
+    def _assignment_verdicts(self) -> Iterator[Verdict]:
+        """Yield what is wrong with the flavors of a plan that claims no victims, by their law.
+
+        Laws judge the flavors of other plans. Kueue itself may leave podsets without flavors.
+        """
+        plan = self.plan
+        if plan.claim in {"infeasible", "unknown"}:
+            findings = list(assignment_faults(self.setting, plan.assignment))
+            if findings and not self._is_assigned:
+                law = next(one for one in RULE_SETS[plan.rules] if one.name == KQ_FITS.name)
+                yield judge(law, findings, "")
+
+    @cached_property
+    def _is_demanded(self) -> bool:
+        """Whether the plan was demanded to be stable: D11 is a level before its objective's own."""
+        levels = self.plan.certificate.levels if self.plan.certificate else ()
+        first = [level.term for level in levels[:1]]
+        return first == [*CASCADE] and CASCADE not in self.profile.levels
+
+    def _wishing(self, profile: Profile) -> Profile:
+        """Return an objective with the wish for a stable plan where that was demanded."""
+        if not self._is_demanded:
+            return profile
+        wishes = replace(profile.wishes, most={**profile.wishes.most, CASCADE: 0})
+        return replace(profile, wishes=wishes)
 
     def _greedy_faults(self, greedy: Plan) -> Iterator[str]:
         """Compare flavors, reasons and attempt with the replayed algorithm's."""
@@ -182,14 +303,27 @@ class _Checking:
 
     @cached_property
     def facts(self) -> Facts:
-        greedy, own, setting, outside = self.plan.greedy, self._own, self.setting, False
+        own, setting, outside = self._own, self.setting, False
         # Kueue itself can break laws only by fair sharing, or where its search leaves out quota for
         # pods. Elsewhere a plan of its own that breaks laws is false, and no excuse for caps.
         keeps = not isinstance(setting, FairSetting) and setting.request == setting.searched
-        if own and greedy is not None and not keeps:
-            judged = verify_plan(self.state, greedy, snapshot=self.snapshot, setting=setting)
-            outside = not judged.accepted
+        if own and not keeps:
+            outside = not self._own_verification.accepted
         return Facts(self.table, self.position, self.problem.order.tolist(), own, outside)
+
+    @cached_property
+    def _own_verification(self) -> Verification:
+        """The verdicts on the scheduler's own victims: replayed, whatever the plan says of them."""
+        search = self._decision.search
+        given = match_plan(self.state, self.plan, snapshot=self.snapshot, setting=self.setting)
+        case = replace(
+            given,
+            borrowing=search.borrowing,
+            victims=tuple(target.workload for target in search.targets),
+            reasons=tuple(target.reason for target in search.targets),
+            faults={},
+        )
+        return verify_as_planned(case, self.plan.model_copy(update={"places": ()}))
 
     @cached_property
     def _own(self) -> Sequence[str]:
@@ -227,7 +361,12 @@ class _Checking:
         fits = all(amount <= max(0, free(setting.queue, fr)) for fr, amount in asked)
         if assignment.mode == "Fit" and fits and not left_out:
             return False
-        return self._decide(None).assignment == assignment
+        return self._is_assigned
+
+    @cached_property
+    def _is_assigned(self) -> bool:
+        """Whether the flavors of the plan are those that the scheduler, replayed, assigns."""
+        return self._decide(None).assignment == self.plan.assignment
 
     @cached_property
     def _milestones(self) -> Mapping[str, int]:
@@ -251,7 +390,10 @@ class _Checking:
             yield check_infeasible(self._questions(()), trees, known)
         elif certificate and self.plan.claim == "optimal" and self.plan.victims:
             claims = self._questions(certificate.caps)
-            yield from check_levels(claims, certificate, self.facts.positions(self.plan.keys))
+            victims = self.facts.positions(self.plan.keys)
+            yield from check_levels(claims, certificate, victims, replayed=self._replays)
+            profile = spelled_out(self.profile, self.table)
+            yield from self.facts.dropped_caps(certificate.caps, profile, victims)
 
     def _questions(self, caps: Sequence[Cap]) -> Claims:
         return kueue_claims(

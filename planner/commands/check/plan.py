@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from planner.commands.check.coverage import check_coverage
 from planner.errors import InputError, SchemaError
 from planner.objective.profile_file import checked_costs, find_profile
 from planner.objective.profiles import Profile
@@ -51,6 +52,7 @@ def conclude(
     laws: Verification,
     own: Iterable[Verdict],
     claims: Callable[[], Iterable[CheckedClaim]],
+    notes: Sequence[str] = (),
 ) -> Check:
     """Judge laws and what a plan says of itself, then claims: these only where all else holds."""
     verdicts = (*laws.verdicts, *own)
@@ -64,7 +66,7 @@ def conclude(
         accepted=sound and all(claim.certified for claim in judged),
         verdicts=verdicts,
         claims=judged,
-        notes=() if sound else (NOT_LOOKED_AT,),
+        notes=(*notes, *(() if sound else (NOT_LOOKED_AT,))),
     )
 
 
@@ -110,4 +112,8 @@ def check(
     if plan.scheduler != state.scheduler:
         raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
     begin("checking")
-    return CHECKER.of(state)(state, plan, profile, checked_costs(costs))
+    found = CHECKER.of(state)(state, plan, profile, checked_costs(costs))
+    silent = tuple(check_coverage(state, plan))
+    if not silent:
+        return found
+    return found.model_copy(update={"accepted": False, "verdicts": (*found.verdicts, *silent)})

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec.structs import replace
 
 from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels
 from planner.commands.check.plan import Check, CheckedClaim, conclude
@@ -26,8 +27,12 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.wording import compare, judge
-from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
-from planner.verifier.yunikorn.case import LAST_TIER
+from planner.verifier.yunikorn import (
+    match_yunikorn,
+    verify_yunikorn_case,
+    verify_yunikorn_plan,
+)
+from planner.verifier.yunikorn.case import LAST_TIER, LastTier, Victim, YuniKornCase
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate, check_yunikorn_facts
 from planner.verifier.yunikorn.laws import adjusted_priority
 
@@ -106,9 +111,11 @@ class _Checking:
             for victim in victims
             for fault in self.facts.cost_faults(victim.allocation, victim.costs)
         ]
+        findings += self.facts.check_sorted(plan.keys) if plan.algorithm == "optimum" else ()
         yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
         if greedy is not None:
             others = compare("its node", greedy.node, self._decision.node)
+            others += compare("its rules", greedy.rules, plan.rules)
             yield self.facts.check_greedy(greedy, others)
             yield check_yunikorn_facts(match_yunikorn(self.state, greedy, self.cluster), greedy)
         if certificate is not None and plan.victims:
@@ -118,12 +125,26 @@ class _Checking:
     def _decision(self) -> Decision:
         return decide(self.cluster, self.asking)
 
+    @property
+    def _own_case(self) -> YuniKornCase:
+        """The core's own victims on their node: replayed, whatever the plan says of them."""
+        own, matched = self._decision, match_yunikorn(self.state, self.plan, self.cluster)
+        chosen = (Victim(one.allocation, one.queue, one.application_id) for one in own.victims)
+        return replace(
+            matched,
+            node=None if own.node is None else self.cluster.node(own.node),
+            victims=tuple(chosen),
+            faults={},
+            last_tier=LastTier(by_core=True),
+        )
+
     @cached_property
     def facts(self) -> Facts:
-        greedy, own, outside = self.plan.greedy, self._decision.victim_keys, False
-        if own and greedy is not None:
-            judged = verify_yunikorn_plan(self.state, greedy, cluster=self.cluster)
-            outside = not judged.accepted or not greedy.spares(self._spare)
+        own, outside = self._decision.victim_keys, False
+        if own:
+            case = self._own_case
+            spared = any(victim.is_spared(self._spare) for victim in case.victims)
+            outside = spared or not verify_yunikorn_case(case).accepted
         return Facts(self.table, self.position, self.problem.order.tolist(), own, outside)
 
     def _claims(self) -> Iterator[CheckedClaim]:
@@ -137,6 +158,8 @@ class _Checking:
             positions = self.facts.positions(plan.keys)
             claims = self._questions(certificate.caps, self._spare)
             yield from check_levels(claims, certificate, positions)
+            profile = spelled_out(self.profile, self.table)
+            yield from self.facts.dropped_caps(certificate.caps, profile, positions)
             if not plan.spares("opted-out"):
                 # Without caps or wishes: law 1 is not up for trade against what a user asks for.
                 others = self._questions((), "opted-out", NO_WISHES)

@@ -27,15 +27,16 @@ from planner.commands.simulate.world import Text, ranks
 from planner.coverage.kueue_features import TOPOLOGY
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.plan.base import Uncovered
+from planner.quota.kueue.activity import cohorts_of
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import Topologies
+from planner.reference.kueue.aftermath import NOWHERE, admit
 from planner.reference.kueue.context import Tried
 from planner.reference.kueue.cycle.record import Decider, Entry
 from planner.reference.kueue.cycle.waiting import Pending, Waiting
 from planner.reference.kueue.decision import Decision
-from planner.solver.kueue.aftermath import NOWHERE, admit
 from planner.solver.kueue.placement import not_replayed
 from planner.state.base import Condition
 from planner.state.kueue import State
@@ -105,7 +106,7 @@ def _created(state: State, workload: Workload, name: str, at_s: int) -> Workload
 
 def reconciled_queues(state: State, snapshot: Snapshot) -> frozenset[int]:
     """Return the ClusterQueues whose every status update wakes their whole tree."""
-    objects = {cohort.name for cohort in state.cohorts}
+    objects = {cohort.name for cohort in cohorts_of(state)}
     tree = snapshot.tree
     return frozenset(
         node

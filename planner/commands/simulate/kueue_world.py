@@ -43,19 +43,18 @@ from planner.quantity import MAX_INT64
 from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.slices import names_replaced
 from planner.quota.kueue.snapshot import Snapshot, build_snapshot
+from planner.reference.kueue.aftermath import evicted, evicting
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
 from planner.reference.kueue.cycle.record import Decider, Entry
 from planner.reference.kueue.cycle.run import schedule
 from planner.reference.kueue.cycle.waiting import (
     Pending,
     Waiting,
-    backoff_expired,
     is_queued,
     open_queues,
     waiting_queues,
 )
 from planner.reference.kueue.decision import decide
-from planner.solver.kueue.aftermath import evicted, evicting
 from planner.state import kueue_workloads
 from planner.state.clock import seconds_since
 from planner.state.kueue import State
@@ -126,7 +125,9 @@ class KueueWorld(World):
                 self._run(one, -one.running_s, 0)
                 # An evicted workload ends by its eviction, and no more by its script.
                 if one.evicted:
-                    self._agenda.call_off(Due.FINISH, one.key)
+                    since = one.workload.condition("Evicted")
+                    until = (since and since.last_transition_time) or self.start
+                    self._lose_run(one, seconds_since(one.started_at, until), until)
                     self._plan_release(one, 0, 0)
         for waiting in self.queues.values():
             for pending in waiting.parked:
@@ -240,7 +241,7 @@ class KueueWorld(World):
     def _enqueue(self, workload: Workload, at_s: int) -> None:
         self._waiting[workload.key] = workload
         node = self._node(workload)
-        if node is not None and is_queued(workload, self._snapshot, node):
+        if node is not None and is_queued(workload, self._snapshot):
             pending = Pending(self.state, self._snapshot, workload, node)
             self.queues[node].enqueue(pending, self._now(at_s))
 
@@ -252,7 +253,7 @@ class KueueWorld(World):
 
     def _may_leave(self, queue: ClusterQueue, at_s: int, pending: Pending) -> bool:
         refused = namespace_refusal(self.state, pending.workload, queue)
-        return refused is None and backoff_expired(pending.workload, self._now(at_s))
+        return refused is None and pending.may_compete(self._now(at_s))
 
     def _end_backoff(self, key: str, at_s: int) -> None:
         """Let a workload compete whose backoff has expired: Kueue sets its condition Requeued."""
@@ -344,18 +345,21 @@ class KueueWorld(World):
             changed = (running.admitted if other is one else other for other in some)
             self._admitted[one.queue] = Holders(changed)
             self._outdate(one.queue)
-            most_s = None
-            if one.remarks is not None:
-                disruption = read_disruption(one.remarks, now, seconds_since(one.started_at, now))
-                most_s = disruption.lost_s
-            saves_s = self._script.checkpoint_s(one.key)
-            lost = self._lose(one.key, at_s - running.since_s, saves_s, most_s)
+            lost = self._lose_run(one, at_s - running.since_s, now)
             frs = self._snapshot.tree.frs
             held = sum(unit_weight(frs[fr].resource) * amount for fr, amount in one.usage.items())
             self._walks.clear()
             cost = {"reason": reason, "lost_s": lost, "lost_work": work(held, lost)}
             queue = self._queue_name(one.queue)
             yield self._event("preempted", at_s, one.key, queue, **by, **cost)
+
+    def _lose_run(self, one: Admitted, ran_s: int, now: datetime) -> int:
+        """Return how many seconds of its run the eviction of a workload loses, and end the run."""
+        most_s = None
+        if one.remarks is not None:
+            disruption = read_disruption(one.remarks, now, seconds_since(one.started_at, now))
+            most_s = disruption.lost_s
+        return self._lose(one.key, ran_s, self._script.checkpoint_s(one.key), most_s)
 
     # What is reported of it
 

@@ -4,7 +4,8 @@ Within a second the asks are looked at one after the other, in the order of the 
 moves: an ask moves if it finds room, or preempts. Victims vanish at once, the ask takes its node,
 and each victim comes back as an ask of its application, made now: it has to wait for the delay of
 its queue before it may preempt. An ask that tried to preempt and found no victims tries again
-after 15 seconds, if anything changed.
+after 15 seconds, if anything changed. Who is preempted in the dump is gone at the start, and asks a
+second later: the core keeps the room for the ask that preempted.
 
 The ``state`` of a mark has times by their order only. How long an ask has waited decides until it
 may preempt, and is in ``to_come``.
@@ -19,7 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from planner.commands.simulate.record import Event, Standing, Use
+from planner.commands.simulate.record import Event, Kind, Standing, Use
 from planner.commands.simulate.script import Arrivals, Leaving, Script
 from planner.commands.simulate.simulate import OPTIMUM, Asked, Unproved
 from planner.commands.simulate.world import (
@@ -54,13 +55,21 @@ from planner.term import unit_weight
 
 
 class Coming(NamedTuple):
-    """An ask that arrives in an application of a partition, in seconds after the start."""
+    """An ask that arrives in an application of a partition, in seconds after the start.
+
+    ``again`` says that it is the ask of a victim of before.
+    """
 
     key: str
     at_s: int
     tree: int
     application: Application
     ask: Ask
+    again: bool = False
+
+
+AGAIN_S: Final = 1
+"""Seconds after the start until who is preempted in the dump asks again."""
 
 
 def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[str, Coming]]:
@@ -175,13 +184,24 @@ class YuniKornWorld(World):
         self._changes = 0
         self._tried: dict[str, int] = {}
         self._clusters = [prepare(self._state, one.name) for one in self._state.partitions]
-        for tree, _, claim in _claims(self._state):
+        for tree, application, claim in _claims(self._state):
             self._tree_of[claim.allocation_key] = tree
-            if isinstance(claim, Allocation):
+            if isinstance(claim, Allocation) and claim.preempted:
+                self._leave(tree, application, claim)
+            elif isinstance(claim, Allocation):
                 self._run(claim.allocation_key, -self._ran_s(claim, 0), 0)
         for coming in self._coming.values():
             self._tree_of[coming.key] = coming.tree
             self._agenda.set(coming.at_s, Due.ARRIVE, coming.key, coming.tree)
+
+    def _leave(self, tree: int, application: Application, one: Allocation) -> None:
+        """Let an allocation be gone that is preempted in the dump; its ask comes."""
+        key = one.allocation_key
+        saves_s = self._script.checkpoint_s(key, self.names.get(key, ""))
+        self._lose(key, self._ran_s(one, 0), saves_s)
+        self._put(tree, _without(self._clusters[tree], one), 0)
+        ask = asked_as(key, one, self._first_ns + AGAIN_S * SECOND)
+        self._coming[key] = Coming(key, AGAIN_S, tree, application, ask, again=True)
 
     def _put(self, tree: int, partition: Partition, at_s: int) -> None:
         """Put a changed partition in the place of the partition before, and set the clock."""
@@ -240,7 +260,8 @@ class YuniKornWorld(World):
                 return (*one.requests, coming.ask) if one.application_id == there else one.requests
 
             self._put(due.tree, _asked(partition, now), at_s)
-            return self._event("arrived", at_s, coming.key, coming.application.queue_name)
+            kind: Kind = "requeued" if coming.again else "arrived"
+            return self._event(kind, at_s, coming.key, coming.application.queue_name)
         application, one = next(
             (application, one)
             for application in partition.applications
@@ -328,7 +349,10 @@ class YuniKornWorld(World):
             tally.enter(one.allocation_key, application.queue_name, one.priority, standing)
         for coming in self._coming.values():
             queue = coming.application.queue_name
-            tally.enter(coming.key, queue, coming.ask.priority, "to come", coming.at_s)
+            if coming.again:
+                tally.enter(coming.key, queue, coming.ask.priority, "pending")
+            else:
+                tally.enter(coming.key, queue, coming.ask.priority, "to come", coming.at_s)
 
     def used(self) -> Sequence[int]:
         """Return how much of each resource is in use, in the order of ``use``."""

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from planner.errors import UnsupportedError
 from planner.state.kueue import ClusterQueue, ResourceFlavor, State
-from planner.state.queues import AdmissionCheck
+from planner.state.queues import AdmissionCheck, Cohort
 
 _DEEPEST = 200
 """The most cohorts on one path: only a hostile dump would nest them deeper."""
@@ -88,8 +88,7 @@ class Activity(NamedTuple):
     def of(cls, state: State, *, placing: bool = False) -> Activity:
         """Find out which queues and cohorts take part; ``placing`` says that topologies count."""
         gate = state.configuration.gate
-        nested = gate("HierarchicalCohorts")
-        parents = {one.name: one.spec.parent_name if nested else "" for one in state.cohorts}
+        parents = {one.name: one.spec.parent_name for one in cohorts_of(state)}
         # Cohorts need no object: a cohort that is only named has no quota and no parent.
         named = [cq.spec.cohort_name for cq in state.cluster_queues] + list(parents.values())
         parents |= {name: "" for name in named if name and name not in parents}
@@ -110,6 +109,11 @@ class Activity(NamedTuple):
             if found:
                 hindrances[cq.name] = tuple(found)
         return cls(parents, looping, hindrances)
+
+
+def cohorts_of(state: State) -> Sequence[Cohort]:
+    """Return the Cohort objects that Kueue reads: none where HierarchicalCohorts is off."""
+    return state.cohorts if state.configuration.gate("HierarchicalCohorts") else ()
 
 
 def _leads_into_cycle(name: str, parents: Mapping[str, str]) -> bool:
@@ -190,11 +194,14 @@ def _without_topology(
 
 def notes_on(state: State, activity: Activity) -> tuple[str, ...]:
     """Return notes on what is tolerated as in Kueue, and may surprise a reader of the plan."""
-    explicit = {cohort.name for cohort in state.cohorts}
+    read = {cohort.name for cohort in cohorts_of(state)}
+    unread = {cohort.name for cohort in state.cohorts} - read
+    off = "has a Cohort object that Kueue does not read, as the gate HierarchicalCohorts is off"
     implicit = [
-        f'cohort "{name}" has no Cohort object: it counts as one without quota or parent'
+        f'cohort "{name}" {off if name in unread else "has no Cohort object"}: '
+        "it counts as one without quota or parent"
         for name in activity.parents
-        if name not in explicit
+        if name not in read
     ]
     cycles = [
         f'cohort "{name}" is in a cycle of parents: left out' for name in sorted(activity.looping)

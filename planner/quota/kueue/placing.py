@@ -60,7 +60,8 @@ class Aim(NamedTuple):
 class Group(NamedTuple):
     """Podsets that are placed together: a single podset, or workers and the pod of their leader.
 
-    ``aim`` is absent where their request means nothing in the tree of their flavor.
+    ``aim`` is absent where their request means nothing in the tree of their flavor, or the workers
+    have a term of affinity that cannot be evaluated.
     """
 
     workers: Pods
@@ -153,7 +154,9 @@ def _grouped(topologies: Topologies, found: Sequence[Pods]) -> Iterator[Group]:
             workers, leader = some[0], some[1] if len(some) > 1 else None
             if leader is not None and leader.count > workers.count:
                 workers, leader = leader, workers
-            aim = None if tree is None else aim_of(workers.request, tree)
+            # An affinity that cannot be evaluated fails the group, whatever the leaves are (§4.1).
+            valid = workers.pod.has_valid_affinity
+            aim = aim_of(workers.request, tree) if tree is not None and valid else None
             yield Group(workers, leader, aim)
 
 

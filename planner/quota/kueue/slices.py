@@ -28,11 +28,18 @@ def names_replaced(workload: Workload, configuration: Configuration) -> str:
     return workload.metadata.annotations.get(REPLACEMENT_FOR, "")
 
 
-def without_slices(state: State) -> State:
-    """Return a state in which no workload replaces another: KEP-83 does not know slices."""
+def as_in_kep83(state: State) -> State:
+    """Return a state as KEP-83 knows it: both kinds of fair sharing, and slices, came later.
+
+    No workload of it replaces another.
+    """
     configuration = state.configuration
-    gates = {**configuration.feature_gates, _GATE: False}
-    edited = configuration.model_copy(update={"feature_gates": gates})
+    newer = {
+        "feature_gates": {**configuration.feature_gates, _GATE: False},
+        "fair_sharing": None,
+        "admission_fair_sharing": None,
+    }
+    edited = configuration.model_copy(update=newer)
     return state.model_copy(update={"configuration": edited})
 
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from planner.errors import LookupFailed
 from planner.garbage import without_garbage_collection
-from planner.quota.kueue.activity import Activity, notes_on
+from planner.quota.kueue.activity import Activity, cohorts_of, notes_on
 from planner.quota.kueue.amount import Arithmetic, arithmetic_of
 from planner.quota.kueue.devices import Devices
 from planner.quota.kueue.holders import Admitted, Holders
@@ -375,7 +375,7 @@ def _admitted(  # noqa: PLR0913, PLR0917 - what a holder is made of
 
 def _index_quotas(state: State) -> dict[FlavorResource, int]:
     """Number the flavor-resources that any ClusterQueue or Cohort has quota for."""
-    owners = [cq.spec for cq in state.cluster_queues] + [co.spec for co in state.cohorts]
+    owners = [cq.spec for cq in state.cluster_queues] + [co.spec for co in cohorts_of(state)]
     frs = dict.fromkeys(
         FlavorResource(flavor.name, quota.name)
         for owner in owners
@@ -401,7 +401,7 @@ def _nodes(
 
     Cohorts in a cycle are left out; their queues stand alone, and are inactive.
     """
-    specs = {cohort.name: cohort.spec for cohort in state.cohorts}
+    specs = {cohort.name: cohort.spec for cohort in cohorts_of(state)}
     lends = state.configuration.gate("LendingLimit")
     # Cohorts first: a queue then finds its parent's number, whatever the order of the dump.
     names = [name for name in activity.parents if name not in activity.looping]

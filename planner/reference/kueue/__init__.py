@@ -11,5 +11,6 @@ candidates.py    the candidates, in Kueue's order
 fair_sharing.py  the preemption search with fair sharing
 classical.py     the search without fair sharing, and the choice that the configuration makes
 decision.py      assignment, search and partial admission: what Kueue decides
+aftermath.py     the state after a plan, and whom each of its victims would then preempt
 cycle/           one whole scheduling cycle, with many pending workloads
 """

@@ -24,7 +24,6 @@ from planner.state.kueue_configuration import Configuration
 from planner.state.pods import PodSpec, SelectorRequirement, Taint, Toleration
 from planner.state.queues import FlavorFungibility, ResourceFlavor, ResourceGroup
 
-_LABEL_VALUE = re.compile(r"(|[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -117,13 +116,8 @@ def meets(row: SelectorRequirement, value: str | None) -> bool:
         If the row is not valid.
     """
     # Refuse what Kubernetes' label selector refuses.
-    values = row.values
-    some, none = bool(values), not values
-    one = len(values) == 1 and bool(_INTEGER.fullmatch(values[0]))
-    known = {"In": some, "NotIn": some, "Exists": none, "DoesNotExist": none, "Gt": one, "Lt": one}
-    valid = known.get(row.operator, False)
-    if not valid or not all(_LABEL_VALUE.fullmatch(value) for value in values):
-        raise InvalidSelectorError(f"{row.key} {row.operator} {list(values)}")
+    if not row.is_valid:
+        raise InvalidSelectorError(f"{row.key} {row.operator} {list(row.values)}")
     match row.operator:
         case "In":
             return value in row.values

@@ -13,7 +13,7 @@ from planner.plan.base import name_some
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.quota.kueue.preemptor import find_preemptor, key_of
-from planner.quota.kueue.slices import without_slices
+from planner.quota.kueue.slices import as_in_kep83
 from planner.quota.kueue.snapshot import build_snapshot, take_snapshot
 from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way
@@ -130,10 +130,7 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
     strict = given.rules == STRICT
     options = None if given.rules is None or strict else read_rules(given.rules)
     if options is not None:
-        # The state as KEP-83 knows it: both kinds of fair sharing and slices came later.
-        newer = {"fair_sharing": None, "admission_fair_sharing": None}
-        configuration = state.configuration.model_copy(update=newer)
-        state = without_slices(state.model_copy(update={"configuration": configuration}))
+        state = as_in_kep83(state)
     now = clock_of(given.now)
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
     extra = flavor_resources(flavors) if flavors else ()

@@ -41,7 +41,7 @@ from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.search import Rules
 from planner.solver.start import only_pending
 from planner.solver.yunikorn.describe import RuleSet, Subject, postponed, victims_in_words
-from planner.state.clock import to_nanoseconds
+from planner.state.clock import from_nanoseconds, to_nanoseconds
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
@@ -297,7 +297,7 @@ def plan_ask(
     Raises `InputError` if there is no such ask, or a parameter cannot be used.
     """
     side = side_of(rules)
-    if now is not None:
+    if now is not None and now != from_nanoseconds(state.now):  # of which a plan tells no more
         state = state.model_copy(update={"now": to_nanoseconds(now)})
     wanted = pending or only_pending(state, pending_asks(state))
     for partition in state.partitions:

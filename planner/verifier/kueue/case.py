@@ -229,7 +229,7 @@ class Case(Struct, frozen=True, dict=True):
         known = {key: holder for key, holder in found if holder is not None}
         # By the name of a law: the laws that read faults have these two names in all rule sets.
         faults = {
-            KQ_FITS.name: tuple(_assignment_faults(setting, plan.assignment)),
+            KQ_FITS.name: tuple(assignment_faults(setting, plan.assignment)),
             KQ_HOLDS_CONTESTED.name: tuple(_victim_faults(setting, plan, known)),
         }
         reasons = tuple(named[key].reason for key in known)
@@ -315,7 +315,7 @@ def _victim_faults(setting: Setting, plan: Plan, known: Mapping[str, Admitted]) 
             )
 
 
-def _assignment_faults(setting: Setting, assignment: Assignment) -> Iterator[str]:
+def assignment_faults(setting: Setting, assignment: Assignment) -> Iterator[str]:
     """Say what the assignment leaves out: a request left out would seem to fit."""
     if assignment.mode == "NoFit":
         yield "the assignment says NoFit: some podset has no flavors"

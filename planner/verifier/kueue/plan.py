@@ -11,7 +11,7 @@ from planner.plan import Verdict, Verification
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment, flavor_resources
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.slices import without_slices
+from planner.quota.kueue.slices import as_in_kep83
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.state.kep83 import Kep83
 from planner.state.kueue import State
@@ -57,8 +57,15 @@ def verify_plan(
         return Verification(accepted=not plan.victims and not wrong, verdicts=verdicts)
     # KEP-83 knows no slices: the preemptor asks for all its pods, the old slice is like any other.
     if plan.kep83 is not None and snapshot is None:
-        state = without_slices(state)
-    case = match_plan(state, plan, snapshot=snapshot, setting=setting)
+        state = as_in_kep83(state)
+    return verify_as_planned(match_plan(state, plan, snapshot=snapshot, setting=setting), plan)
+
+
+def verify_as_planned(case: Case, plan: Plan) -> Verification:
+    """Judge a case by its rule set, and by the laws that a plan adds.
+
+    These are of documented precedence, of the places of pods, and of flavors that were chosen.
+    """
     found = verify_case(case)
     # Precedence asks whose turn each legal removal was: of illegal ones it says nothing.
     if plan.strict and found.accepted:

@@ -8,7 +8,7 @@ Source: docs/semantics/kueue-topology.md §4 to §8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -416,13 +416,35 @@ def placement(
 ) -> Verdict:
     """KT-02: Kueue's own placement, replayed with the victims gone, finds a place for every podset.
 
+    The places that a plan names, if it names any, are those.
     Source: docs/semantics/kueue-topology.md §4 and §5.
     """
-    del places  # what a plan names does not matter: Kueue itself places the pods
     placed = floor.placed(victims)
     if isinstance(placed, str):
         wrong = f"podset {placed} finds no place on the nodes once those before it have theirs"
         return judge(KT_PLACEMENT, [wrong], "")
     pods = sum(count for leaves in placed.values() for _, count in leaves)
     leaves = {leaf for some in placed.values() for leaf, _ in some}
-    return judge(KT_PLACEMENT, [], f"{pods} pods on {len(leaves)} leaves")
+    findings = _misplaced(floor, placed, places) if places else ()
+    return judge(KT_PLACEMENT, [*findings], f"{pods} pods on {len(leaves)} leaves")
+
+
+def _misplaced(
+    floor: Floor, placed: Mapping[str, Leaves], places: Sequence[PodSetPlaces]
+) -> Iterator[str]:
+    """Say of which podsets a plan names other places than those where Kueue puts the pods."""
+    known = {}
+    for group in floor.groups:
+        tree = floor.nodes.tree(group.flavor)
+        # Where the lowest level is hosts, the name of the host is enough.
+        named = slice(-1, None) if tree.ends_in_host else slice(None)
+        for pods in (one for one in group.members if one.name in placed):
+            domains = sorted((tree.values[-1][at][named], n) for at, n in placed[pods.name])
+            known[pods.name] = pods.flavor, tree.levels[named], domains
+    said = {
+        one.name: (one.flavor, one.levels, sorted((at.values, at.count) for at in one.domains))
+        for one in places
+    }
+    for name in sorted(known.keys() | said.keys()):
+        if known.get(name) != said.get(name):
+            yield f"the places of podset {name} are not those where Kueue puts its pods"

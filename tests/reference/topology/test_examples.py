@@ -347,7 +347,7 @@ def test_flavors_are_chosen_alike_where_other_clusters_place_the_pods(
     """A flavor suits placement or not (§3.1), whoever places the pods (§9)."""
     found = decided(
         [*TREE, *flavor("plain", ""), *node("n1", "r", gpu=8)],
-        guarded(controller, **several_flavors(**dict.fromkeys(flavors, 100))),
+        guarded(controller, **several_flavors("gpu", **dict.fromkeys(flavors, 100))),
         waits(pods("main", 2, {"gpu": 1}, asked)),
     )
     assert found.assignment.mode == mode

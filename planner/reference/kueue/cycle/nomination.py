@@ -83,7 +83,7 @@ def why_not_nominated(state: State, snapshot: Snapshot, workload: Workload) -> N
         why = _why_not_queued(state, workload, message)
         kueue = "" if message == PARENT else message
         return NotNominated("notQueued", kueue, f"it stands in no queue: {why}")
-    if not backoff_expired(workload, snapshot.now):
+    if not backoff_expired(workload, snapshot.devices, snapshot.now):
         return NotNominated("backOff", "", _backing_off(workload, snapshot.now))
     name = leading[workload.metadata.namespace, workload.spec.queue_name]
     node = snapshot.node_of[name]
@@ -146,10 +146,10 @@ class _Heads:
         for workload in snapshot.waiting.values():
             name = leading.get((workload.metadata.namespace, workload.spec.queue_name), "")
             node = snapshot.node_of.get(name)
-            if node is None or not is_queued(workload, snapshot, node):
+            if node is None or not is_queued(workload, snapshot):
                 continue
             # A workload that backs off is parked, and blocks no workload behind it.
-            if backoff_expired(workload, snapshot.now):
+            if backoff_expired(workload, snapshot.devices, snapshot.now):
                 past = snapshot.past_of(node, workload) or 0.0
                 order = past, queue_order(workload, configuration)
                 known = first.get(name)

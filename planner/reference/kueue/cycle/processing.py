@@ -7,13 +7,12 @@ pkg/scheduler/scheduler.go ``processEntry``, ``updateAssignmentIfNeeded``,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
 from planner.quota.kueue.holders import Admitted, Holders
-from planner.quota.kueue.holding import is_concurrent
 from planner.quota.kueue.slices import names_replaced
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import Occupancy
@@ -26,6 +25,7 @@ from planner.state.kueue_workload import Workload
 from planner.state.queues import ClusterQueue, ConcurrentAdmissionPolicy
 
 _WAITING = "WaitingForQuota"
+_EVALUATING = "PendingEvaluation"
 _PREEMPTING = "WaitingForPreemptedWorkloads"
 
 
@@ -55,8 +55,8 @@ class Processing:
 
     def process(self, nominee: Nominee) -> Entry:
         """Decide what becomes of a nominee, and add what it takes to the usage and places."""
-        if self._siblings(nominee.preemptor, better=True):
-            return Entry(nominee.preemptor, "skipped", nominee.decision)
+        if self._sibling(nominee.preemptor, better=True):
+            return Entry(nominee.preemptor, "skipped", nominee.decision, "", _EVALUATING)
         return self._process(nominee)
 
     def _process(self, nominee: Nominee) -> Entry:
@@ -100,15 +100,15 @@ class Processing:
         return self._take(preemptor, decision)
 
     def _take(self, preemptor: Preemptor, decision: Decision) -> Entry:
-        """Admit, or preempt: both take the usage; an entry that only migrates does not."""
-        worse = self._siblings(preemptor, better=False)
-        if worse and decision.assignment.mode == "Fit":
-            return self._migrate(preemptor, decision, worse)
+        """Admit, migrate or preempt: all of them take the usage."""
         self.chosen |= {target.workload.key: target.workload for target in decision.targets}
         self._use(preemptor, decision)
         if decision.assignment.mode == "Fit":
             if self.unready:
                 return Entry(preemptor, "waitsForPodsReady", decision)
+            worse = self._sibling(preemptor, better=False)
+            if worse:
+                return self._migrate(preemptor, decision, worse)
             # Its own pods are not ready either, so that a second entry of the cycle waits.
             self.unready = self.snapshot.configuration.blocks_admission
             self.finished += [decision.replaced.slice] if decision.replaced else []
@@ -120,36 +120,35 @@ class Processing:
     def _overlaps(self, decision: Decision) -> bool:
         return any(target.workload.key in self.chosen for target in decision.targets)
 
-    def _siblings(self, preemptor: Preemptor, *, better: bool) -> list[Admitted]:
-        """Return a variant's admitted siblings with flavors listed before its own, or after.
+    def _sibling(self, preemptor: Preemptor, *, better: bool) -> Admitted | None:
+        """Return an admitted sibling of a variant whose flavor is listed before its own, or after.
 
-        Only a queue in which variants compete has siblings.
+        Of several Kueue takes any; here it is the first of the dump.
         """
         queue, workload = self.snapshot.queues[preemptor.queue], preemptor.workload
-        own = _place(queue, workload.allowed_flavors or ())
-        if own is None or not is_concurrent(queue, self.snapshot.configuration):
-            return []
-        found = []
+        own = _place(queue, workload.allowed_flavors)
+        if own is None or not self.snapshot.configuration.gate("ConcurrentAdmission"):
+            return None
         for one in self.snapshot.admitted[preemptor.queue]:
-            its = _place(queue, {self.snapshot.tree.frs[fr].flavor for fr in one.names})
-            parent = one.workload.parent_uid
-            sibling = parent and parent == workload.parent_uid and one.workload.is_true("Admitted")
-            if sibling and its is not None and (its < own if better else its > own):
-                found.append(one)
-        return found
+            its = _place(queue, one.workload.allowed_flavors)
+            wanted = its is not None and (its < own if better else its > own)
+            sibling = one.workload.parent_uid == workload.parent_uid != ""
+            if wanted and sibling and one.workload.is_true("Admitted"):
+                return one
+        return None
 
-    def _migrate(self, preemptor: Preemptor, decision: Decision, worse: list[Admitted]) -> Entry:
-        """Evict the siblings with worse flavors, unless the own flavor is not worth a migration."""
+    def _migrate(self, preemptor: Preemptor, decision: Decision, worse: Admitted) -> Entry:
+        """Evict a sibling with a worse flavor, unless the own flavor is not worth a migration."""
         queue = self.snapshot.queues[preemptor.queue]
         policy = queue.spec.concurrent_admission or ConcurrentAdmissionPolicy()
-        own = _place(queue, preemptor.workload.allowed_flavors or ())
+        own = _place(queue, preemptor.workload.allowed_flavors)
         last = _place(queue, [policy.migration.constraints.last_acceptable_flavor])
         if own is not None and last is not None and last < own:
-            return Entry(preemptor, "skipped", decision)
-        targets = tuple(Target(one, "") for one in worse)
-        self.evicted += [one for one in targets if not one.workload.evicted]
-        decision = replace(decision, search=Search(targets, ()))
-        return Entry(preemptor, "migrating", decision, "PendingMigration")
+            return Entry(preemptor, "notMigrated", decision, "", _EVALUATING)
+        target = Target(worse, "")
+        self.evicted += [] if worse.evicted else [target]
+        decision = replace(decision, search=Search((target,), ()))
+        return Entry(preemptor, "migrating", decision, "PendingMigration", _PREEMPTING)
 
     def _decide_again(
         self, preemptor: Preemptor, before: Decision, gone: Collection[Admitted]
@@ -262,8 +261,8 @@ def not_ready(snapshot: Snapshot) -> Iterator[Admitted]:
             yield from (one for one in some if not one.workload.is_true("PodsReady"))
 
 
-def _place(queue: ClusterQueue, flavors: Iterable[str]) -> int | None:
-    """Return the lowest place of these flavors in the first resource group of a queue."""
+def _place(queue: ClusterQueue, flavors: Sequence[str] | None) -> int | None:
+    """Return the place of the first of these flavors in the first resource group of a queue."""
     groups = queue.spec.resource_groups
     names = [flavor.name for flavor in groups[0].flavors] if groups else []
-    return min((names.index(name) for name in flavors if name in names), default=None)
+    return names.index(flavors[0]) if flavors and flavors[0] in names else None

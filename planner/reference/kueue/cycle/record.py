@@ -22,6 +22,7 @@ Outcome = Literal[
     "migrating",
     "noCandidates",
     "noFit",
+    "notMigrated",
     "preempting",
     "preemptionGated",
     "skipped",
@@ -34,6 +35,7 @@ preempting       its targets are evicted, it waits for them
 deferred         it will fit once the preemptions of others are done
 skipped          an earlier entry took the room or the targets
 migrating        it fits; a variant of the same workload in a worse flavor is evicted for it
+notMigrated      it fits; a variant in a worse flavor stays, as the own is not worth a migration
 preemptionGated  it would preempt, but has a closed gate
 noCandidates     it would have to preempt, but finds no targets
 noFit            no flavor is left

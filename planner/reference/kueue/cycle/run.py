@@ -226,9 +226,10 @@ def _keys(snapshot: Snapshot, some: dict[int, list[Pending]]) -> dict[str, tuple
 
 _AT_ONCE: Final = frozenset({"preempting", "deferred", "skipped", "migrating"})
 """Outcomes after which a workload of a BestEffortFIFO queue is tried again in the next cycle."""
-_WALKED: Final = frozenset({"noFit", "noCandidates"})
-"""Outcomes that hold for every workload of the same shape, and after which it is kept how far the
-walk over the flavors came."""
+_ALIKE: Final = frozenset({"noFit", "noCandidates"})
+"""Outcomes that hold for every workload of the same shape."""
+_WALKED: Final = _ALIKE | {"notMigrated"}
+"""Outcomes after which it is kept how far the walk over the flavors came."""
 
 
 def requeue(
@@ -248,7 +249,7 @@ def requeue(
         walked = Progress(entry.decision.assigned.tried, cycle, waiting.generation)
         pending.progress = walked if keeps else None
     # Sticky: a workload that preempted stays the head, or another would take the room it made.
-    if entry.requeue_reason == "PendingPreemption":
+    if entry.requeue_reason in {"PendingPreemption", "PendingMigration"}:
         waiting.preemptor = pending.key
     # A StrictFIFO queue keeps its head whatever failed, except a namespace that does not match.
     stays_head = waiting.strict and entry.requeue_reason != "NamespaceMismatch"
@@ -258,7 +259,7 @@ def requeue(
         return
     waiting.parked.append(pending)
     equivalence = configuration.gate("SchedulingEquivalenceHashing")
-    if equivalence and not waiting.strict and entry.outcome in _WALKED:
+    if equivalence and not waiting.strict and entry.outcome in _ALIKE:
         # All workloads of its queue that the scheduler cannot tell from it are parked, too.
         waiting.bulk.add(pending.kind)
         others, waiting.active = waiting.active, []

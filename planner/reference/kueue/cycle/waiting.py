@@ -7,7 +7,7 @@ Source: docs/semantics/kueue.md §7.1, §7.5 and docs/semantics/kueue-features.m
 ff69552e pkg/workload/workload.go ``IsAdmissible``, ``computeSchedulingHash``,
 pkg/util/pod/pod.go ``SpecShape`` and pkg/cache/queue/cluster_queue.go ``baseCompareFunc``,
 ``backoffWaitingTimeExpired``, ``PushOrUpdate``; inadmissible_workloads.go
-``queueInadmissibleWorkloads``.
+``queueInadmissibleWorkloads``; pkg/controller/core/workload_controller.go ``handleDRA``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from planner.quota.kueue.holding import effective_priority, is_concurrent, queue_order_time
+from planner.quota.kueue.devices import Devices
+from planner.quota.kueue.holding import effective_priority, queue_order_time
 from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.request import Amounts, Defaults, with_defaults
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
@@ -77,6 +78,10 @@ class Pending:
         self._state = state
         self._snapshot = snapshot
 
+    def may_compete(self, now: datetime) -> bool:
+        """Say whether its back-off after an eviction is over."""
+        return backoff_expired(self.workload, self._snapshot.devices, now)
+
     @cached_property
     def preemptor(self) -> Preemptor:
         """The workload as a preemptor in its ClusterQueue."""
@@ -98,7 +103,9 @@ class Pending:
             )
             for request in self.preemptor.pod_sets
         )
-        return self.preemptor.priority, pod_sets
+        concurrent = state.configuration.gate("ConcurrentAdmission")
+        allowed = self.workload.allowed_text if concurrent else None
+        return self.preemptor.priority, pod_sets, allowed
 
 
 @dataclass(slots=True)
@@ -141,7 +148,7 @@ class Waiting:
     def enqueue(self, pending: Pending, now: datetime) -> None:
         """Take in a workload that was not in the queue before."""
         # The kind is worked out only where ``bulk`` has any: that looks at every container.
-        if not backoff_expired(pending.workload, now) or (self.bulk and pending.kind in self.bulk):
+        if not pending.may_compete(now) or (self.bulk and pending.kind in self.bulk):
             self.parked.append(pending)
         else:
             self.put(pending)
@@ -176,7 +183,7 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
     behind = open_queues(state, snapshot)
     for workload in state.workloads.pending():
         queue = behind.get((workload.metadata.namespace, workload.spec.queue_name))
-        if queue is not None and is_queued(workload, snapshot, queue):
+        if queue is not None and is_queued(workload, snapshot):
             queues[queue].enqueue(Pending(state, snapshot, workload, queue), snapshot.now)
     return queues
 
@@ -191,10 +198,9 @@ def not_queued(workload: Workload, snapshot: Snapshot, leading: LeadingTo) -> st
     name = leading.get((workload.metadata.namespace, workload.spec.queue_name))
     if name is None:
         return NO_LOCAL_QUEUE
-    queue = snapshot.node_of.get(name)
-    if queue is None:
+    if name not in snapshot.node_of:
         return "clusterQueue doesn't exist"
-    if is_queued(workload, snapshot, queue):
+    if is_queued(workload, snapshot):
         return ""
     return snapshot.devices.rejection(workload) or PARENT
 
@@ -225,12 +231,12 @@ def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int,
             yield queue, head
 
 
-def is_queued(workload: Workload, snapshot: Snapshot, queue: int) -> bool:
-    """Say whether a workload may stand at all in the ClusterQueue of the node ``queue``."""
-    concurrent = is_concurrent(snapshot.queues[queue], snapshot.configuration)
+def is_queued(workload: Workload, snapshot: Snapshot) -> bool:
+    """Say whether a workload may stand in a ClusterQueue at all."""
     if not _is_admissible(workload, snapshot.configuration):
         return False
-    return not (concurrent and workload.is_parent) and not snapshot.devices.rejection(workload)
+    parent = workload.is_parent and snapshot.configuration.gate("ConcurrentAdmission")
+    return not parent and not snapshot.devices.rejection(workload)
 
 
 def _is_admissible(workload: Workload, configuration: Configuration) -> bool:
@@ -242,10 +248,15 @@ def _is_admissible(workload: Workload, configuration: Configuration) -> bool:
     return not (workload.is_on_hold or gated or waits)
 
 
-def backoff_expired(workload: Workload, now: datetime) -> bool:
-    """Say whether a workload may be tried again after an eviction."""
+def backoff_expired(workload: Workload, devices: Devices, now: datetime) -> bool:
+    """Say whether a workload may be tried again after an eviction.
+
+    Before Kueue queues a workload whose devices it counts, it drops a condition Requeued that is
+    False: the devices are known by now.
+    """
     requeued = workload.condition("Requeued")
-    if requeued is not None and requeued.status == "False":
+    waits = requeued is not None and requeued.status == "False"
+    if waits and not devices.charges(workload).of_pod_set:
         return False
     requeue = workload.status.requeue_state
     return requeue is None or requeue.requeue_at is None or requeue.requeue_at <= now

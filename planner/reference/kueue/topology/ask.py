@@ -134,6 +134,9 @@ def aim_of(ask: Ask, tree: FlavorTree) -> Aim | Misfit:
     if level > slice_level:
         return Misfit(f"podset slice topology {slice_key} is above the podset topology {key}")
     layers = _layers(tree, constraints, slice_level)
+    if not (isinstance(layers, Misfit) or ask.pod.has_valid_affinity):
+        # One term that cannot be evaluated is enough, even where leaves are not nodes.
+        layers = Misfit("invalid affinity node selectors")
     if isinstance(layers, Misfit):
         return layers
     return Aim(level, manner, slice_level, size, layers, constraints)

@@ -31,7 +31,7 @@ from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem
 from planner.quota.kueue.assignment import Mode
 from planner.quota.kueue.holders import Admitted, Holders
-from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.preemptor import find_preemptor, key_of
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
 from planner.solver.kueue.joint.sequence import OneByOne, serve_greedily
@@ -244,9 +244,12 @@ def ask(
 ) -> Question:
     """Make several pending workloads ready for a joint plan.
 
-    Raises `InputError` if a workload is named twice, or cannot be planned for; `UnsupportedError`
-    if there are too many, or one has too many ways, or may be admitted with fewer pods.
+    Raises `InputError` if a workload is named twice, or cannot be planned for, or a name may mean
+    several; `UnsupportedError` if there are too many, or one has too many ways, or may be admitted
+    with fewer pods.
     """
+    known = list(dict.fromkeys(pending_workloads(state)))
+    pending = [key_of(state, name, known) for name in pending]
     if len(set(pending)) < len(pending):
         twice = next(key for key in pending if pending.count(key) > 1)
         raise InputError("pending", f"{twice} is named twice", hint="name each workload once")

@@ -21,8 +21,8 @@ from planner.plan import Verification
 from planner.plan.kueue import Plan
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.reference.kueue.aftermath import admit, snapshot_after
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.aftermath import admit, snapshot_after
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import settled, solve_planning
 from planner.state.kueue import State

@@ -27,9 +27,9 @@ from planner.quota.kueue.assignment import Assignment, FlavorChoice
 from planner.quota.kueue.slices import replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import FlavorResource, Usage
+from planner.reference.kueue.aftermath import admit
 from planner.reference.kueue.decision import may_shrink
 from planner.reference.kueue.permitted import permitted_assignments
-from planner.solver.kueue.aftermath import admit
 
 MOST_SHORT: Final = 6
 """Flavor-resources of one workload that may be short; every combination of them is a way."""

@@ -1,0 +1,181 @@
+"""Forged plans that nothing but their own words supports are refused, and true ones accepted."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+import planner
+from planner.commands.check.kueue import OTHER_FLAVORS
+from planner.commands.check.plan import Check
+from planner.objective.profiles import Profile
+from planner.objective.wishes import Wishes
+from planner.plan import AnyPlan
+from planner.plan.kueue import Plan
+from planner.reader.kueue import read_kueue_objects
+from planner.state import AnyState
+from tests.cluster import pending, queue, running, state_of
+from tests.conftest import ROOT
+from tests.oracle.random_states import NOW, PENDING, random_state
+from tests.proof.mutation import Json, plain
+
+INSTANCES = ROOT / "instances"
+TOPOLOGY = INSTANCES / "topology" / "needless.yaml"
+YUNIKORN = INSTANCES / "yunikorn" / "quickstart"
+CLAIMED = (
+    *("scheduler", "rules", "objective", "preemptor", "cluster_queue", "priority", "now"),
+    *("assignment", "kueue", "requests"),
+)
+
+
+def quickstart() -> AnyState:
+    return planner.read(INSTANCES / "quickstart" / "cluster.json")
+
+
+def told(plan: AnyPlan) -> Json:
+    """Return a plan of Kueue as it is printed."""
+    assert isinstance(plan, Plan)
+    return plain(plan)
+
+
+def refused(check: Check) -> set[str]:
+    """Return the laws that do not hold, and the claims that are not certified."""
+    assert not check.accepted
+    laws = {one.law for one in check.verdicts if not one.holds}
+    return laws | {one.claim for one in check.claims if not one.certified}
+
+
+def no_plan(plan: Json) -> Json:
+    """Return the claim that no plan exists under the flavors of a plan."""
+    tree = {"claim": "infeasible", "steps": [{"law": "it does not fit"}]}
+    return {name: plan[name] for name in CLAIMED} | {
+        "algorithm": "optimum",
+        "status": "infeasible",
+        "explanation": "none",
+        "certificate": {"digest": "", "levels": [], "trees": [tree]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"count": 100_000}, "assigned 100000 pods: it asks for 2"),
+        ({"flavors": {}}, "gets no flavor for it"),
+        (None, "the assignment is for podsets []"),
+    ],
+)
+def test_flavors_of_no_plan(change: Mapping[str, Any] | None, said: str) -> None:
+    """A larger request has no plan, and a podset without flavors has none: neither is asked."""
+    state = quickstart()
+    plan = told(planner.solve(state))
+    pods = plan["assignment"]["podSets"]
+    plan["assignment"]["podSets"] = [] if change is None else [{**pods[0], **change}, *pods[1:]]
+    found = planner.check(state, Plan.model_validate(no_plan(plan)))
+    assert refused(found) == {"KQ-01"}
+    assert said in found.verdicts[-1].detail
+
+
+def test_other_flavors_are_named() -> None:
+    """An assignment may be given: that it is not Kueue's own is said, and no fault."""
+    state = quickstart()
+    plan = planner.solve(state)
+    assert planner.check(state, plan).notes == ()
+    given = told(plan)["assignment"]
+    for pods in given["podSets"]:
+        for choice in pods["flavors"].values():
+            choice["mode"] = "Preempt"
+    given["borrowing"] += 1
+    found = planner.check(state, planner.solve(state, assignment=given))
+    assert (found.accepted, found.notes) == (True, (OTHER_FLAVORS,))
+
+
+def test_what_is_left_out_has_to_be_said(tmp_path: Path) -> None:
+    """Of a state with topology, quota alone says that nobody has to go."""
+    bare = tmp_path / "bare.yaml"
+    lines = TOPOLOGY.read_text("utf-8").splitlines()
+    bare.write_text("\n".join(line for line in lines if "topologyName" not in line), "utf-8")
+    plan = planner.solve(planner.read(bare))
+    said = {"status": plan.claim, "proved": None, "coverage": ()}
+    state = planner.read(TOPOLOGY)
+    assert refused(planner.check(state, plan.model_copy(update=said))) >= {"CT-09"}
+    assert planner.check(state, planner.solve(state)).accepted
+
+
+def test_what_yunikorn_leaves_out_has_to_be_said(tmp_path: Path) -> None:
+    shutil.copytree(YUNIKORN, tmp_path / "dump")
+    queues = tmp_path / "dump" / "queues.yaml"
+    limits = "- name: root\n        limits: [{limit: all, users: ['*'], maxapplications: 5}]"
+    queues.write_text(queues.read_text("utf-8").replace("- name: root", limits), "utf-8")
+    state = planner.read(tmp_path / "dump")
+    plan = planner.solve(state)
+    assert (plan.status, planner.check(state, plan).accepted) == ("conditional", True)
+    vouched = planner.solve(state, assume="quota")
+    assert (vouched.status, planner.check(state, vouched).accepted) == ("optimal", True)
+    forged = plan.model_copy(update={"status": "optimal", "proved": None, "coverage": ()})
+    assert refused(planner.check(state, forged)) == {"CT-09"}
+
+
+def test_own_plan_outside_the_rules_only_in_its_own_words() -> None:
+    """Caps bind where the scheduler's own plan, replayed, is lawful: a false queue is no excuse."""
+    state = read_kueue_objects(random_state(59).objects, where="seed 59", now=NOW)
+    assert planner.check(state, planner.solve(state, PENDING)).accepted
+    plan = told(planner.solve(state, PENDING, objective="least-disruption"))
+    plan["objective"] = "no-regret"
+    assert refused(planner.check(state, Plan.model_validate(plan))) == {"CT-06"}
+    plan["greedy"]["victims"][0]["cluster_queue"] = "elsewhere"
+    assert refused(planner.check(state, Plan.model_validate(plan))) == {"CT-05", "CT-06"}
+
+
+FEWEST = Profile("mine", "", (("D2",),))
+LEAST_LOST = (("D4", "D5"),)
+
+
+@pytest.mark.parametrize(
+    ("budget", "expected"), [({}, {"CT-06"}), ({"all": 100}, {"CT-06"}), ({"all": 1}, "cap")]
+)
+def test_a_wish_is_no_excuse_for_dropped_caps(
+    budget: Mapping[str, int], expected: set[str] | str
+) -> None:
+    """Only where the scheduler's own plan does not keep it, and then nothing shows the need."""
+    state = running_for_one()
+    free = replace(FEWEST, wishes=Wishes(budget=budget))
+    capped = replace(free, caps=LEAST_LOST)
+    plan = planner.solve(state, objective=free)
+    assert planner.check(state, plan, free).accepted
+    found = refused(planner.check(state, plan, capped))
+    assert found == ({"cap of D4+D5"} if expected == "cap" else expected)
+
+
+def running_for_one() -> AnyState:
+    """Two of an hour's work go by Kueue; one large one has run for longer."""
+    return state_of(
+        queue("a", 4, within="LowerPriority"),
+        running("low-1", "a", 1, 1, minute=30),
+        running("low-2", "a", 1, 1, minute=30),
+        running("high", "a", 2, 2),
+        pending("a", 2, 9),
+    )
+
+
+def test_victims_are_in_candidate_order() -> None:
+    state = quickstart()
+    plan = told(planner.solve(state))
+    plan["victims"].reverse()
+    assert refused(planner.check(state, Plan.model_validate(plan))) == {"CT-07"}
+
+
+@pytest.mark.parametrize("name", ["name", "flavor", "levels", "count"])
+def test_places_are_where_kueue_puts_the_pods(name: str) -> None:
+    state = planner.read(TOPOLOGY)
+    plan = told(planner.solve(state))
+    place = plan["places"][0]
+    if name == "count":
+        place["domains"][0]["count"] += 1
+    else:
+        place[name] = ["x"] if name == "levels" else "x"
+    assert refused(planner.check(state, Plan.model_validate(plan))) == {"KT-02"}
