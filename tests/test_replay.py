@@ -361,6 +361,15 @@ def test_what_is_no_recorded_instance(name: str, value: object) -> None:
         replay_line({**recorded(), name: value}, "file: line 3")
 
 
+@pytest.mark.parametrize("part", ["inadmissible", "outcomes"])
+@pytest.mark.parametrize("value", [True, 3, "none", [3]])
+def test_what_is_no_recorded_cycle(part: str, value: object) -> None:
+    line = cycle()
+    line["expect"][part] = value
+    with pytest.raises(InputError, match=f"^file: line 3: expect.{part}: is not a list of objects"):
+        replay_line(line, "file: line 3")
+
+
 def test_first_difference_of_equals_is_nothing() -> None:
     same = recorded()["expect"]
     assert first_difference(same, deepcopy(same), "expect") == ""

@@ -112,11 +112,11 @@ def command(given: Given) -> int:
     less disruptive, victims do?
     """
     fatal = option.fatal_of(given, CODES)
-    from planner.commands.audit import Question, audit_states
+    from planner.commands.audit import Question, audit_states, distinct
     from planner.objective.profile_file import find_profile
     from planner.report.audit import render
 
-    profiles = tuple(map(find_profile, dict.fromkeys(given.objectives)))
+    profiles = distinct(map(find_profile, given.objectives))
     how = given.of("time_limit now rules=laws pending assume release requests")
     question = Question(profiles, **how)
     with settings_of(given) as settings:

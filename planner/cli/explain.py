@@ -9,6 +9,7 @@ import click
 from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL, exit_code
 from planner.cli.option import Given, define
+from planner.cli.output import warn
 
 EPILOG: Final = f"""\b
 Examples:
@@ -20,8 +21,8 @@ Examples:
   planner explain cluster.json --limit 50 -o explanation.json
   kubectl events -n team-b --for workload/sweep-7 | planner explain cluster.json --message -
 
-With --message the exit code says only whether the text was understood; otherwise it is that of
-the optimal plan.
+Of several texts --message takes the last, and a warning says how many there are. With it the exit
+code says only whether the text was understood; otherwise it is that of the optimal plan.
 
 """
 
@@ -73,7 +74,9 @@ def command(given: Given) -> int:
         state, text = given.read(), given.message
         if text == STDIN:
             text = "".join(one.data.decode(errors="replace") for one in load(STDIN, LONGEST).texts)
-        given.show(OWN.of(state), MESSAGES.of(state)(text, state))
+        answer, notes = MESSAGES.of(state)(text, state)
+        warn(notes)
+        given.show(OWN.of(state), answer)
         return OPTIMAL
     from planner import api
     from planner.report.explanation import render

@@ -20,6 +20,7 @@ from planner.errors import InputError
 if TYPE_CHECKING:
     from planner.commands.apply.kueue.carry import Carrying
     from planner.commands.apply.record import Applied
+    from planner.kubectl.kueue_dump import Dump
     from planner.plan.kueue import Plan
     from planner.state.kueue import State
 
@@ -128,40 +129,23 @@ def _applied(given: Given, plan: Plan) -> Applied:
 
 def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
     """Compare the cluster with the plan, show the steps, ask, and carry it out."""
-    from planner.commands.apply.kueue.carry import changes, remarks
+    from planner.commands.apply.kueue.carry import remarks
     from planner.kubectl.kueue_resource import LiveObject
     from planner.report.kueue.own import render_applied
 
+    undo_first = "take back what it left behind with --undo, and plan again"
+    left_behind = run.answer("refused", "an earlier run is not at its end", way_on=undo_first)
     goes_on = run.goes_on()
     if goes_on and given.way == "boosts":
-        undo_first = "take back what it left behind with --undo, and plan again"
-        return run.answer("refused", "an earlier run is not at its end", way_on=undo_first)
+        return left_behind
     dump = kueue_snapshot.take(given)
-    run.evictions = {
-        one.eviction for one in map(LiveObject, dump.objects) if one.is_true("Evicted")
-    }
-    if not goes_on:
-        from planner.reader import read_objects
-        from planner.state.kueue import of_kueue
-        from planner.state.record import AUTO
-
-        release = plan.kueue.release if plan.kueue else AUTO
-        how: dict[str, Any] = {"now": plan.now, "release": release, "requests": plan.requests}
-        # Read with the clock and the release that the plan was made with.
-        state = of_kueue(read_objects(dump.value(), where=SOURCE, **how))
-        with given.naming("costs"):
-            found = changes(state, plan, given.profile, given.read_file("costs"))
-        if found:
-            why = "the cluster is no longer as the plan has it"
-            # A new plan is of no use if the preemptor is in, or is gone.
-            preemptor = state.workloads.find(plan.preemptor)
-            waits = preemptor is not None and not preemptor.holds_quota
-            again = f"plan again: kubectl preemption-plan --pending {plan.preemptor} -o plan.json"
-            way_on = again if waits else ""
-            return run.answer("refused", why, changes=tuple(found), way_on=way_on)
-        why = _boost(state, plan, run) if given.way == "boosts" else ""
-        if why:
-            return run.answer("refused", why)
+    objects = [*map(LiveObject, dump.objects)]
+    if run.has_boosts(objects):
+        return left_behind
+    run.evictions = {one.eviction for one in objects if one.is_true("Evicted")}
+    refused = None if goes_on else _refused(given, plan, run, dump)
+    if refused is not None:
+        return refused
     steps = tuple(map(run.step, run.calls()))
     notes = tuple(remarks(plan, given.way))
     preview = run.answer("planned", f"{len(steps)} steps", notes=notes, steps=steps)
@@ -174,6 +158,31 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
             return run.answer("refused", "you said no")
     with ended_as_by_hand():
         return run.run().model_copy(update={"notes": notes})
+
+
+def _refused(given: Given, plan: Plan, run: Carrying, dump: Dump) -> Applied | None:
+    """Return why a plan cannot be carried out in the cluster of a dump; ``None`` if it can."""
+    from planner.commands.apply.kueue.carry import changes
+    from planner.reader import read_objects
+    from planner.state.kueue import of_kueue
+    from planner.state.record import AUTO
+
+    release = plan.kueue.release if plan.kueue else AUTO
+    how: dict[str, Any] = {"now": plan.now, "release": release, "requests": plan.requests}
+    # Read with the clock and the release that the plan was made with.
+    state = of_kueue(read_objects(dump.value(), where=SOURCE, **how))
+    with given.naming("costs"):
+        found = changes(state, plan, given.profile, given.read_file("costs"))
+    if found:
+        why = "the cluster is no longer as the plan has it"
+        # A new plan is of no use if the preemptor is in, or is gone.
+        preemptor = state.workloads.find(plan.preemptor)
+        waits = preemptor is not None and not preemptor.holds_quota
+        again = f"plan again: kubectl preemption-plan --pending {plan.preemptor} -o plan.json"
+        way_on = again if waits else ""
+        return run.answer("refused", why, changes=tuple(found), way_on=way_on)
+    why = _boost(state, plan, run) if given.way == "boosts" else ""
+    return run.answer("refused", why) if why else None
 
 
 @contextmanager

@@ -224,7 +224,8 @@ def command(given: Given) -> int:
     from planner.commands.import_.kueue import Knobs
     from planner.dump.kueue import Policies
 
-    several = max(len(given.at), 1 if given.at else given.instants) > 1
+    at = tuple(dict.fromkeys(int(one.timestamp()) for one in given.at))  # no second twice
+    several = (len(at) or given.instants) > 1
     target = MadeTarget.choose(given.made, several=several)
     skipped = _Skipped()
     on_bad = skipped.add if given.skip_bad_rows else None
@@ -242,7 +243,7 @@ def command(given: Given) -> int:
     say("import", counts + (f", {skipped.count:,} cannot be used" if skipped.count else ""))
     if skipped.count:
         say("warning", f"the first row passed over: {skipped.first}")
-    target.emit(_states(source, file, outline, given.at, knobs))
+    target.emit(_states(source, file, outline, at, knobs))
     return OPTIMAL
 
 
@@ -276,22 +277,23 @@ def _trace(given: Given, on_bad: Callable[[SchemaError], None] | None) -> Trace:
 
 
 def _states(
-    trace: Trace, file: str, outline: Outline, at: tuple[datetime, ...], knobs: Knobs
+    trace: Trace, file: str, outline: Outline, at: tuple[int, ...], knobs: Knobs
 ) -> Iterator[MadeState]:
     """Yield the states; at the end say how many there are, and how many instants have none."""
     from planner.commands.import_.kueue import import_states, instants_of
     from planner.dump import listed, rfc3339
     from planner.report.text import plural
 
-    instants = tuple(int(one.timestamp()) for one in at) or instants_of(outline)
+    instants = at or instants_of(outline)
     made = empty = 0
     for state in import_states(trace, file, outline, instants, knobs):
         if state.objects:
             made += 1
             value = listed(state.objects)
-            # Workloads that arrive later are created later: the newest time is not the clock.
-            clocked = {"now": rfc3339(datetime.fromtimestamp(state.instant, UTC)), "state": value}
             named = f"{trace.name}-{state.instant}"
+            # Workloads that arrive later are created later: the newest time is not the clock.
+            now = rfc3339(datetime.fromtimestamp(state.instant, UTC))
+            clocked = {"id": named, "now": now, "state": value}
             yield MadeState(named, clocked if knobs.follow_s else value)
         else:
             empty += 1

@@ -19,7 +19,7 @@ import click
 
 from planner.cli.exit_code import BAD_INPUT, INTERRUPTED, OUR_BUG, PIPE_CLOSED, epilog
 from planner.cli.output import LINE, say, write
-from planner.errors import InternalError, PlannerError
+from planner.errors import NO_MEMORY, InternalError, PlannerError
 from planner.scheduler import Part
 
 SECTIONS: Final = {
@@ -62,10 +62,6 @@ _OBJECTS: Final = 100_000
 ASK_TO_REPORT: Final = (
     "  this is a bug of planner, not of your input: please report it with the input, and with\n"
     "  what the same command prints under `planner --debug`"
-)
-
-NO_MEMORY: Final = (
-    "the system gives no more memory\n  hint: work on less at once, or where there is more memory"
 )
 
 EPILOG: Final = """\b
@@ -204,7 +200,7 @@ def _pipe_closed() -> int:
 def _failed(error: Exception) -> int:
     if isinstance(error, MemoryError):
         error.__traceback__ = None  # frees all that was being made
-        say("error", NO_MEMORY)
+        say("error", f"{NO_MEMORY}\n  hint: work on less at once, or where there is more memory")
         return BAD_INPUT
     if isinstance(error, OSError):  # a file or folder that the system keeps from us
         from planner.reader.source import printable

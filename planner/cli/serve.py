@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import math
 import socket
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -69,6 +69,8 @@ unless a host is given.
 )
 def command(given: Given) -> int:
     """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out."""
+    if math.isnan(given.seconds):  # it is in every range
+        raise click.BadParameter("nan is not a number of seconds", param_hint="--seconds")
     try:
         uvicorn = import_module("uvicorn")
     except ModuleNotFoundError as error:
@@ -91,7 +93,7 @@ def command(given: Given) -> int:
     try:
         listener = socket.create_server((host, port), family=family)
     except OSError as error:
-        said = os.strerror(error.errno) if error.errno else str(error)
+        said = error.strerror or str(error)
         raise InputError(f"--listen {host}:{port}", f"cannot listen there: {said}") from None
     with listener:
         host, port = listener.getsockname()[:2]

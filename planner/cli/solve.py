@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
 from planner.cli import option, value
 from planner.cli.exit_code import BAD_INPUT, exit_code, worst
@@ -164,25 +166,32 @@ def solve(given: Given) -> int:
 def _refuse(given: Given) -> None:
     if given.each and (given.pending or given.assignment):
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
+    if given.rules and given.laws:
+        raise click.UsageError("--rules and --laws are for different schedulers: leave one out")
     if len(given.pending) > 1 and not given.joint:
         raise click.UsageError("several --pending are planned for together: add --joint")
     is_front = option.front_measures(given.profile) is not None
     if given.joint:
         _refuse_jointly(given, is_front=is_front)
-    if is_front and given.flavors == "optimal":
-        raise click.UsageError("a front is drawn for the flavors that the scheduler assigns")
-    if is_front and given.placement == "any":
-        raise click.UsageError("a front is drawn for the places that the scheduler itself finds")
-    if is_front and (given.stability or given.stable):
-        said = "stability is looked at for one plan: pareto:D2,D11 trades for it"
-        raise click.UsageError(said)
-    if is_front and (given.proof is not None or given.certify is not None):
-        raise click.UsageError("--certify and --proof are for one plan, not for a front")
+    if is_front:
+        _refuse_for_front(given)
     if given.proof is not None:
         result = given.target.path
         if given.proof == STDOUT or (result and given.proof.resolve() == result.resolve()):
             raise click.UsageError("--proof wants a file of its own, apart from the result")
         check_file("--proof", given.proof)
+
+
+def _refuse_for_front(given: Given) -> None:
+    if given.flavors == "optimal":
+        raise click.UsageError("a front is drawn for the flavors that the scheduler assigns")
+    if given.placement == "any":
+        raise click.UsageError("a front is drawn for the places that the scheduler itself finds")
+    if given.stability or given.stable:
+        said = "stability is looked at for one plan: pareto:D2,D11 trades for it"
+        raise click.UsageError(said)
+    if given.proof is not None or given.certify is not None:
+        raise click.UsageError("--certify and --proof are for one plan, not for a front")
 
 
 def _refuse_jointly(given: Given, *, is_front: bool) -> None:
@@ -258,11 +267,32 @@ def _show_fronts(given: Given, fronts: Sequence[Front], *, alone: bool) -> None:
 
 
 def _point_on(given: Given, answers: Sequence[AnyPlan | Front]) -> None:
-    """Print the command that says why there is no plan, for the first workload without any."""
+    """Print the command that says why there is no plan, for the first workload without any.
+
+    Where the plan was asked for with what that command knows nothing of, it has another answer.
+    """
     nobody = [one for one in answers if one.status == "infeasible"]
-    if nobody and given.names_state:
+    chosen = given.flavors == "optimal" or given.placement == "any"
+    if nobody and given.names_state and not (chosen or given.rules or given.stable):
         words = ["planner", "explain", str(given.state), "--pending", nobody[0].preemptor]
-        say("note", f"{shlex.join(words)} says what is in the way")
+        say("note", f"{shlex.join([*words, *_as_given(given)])} says what is in the way")
+
+
+def _as_given(given: Given) -> Iterator[str]:
+    """Yield the options of this run that ``planner explain`` has, too, but where results go."""
+    from planner.cli.explain import command as explain
+    from planner.report.text import moment
+
+    context, omitted = click.get_current_context(), {"state", "pending", "style", "output"}
+    if option.front_measures(given.profile) is not None:
+        omitted.add("profile")
+    theirs = {one.name for one in explain.params} - omitted
+    for one in context.command.params:
+        name = one.name or ""
+        if name in theirs and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            found = getattr(given, name)
+            said = moment(found) if isinstance(found, datetime) else str(found)
+            yield from (one.opts[0], value.NO_LIMIT if found is None else said)
 
 
 def within(plan: AnyPlan, most: int = MOST_STEPS) -> AnyPlan:

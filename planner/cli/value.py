@@ -95,6 +95,15 @@ def address(text: str) -> tuple[str, int]:
     return host.strip("[]") or LOOPBACK, int(port)
 
 
+def name(text: str) -> str:
+    """Read a name: a text that is not empty."""
+    if not text.strip():
+        raise click.BadParameter(
+            "the name is empty: leave the option out, or see whether its shell variable is set"
+        )
+    return text
+
+
 def moment(text: str) -> datetime:
     """Read an RFC 3339 timestamp."""
     from planner.state import parse_time

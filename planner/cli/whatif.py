@@ -38,7 +38,8 @@ The exit code is that of the plan after the edits.
     *option.own("workload", "queue"),
     value.flag(
         "--list",
-        "Plan nothing, but list who is pending and what --set can set, with its value.",
+        "Plan nothing, but list who is pending and the most common of what --set can set, with its "
+        "value.",
         "listed",
     ),
     option.profile,
@@ -52,7 +53,7 @@ def command(given: Given) -> int:
 
     STATE is the same as for solve. The answer shows whom the scheduler itself and the least
     disruptive plan would evict in either state, and what is lost by it. A workload that is not
-    there yet has no before. Nothing in the cluster changes.
+    there yet has no before; for another one, before is without it. Nothing in the cluster changes.
     """
     if given.listed:
         if given.edits or given.workload is not None or given.pending is not None:
@@ -73,7 +74,7 @@ def command(given: Given) -> int:
     from planner.api import whatif
     from planner.report.whatif import render
 
-    known = given.read()
+    original = known = given.read()
     added: tuple[str, ...] = ()
     if given.workload is not None:
         from planner.commands.whatif.edit import SUBMISSIONS
@@ -85,7 +86,8 @@ def command(given: Given) -> int:
             raise SchemaError(given.workload, found, "one workload", "planner risk takes many")
         known, added = submissions.add_workloads(known, items, given.queue)
     wanted, how = given.pending or next(iter(added), None), given.of("time_limit rules=laws")
-    answer = whatif(known, given.edits, wanted, given.profile, added=added, **how)
+    how |= {"added": added, "original": original}
+    answer = whatif(known, given.edits, wanted, given.profile, **how)
     plans = (one for one in (answer.before, answer.after) if one is not None)
     warn(note for plan in plans for note in plan.notes)
     given.show(render, answer)

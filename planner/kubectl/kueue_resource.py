@@ -165,13 +165,17 @@ _LONGEST: Final = 400
 
 
 def is_missing(answer: Answer) -> bool:
-    """Say whether the cluster has no such resource type, or no such object."""
-    return any(text in answer.stderr for text in (*_NO_SUCH_TYPE, "(NotFound)"))
+    """Say whether the cluster has no such resource type, or no such object.
+
+    Only the last words count: a line of the log may say the same of another API.
+    """
+    said = last_words(answer.stderr)
+    return any(text in said for text in (*_NO_SUCH_TYPE, "(NotFound)"))
 
 
 def is_forbidden(answer: Answer) -> bool:
     """Say whether the cluster refuses to answer."""
-    return "(Forbidden)" in answer.stderr
+    return "(Forbidden)" in last_words(answer.stderr)
 
 
 def refusal(question: Question, words: str, answer: Answer) -> InputError:

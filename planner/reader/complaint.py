@@ -56,8 +56,9 @@ def schema_error(item: Item, subject: str, error: ValidationError, total: int) -
     first: Any = error.errors(include_url=False)[0]
     kind, context = first["type"], dict(first.get("ctx", {}))
     location, given = first["loc"], first["input"]
-    if "key" in context:  # a validator of a whole mapping says which entry it is about
-        location, given = (*location, context.pop("key")), context.pop("written")
+    if "entry" in context:  # a validator of a whole mapping says which entry it is about
+        key, given = context.pop("entry")
+        location = (*location, key)
     found, expected = _FOUND_AND_EXPECTED.get(kind, (f"cannot be used: {first['msg']}", ""))
     quoted = _QUOTED.findall(str(context.get("expected", ""))) if kind == "literal_error" else []
     choices = [choice for choice in quoted if choice]  # nobody is told to write nothing

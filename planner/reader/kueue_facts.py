@@ -6,7 +6,7 @@ A text that is refused here is read by the parser and the models, which say what
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache, lru_cache
 from sys import intern
 from typing import Any, Final, Literal
@@ -17,7 +17,7 @@ from pydantic_core import from_json
 
 from planner.quantity import MAX_INT64, MIN_INT64, units_of
 from planner.reader.kueue_kinds import API_OF_WORKLOADS, WORKLOAD
-from planner.reader.structs import struct_of
+from planner.reader.structs import quick_time, struct_of
 from planner.state import Remarks
 from planner.state.base import slim
 from planner.state.kueue import Workload
@@ -85,12 +85,12 @@ def _run(conditions: Sequence[Any]) -> tuple[_Times, datetime | None] | None:
     other: set[str] = set()
     newest: datetime | None = None
     for one in conditions:
-        kind, moment = one.type, one.last_transition_time
+        kind, written, moment = one.type, one.last_transition_time, None
         if kind in true or kind in other:
             return None
-        if moment is not None:
-            # msgspec and the model may read such a time differently: the model decides.
-            if moment.tzinfo is not UTC or moment.microsecond:
+        if written is not None:
+            moment = quick_time(written)
+            if moment is None:
                 return None
             if newest is None or moment > newest:
                 newest = moment
@@ -103,11 +103,12 @@ def _run(conditions: Sequence[Any]) -> tuple[_Times, datetime | None] | None:
 
 def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a generated type
     metadata, spec, status = found.metadata, found.spec, found.status
-    namespace, created = metadata.namespace, metadata.creation_timestamp
+    namespace, written = metadata.namespace, metadata.creation_timestamp
     run = _run(status.conditions or () if status else ())
     if not namespace or spec is None or run is None:
         return None
-    if created is not None and (created.tzinfo is not UTC or created.microsecond):
+    created = None if written is None else quick_time(written)
+    if (written is not None and created is None) or not _others_right(metadata, status):
         return None
     # The number of a priority class stands in an object of its own, which may be read later.
     if spec.priority is None and (spec.priority_class or spec.priorityClassName):
@@ -156,6 +157,14 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
     )
     # Made as a tuple, by position: to call the class takes three times as long.
     return tuple.__new__(Facts, fields)
+
+
+def _others_right(metadata: Any, status: Any) -> bool:  # noqa: ANN401 - generated types
+    """Say whether the times that no fact tells are absent, or such as `quick_time` reads."""
+    deleted, again = metadata.deletion_timestamp, status.requeue_state if status else None
+    if deleted is not None and quick_time(deleted) is None:
+        return False
+    return again is None or again.requeue_at is None or quick_time(again.requeue_at) is not None
 
 
 def _counts(pod_sets: Sequence[Any]) -> tuple[tuple[str, int], ...]:

@@ -24,7 +24,7 @@ from planner.state.pods import Deployment, ManagerContainer
 
 _MANAGER: Final = "kueue-controller-manager"
 _IMAGE: Final = re.compile(r"(?:.*/)?kueue:([A-Za-z0-9_.-]+)(?:@.*)?")
-_GATES: Final = "--feature-gates="
+_GATES: Final = frozenset({"-feature-gates", "--feature-gates"})
 _CHART: Final = "kueue-"
 
 
@@ -147,15 +147,10 @@ def _with_arguments(
     configuration: Configuration, deployments: Sequence[Deployment]
 ) -> tuple[Configuration, list[str]]:
     """Take the feature gates from the arguments of the manager, if they are there."""
-    arguments = [
-        argument.removeprefix(_GATES)
-        for _, container in _containers(deployments)
-        for argument in container.args
-        if argument.startswith(_GATES)
-    ]
+    arguments = next(filter(None, (_gates(one) for _, one in _containers(deployments))), "")
     if not arguments:
         return configuration, []
-    pairs = [pair.split("=", 1) for pair in ",".join(arguments).split(",") if "=" in pair]
+    pairs = [pair.split("=", 1) for pair in arguments.split(",") if "=" in pair]
     gates = {name.strip(): value.strip().lower() in _TRUE for name, value in pairs}
     notes = []
     if configuration.feature_gates and configuration.feature_gates != gates:
@@ -164,6 +159,21 @@ def _with_arguments(
             "Kueue does not start: those of the arguments are used"
         )
     return configuration.model_copy(update={"feature_gates": gates}), notes
+
+
+def _gates(container: ManagerContainer) -> str:
+    """Return the feature gates in the arguments of a container; empty counts as absent.
+
+    One dash or two, the value behind ``=`` or in the next word, and of several the last one counts,
+    as for the package flag of Go, by which Kueue reads its arguments.
+    """
+    found = ""
+    words = iter((*container.command, *container.args))
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name in _GATES:
+            found = value if equals else next(words, "")
+    return found
 
 
 _TRUE: Final = frozenset({"true", "t", "1"})

@@ -102,7 +102,8 @@ def read_queues(value: object, where: str) -> QueuesConfig:
         raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
     config = checked(QueuesConfig, value, where, (), QUEUES_KEY)
     partitions = tuple(
-        one.model_copy(update={"queues": (_root(one),)}) for one in config.partitions
+        one.model_copy(update={"name": _partition_name(one.name), "queues": (_root(one),)})
+        for one in config.partitions
     )
     _check(partitions, where)
     return QueuesConfig(partitions=partitions)
@@ -160,6 +161,11 @@ def _completed(queue: QueueConfig, dumped: QueueConfig | None) -> QueueConfig:
     return queue.model_copy(update={"queues": queues + more})
 
 
+def _partition_name(written: str) -> str:
+    """Return the name of a partition: only the default one may be empty, or in any case."""
+    return DEFAULT_PARTITION if written.lower() in {"", DEFAULT_PARTITION} else written
+
+
 def _root(partition: PartitionConfig) -> QueueConfig:
     """Return the root queue; where it is not written, the core puts one above the queues."""
     queues = partition.queues
@@ -174,9 +180,9 @@ def _check(partitions: Sequence[PartitionConfig], where: str) -> None:
         raise SchemaError(where, "has no queues", EXPECTED)
     names: set[str] = set()
     for one in partitions:
-        if one.name in names:
+        if one.name.lower() in names:
             raise SchemaError(where, f"partition {shown(one.name)} stands twice", hint="keep one")
-        names.add(one.name)
+        names.add(one.name.lower())
         _check_names(one.queues[0].queues, ROOT, where)
 
 

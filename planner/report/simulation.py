@@ -55,7 +55,7 @@ def document(answer: Simulation) -> doc.Document:
         text = doc.Paragraph("\n".join(story))
         loops.append(Section(title, (text,), heads=True, tone="bad"))
     left_out = len(answer.loops) - MOST_LOOPS
-    said = f"... {left_out:,} more loops, use --format json"
+    said = f"... {plural(left_out, 'more loop')}, use --format json"
     more = (doc.Paragraph(said, "dim"),) if left_out > 0 else ()
     sections = (
         *loops,
@@ -88,7 +88,7 @@ def _head(answer: Simulation) -> Iterator[Fact]:
     found = [
         plural(len(answer.loops), "loop"),
         f"{plural(len(answer.feuds), 'pair')} that evicted each other",
-        f"{plural(len(answer.storms), noun)} evicted more than {answer.storm:,} times",
+        f"{plural(len(answer.storms), noun)} evicted more than {plural(answer.storm, 'time')}",
     ]
     tone: doc.Tone = "bad" if answer.loops or answer.feuds or answer.storms else "good"
     yield Fact("Findings", Cell(", ".join(found), tone=tone), "badge")
@@ -127,9 +127,9 @@ def _found(answer: Simulation) -> Iterator[Section]:
     called = answer.called
     feuds: list[Column[Feud]] = [
         Column("They evicted each other", lambda row: name(called(row.first)), folds=True),
-        Column("was evicted", lambda row: f"{row.first_evicted:,} times", number=True),
+        Column("was evicted", lambda row: plural(row.first_evicted, "time"), number=True),
         Column("by, and evicted", lambda row: name(called(row.second)), folds=True),
-        Column("", lambda row: f"{row.second_evicted:,} times", number=True),
+        Column("", lambda row: plural(row.second_evicted, "time"), number=True),
     ]
     pairs = table("Pairs that evicted each other", feuds, answer.feuds, most=MOST_ROWS)
     yield Section("Who evicted each other", (pairs,))

@@ -232,14 +232,29 @@ def test_a_case_that_somebody_changed_is_bad_input(tmp_path: Path, change: dict[
     assert done.stderr.startswith(f"error: {rows}: result.cases[0]")
 
 
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json", "rows.json.gz"])
 @pytest.mark.parametrize("verb", ["audit", "compare"])
-def test_results_are_not_read_as_states(tmp_path: Path, verb: str) -> None:
+def test_results_are_not_read_as_states(tmp_path: Path, verb: str, name: str) -> None:
     """Every row would be a state that gets a row, without end."""
     write(tmp_path, cluster())
-    result = call(verb, tmp_path, "--jobs", "1", "--results", tmp_path / "rows.jsonl")
+    result = call(verb, tmp_path, "--jobs", "1", "--results", tmp_path / name)
     assert result.exit_code == 2
     assert "lies where the states are read from" in result.stderr
-    assert not (tmp_path / "rows.jsonl").exists()
+    assert not (tmp_path / name).exists()
+
+
+def test_two_objectives_of_one_name_are_refused(dump: Path, tmp_path: Path) -> None:
+    """Answers are told apart by these names; the same objective twice is one."""
+    files = [tmp_path / folder / "gentle.toml" for folder in "ab"]
+    for file, level in zip(files, ("D2", "D4"), strict=True):
+        file.parent.mkdir()
+        file.write_text(f'levels = ["{level}"]')
+    first, second = (("--objective", str(file)) for file in files)
+    result = call("audit", dump, "--jobs", "1", *first, *second)
+    assert result.exit_code == 2
+    assert 'two objectives have the name "gentle"' in result.stderr
+    again = ("--objective", str(tmp_path / "b" / ".." / "a" / "gentle.toml"))
+    assert audited(dump, *first, *again)["objectives"] == ["gentle", "min-count"]
 
 
 def without_times(text: str) -> str:

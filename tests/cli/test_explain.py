@@ -174,6 +174,11 @@ def test_message_from_standard_input(dump: Path) -> None:
     result = call("explain", dump, "--message", "-", "--format", "json", stdin=pasted)
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["preemptor"]["workload"] == "ns/pending"
+    assert result.stderr == ""
+    pair = f"{pasted}Preempted to accommodate a workload\n"
+    several = call("explain", dump, "--message", "-", stdin=pair)
+    assert "reason           none" in several.stdout
+    assert "the last of 2 texts" in several.stderr
     both = call("explain", "-", "--message", "-", stdin=pasted)
     assert both.exit_code == 2
     assert "cannot both be standard input" in both.stderr

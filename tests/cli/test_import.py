@@ -60,6 +60,23 @@ def test_many_states_are_what_audit_reads(tmp_path: Path, name: str) -> None:
     assert json.loads(audited.stdout)["summary"]["cases"] == 10
 
 
+@pytest.mark.parametrize("name", ["states.jsonl", "states.jsonl.gz", "states"])
+def test_states_that_are_followed_are_what_audit_reads(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    imported("philly", PHILLY, "--instants", 2, "--follow", 600, "-o", path)
+    audited = call("audit", path, "--jobs", "1", "--fail-on", "never", "--format", "json")
+    assert audited.exit_code == 0, audited.stderr
+    assert len([*packed_states(str(path))]) == 2
+
+
+def test_a_moment_that_is_said_twice_is_one(tmp_path: Path) -> None:
+    first = json.loads(imported("philly", PHILLY, "--follow", 1))["now"]
+    twice = [word for at in (first, first.replace("Z", ".7Z")) for word in ("--at", at)]
+    result = call("import", "philly", PHILLY, *twice, "-o", tmp_path / "one.json")
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.endswith("import: 1 state\n")
+
+
 def test_the_same_bytes_again(tmp_path: Path) -> None:
     for name in ("a.jsonl.gz", "b.jsonl.gz"):
         imported(*OPENB, "--instants", 2, "--seed", 3, "-o", tmp_path / name)

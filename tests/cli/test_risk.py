@@ -62,7 +62,7 @@ def test_a_warning_is_no_longer_than_anybody_reads(tmp_path: Path) -> None:
     (lost,) = another_pending("lost")
     lost["metadata"]["namespace"] = "blue" * 75_000
     result = call("risk", write(tmp_path, cluster([lost])), "--format", "json")
-    assert result.exit_code == 0, result.stderr
+    assert result.exit_code == 4, result.stderr
     warning, _hint = result.stderr.splitlines()
     assert warning.startswith("warning: blueblue")
     assert warning.endswith('", which is not in the dump')
@@ -136,7 +136,7 @@ def test_one_that_cannot_be_planned_for_is_said(tmp_path: Path) -> None:
     lost[0]["spec"]["queueName"] = "gone"
     file = write(tmp_path, listed(queue("a", 2), lost, running("kept", "a", 1)))
     result = call("risk", file)
-    assert result.exit_code == 0
+    assert result.exit_code == 4
     assert "ns/lost-again cannot be planned for" in result.stderr
     assert "skipped          ns/lost-again" in result.stdout
 

@@ -96,6 +96,43 @@ def test_where_there_is_no_plan_the_way_on_can_be_pasted(tmp_path: Path) -> None
     assert "explain" not in call("solve", write(tmp_path, cluster())).stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "way_on"),
+    [
+        (("--rules", "kep83"), None),
+        (("--rules", "strict"), None),
+        (("--stable",), None),
+        (("--flavors", "optimal"), None),
+        (("--placement", "any"), None),
+        (("--placement", "kueue", "--certify", "--format", "json"), ""),
+        (("--objective", "pareto:D2,D4", "--kueue-release", "0.18.6"), "--kueue-release 0.18.6"),
+        (("--all", "--objective", "min-count"), "--objective min-count"),
+        (("--now", "2026-05-01T14:00:00+02:00"), "--now 2026-05-01T12:00:00Z"),
+        (("--time-limit", "none", "--max-size", "1M"), "--time-limit none --max-size 1000000"),
+        (("--requests", "recorded"), "--requests recorded"),
+    ],
+)
+def test_the_way_on_asks_the_same(
+    tmp_path: Path, words: tuple[str, ...], way_on: str | None
+) -> None:
+    state = write(tmp_path, cluster(asks=9))
+    result = call("solve", state, *words)
+    assert result.exit_code == 3
+    if way_on is None:
+        assert "explain" not in result.stderr
+    else:
+        said = f"{state} --pending ns/pending {way_on}".strip()
+        assert f"note: planner explain {said} says what is in the way\n" in result.stderr
+        assert call("explain", *shlex.split(said)).exit_code == 3
+
+
+@pytest.mark.parametrize("command", ["solve", "explain", "whatif", "boost"])
+def test_an_empty_name_is_not_taken_for_no_name(dump: Path, command: str) -> None:
+    result = call(command, dump, "--pending", "")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "the name is empty: leave the option out" in result.stderr
+
+
 def test_all_ends_with_an_overview(crowd: Path) -> None:
     screen = call("solve", crowd, "--all", "--format", "table").stdout
     _, _, last = screen.rpartition("\n\n Overview  ")

@@ -95,6 +95,18 @@ def test_one_pending_workload_is_planned_for_as_without_it() -> None:
     assert names == [victim["workload"] for victim in alone["victims"]]
 
 
+@pytest.mark.parametrize("name", ["train", "ns/train", "job-train-0a1b2"])
+def test_workloads_are_found_by_their_names_and_jobs(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps(cluster(pending("job-train-0a1b2", "a", pods(1)))))
+    words = ("--joint", "--pending", name, "--pending", "first")
+    result = call("solve", path, *words, "--format", "json")
+    named = [one["workload"] for one in json.loads(result.stdout)["pending"]]
+    assert named == ["ns/first", "ns/job-train-0a1b2"]
+    again = call("solve", path, *words, "--pending", "ns/job-train-0a1b2")
+    assert "ns/job-train-0a1b2 is named twice" in again.stderr
+
+
 def test_nobody_can_be_admitted(tmp_path: Path) -> None:
     path = tmp_path / "cluster.json"
     full = [queue("a", group(f=4)), running("on", "a", "f", 4, 5)]

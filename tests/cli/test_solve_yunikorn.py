@@ -160,6 +160,19 @@ def test_laws_mean_nothing_for_kueue(tmp_path: Path, laws: str) -> None:
     assert f'"{laws}" means nothing for Kueue' in result.stderr
 
 
+@pytest.mark.parametrize("state", [QUICKSTART, ROOT / "instances" / "quickstart" / "cluster.json"])
+def test_laws_and_rules_are_for_different_schedulers(state: Path) -> None:
+    result = call("solve", state, "--laws", "code", "--rules", "strict")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--rules and --laws are for different schedulers" in result.stderr
+
+
+def test_nobody_else_places_pods() -> None:
+    result = call("solve", QUICKSTART, "--placement", "any")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "YuniKorn knows no topology of pods" in result.stderr
+
+
 def test_other_laws_than_these_two() -> None:
     result = call("solve", QUICKSTART, "--laws", "spirit")
     assert (result.exit_code, result.stdout) == (2, "")

@@ -153,6 +153,19 @@ def test_new_workload_beside_the_one_asked_about(dump: Path, tmp_path: Path) -> 
     assert "Nothing changes" in result.stdout
 
 
+def test_new_workload_that_the_one_asked_about_preempts(dump: Path, tmp_path: Path) -> None:
+    """Before is without it; with edits as well, before is with it, unedited."""
+    added, edited = ("--workload", job(tmp_path), "--pending", "ns/pending"), ("--set", NEVER)
+    alone, there, both = (
+        json.loads(call("whatif", dump, *options, "--format", "json").stdout)["before"][
+            "certificate"
+        ]
+        for options in (edited, added, (*added, *edited))
+    )
+    assert there["digest"] == alone["digest"]
+    assert both["digest"] != alone["digest"]
+
+
 def test_new_workload_submitted_elsewhere(dump: Path, tmp_path: Path) -> None:
     """``borrower`` has nothing of its own and may preempt nobody."""
     file = job(tmp_path)

@@ -108,6 +108,33 @@ def test_optional_is_no_excuse_for_other_failures(kubectl: StandIn) -> None:
     assert "failed: error: out of order" in text
 
 
+LOGGED = (
+    'E1121 08:13:39.604803    7799 memcache.go:287] "Unhandled Error" err="couldn\'t get resource '
+    "list for external.metrics.k8s.io/v1beta1: the server could not find the requested resource"
+    '"\n'
+)
+COHORTS = "cohorts.kueue.x-k8s.io"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (forbidden(COHORTS), f"the right to list {COHORTS}"),
+        ("Error from server (InternalError): etcd timeout\n", "failed: Error from server (Int"),
+    ],
+)
+def test_what_is_logged_of_another_api_is_no_excuse(
+    kubectl: StandIn, said: str, expected: str
+) -> None:
+    assert expected in refused(kubectl, COHORTS, LOGGED + said)
+
+
+def test_a_type_that_is_missing_beside_a_broken_api(kubectl: StandIn) -> None:
+    kubectl.answer(COHORTS, code=1, said=LOGGED + no_such_type(COHORTS))
+    dump = take_dump(Kubectl(timeout_s=FOR_EVER_S))
+    assert any(f"the cluster has no {COHORTS}" in note for note in dump.notes)
+
+
 def test_says_nothing(kubectl: StandIn) -> None:
     assert "ended with exit code 3 and gave no reason" in refused(kubectl, WORKLOADS, "", 3)
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, model_validator
 
 import planner
-from planner.commands.explain.kueue.record import parse_message, resolve
+from planner.commands.explain.kueue.record import parse_messages, resolve
 from planner.commands.lint import lint
 from planner.errors import InputError
 from planner.quota.kueue.holders import Admitted
@@ -27,6 +27,7 @@ from planner.reader import Ignored, Source, read_loaded
 from planner.reader.source import Text
 from planner.reader.structs import struct_of
 from planner.reference.kueue.cycle.run import run_cycle
+from planner.state import parse_time
 from planner.state.kueue import Changes, State, Workloads
 from planner.state.kueue_workloads import Facts
 from tests.cluster import KUEUE, at, pending, queue, running
@@ -191,6 +192,41 @@ def test_all_else_is_told_in_facts(change: Any) -> None:
     (one,) = running("r", "a", 2)
     change(one)
     assert facts_in(agree(listed(queue("a", 2), one))) == 1
+
+
+ODD_TIMES = (
+    *("2026-03-08T21:06:00+0000", "2026-03-08T21:06:00-0000", "2026-03-08T21:06:00+0130"),
+    *("2026-03-08T21:06:00.5+0000", "2026-03-08t21:06:00+0000", "2026-03-08 21:06:00-0000"),
+    *("2026-03-08T21:06:00Z\0", "2026-03-08T21:06:00.9999999Z", "0001-01-01T00:00:00+01:00"),
+    *("2026-03-08T21:06:00+00:0", "2026-03-08T21:06:00+00", "2026-03-08T21:06:00 Z", ""),
+)
+
+
+@pytest.mark.parametrize("written", ODD_TIMES)
+@pytest.mark.parametrize("escaped", [False, True])
+@pytest.mark.parametrize("place", ["created", "deleted", "condition", "requeued"])
+def test_odd_times_are_told_of_alike(place: str, written: str, *, escaped: bool) -> None:
+    (one,) = running("r", "a", 2)
+    match place:
+        case "created":
+            one["metadata"]["creationTimestamp"] = "?"
+        case "deleted":
+            one["metadata"]["deletionTimestamp"] = "?"
+        case "condition":
+            one["status"]["conditions"][0]["lastTransitionTime"] = "?"
+        case _:
+            one["status"]["requeueState"] = {"requeueAt": "?"}
+    text = "".join(f"\\u{ord(sign):04x}" for sign in written)
+    data = listed(queue("a", 2), one).replace(
+        b'"?"', f'"{text}"'.encode() if escaped else json.dumps(written).encode()
+    )
+    state = agree(data)
+    try:
+        parse_time(written)
+    except ValueError:
+        assert state is None
+    else:
+        assert facts_in(state) == 0
 
 
 HOSTILE = (
@@ -438,6 +474,6 @@ def test_linting_and_naming_by_uid_make_no_object_of_who_runs() -> None:
         "Preempted to accommodate a workload (UID: uid-r, JobUID: job) due to reclamation within "
         "the cohort; preemptor path: /r/a; preemptee path: /r/b"
     )
-    assert resolve(parse_message(message), state).preemptor.workload == "ns/r"
+    assert resolve(parse_messages(message)[-1], state).preemptor.workload == "ns/r"
     made = [one.key for one in state.workloads._made.values()]  # noqa: SLF001 - what is asked
     assert "ns/r" not in made

@@ -154,6 +154,42 @@ def test_arguments_of_the_manager_are_the_gates() -> None:
     assert any("both have feature gates" in note for note in both.notes)
 
 
+BOOST, NO_BOOST = "PriorityBoost=true", "PriorityBoost=false"
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "on"),
+    [
+        ([], ["--feature-gates", BOOST], True),
+        ([], [f"-feature-gates={BOOST}"], True),
+        ([], ["-feature-gates", BOOST, "--config=/x"], True),
+        (["/manager", f"--feature-gates={BOOST}"], [], True),
+        (["/manager", f"--feature-gates={BOOST}"], [f"--feature-gates={NO_BOOST}"], False),
+        ([], [f"--feature-gates={NO_BOOST}", f"--feature-gates={BOOST}"], True),
+        ([], ["--feature-gates=PartialAdmission=false", f"--feature-gates={BOOST}"], True),
+        ([], [f"--feature-gates={BOOST}", "--feature-gates="], False),
+        ([], ["--config=/x", "--feature-gates"], False),
+        ([], [f"--other-feature-gates={BOOST}"], False),
+    ],
+)
+def test_arguments_are_read_as_the_manager_reads_them(
+    command: list[str], arguments: list[str], *, on: bool
+) -> None:
+    manager = deployment("kueue:v0.18.6", *arguments)
+    manager["spec"]["template"]["spec"]["containers"][0]["command"] = command
+    found = state_of(manager).configuration
+    assert (found.gate("PriorityBoost"), found.gate("PartialAdmission")) == (on, True)
+
+
+def test_gates_that_are_empty_leave_those_of_the_configuration() -> None:
+    found = state_of(
+        deployment("kueue:v0.18.6", "--feature-gates="),
+        *configuration(featureGates={"PriorityBoost": True}),
+    )
+    assert found.configuration.feature_gates == {"PriorityBoost": True}
+    assert not any("feature gates" in note for note in found.notes)
+
+
 def test_releases_whose_rules_are_not_known() -> None:
     with pytest.raises(InputError, match=r"Deployment .*\n?.*0\.14\.1 are not known"):
         state_of(deployment("kueue:v0.14.1"))

@@ -108,6 +108,12 @@ def leaves(state: YuniKornState) -> dict[str, QueueConfig]:
     return {one.name: one for one in state.partitions[0].root.queues}
 
 
+@pytest.mark.parametrize("name", ["Default", "DEFAULT", '""', "null"])
+def test_the_default_partition_has_any_case_or_no_name(tmp_path: Path, name: str) -> None:
+    beside = QUEUES_YAML.replace("name: default", f"name: {name}")
+    assert without_origin(folder_of(tmp_path, DUMP, beside)) == EXPECTED
+
+
 def test_queues_yaml_beside_the_dump_goes_first(tmp_path: Path) -> None:
     beside = QUEUES_YAML.replace("guaranteed: {vcore: 2}", "guaranteed: {vcore: 3}")
     state = folder_of(tmp_path, {**DUMP, "config": CONFIG}, beside)
@@ -303,6 +309,14 @@ REFUSED: dict[str, tuple[Json, str]] = {
         {"config": {"partitions": [{"name": "p"}, {"name": "p"}]}},
         'partition "p" stands twice',
     ),
+    "partition-case": (
+        {"config": {"partitions": [{"name": "p"}, {"name": "P"}]}},
+        'partition "P" stands twice',
+    ),
+    "partition-default": (
+        {"config": {"partitions": [{"name": "Default"}, {"name": ""}]}},
+        'partition "default" stands twice',
+    ),
     "no-partition": ({"config": {"partitions": []}}, "has no queues"),
     "other-partition": (
         {"nodes": [{"partitionName": "gpu", "nodesInfo": []}]},
@@ -323,6 +337,14 @@ REFUSED: dict[str, tuple[Json, str]] = {
             }
         },
         '"1m" is not a quantity of YuniKorn',
+    ),
+    "half-a-character": (
+        {
+            "config": {
+                "partitions": [{"queues": [{"name": "a", "resources": {"max": {"x": "\ud800"}}}]}]
+            }
+        },
+        r'"\\ud800" is not a quantity of YuniKorn',
     ),
     "deep": (
         {"config": {"partitions": [{"queues": [nested(90, {"name": 5})]}]}},

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from planner.commands.simulate import Simulation, simulate
-from planner.commands.simulate.record import Fate
+from planner.commands.simulate.record import Fate, Feud, Loop
 from planner.report.plots import MOST_LINES, Span, chosen, spans
 from planner.report.plots import draw_simulation as draw
-from planner.report.simulation import render, render_timeline
+from planner.report.simulation import MOST_LOOPS, render, render_timeline
 from tests.cluster import queue, running
 from tests.commands.simulate.driving import went
 from tests.commands.simulate.week import WEEK_S, week
@@ -30,6 +30,16 @@ def test_a_long_timeline_is_cut_down_to_evictions(long: Simulation) -> None:
     assert " admitted " not in page
     assert len(render_timeline(long).splitlines()) == len(long.timeline)
     assert json.loads(render_timeline(long).splitlines()[0])["kind"] == "arrived"
+
+
+def test_one_is_no_more_than_one() -> None:
+    counts = {"first_s": 0, "period_s": 9, "cycles": 1, "rounds": 1, "evictions": 1}
+    loop = Loop(**counts, endless=True, workloads=(), events=(), story=())
+    feud = Feud(first="ns/a", second="ns/b", first_evicted=1, second_evicted=2)
+    more = {"storm": 1, "loops": (loop,) * (MOST_LOOPS + 1), "feuds": (feud,)}
+    text = render(went(queue("a", 4)).model_copy(update=more), "table", width=120, color=False)
+    for words in ("evicted more than 1 time\n", "... 1 more loop,", " 1 time ", " 2 times"):
+        assert words in text
 
 
 def test_no_name_steers_the_terminal() -> None:

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import ClassVar, Final
 
 from msgspec import Struct
@@ -245,6 +246,10 @@ class Gang(Struct, frozen=True):
     requests: Mapping[str, int]
 
 
+_PREEMPTOR: Final = "preemptor-{}"
+"""The name of the gang with a number."""
+
+
 def draw_gang(ownership: Ownership, number: int, setting: Setting) -> Gang:
     """Draw the preemptor with a number among the preemptors of the instant.
 
@@ -336,12 +341,12 @@ def objects_of(
         says = _checkpoint(one, now, setting) | (_run_seconds(job) if knobs.follow_s else {})
         objects.append(_workload(job, job.name, since, trace, says, admission))
     objects += [
-        _workload(gang, f"preemptor-{number}", now, trace) for number, gang in enumerate(gangs, 1)
+        _workload(gang, _PREEMPTOR.format(number), now, trace)
+        for number, gang in enumerate(gangs, 1)
     ]
     objects += [
         _workload(job, name, now + timedelta(seconds=at_s), trace, _run_seconds(job))
         for name, job, at_s in arrivals
-        if job.flavor in ownership.flavors  # no queue has quota of any other flavor
     ]
     return objects
 
@@ -430,6 +435,26 @@ def instants_of(outline: Outline) -> tuple[int, ...]:
     return tuple(dict.fromkeys(math.floor(arrival) for arrival in outline.arrivals))
 
 
+def _check_names(
+    path: str,
+    gangs: Sequence[Gang],
+    running: Iterable[Running],
+    arrivals: Iterable[tuple[str, Job, int]],
+) -> None:
+    """Raise an InputError if two workloads of a queue have the same name."""
+    names = {
+        (gang.queue, _PREEMPTOR.format(number)): "of a preemptor"
+        for number, gang in enumerate(gangs, 1)
+    }
+    jobs = ((one.job.name, one.job) for one in running)
+    for name, job in chain(jobs, ((name, job) for name, job, _ in arrivals)):
+        before = names.get((job.queue, name))
+        if before is not None:
+            where = f"{path}: line {job.line}, column name"
+            raise InputError(where, f"{name} is the name {before}, too")
+        names[job.queue, name] = f"in line {job.line}"
+
+
 def import_states(
     trace: Trace, path: str, outline: Outline, instants: Sequence[int], knobs: Knobs
 ) -> Iterator[Imported]:
@@ -449,24 +474,21 @@ def import_states(
     how = {"workloads": knobs.workloads, "seed": knobs.seed}
     samples = sampled(trace, path, instants, sampling=sampling, **how)
     for instant, running in zip(instants, samples, strict=True):
-        lines: dict[tuple[str, str], int] = {}
-        for one in running:
-            before = lines.setdefault((one.job.queue, one.job.name), one.job.line)
-            if before != one.job.line:
-                where = f"{path}: line {one.job.line}, column name"
-                raise InputError(where, f"{one.job.name} is the name in line {before}, too")
         if not any(one.job.gpus for one in running):
             yield Imported(instant, [])
             continue
         setting = Setting(trace, outline.work, instant, knobs)
-        arrivals: Iterable[tuple[str, Job, int]] = ()
+        ownership = divide(running, setting)
+        numbers = range(1, knobs.preemptors + 1)
+        gangs = [draw_gang(ownership, number, setting) for number in numbers]
+        arrivals: list[tuple[str, Job, int]] = []
         if knobs.follow_s:
             # Where the running jobs are drawn, jobs arrive as fast as these would end: by Little's
             # law each job of the trace arrives a second as often as ``often`` says.
             often = len(running) / max(1.0, outline.seconds)
             rate = often if sampling == "drawn" else 0.0
-            arrivals = following(trace, path, instant, knobs.follow_s, rate, knobs.seed)
-        ownership = divide(running, setting)
-        numbers = range(1, knobs.preemptors + 1)
-        gangs = [draw_gang(ownership, number, setting) for number in numbers]
+            coming = following(trace, path, instant, knobs.follow_s, rate, knobs.seed)
+            # No queue has quota of any other flavor.
+            arrivals = [one for one in coming if one[1].flavor in ownership.flavors]
+        _check_names(path, gangs, running, arrivals)
         yield Imported(instant, objects_of(running, ownership, gangs, setting, arrivals))

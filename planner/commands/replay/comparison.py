@@ -67,6 +67,20 @@ def part_of(line: Mapping[str, Any], name: str, kind: type, where: str) -> Any: 
     return value
 
 
+def rows_of(expected: Mapping[str, Any], name: str, where: str) -> list[dict[str, Any]]:
+    """Return the objects in a part of a recorded answer; none if the part is missing.
+
+    Raises
+    ------
+    SchemaError
+        If the part is no list of objects.
+    """
+    rows = expected.get(name) or []
+    if not (isinstance(rows, list) and all(isinstance(one, dict) for one in rows)):
+        raise SchemaError(f"{where}: expect.{name}", "is not a list of objects")
+    return rows
+
+
 def read_lines(
     path: str, watch: Watch | None, longest: int = MAX_LINE
 ) -> Iterator[tuple[int, bytes]]:

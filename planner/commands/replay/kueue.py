@@ -22,6 +22,7 @@ from planner.commands.replay.comparison import (
     Recorded,
     difference_from_all,
     part_of,
+    rows_of,
 )
 from planner.coverage.kueue import KueueCoverage
 from planner.coverage.kueue_features import TOPOLOGY
@@ -194,9 +195,7 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     expected = part_of(line, "expect", dict, where)
     if expected.get("nominated"):
         expected = {"message": "", **expected}  # the message is left out where Kueue gives none
-    several = expected.get("outcomes") or []
-    if not (isinstance(several, list) and all(isinstance(one, dict) for one in several)):
-        raise SchemaError(f"{where}: expect.outcomes", "is not a list of objects")
+    rows_of(expected, "outcomes", where)
     try:
         state = state_of_kueue(line, where)
     except GateRefused as error:
@@ -231,7 +230,8 @@ def _compared(
     orders: Iterable[State]
     is_cycle = line.get("mode") == "cycle"
     if is_cycle:
-        answer, orders = partial(_answer_of_cycle, expected), _other_orders(state)
+        turned_down = rows_of(expected, "inadmissible", where)
+        answer, orders = partial(_answer_of_cycle, turned_down), _other_orders(state)
     else:
         answer = _answer_to(line, where, single="nominated" not in expected)
         orders = _other_cohort_orders(state) if state.configuration.fair_sharing_on else ()
@@ -333,10 +333,10 @@ def _answer_to(
     return answer
 
 
-def _answer_of_cycle(expected: Answer, state: State, decider: Decider) -> Answer:
-    """Run the cycle; of heads that were turned down, return only the fields that were recorded."""
+def _answer_of_cycle(turned_down: Iterable[Answer], state: State, decider: Decider) -> Answer:
+    """Run the cycle; of heads that are turned down, return only the fields that were recorded."""
     found = _cycle(run_cycle(state, decider=decider, placing=True))
-    recorded = {key for one in expected.get("inadmissible") or () for key in one} or {"workload"}
+    recorded = {key for one in turned_down for key in one} or {"workload"}
     found["inadmissible"] = [
         {key: value for key, value in one.items() if key in recorded}
         for one in found["inadmissible"]

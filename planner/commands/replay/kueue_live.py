@@ -66,7 +66,7 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
     if not isinstance(before, State) or not isinstance(after, State):
         raise InputError(before.source, "two dumps of Kueue are compared, not of others")
     if after.now < before.now:
-        hint = "the dump before goes to --before"
+        hint = "the older dump comes first: to replay it goes to --before"
         raise InputError(after.source, "is older than the dump before it", hint=hint)
     snapshot = take_snapshot(before, placing=bool(before.nodes))
     known = KueueCoverage(before)

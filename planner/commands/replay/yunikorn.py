@@ -21,6 +21,7 @@ from planner.commands.replay.comparison import (
     difference_from_all,
     first_difference,
     part_of,
+    rows_of,
 )
 from planner.errors import InputError, LookupFailed, SchemaError
 from planner.quota.yunikorn.cluster import Cluster, find_ask, prepare
@@ -82,7 +83,7 @@ def replay_yunikorn_line(line: Line, where: str = "line") -> Comparison:
     if isinstance(mode, str) and mode in _ARITHMETIC:
         try:
             values = _ARITHMETIC[mode](line)
-        except (AttributeError, KeyError, TypeError):  # the line was not validated before
+        except (AttributeError, KeyError, TypeError, ValueError):  # it was not validated before
             raise SchemaError(where, f'is not an instance of mode "{mode}"') from None
         difference = first_difference(*values, "expect")
     else:
@@ -111,7 +112,7 @@ def _difference(line: Line, expected: Answer, where: str) -> str:
         queue = cluster.tree.by_path.get(state.x.quota_queue or "")
         if queue is None:
             raise LookupFailed(where, f'there is no queue "{state.x.quota_queue}"')
-        return _decided_difference(expected, cluster, partial(_quota_answer, queue))
+        return _decided_difference(expected, where, cluster, partial(_quota_answer, queue))
     named = part_of(line, "ask", dict, where)
     key = part_of(named, "allocationKey", str, where)
     application = named.get("applicationID")
@@ -123,7 +124,7 @@ def _difference(line: Line, expected: Answer, where: str) -> str:
         found = decide(cluster, asking, ties=ties)
         return {"triggered": found.triggered, "node": found.node, "victims": [*found.victim_keys]}
 
-    return _decided_difference(expected, cluster, answer)
+    return _decided_difference(expected, where, cluster, answer)
 
 
 def state_of_yunikorn(line: Line, where: str = "line") -> YuniKornState:
@@ -139,12 +140,12 @@ def state_of_yunikorn(line: Line, where: str = "line") -> YuniKornState:
 
 
 def _decided_difference(
-    expected: Answer, cluster: Cluster, answer: Callable[[Ties], Answer]
+    expected: Answer, where: str, cluster: Cluster, answer: Callable[[Ties], Answer]
 ) -> str:
     """Return the first difference of a decision; empty if it is one of the recorded outcomes."""
     if expected.get("canonicalUnique", True):
         return difference_from_all([expected], answer({}))
-    recorded = (expected.get("canonicalOutcomes") or (), expected.get("outcomes") or ())
+    recorded = (rows_of(expected, name, where) for name in ("canonicalOutcomes", "outcomes"))
     outcomes = [*chain.from_iterable(recorded)] or [expected]
     difference = difference_from_all(outcomes, answer({}))
     orders = islice(_orders(cluster), MAX_ORDERS)

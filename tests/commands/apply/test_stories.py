@@ -370,6 +370,49 @@ def test_boosts_of_a_run_that_died_are_undone(stage: Stage, plan: Plan) -> None:
     assert stage.queue()["spec"]["stopPolicy"] == "None"
 
 
+@pytest.mark.parametrize("way", ["eviction", "boosts"])
+def test_what_is_left_is_undone_though_the_preemptor_is_gone(
+    stage: Stage, plan: Plan, way: str
+) -> None:
+    run = stage.carrying(plan, boosts(plan) if way == "boosts" else None)
+    for each in run.calls()[:1] if way == "eviction" else run.calls()[:-1]:
+        assert not run.cluster.change(each)
+    queue = stage.queue()
+    stage.items.remove(stage.workload(PENDING))
+    stage.reply = lambda *_: None
+    assert (stage.carrying(plan).undo().status, queue["spec"]["stopPolicy"]) == ("undone", "None")
+    assert HELD not in queue["metadata"]["annotations"]
+
+
+def test_what_cannot_be_undone_in_full_is_not_refused(stage: Stage, plan: Plan) -> None:
+    run = stage.carrying(plan, boosts(plan))
+    for each in run.calls()[:-1]:
+        assert not run.cluster.change(each)
+    stage.before = lambda kind, _: 500 if kind == "LocalQueue" else 200
+    answer = stage.carrying(plan).undo()
+    assert (answer.status, len(answer.steps), bool(answer.way_on)) == ("stopped", 2, True)
+
+
+def test_boosts_of_a_run_that_died_are_undone_before_anybody_is_evicted(
+    direct: Stage, plan: Plan, tmp_path: Path
+) -> None:
+    run = direct.carrying(plan, boosts(plan))
+    for each in run.calls()[:-1]:
+        assert not run.cluster.change(each)
+    file, patched = written(tmp_path, plan), [*direct.patched]
+    done = call("apply", file, "--yes", "--format", "json")
+    assert (done.exit_code, direct.patched) == (1, patched)
+    assert "--undo" in json.loads(done.stdout)["way_on"]
+
+
+def test_who_waits_for_ever_is_told_no_time(stage: Stage, plan: Plan) -> None:
+    told: list[str] = []
+    run = stage.carrying(plan)
+    run.tell, run.patience.wait_s = told.append, float("inf")
+    assert run.run().status == "applied"
+    assert told[-1] == f"wait for {PENDING}"
+
+
 @pytest.mark.parametrize("odd", [True, 1, "text", [True], {"a": 1}, None])
 def test_what_has_another_form_is_taken_as_missing(odd: object) -> None:
     found = LiveObject({"metadata": {"annotations": odd}, "status": {"conditions": odd}})

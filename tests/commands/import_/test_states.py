@@ -10,8 +10,8 @@ import pytest
 
 from planner.commands.import_ import Philly
 from planner.commands.import_.kueue import Knobs, import_states
-from planner.commands.import_.sample import Outline
-from planner.commands.import_.traces import GPU
+from planner.commands.import_.sample import Outline, read_outline
+from planner.commands.import_.traces import EPOCH, GPU
 from planner.dump.kueue import Policies
 from planner.errors import InputError
 from planner.reader import Ignored, read_objects
@@ -21,6 +21,7 @@ from tests.commands.import_.files import (
     PHILLY,
     PHILLY_HEADER,
     PODS,
+    PODS_HEADER,
     Object,
     amounts,
     held,
@@ -284,10 +285,34 @@ def test_a_moment_at_which_nobody_runs_has_no_state() -> None:
 
 
 def test_a_name_that_is_used_twice(tmp_path: Path) -> None:
-    header = "name,cpu_milli,memory_mib,num_gpu,gpu_spec,qos,deletion_time,scheduled_time"
-    path = write(tmp_path, header, "a,1,1,1,,LS,9,1", "a,1,1,1,,LS,9,1")
+    path = write(tmp_path, PODS_HEADER, "a,1,1,1,,LS,9,1", "a,1,1,1,,LS,9,1")
     with pytest.raises(InputError, match="line 3, column name: a is the name in line 2, too"):
         list(states(openb(), path, 1))
+
+
+@pytest.mark.parametrize(
+    ("rows", "knobs", "message"),
+    [
+        (
+            ("preemptor-1,1,1,1,,LS,9,1",),
+            {},
+            "line 2, column name: preemptor-1 is the name of a preemptor, too",
+        ),
+        (
+            ("a,1,1,1,,LS,9,1", "a,1,1,1,,LS,9,3"),
+            {"sampling": "running", "follow_s": 5},
+            "line 3, column name: a is the name in line 2, too",
+        ),
+    ],
+)
+def test_a_name_of_who_waits_or_comes_later(
+    tmp_path: Path, rows: tuple[str, ...], knobs: dict[str, Any], message: str
+) -> None:
+    path, trace = write(tmp_path, PODS_HEADER, *rows), openb(queues=1)
+    outline = read_outline(trace, path, arrivals=1, seed=0)
+    instant = int(min(outline.arrivals)) if "follow_s" not in knobs else EPOCH + 2
+    with pytest.raises(InputError, match=message):
+        list(import_states(trace, path, outline, [instant], Knobs(**knobs)))
 
 
 def test_times_are_of_the_trace() -> None:

@@ -104,5 +104,5 @@ def test_the_dumps_stand_in_order() -> None:
         read_objects(dump_of(queue("a", 1), configuration()), where="t", now=now)
         for now in (AFTER, BEFORE)
     ]
-    with pytest.raises(InputError, match="older than the dump before"):
+    with pytest.raises(InputError, match=r"older than the dump before it\n.*older .* first"):
         replay_live(*states)

@@ -14,6 +14,7 @@ from planner.errors import InputError, LookupFailed, SchemaError, UnsupportedErr
 from planner.reader.kueue import read_kueue_objects
 from tests.cluster import (
     Object,
+    at,
     cohort,
     configuration,
     dump_of,
@@ -81,6 +82,16 @@ def test_evictions_are_counted_on_the_workload() -> None:
 def test_who_is_evicted_already_leaves_and_is_evicted_no_more() -> None:
     answer = went(A, running("low", "a", 4, evicted=True), waits("high", "a", 2, 10))
     assert told(answer.timeline) == ["1 low requeued", "1 high admitted"]
+
+
+def test_who_is_evicted_already_keeps_its_checkpoints() -> None:
+    """It began at 12:00 and was evicted at 12:55, with a checkpoint every 10 minutes."""
+    low = running("low", "a", 4, evicted=True)
+    low[0]["status"]["conditions"][-1]["lastTransitionTime"] = at(55)
+    row = {"name": "ns/low", "run_seconds": 4000, "checkpoint_seconds": 600}
+    script = Script.model_validate({"workload": [row]})
+    answer = went(A, low, script=script)
+    assert told(answer.timeline) == ["1 low requeued", "1 low admitted", "1001 low finished"]
 
 
 def test_a_preemptor_stays_the_head_in_a_best_effort_queue() -> None:

@@ -132,6 +132,27 @@ def test_who_found_nobody_tries_again_when_something_changed() -> None:
     assert answer.ended == "settled"
 
 
+def test_who_is_preempted_in_the_dump_is_gone_and_asks_again() -> None:
+    """It has run for 97 s of 200, with a checkpoint every 30 s, and finds room at 50."""
+    running = full()
+    running[3]["preempted"] = True
+    value = two_queues(*running, triggeredPreemption=True)
+    rows = [
+        {"name": "run-0", "run_seconds": 150},
+        {"name": "run-3", "run_seconds": 200, "checkpoint_seconds": 30},
+    ]
+    answer = simulate(state_of(value), script=Script.model_validate({"workload": rows}))
+    assert told(answer.timeline) == [
+        "0 ask admitted",
+        "1 run-3 requeued",
+        "50 run-0 finished",
+        "50 run-3 admitted",
+        "160 run-3 finished",
+    ]
+    fates = {one.workload: one for one in answer.workloads}
+    assert (fates["run-3"].waiting_s, fates["run-3"].standing) == (50, "finished")
+
+
 def test_copies_of_asks() -> None:
     value = two_queues(*full(), age=4)
     row = {"like": "ask", "at_seconds": 7}

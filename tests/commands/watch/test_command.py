@@ -69,6 +69,16 @@ def test_lines_to_read(dumps: Path) -> None:
     assert "outcome=equal" in preemption
 
 
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_dumps_of_a_folder_come_in_the_order_of_their_numbers(dumps: Path, suffix: str) -> None:
+    told = call("watch", dumps).stdout
+    for name, number in (("2", "10"), ("1", "2")):
+        dump = json.loads(Path(dumps, f"{name}.json").read_text("utf-8"))
+        Path(dumps, f"{name}.json").unlink()
+        Path(dumps, f"dump-{number}{suffix}").write_text(json.dumps(dump), encoding="utf-8")
+    assert call("watch", dumps).stdout == told
+
+
 def test_no_decision_waits_for_long_trees(dumps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Given] = []
 
@@ -82,7 +92,9 @@ def test_no_decision_waits_for_long_trees(dumps: Path, monkeypatch: pytest.Monke
 
 
 def test_what_does_not_go_together(dumps: Path) -> None:
-    assert call("watch", dumps, "--record", dumps / "x").exit_code == 2
+    for option in ("--record", "--context", "--namespace", "--interval", "--resync", "--for"):
+        done = call("watch", dumps, option, "7")
+        assert (done.exit_code, f"{option} is for a cluster" in done.stderr) == (2, True)
     for text in ("9100", ":x", ":70000", ":-1"):
         assert call("watch", dumps, "--metrics", text).exit_code == 2
     assert address(":9100") == ("127.0.0.1", 9100)

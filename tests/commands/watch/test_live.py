@@ -29,6 +29,7 @@ from planner.kubectl.kueue_dump import Dump, trim
 from planner.kubectl.kueue_resource import COHORTS, WATCHED, WORKLOADS
 from planner.kubectl.watch import Source, WatchEvent
 from planner.objective.profiles import PROFILES
+from planner.state.kueue import of_kueue
 from tests.cli.running import BIG, SMALL, call, cluster, listed
 from tests.cluster import PENDING, Object, cohort, pending, queue, running
 from tests.commands.apply.stage import versioned
@@ -324,6 +325,50 @@ def test_everything_is_read_again(kueue: Cluster) -> None:
     assert len(kueue.reads) == 4
 
 
+def stopped(kueue: Cluster) -> list[WatchEvent]:
+    """Change a setting that has everything read again, and nothing else."""
+    found = next(one for one in kueue.items if one["kind"] == "LocalQueue")
+    found["spec"]["stopPolicy"] = "None"
+    touch(found)
+    return [WatchEvent("localqueues.kueue.x-k8s.io", "MODIFIED", copy.deepcopy(found))]
+
+
+def test_what_was_told_before_everything_is_read_again_is_not_lost(kueue: Cluster) -> None:
+    """One is gone, and then Kueue preempts: it decided without the one that is gone."""
+
+    def gone_and_preempted() -> Sequence[WatchEvent]:
+        told = kueue.change(SMALL[0], "DELETED")
+        kueue.items.remove(kueue.find(SMALL[0]))
+        kueue.preempt(*SMALL[1:])  # what is read shows it before any change of it is told
+        return [told, *stopped(kueue)]
+
+    kueue.steps = [kueue.begin, nothing, gone_and_preempted, *[nothing] * 4]
+    (told,) = of(kueue.run(), Preemption)
+    assert isinstance(told, Preemption)
+    assert (told.outcome, told.evicted) == ("equal", SMALL[1:])
+
+
+def test_a_recording_has_the_quotas_of_its_time(kueue: Cluster, tmp_path: Path) -> None:
+    """While the victims leave, the quota is raised and everything is read again."""
+
+    def raised() -> Sequence[WatchEvent]:
+        found = next(one for one in kueue.items if one["metadata"]["name"] == "lender")
+        (flavor,) = found["spec"]["resourceGroups"][0]["flavors"]
+        flavor["resources"][0]["nominalQuota"] = "1000"
+        touch(found)
+        return [WatchEvent(WATCHED[1], "MODIFIED", copy.deepcopy(found))]
+
+    kueue.steps = [kueue.begin, nothing, lambda: kueue.preempt(*SMALL), raised, *[nothing] * 4]
+    (told,) = of(kueue.run(Store(tmp_path)), Preemption)
+    assert isinstance(told, Preemption)
+    quotas = []
+    for label in ("before", "after"):
+        state = of_kueue(planner.read(Path(told.recording, f"{label}.json.gz")))
+        (queue,) = (one for one in state.cluster_queues if one.metadata.name == "lender")
+        quotas.append(queue.spec.resource_groups[0].flavors[0].resources[0].nominal_quota)
+    assert quotas[1] == quotas[0] * 1000 // 8
+
+
 @pytest.mark.parametrize(
     ("kind", "change"),
     [("Cohort", {"parentName": "org"}), ("ResourceFlavor", {"nodeLabels": {"pool": "b"}})],
@@ -517,13 +562,27 @@ def test_recordings_are_bounded(
 ) -> None:
     monkeypatch.setattr("planner.commands.watch.kueue.keep.MOST", 2)
     store = Store(tmp_path / "deep" / "er")
-    state = Keeper(kueue.take(), {}, lambda: 0.0).state
+    whole = Keeper(kueue.take(), {}, lambda: 0.0).whole
     for name in "abc":
-        found = Preemption(
-            at=state.now, preemptor=f"ns/{name}", queue="q", outcome="equal", evicted=()
-        )
-        store.keep(found, state, state, [])
-    assert [one.name.rpartition("-")[2] for one in _sorted(tmp_path)] == ["b", "c"]
+        store.keep(_preempted_for(f"ns/{name}"), whole, whole)
+    assert [one.name.split("-")[3] for one in _sorted(tmp_path)] == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("team-a/b-train", "team/a-b-train"), (f"ns/{'long' * 30}-1", f"ns/{'long' * 30}-2")],
+)
+def test_two_preemptors_of_a_second_have_folders_of_their_own(
+    kueue: Cluster, tmp_path: Path, first: str, second: str
+) -> None:
+    store, whole = Store(tmp_path), Keeper(kueue.take(), {}, lambda: 0.0).whole
+    folders = {store.keep(_preempted_for(key), whole, whole).recording for key in (first, second)}
+    assert folders == {str(one) for one in tmp_path.iterdir()}
+    assert len(folders) == 2
+
+
+def _preempted_for(key: str) -> Preemption:
+    return Preemption(at=TAKEN, preemptor=key, queue="q", outcome="equal", evicted=())
 
 
 def _sorted(folder: Path) -> Iterator[Path]:

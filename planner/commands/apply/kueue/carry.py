@@ -15,10 +15,11 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
+from math import isfinite
 from typing import Any, Final
 
 from planner.commands.apply.kueue.cluster import (
@@ -159,6 +160,7 @@ HELD: Final = "preemption-planner.io/held-for"
 TRIES: Final = 5
 """How often a change is tried: other clients write the status of a workload, too."""
 GO_ON: Final = "the same command goes on; with --undo it takes back what was done"
+UNDO_AGAIN: Final = "the same command takes back the rest"
 
 
 @dataclass
@@ -202,7 +204,11 @@ class Carrying:
 
     def goes_on(self) -> bool:
         """Say whether an earlier run of the plan holds the LocalQueue still."""
-        return mark_of(self._queue(), HELD).get("plan") == digest_of(self.plan)
+        return bool([*self._marked([self._queue()], HELD)])
+
+    def has_boosts(self, workloads: Iterable[LiveObject]) -> bool:
+        """Say whether an earlier run of the plan left boosts behind."""
+        return bool([*self._marked(workloads, BOOSTED)])
 
     def calls(self) -> list[Call]:
         """Return the calls of all steps, as they would be made now."""
@@ -220,7 +226,9 @@ class Carrying:
                 self._do(partial(self.treatment.change, self.cluster, key))
                 self.treated += 1
             self._lift()
-            self.tell(f"wait for {self.plan.preemptor}, at most {self.patience.wait_s:g} s")
+            most = self.patience.wait_s
+            until = f", at most {most:g} s" if isfinite(most) else ""
+            self.tell(f"wait for {self.plan.preemptor}{until}")
             admitted = self._wait()
             evicted = (one for one in self.cluster.workloads() if one.is_true("Evicted"))
             late = {one.key for one in evicted if one.eviction not in self.evictions}
@@ -238,15 +246,31 @@ class Carrying:
         return self.answer(status, "; ".join(said), also_evicted=others, admitted=admitted)
 
     def undo(self) -> Applied:
-        """Take back what an earlier run of the plan left behind: its boosts, and its hold."""
-        ours, workloads = digest_of(self.plan), self.cluster.workloads()
-        boosted = [one.key for one in workloads if mark_of(one, BOOSTED).get("plan") == ours]
-        for key in boosted:
-            self._do(partial(unboost, self.cluster, key, ours))
-        self._lift()
-        said = "what was left behind is taken back" if self.steps else "nothing was left behind"
-        answer = self.answer("undone", said)
+        """Take back what an earlier run of the plan left behind: its boosts, and its hold.
+
+        The preemptor may be gone: a held LocalQueue is known by its mark.
+        """
+        namespace = self.plan.preemptor.partition("/")[0]
+        boosted = [*self._marked(self.cluster.workloads(), BOOSTED)]
+        held = [*self._marked(self.cluster.local_queues(namespace), HELD)]
+        status: ApplyStatus = "undone"
+        try:
+            for key in boosted:
+                self._do(partial(unboost, self.cluster, key, digest_of(self.plan)))
+            for key in held:
+                self._do(partial(self._lift_call, key))
+            said = "what was left behind is taken back" if self.steps else "nothing was left behind"
+        except (Surprise, InputError) as reason:
+            if not self.steps:
+                raise
+            status, said = "stopped", str(reason)
+        answer = self.answer(status, said, way_on="" if status == "undone" else UNDO_AGAIN)
         return answer.model_copy(update={"way": "boosts"}) if boosted else answer
+
+    def _marked(self, some: Iterable[LiveObject], mark: str) -> Iterator[str]:
+        """Yield the keys of the objects that have a mark of this plan."""
+        ours = digest_of(self.plan)
+        return (one.key for one in some if mark_of(one, mark).get("plan") == ours)
 
     def _given_up(self, status: ApplyStatus, why: str) -> Applied:
         """Take back what can be taken back, and say what is left.
@@ -330,8 +354,13 @@ class Carrying:
 
     def _lift(self) -> None:
         """Let the LocalQueue go on, if the hold of this plan is still there."""
-        self._do(lambda: lift(self._queue_key, HELD) if self.goes_on() else None)
+        self._do(partial(self._lift_call, self._queue_key))
         self.held = False
+
+    def _lift_call(self, key: str) -> Call | None:
+        """Return the call that lifts the hold of this plan; ``None`` if it is not there."""
+        queue = self.cluster.find(LOCAL_QUEUES, key)
+        return lift(key, HELD) if queue and [*self._marked([queue], HELD)] else None
 
     def _wait(self) -> bool:
         """Wait until the preemptor holds quota; say whether it does."""

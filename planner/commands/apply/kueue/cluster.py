@@ -96,8 +96,15 @@ class Cluster:
 
     def workloads(self, namespace: str | None = None) -> Iterator[LiveObject]:
         """List all workloads, or the workloads of a namespace, as they are now."""
+        return self._listed(WORKLOADS, namespace)
+
+    def local_queues(self, namespace: str) -> Iterator[LiveObject]:
+        """List the LocalQueues of a namespace, as they are now."""
+        return self._listed(LOCAL_QUEUES, namespace)
+
+    def _listed(self, resource: str, namespace: str | None) -> Iterator[LiveObject]:
         where = f"--namespace={namespace}" if namespace else "--all-namespaces"
-        words = ("get", WORKLOADS, where, "--output=json")
+        words = ("get", resource, where, "--output=json")
         items = _object(self._connect().call(*words), words).get("items")
         listed = items if isinstance(items, list) else []
         return (LiveObject(one) for one in listed if isinstance(one, dict))

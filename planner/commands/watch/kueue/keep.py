@@ -8,6 +8,7 @@ be told from outside.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import shutil
 from collections import defaultdict, deque
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from planner.commands.watch.record import Preemption
 from planner.dump import as_json, listed
@@ -36,6 +37,13 @@ _SETTINGS: Final = {"ClusterQueue", "LocalQueue", "Cohort", "ResourceFlavor"}
 """Kinds that are watched; when more of an object changes than its counts, all is read anew."""
 
 
+class Whole(NamedTuple):
+    """A state, and all its objects but workloads as they were read, for a recording."""
+
+    state: State
+    others: Sequence[dict[str, Any]]
+
+
 @dataclass
 class Episode:
     """A preemption that is going on: the states before it, and when its last victim showed.
@@ -45,7 +53,7 @@ class Episode:
     another preemption that was still going on.
     """
 
-    before: tuple[State, ...]
+    before: tuple[Whole, ...]
     last_s: float
 
 
@@ -85,6 +93,11 @@ class Keeper:
         """The moment by the clock at the time of the dump, however that clock was set since."""
         return self._taken + timedelta(seconds=max(0.0, self._seconds() - self._since))
 
+    @property
+    def whole(self) -> Whole:
+        """The state as it is kept up to date, with the other objects."""
+        return Whole(self.state, self.others)
+
     def take(self, event: WatchEvent) -> bool:
         """Take one change; say whether it requires that everything is read anew."""
         live, item, deleted = LiveObject(event.value), event.value, event.kind == "DELETED"
@@ -111,7 +124,7 @@ class Keeper:
             if uid not in self.episodes:  # the first of its victims: the state before counts
                 self.settle()
                 going_on = (one.before[0] for one in self.episodes.values())
-                self.episodes[uid] = Episode((self.state, *going_on), 0.0)
+                self.episodes[uid] = Episode((self.whole, *going_on), 0.0)
             self.episodes[uid].last_s = self._seconds()
         self._new[key] = trim(item)
         return False
@@ -144,7 +157,7 @@ class Keeper:
                 found[said[0]].append(key)
         return found
 
-    def over(self) -> Iterator[tuple[str, tuple[State, ...]]]:
+    def over(self) -> Iterator[tuple[str, tuple[Whole, ...]]]:
         """Remove and yield preemptions that are over: the preemptor's UID, the states before."""
         now = self._seconds()
         for uid in [*self.episodes]:
@@ -181,9 +194,7 @@ class Store:
         self._folder = folder
         self._kept = defaultdict[str, deque[Path]](deque)
 
-    def keep(
-        self, found: Preemption, before: State, after: State, others: Sequence[dict[str, Any]]
-    ) -> Preemption:
+    def keep(self, found: Preemption, before: Whole, after: Whole) -> Preemption:
         """Write the states before and after a preemption; return it with the folder of both.
 
         Raises
@@ -191,14 +202,17 @@ class Store:
         InputError
             If they cannot be written.
         """
+        # Other keys may look the same: cut, or with a hyphen in the place of the slash.
         name = found.preemptor.replace("/", "-")[:100]
-        place = self._folder / f"{after.now:%Y%m%dT%H%M%S}-{found.outcome}-{name}"
+        name += f"-{hashlib.sha256(found.preemptor.encode()).hexdigest()[:8]}"
+        place = self._folder / f"{after.state.now:%Y%m%dT%H%M%S}-{found.outcome}-{name}"
         kept = self._kept[found.outcome]
         try:
             place.mkdir(parents=True, exist_ok=True)
-            for label, state in (("before", before), ("after", after)):
-                (place / f"{label}.json.gz").write_bytes(gzip.compress(text_of(state, others)))
-            kept.append(place)
+            for label, whole in (("before", before), ("after", after)):
+                (place / f"{label}.json.gz").write_bytes(gzip.compress(text_of(whole)))
+            if place not in kept:
+                kept.append(place)
             if len(kept) > MOST:
                 shutil.rmtree(kept.popleft(), ignore_errors=True)
         except OSError as error:
@@ -206,14 +220,14 @@ class Store:
         return found.model_copy(update={"recording": str(place)})
 
 
-def text_of(state: State, others: Sequence[dict[str, Any]]) -> bytes:
-    """Return a state as the dump of a snapshot; ``others`` are all objects but workloads."""
+def text_of(whole: Whole) -> bytes:
+    """Return a state as the dump of a snapshot."""
     kind = {"apiVersion": f"{API_GROUP}/v1beta2", "kind": "Workload"}
     workloads = (
         json.loads(bytes(one.text))
         if isinstance(one, Facts)
         else kind | one.model_dump(mode="json", by_alias=True, exclude_none=True)
-        for one in state.workloads.entries
+        for one in whole.state.workloads.entries
     )
-    whole = listed([*others, *workloads], {TAKEN_AT: written(state.now)})
-    return as_json(whole).encode()
+    dump = listed([*whole.others, *workloads], {TAKEN_AT: written(whole.state.now)})
+    return as_json(dump).encode()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from msgspec.structs import replace
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.judge import SIZE, Question, audit_instance
 from planner.commands.replay.kueue_live import replay_live
-from planner.commands.watch.kueue.keep import Episode, Keeper, Store
+from planner.commands.watch.kueue.keep import Episode, Keeper, Store, Whole
 from planner.commands.watch.record import Decision, Line, Measured, Note, Preemption
 from planner.errors import InputError, PlannerError
 from planner.kubectl.call import Answer
@@ -302,10 +303,14 @@ class Live:
 
     def _go_on(self, before: Keeper, keeper: Keeper) -> None:
         """Go on with the preemptions that are not over, and tell those that were missed."""
+        if not self._is_gap:
+            with suppress(InputError):  # what is read anew has whatever cannot be applied
+                before.settle()
+        going_on = [one.before[0] for one in before.episodes.values()]
         keeper.episodes = before.episodes
         for uid, victims in keeper.preempted_since(before).items():
             if not self._is_gap:
-                episode = Episode((before.state,), self._pace.seconds())
+                episode = Episode((before.whole, *going_on), self._pace.seconds())
                 keeper.episodes.setdefault(uid, episode)
                 continue
             whom = next((one for one in keeper.state.workloads.entries if one.uid == uid), None)
@@ -335,29 +340,30 @@ class Live:
         touched, keeper.touched = keeper.touched, set()
         if touched:
             self._judge.look(keeper.state, touched)
-        for uid, states in [*keeper.over()]:
-            self._compare(keeper, uid, states)
+        for uid, befores in [*keeper.over()]:
+            self._compare(keeper, uid, befores)
         while self._has_time() and (line := self._judge.next(keeper.state)) is not None:
             self._tell(line)
 
-    def _compare(self, keeper: Keeper, uid: str, states: Sequence[State]) -> None:
+    def _compare(self, keeper: Keeper, uid: str, befores: Sequence[Whole]) -> None:
         """Compare a preemption with the replay, tell the result, and record the states around it.
 
         Of the states that it may have been decided on, the first counts whose replay is equal.
         The clock may have been set back since, and everything read anew by it: the state after
         still gets a time not before the others.
         """
-        latest = max(keeper.state.now, *(one.now for one in states))
-        after = keeper.state.apply(Changes(), latest)
+        latest = max(keeper.state.now, *(one.state.now for one in befores))
+        after = Whole(keeper.state.apply(Changes(), latest), keeper.others)
 
-        def rows_of(*some: State) -> Iterator[tuple[State, Preemption]]:
+        def rows_of(*some: Whole) -> Iterator[tuple[Whole, Preemption]]:
             for one in some:
-                yield from ((one, row) for row in compared(one, after, self._question, uid))
+                rows = compared(one.state, after.state, self._question, uid)
+                yield from ((one, row) for row in rows)
 
-        equal = next((pair for pair in rows_of(*states) if pair[1].outcome == "equal"), None)
-        for before, row in [equal] if equal else rows_of(states[0]):
+        equal = next((pair for pair in rows_of(*befores) if pair[1].outcome == "equal"), None)
+        for before, row in [equal] if equal else rows_of(befores[0]):
             store = self._store
-            self._tell(store.keep(row, before, after, keeper.others) if store else row)
+            self._tell(store.keep(row, before, after) if store else row)
 
     def _has_time(self) -> bool:
         """Say whether processor time is left: ``SHARE`` of each second, saved up to ``SAVED_S``.
