@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final
 
 from planner.commands.explain import DEFAULT_LIMIT, PICTURE
-from planner.coverage.answer import covered, covered_front, covering, uncovered
-from planner.errors import InputError, SchemaError
+from planner.coverage.answer import covered, covered_front, covering, uncovered, vouched
+from planner.errors import InputError
 from planner.garbage import older_objects_aside
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profile_file import checked_costs as _checked_costs
@@ -152,15 +152,9 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     with older_objects_aside():
         # The planning has no name here: it is freed before the collector runs at the block's end.
         plan = planner.answer(planner.start(state, given, checked), profile, deadline, wanted)
-        plan = covered(state, plan, _vouched(assume))
+        plan = covered(state, plan, vouched(assume))
         add_nodes = PICTURE.find(state)
         return plan if add_nodes is None else add_nodes(state, plan)
-
-
-def _vouched(assume: Assume | None) -> Assume | None:
-    if assume is not None and assume not in get_args(Assume):
-        raise SchemaError("assume", f"{assume!r} cannot be used", "quota, or nothing")
-    return assume
 
 
 def front(  # noqa: PLR0913, PLR0917 - the public signature
@@ -205,7 +199,7 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     given = Given(pending, assignment, now, rules)
     planning = start(state, given, _checked_costs(costs))
     found = sweep(lambda profile: solve_started(planning, profile, deadline), *measures)
-    return covered_front(state, found, _vouched(assume))
+    return covered_front(state, found, vouched(assume))
 
 
 def explain(  # noqa: PLR0913, PLR0917 - the public signature
@@ -279,6 +273,7 @@ def whatif(  # noqa: PLR0913 - the public signature
     time_limit: float | None = None,
     rules: RulesInput | None = None,
     added: Sequence[str] = (),
+    original: AnyState | None = None,
 ) -> WhatIf:
     """Plan before and after edits of a state, and return what they change.
 
@@ -294,6 +289,9 @@ def whatif(  # noqa: PLR0913 - the public signature
     added
         The hypothetical workloads, as namespace/name. For one of them there is no plan before,
         unless there are edits.
+    original
+        The state without the hypothetical workloads. Without edits, they are what changes, and the
+        plan before is made there; with edits, it is made in ``state``.
 
     Raises
     ------
@@ -308,5 +306,6 @@ def whatif(  # noqa: PLR0913 - the public signature
     after = solve(edit(state, edits), pending, objective, time_limit=time_limit, rules=rules)
     before = None
     if edits or after.preemptor not in added:
-        before = solve(state, pending, objective, time_limit=time_limit, rules=rules)
+        then = state if edits or original is None else original
+        before = solve(then, pending, objective, time_limit=time_limit, rules=rules)
     return compare(edits, before, after, added)

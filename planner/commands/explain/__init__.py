@@ -9,13 +9,16 @@ kueue/             the laws, clashes, changes and messages of Kueue
 yunikorn/          the laws, clashes and changes of YuniKorn
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from planner.scheduler import Part
 
-MESSAGES: Final = Part[Callable[[str, Any], Any]]("texts about preemption")
-"""Parses what a scheduler itself writes about a preemption; names are looked up in a state."""
+MESSAGES: Final = Part[Callable[[str, Any], tuple[Any, Sequence[str]]]]("texts about preemption")
+"""Parses what a scheduler itself writes about a preemption, with notes on what it leaves out.
+
+Names are looked up in a state.
+"""
 LONGEST: Final = 16_384
 """The most characters that such a text may have."""
 PICTURE: Final = Part[Callable[..., Any]]("nodes")

@@ -10,8 +10,9 @@ from planner.commands.whatif.kueue_hypothetical import fresh, with_workloads
 from planner.errors import InputError
 from planner.quota.kueue.holding import effective_priority
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import take_snapshot
+from planner.solver.kueue.placement import snapshot_for
 from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.release import under_release
 from planner.state.kueue import State, Workload
 
 _NAMES: Final = {"__all__": {"name"}}
@@ -25,7 +26,9 @@ _NO_SHAPE: Final[Any] = {
 
 
 def planner(state: State, rules: str | None) -> Callable[[str], Planning]:
-    """Return the function from a preemptor's key to its planning; all plannings share a snapshot.
+    """Return the function from a preemptor's key to its planning.
+
+    They share a snapshot, or two where the pods of some preemptors need a place on nodes.
 
     Raises
     ------
@@ -34,8 +37,13 @@ def planner(state: State, rules: str | None) -> Callable[[str], Planning]:
     """
     if rules is not None:
         raise InputError("rules", f'"{rules}" means nothing for Kueue', hint="leave it out")
-    snapshot = take_snapshot(state)
-    return lambda key: Planning(state, snapshot, find_preemptor(state, snapshot, key))
+
+    def planning(key: str) -> Planning:
+        snapshot = snapshot_for(state, None, (), key, "kueue")
+        preemptor = find_preemptor(state, snapshot, key)
+        return Planning(state, under_release(state, snapshot, preemptor), preemptor)
+
+    return planning
 
 
 def running(state: State) -> Iterator[Running]:

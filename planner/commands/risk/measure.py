@@ -21,7 +21,7 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 from msgspec import Struct
 
-from planner.coverage.answer import covering
+from planner.coverage.answer import covering, uncovered
 from planner.errors import InputError, InternalError, PlannerError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
@@ -88,8 +88,8 @@ class Risk(Published):
 
     ``running`` has everything that runs, those most often victims of the scheduler's own plan
     first, then of the optimum. ``beyond_limit`` counts preemptors that the limit left out,
-    ``unanswered`` those that the time did not suffice for. ``coverage`` is what the state holds
-    that is not modelled: then nothing is proved.
+    ``unanswered`` those that the time did not suffice for. ``coverage`` is what may decide about
+    those that were answered and is not modelled: then nothing is proved.
     """
 
     scheduler: SchedulerId
@@ -106,7 +106,7 @@ class Risk(Published):
     def is_proved(self) -> bool:
         """Whether every preemptor that was to be asked has a proved answer."""
         proved = all(one.status in {"optimal", "infeasible"} for one in self.preemptors)
-        return proved and not self.unanswered and not self.coverage
+        return proved and not (self.skipped or self.unanswered or self.coverage)
 
 
 Shapes = Literal["pending", "running", "all"]
@@ -232,7 +232,8 @@ def risk(  # noqa: PLR0913 - what a user may say
     deadline = Deadline.after(time_limit)
     known, wanted = preemptors(state, shapes, pending)
     asked = wanted if limit is None else wanted[:limit]
-    planning = part.planner(known, rules)
+    planning, modelled = part.planner(known, rules), covering(known)
+    missing: dict[Uncovered, None] = {}
     attempts: list[Attempt] = []
     skipped: list[Skipped] = []
     unanswered = 0
@@ -243,7 +244,9 @@ def risk(  # noqa: PLR0913 - what a user may say
         if progress is not None:
             progress(number, len(asked), one.key)
         try:
-            attempts.append(_attempt(one, solve(planning(one.key), profile, deadline)))
+            plan = solve(planning(one.key), profile, deadline)
+            attempts.append(_attempt(one, plan))
+            missing |= dict.fromkeys(uncovered(modelled, plan))
         except InternalError:
             raise
         except PlannerError as error:
@@ -259,7 +262,7 @@ def risk(  # noqa: PLR0913 - what a user may say
         beyond_limit=len(wanted) - len(asked),
         unanswered=unanswered,
         skipped=tuple(skipped),
-        coverage=covering(known).everything(),
+        coverage=tuple(missing),
     )
 
 

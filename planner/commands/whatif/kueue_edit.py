@@ -24,7 +24,8 @@
 ========================================================= =====================================
 
 Nodes matter where a flavor has a topology. Only what the dump has can be edited: an object that is
-there, and a quota that it has. But a node can be added that is like another, with nobody on it.
+there, and a quota that it has. But a node can be added that is like another, with nobody on it. The
+taint that Kubernetes gives a node while it is unschedulable comes and goes with that.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ from planner.state.pods import Taint
 from planner.state.queues import ClusterQueue, Cohort, ResourceGroup
 
 _NODE_FIELDS: Final = ("unschedulable", "allocatable.RESOURCE", "labels.KEY", "taints.KEY", "like")
+CORDONED: Final = "node.kubernetes.io/unschedulable"
+"""The taint that Kubernetes gives a node while it is unschedulable."""
 _EFFECTS: Final = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 EXAMPLE: Final = "clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority"
 _WEIGHT: Final[Mapping[str, Place]] = {"fairSharing.weight": (("spec", "fair_sharing"), "weight")}
@@ -157,7 +160,9 @@ def _with_node(state: State, rest: str, setting: Setting) -> State:
     field, _, key = path.partition(".")
     match field:
         case "unschedulable" if not key:
-            return replaced(state, (*node, "spec"), field, setting, subject)
+            state = replaced(state, (*node, "spec"), field, setting, subject)
+            cordoned = state.nodes[node[1]].spec.unschedulable
+            return _with_taint(state, node, CORDONED, "NoSchedule" if cordoned else None)
         case "allocatable" if key:
             given = {"allocatable": {key: value}}
             more = checked(NodeStatus, given, setting.where, (), subject).allocatable
@@ -173,13 +178,18 @@ def _with_node(state: State, rest: str, setting: Setting) -> State:
             if value not in {*_EFFECTS, ABSENT}:
                 found = f'"{value}" is no effect of a taint'
                 raise setting.refused(found, ", ".join((*_EFFECTS, ABSENT)))
-            taints = () if value == ABSENT else (Taint(key=key, effect=value),)
-            return changed(
-                state,
-                (*node, "spec", "taints"),
-                lambda now: (*(one for one in now if one.key != key), *taints),
-            )
+            return _with_taint(state, node, key, None if value == ABSENT else value)
     raise setting.unknown("field", path, _NODE_FIELDS)
+
+
+def _with_taint(state: State, node: tuple[str, int], key: str, effect: str | None) -> State:
+    """Return the state in which a node has one taint of a key, or none without an effect."""
+    taints = () if effect is None else (Taint(key=key, effect=effect),)
+    return changed(
+        state,
+        (*node, "spec", "taints"),
+        lambda now: (*(one for one in now if one.key != key), *taints),
+    )
 
 
 def _configuration(configuration: Configuration, setting: Setting) -> Configuration:

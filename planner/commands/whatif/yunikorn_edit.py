@@ -196,7 +196,9 @@ def _edit_queue(state: YuniKornState, rest: str, setting: Setting) -> YuniKornSt
         raise setting.refused(f"queue {path} is in several partitions: {names}", "one of its kind")
     limit, _, resource = field.partition(".")
     if path == ROOT and limit in LIMITS:
-        raise setting.refused("root has no quota of its own", "its nodes are what it has")
+        raise setting.refused(
+            "root has no quota of its own", "a queue below it", "the nodes are what root has"
+        )
     queue = dict(ways)[path]
     if limit in LIMITS:
         amount = parse_yunikorn_quantity(setting.value, resource)

@@ -53,6 +53,18 @@ def test_a_folder_of_dumps_is_a_state_a_file(tmp_path: Path) -> None:
     assert opened == [(PENDING,), (PENDING, "ns/second")]
 
 
+def test_dumps_of_a_folder_are_bounded_one_by_one(tmp_path: Path) -> None:
+    """And found under any name, but for hidden files."""
+    size = len(json.dumps(cluster()))
+    for name in ("1.json", "2.json", "cluster 9.41\u202fAM.json"):
+        write(tmp_path, cluster(), name)
+    for name in ("._1.json", "._rows.jsonl"):
+        (tmp_path / name).write_text("{}")
+    found = list(packed_states(str(tmp_path), size + 1000))
+    assert len(found) == 3
+    assert [open_packed(packed).pending for packed in found] == [(PENDING,)] * 3
+
+
 def test_folders_below(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()

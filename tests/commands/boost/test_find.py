@@ -11,12 +11,14 @@ from planner.commands.boost.kueue.search import Search
 from planner.commands.boost.kueue.trial import StateTrial, annotated
 from planner.commands.whatif.edit import edit
 from planner.solver.deadline import Deadline
-from planner.state.kueue import State
+from planner.state.kueue import State, of_kueue
+from tests.cluster import NOW, cohort, configuration, pending, queue, running, state_of
 from tests.cluster import Object as Objects
-from tests.cluster import cohort, configuration, pending, queue, running, state_of
+from tests.conftest import ROOT
 
 FOREVER = Deadline()
 GATE_ON = configuration(featureGates={"PriorityBoost": True})
+GATE = "configuration.featureGates.PriorityBoost=true"
 BOOST = "kueue.x-k8s.io/priority-boost"
 JUST_NOW = {"preemption-planner.io/last-checkpoint": "2026-05-01T12:59:59Z"}
 
@@ -127,6 +129,83 @@ def test_no_boost_crosses_the_preemptors_priority() -> None:
     state = borrowers(big(9), running("new", "borrower", 4, 9, minute=2))
     (boost,) = answered(state).boosts
     assert (boost.workload, boost.boost) == ("ns/big", -1)
+
+
+@pytest.mark.parametrize(("name", "boosts"), [("best-fit", {}), ("needless", {"lab/eval": -1})])
+def test_pods_are_placed_on_nodes(name: str, boosts: dict[str, int]) -> None:
+    state = planner.read(ROOT / "instances" / "topology" / f"{name}.yaml")
+    answer = planner.boost(state)
+    assert answer.status == "smallest"
+    assert {one.workload: one.boost for one in answer.boosts} == boosts
+    boosted = annotated(edit(of_kueue(state), [GATE]), boosts)
+    assert set(planner.greedy(boosted).keys) == set(answer.plan.keys)
+
+
+User = tuple[str, str, int, int]
+"""Namespace, name and past use of a LocalQueue, and the priority of what runs there."""
+
+
+@pytest.mark.parametrize(
+    ("users", "status", "boosts"),
+    [
+        # LocalQueues of one name are not compared: priorities decide.
+        ([("a", "main", 50, 3), ("b", "main", 100, 3)], "smallest", {"a/w": -1}),
+        ([("a", "main", 50, 3), ("b", "other", 50, 3)], "smallest", {"a/w": -1}),
+        ([("a", "main", 50, 3), ("b", "other", 100, 3)], "impossible", {}),
+        ([("a", "main", 50, 3), ("b", "other", 10, 0)], "smallest", {}),
+        # By past use a is before b, and b before c; while c is before a, no order is determined.
+        (
+            [("a", "main", 50, 3), ("b", "other", 20, 3), ("c", "main", 0, 1)],
+            "smallest",
+            {"a/w": -3},
+        ),
+    ],
+)
+def test_past_use_comes_before_some_priorities(
+    users: list[User], status: str, boosts: dict[str, int]
+) -> None:
+    """Of workloads that use 2 each, the first one, which costs the least, should go."""
+    parts = []
+    for place, (namespace, name, used, priority) in enumerate(users):
+        sampled = {"consumedResources": {"gpu": used}, "lastUpdate": NOW}
+        local = queue("q", 0)[1]
+        local["metadata"] = {"namespace": namespace, "name": name}
+        local["status"] = {"fairSharing": {"admissionFairSharingStatus": sampled}}
+        (held,) = running("w", "q", 2, priority, minute=place)
+        held["metadata"] |= {"namespace": namespace, "uid": namespace}
+        held["spec"]["queueName"] = name
+        parts.append([local, held])
+    shared = queue("q", 2 * len(users), within="LowerPriority")
+    shared[0]["spec"]["admissionScope"] = {"admissionMode": "UsageBasedAdmissionFairSharing"}
+    sampling = {"usageHalfLifeTime": "10m", "usageSamplingInterval": "5m"}
+    gates = {"PriorityBoost": True}
+    on = configuration(featureGates=gates, admissionFairSharing=sampling)
+    state = state_of(on, shared, *parts, pending("q", 2))
+    costs = {f"{namespace}/w": 5 for namespace, *_ in users[1:]}
+    plan = planner.solve(state, objective="min-cost", costs=costs)
+    assert plan.keys == ("a/w",)
+    answer = find_boosts(state, plan, gate_on=True, deadline=FOREVER)
+    assert answer.status == status
+    assert {one.workload: one.boost for one in answer.boosts} == boosts
+
+
+def test_boosts_of_32_bits_meet_in_the_middle() -> None:
+    """No boost puts the big one below the small ones of today, nor these above it."""
+    low, high = -2_000_000_000, 1_000_000_000
+    state = state_of(
+        GATE_ON,
+        queue("q", 4, within="LowerPriority"),
+        *(running(f"small-{n}", "q", 1, low, minute=n) for n in (1, 2)),
+        running("big", "q", 2, high, minute=3),
+        pending("q", 2, 2_000_000_000),
+    )
+    answer = answered(state, "min-count")
+    assert answer.plan.keys == ("ns/big",)
+    assert answer.status == "smallest"
+    boosts = {one.workload: one.boost for one in answer.boosts}
+    # Of the small ones, the newer is put before the big one, at the lowest that this can reach.
+    assert boosts == {"ns/big": -(2**31), "ns/small-2": high - 2**31 - low}
+    assert planner.greedy(annotated(state, boosts)).keys == ("ns/big",)
 
 
 def test_nothing_to_do() -> None:

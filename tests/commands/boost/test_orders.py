@@ -1,12 +1,16 @@
 """Orders of candidates: how many there are, and priorities that lead to them."""
 
+from collections.abc import Hashable
+
 import pytest
 
 import planner
 from planner.commands.boost.kueue.search import Search, count_orders, every_order, priorities_for
 from planner.commands.boost.kueue.trial import StateTrial
 from planner.solver.deadline import Deadline
+from planner.state.kueue import of_kueue
 from tests.cluster import PENDING, cohort, pending, queue, running, state_of
+from tests.conftest import ROOT
 
 
 def search_for(*victims: str, borrowing: bool = False, threshold: int | None = None) -> Search:
@@ -53,6 +57,19 @@ def test_orders_are_counted_by_kinds(victims: tuple[str, ...], expected: int) ->
     kinds = {tuple(one.kind for one in order) for order in orders}
     assert len(kinds) == expected
     assert all(order[-1].key == "ns/own" for order in orders)
+
+
+def test_only_those_on_the_same_nodes_are_alike() -> None:
+    """Four sweeps of one size run on two nodes, the eval on a third."""
+    state = of_kueue(planner.read(ROOT / "instances" / "topology" / "needless.yaml"))
+    plan = planner.greedy(state)
+    pool = Search(StateTrial(state, plan.preemptor, plan.assignment, frozenset()), Deadline()).pool
+    alike: dict[Hashable, set[str]] = {}
+    for one in pool:
+        alike.setdefault(one.kind, set()).add(one.key)
+    assert sorted(map(sorted, alike.values())) == [
+        ["lab/eval"], ["lab/sweep-1", "lab/sweep-2"], ["lab/sweep-3", "lab/sweep-4"]
+    ]  # fmt: skip
 
 
 def test_priorities_lead_to_their_order() -> None:

@@ -26,7 +26,16 @@ from planner.reference.kueue.decision import decide
 from planner.solver.start import pending_workloads
 from tests.cluster import NOW, cohort, dump_of, queue, running, state_of
 from tests.commands.lint.film import Dump, evictions, head_of
-from tests.commands.lint.kueue_cases import CASES, RACKS, TWO, Case, asks, listed, of
+from tests.commands.lint.kueue_cases import (
+    CASES,
+    RACKS,
+    TWO,
+    Case,
+    asks,
+    listed,
+    of,
+    priority_class,
+)
 from tests.conftest import ROOT
 from tests.reference.cycles import strict, waits
 from tests.reference.topology.racks import RACK, flavor, pods, room
@@ -290,6 +299,27 @@ def test_priorities_of_kubernetes_itself_do_not_count() -> None:
     state = read_kueue_objects(dump, where="test", now=NOW)
     assert Facts(state).priorities == []
     assert [one.code for one in planner.lint(state).findings] == ["KL-06"]
+
+
+LEAST, MOST = -(2**31), 2**31 - 1
+BY_FORCE: dict[str, Any] = {"reclaim": "LowerPriority", "borrow": "LowerPriority"}
+LENDER, SPARE = queue("b", 4, "org", reclaim="Any"), queue("c", 2, "org")
+
+
+@pytest.mark.parametrize(
+    ("code", "parts"),
+    [
+        ("KL-01", (queue("a", 0, "org", **BY_FORCE, threshold=LEAST + 1), LENDER, SPARE)),
+        ("KL-03", (queue("a", 0, "org", **BY_FORCE, threshold=LEAST), LENDER, SPARE)),
+        ("KL-05", (queue("a", 4, "org", **BY_FORCE, threshold=0), LENDER, priority_class(MOST))),
+        ("KL-06", (queue("a", 4, within="LowerPriority"), priority_class(LEAST))),
+        ("KL-06", (queue("a", 4, within="LowerPriority"), priority_class(MOST))),
+        ("KL-15", (queue("a", 4, "org", **BY_FORCE, threshold=MOST), LENDER, priority_class(MOST))),
+        ("KL-15", (queue("a", 4, "org", **BY_FORCE, threshold=0), LENDER, priority_class(LEAST))),
+    ],
+)
+def test_the_ends_of_32_bits_are_priorities_like_any(code: str, parts: Any) -> None:
+    assert code in [one.code for one in found_in(dump_of(*parts))]
 
 
 @pytest.mark.parametrize("within", ["LowerPriority", "LowerOrNewerEqualPriority"])

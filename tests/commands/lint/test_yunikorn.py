@@ -231,6 +231,9 @@ def test_useless_changes_nothing(code: str, tmp_path: Path) -> None:
         ("priority_policy", "fence", True),
         ("priority_offset", "1.5", False),
         ("priority_offset", "3000000000", False),
+        ("priority_offset", "-", False),
+        ("priority_offset", "+-", False),
+        ("priority_offset", "+00", True),
         ("priority_offset", "-100", True),
         ("quota_preemption_delay", "soon", False),
         ("quota_preemption_delay", "0", True),
@@ -280,6 +283,51 @@ def test_amounts_in_cores() -> None:
     )
     (found,) = found_in(value)
     assert (found.code, found.objects) == ("YL-01", ("queue/root.b",))
+
+
+MIXED = [
+    queue("a", queue("x", guaranteed={"vcore": "10", "memory": "50Gi"}), max={"memory": "10Gi"}),
+    queue("b", guaranteed={"vcore": "10", "memory": "20Gi"}),
+]
+MIXED_NODES = [node("n1", {"vcore": 15000, "memory": 60 * 2**30})]
+
+
+@pytest.mark.parametrize("order", [("vcore", "memory"), ("memory", "vcore")])
+def test_every_guaranteed_type_is_looked_at(order: tuple[str, ...]) -> None:
+    """Whichever comes first in queues.yaml; amounts are written as there."""
+
+    def ordered(one: Json) -> Json:
+        limits = {
+            limit: {name: amounts[name] for name in order if name in amounts}
+            for limit, amounts in one["resources"].items()
+        }
+        return {**one, "resources": limits, "queues": [ordered(below) for below in one["queues"]]}
+
+    found = found_in(cluster_value([ordered(one) for one in MIXED], MIXED_NODES, []))
+    assert {(one.code, one.reason.split(":")[0]) for one in found} == {
+        ("YL-04", "queue/root.a.x is guaranteed 50Gi of memory and limited to 10Gi"),
+        ("YL-05", "The queues are guaranteed 20 of vcore, and the nodes have 15"),
+        ("YL-05", "The queues are guaranteed 70Gi of memory, and the nodes have 60Gi"),
+    }
+
+
+def test_findings_that_are_the_same_in_every_type_are_reported_once() -> None:
+    limits = {"guaranteed": {"vcore": "2", "memory": "2Gi"}}
+    nodes = [node("n1", {"vcore": 4000, "memory": 2**32})]
+    queues = [queue("a", **limits), queue("ab", **limits, preemption_delay="soon"), queue("c")]
+    found = found_in(cluster_value(queues, nodes, []))
+    assert [one.code for one in found] == ["YL-01", "YL-06", "YL-07"]
+
+
+def test_a_finding_names_its_partition_where_there_are_several() -> None:
+    value = cluster(queue("a"), two("b"))
+    (partition,) = value["queues"]["partitions"]
+    value["queues"]["partitions"] = [partition, {**partition, "name": "other"}]
+    value["nodes"].append({**value["nodes"][0], "partitionName": "other"})
+    found = [one for one in found_in(value) if one.code == "YL-01"]
+    for one, name in zip(found, ("default", "other"), strict=True):
+        assert one.objects == ("queue/root.a", f"partition/{name}")
+        assert one.reason.startswith(f"In partition {name}: Nothing is guaranteed")
 
 
 def test_sound_queues_have_no_findings() -> None:

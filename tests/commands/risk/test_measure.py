@@ -13,6 +13,7 @@ import planner
 from planner.commands.risk import Risk, risk
 from planner.commands.whatif.kueue_hypothetical import add_workloads, read_submissions
 from planner.errors import InputError, LookupFailed
+from planner.plan import Uncovered
 from planner.reader import read_objects
 from planner.reader.yaml_text import parse_yaml
 from planner.state import parse_time
@@ -20,11 +21,12 @@ from planner.state.kueue import State
 from planner.state.yunikorn import YuniKornState
 from tests.benchmarks.large import large
 from tests.cli.running import BIG, SMALL, cluster
-from tests.cluster import NOW, cohort, pending, queue, running, state_of
+from tests.cluster import NOW, cohort, dump_of, pending, queue, running, state_of
 from tests.conftest import ROOT
 
 REGRESSIONS = sorted((ROOT / "instances" / "regressions").glob("kueue-*.yaml"))
 FAIR = sorted((ROOT / "instances" / "fair-sharing").glob("*.yaml"))
+TOPOLOGY = sorted((ROOT / "instances" / "topology").glob("*.yaml"))
 QUICKSTART = ROOT / "instances" / "quickstart" / "cluster.json"
 YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
 
@@ -131,8 +133,18 @@ def test_one_that_cannot_be_planned_for_stops_nobody() -> None:
     (skipped,) = answer.skipped
     assert skipped.preemptor == "ns/lost-again"
     assert 'LocalQueue "ns/gone"' in skipped.reason
+    assert not answer.is_proved
     with pytest.raises(InputError, match="ns/gone"):
         risk(state, shapes="running")
+
+
+def test_amounts_that_wrap_around_in_an_older_release() -> None:
+    value = dump_of(
+        queue("q", 2**63 - 1, within="LowerPriority"), running("x", "q", 2), pending("q", 3)
+    )
+    assert risk(read_objects(value, where="test", now=NOW), shapes="pending").is_proved
+    with pytest.raises(planner.PlannerError, match=r"Kueue 0\.17\.8 wraps around"):
+        risk(read_objects(value, where="test", now=NOW, release="0.17.8"), shapes="pending")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +209,9 @@ def loaded(path: Path) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "List", "items": items}
 
 
-@pytest.mark.parametrize("path", [QUICKSTART, *REGRESSIONS, *FAIR], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [QUICKSTART, *REGRESSIONS, *FAIR, *TOPOLOGY], ids=lambda path: path.stem
+)
 def test_equals_each_solved_by_itself(path: Path) -> None:
     dump = loaded(path)
     state = read_objects(dump, where="test")
@@ -207,10 +221,12 @@ def test_equals_each_solved_by_itself(path: Path) -> None:
     answer = risk(state, limit=12)
     greedy: dict[str, int] = {}
     optimum: dict[str, int] = {}
+    missing: set[Uncovered] = set()
     for one in answer.preemptors:
         plan = planner.solve(alone(dump, one.like, one.preemptor, now), one.preemptor)
         assert plan.greedy is not None
         assert (one.status, one.optimum) == (plan.status, plan.keys)
+        missing.update(plan.coverage)
         assert (one.greedy_status, one.greedy) == (plan.greedy.status, plan.greedy.keys)
         for found, keys in ((greedy, one.greedy), (optimum, one.optimum)):
             for key in keys:
@@ -218,6 +234,7 @@ def test_equals_each_solved_by_itself(path: Path) -> None:
     assert counts(answer) == {
         row.key: (greedy.get(row.key, 0), optimum.get(row.key, 0)) for row in answer.running
     }
+    assert set(answer.coverage) == missing
     assert {row.key for row in answer.running} == {
         workload.key for workload in state.workloads if workload.holds_quota
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.commands.whatif.edit import edit
+from planner.commands.whatif.kueue_edit import CORDONED
 from planner.errors import SchemaError
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
@@ -57,6 +58,15 @@ def placed_after(state: State, *edits: str) -> dict[str, int] | None:
 )
 def test_nodes_are_changed(state: State, edits: list[str], places: dict[str, int] | None) -> None:
     assert placed_after(state, *edits) == places
+
+
+def test_a_cordoned_node_is_freed_of_its_taint(state: State) -> None:
+    taint = f"node/n2.taints.{CORDONED}=NoSchedule"
+    assert placed_after(state, "node/n2.unschedulable=true", taint) is None
+    edits = ["node/n2.unschedulable=true", taint, "node/n2.unschedulable=false"]
+    assert placed_after(state, *edits) == {"n2": 2}
+    (cordoned,) = edit(state, edits[:1]).nodes[-1].spec.taints
+    assert (cordoned.key, cordoned.effect) == (CORDONED, "NoSchedule")
 
 
 def test_one_more_has_a_name_of_its_own(state: State) -> None:

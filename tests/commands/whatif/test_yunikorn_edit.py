@@ -146,7 +146,10 @@ def test_partition(state: YuniKornState) -> None:
         ("queue/root.high.size=1", ["field of queue root.high", "priority.offset"]),
         ("queue/root.high.max.gpu=lots", ['"lots"', "quantity"]),
         ("queue/root.high.max.gpu=500m", ['"500m"']),  # only vcore has milli
-        ("queue/root.max.gpu=1", ["root has no quota"]),
+        (
+            "queue/root.max.gpu=1",
+            ["root has no quota", "expected a queue below it", "nodes are what root has"],
+        ),
         ("queue/root.high.preemption.policy=none", ['"none"', "default, fence, disabled"]),
         ("queue/root.high.priority.policy=disabled", ["one of default, fence"]),
         ("queue/root.high.preemption.delay=soon", ['"soon"', "1m30s"]),

@@ -112,7 +112,10 @@ def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) 
 def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:
     if found.choice is None:
         if not found.proved:
-            others = "; with some boosts Kueue would choose other flavors than the plan's"
+            others = (
+                "; with some boosts Kueue would choose other flavors than the plan's, or leave the "
+                "victims to chance"
+            )
             return "unknown", UNKNOWN + ("" if search.complete else others)
         count, pool = search.orders, _counted(len(search.pool), "candidate")
         orders = "the only order" if count == 1 else f"each of the {count} orders"

@@ -9,9 +9,14 @@ priority of each candidate. Within these bounds priorities only decide in which 
 the candidates of one list (docs/semantics/kueue.md §5.4), so their order matters, not their values.
 
 So for k touched workloads it is enough to try priorities at most k away from a priority that an
-untouched candidate has, or from a bound: a priority further away can be moved towards today's value
-without changing the order, until it meets another value, and a row of k touched priorities reaches
-no further than k.
+untouched candidate has, or from a bound, or from where the 32 bits of a boost end: a priority
+further away can be moved towards today's value without changing the order, until it meets another
+value, and a row of k touched priorities reaches no further than k.
+
+Past use comes before priorities between some candidates (docs/semantics/kueue-features.md §3.4):
+then Kueue's order may not be determined, and is none of the orders that are looked through. Nor are
+these all where a 32-bit boost cannot lift a workload over all others, or below them. In both cases
+choices are tried one by one.
 
 Workloads that are no candidates have no part in the search for victims.
 """
@@ -20,7 +25,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import heappop, heappush, merge
 from itertools import chain, combinations, groupby, product, takewhile
@@ -31,12 +36,13 @@ from msgspec import Struct
 from planner.commands.boost.kueue.trial import Trial
 from planner.quota.kueue.assignment import contested, total_request
 from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.past_use import Contender, Contest
 from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.candidates import collect_candidates, satisfies_policy
 from planner.reference.kueue.context import Context
 from planner.solver.deadline import Deadline
 
-LARGEST_BOOST = 2**31 - 1
+LEAST_BOOST, LARGEST_BOOST = -(2**31), 2**31 - 1
 """The annotation is a 32-bit integer."""
 
 
@@ -83,15 +89,28 @@ class Candidate(Struct, frozen=True):
         """The priority without any boost; this reads the whole workload."""
         return self.workload.workload.spec.priority or 0
 
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The least and the highest effective priority that a boost can lead to."""
+        return self.own + LEAST_BOOST, self.own + LARGEST_BOOST
+
     def permits(self, priority: int) -> bool:
         """Say whether the priority is within the bounds."""
         enough = self.least is None or priority >= self.least
         return enough and (self.most is None or priority <= self.most)
 
-    def place(self, priority: int) -> tuple[tuple[bool, int], float, int, float, str]:
-        """Return the key by which Kueue orders candidates, if this one had the priority given."""
+    def place(self, priority: int) -> tuple[tuple[bool, int], int, float, str]:
+        """Return the key by which Kueue orders candidates, if this one had the priority given.
+
+        It decides between two candidates where their past use does not.
+        """
         held = self.workload
-        return self.list_number, -(held.past or 0.0), priority, -held.reserved_s, held.uid
+        return self.list_number, priority, -held.reserved_s, held.uid
+
+    def contender(self, priority: int) -> Contender:
+        """Return this candidate as one to be put in order, if it had the priority given."""
+        held = self.workload
+        return Contender(self.place(priority), held.queue, held.local_queue, held.past)
 
 
 def candidates_of(trial: Trial) -> Sequence[Candidate]:
@@ -111,15 +130,28 @@ def candidates_of(trial: Trial) -> Sequence[Candidate]:
         is_victim, usage = workload.key in trial.victims, tuple(sorted(workload.usage.items()))
         # Bounds on both sides may forbid some orders of equals: each of them is a kind by itself.
         alone = workload.key if least is not None and most is not None else ""
-        group = workload.queue, usage, variant, lca, workload.evicted
-        kind = (*group, least, most, is_victim, alone)
+        past = None if workload.past is None else (workload.local_queue, workload.past)
+        group = workload.queue, usage, variant, lca, workload.evicted, past
+        kind = (*group, _places(context, workload), least, most, is_victim, alone)
         place = not workload.evicted, _LISTS[variant]
         pool.append(Candidate(workload, place, least, most, is_victim, kind))
-    return sorted(pool, key=lambda one: one.place(one.priority))
+    return arranged(pool, {one.key: one.priority for one in pool})[0]
+
+
+def _places(context: Context, workload: Admitted) -> Hashable:
+    """Return what a candidate would give back on nodes; nothing where quota alone decides."""
+    topologies, queue = context.snapshot.topologies, context.snapshot.queues[workload.queue]
+    if not topologies.on:
+        return ()
+    moved = topologies.moved_by(workload.workload, queue)
+    return tuple((one.flavor, one.leaf, tuple(sorted(one.amounts.items()))) for one in moved)
 
 
 def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
-    """Yield the candidates of fair sharing (§6.2): of the own queue, and of queues that borrow."""
+    """Yield the candidates of fair sharing: of the own queue, and of queues that borrow.
+
+    Source: docs/semantics/kueue.md §6.2.
+    """
     tree, policy = context.snapshot.tree, context.policy
     below = [tree.path(context.queue)[-1]]
     for node in below:
@@ -136,7 +168,10 @@ def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
 
 
 def _bounds(context: Context, workload: Admitted, variant: str) -> tuple[int | None, int | None]:
-    """Return bounds of the priority within which each rule says the same (§5.2, §5.3)."""
+    """Return bounds of the priority within which each rule says the same.
+
+    Source: docs/semantics/kueue.md §5.2, §5.3.
+    """
     preemptor, policy = context.preemptor, context.policy
     own, below = workload.queue == context.queue, preemptor.priority - 1
     rule = policy.within_cluster_queue if own else policy.reclaim_within_cohort
@@ -150,6 +185,28 @@ def _bounds(context: Context, workload: Admitted, variant: str) -> tuple[int | N
         return None, highest if most is None else min(most, highest)
     without = variant == "ReclaimWithoutBorrowing" and borrow.policy != "Never"
     return highest + 1 if without else None, most
+
+
+def arranged(pool: Sequence[Candidate], priorities: Choice) -> tuple[Sequence[Candidate], bool]:
+    """Return the candidates in Kueue's order under priorities, and whether it is the only one.
+
+    It is not where past use makes circles.
+    """
+    ordered = sorted(pool, key=lambda one: one.place(priorities[one.key]))
+    if not _dated(pool):
+        return ordered, True
+    found: list[Candidate] = []
+    only = True
+    for group in _lists(ordered):
+        contest = Contest([one.contender(priorities[one.key]) for one in group])
+        found += [group[position] for position in contest.order()]
+        only = only and contest.is_total
+    return found, only
+
+
+def _dated(pool: Iterable[Candidate]) -> bool:
+    """Say whether past use may decide between some candidates."""
+    return any(one.workload.past is not None for one in pool)
 
 
 def count_orders(pool: Sequence[Candidate]) -> int:
@@ -191,23 +248,29 @@ def priorities_for(order: Sequence[Candidate]) -> dict[str, int] | None:
 
     In each list they start below all priorities and bounds there are. They rise only to meet a
     bound, or by one where Kueue would order two equal priorities the other way round. ``None`` if
-    the bounds of the candidates do not permit the order.
+    the bounds of the candidates, or their past use, do not permit the order.
     """
+    dated = _dated(order)
     known = [c.priority for c in order]
     known += [bound for c in order for bound in (c.least, c.most) if bound is not None]
     lowest = min(known, default=0) - len(order) - 1
     values: dict[str, int] = {}
     for _, group in groupby(order, key=lambda one: one.list_number):
-        last, before = lowest - 1, None
+        before: list[Candidate] = []
         for one in group:
-            # The smallest priority that puts it behind the one before.
-            least = lowest if one.least is None else one.least
-            is_later = before is not None and before.place(0) > one.place(0)
-            value = max(least, last + 1 if is_later else last)
+            # The smallest priority that puts it behind those before; where priorities decide
+            # between all, it is enough to be behind the last.
+            value = lowest if one.least is None else one.least
+            for other in before if dated else before[-1:]:
+                earlier, later = other.contender(0), one.contender(0)
+                if not earlier.by_past_use(later):
+                    value = max(value, values[other.key] + later.precedes(earlier))
+                elif later.precedes(earlier):
+                    return None
             if not one.permits(value):
                 return None
             values[one.key] = value
-            before, last = one, value
+            before.append(one)
     return values
 
 
@@ -239,7 +302,7 @@ class Search:
         self._candidate = {one.key: one for one in self.pool}
         numbers: dict[Hashable, int] = {}
         self._kind = {one.key: numbers.setdefault(one.kind, len(numbers)) for one in self.pool}
-        self._answers: dict[tuple[int, ...], bool] = {}
+        self._answers: dict[tuple[bool, tuple[int, ...]], bool] = {}
         self._refused = 0
 
     @property
@@ -251,7 +314,8 @@ class Search:
     def complete(self) -> bool:
         """Whether every choice that failed did so by the order of the candidates alone.
 
-        Otherwise Kueue chose other flavors for some choice; these depend on more than the order.
+        Otherwise Kueue chose other flavors for some choice, which depend on more than the order, or
+        left the victims to chance.
         """
         return not self._refused
 
@@ -270,7 +334,7 @@ class Search:
             return Found({}, proved=True)
         witness = self._witness()
         few = len(self.pool) <= MAX_POOL and count_orders(self.pool) <= MAX_ORDERS
-        if witness is not None or not few:
+        if witness is not None or not few or self._ends:
             return Found(witness, proved=False)
         for order in every_order(self.pool):
             if self.deadline.passed:
@@ -278,17 +342,18 @@ class Search:
             priorities = priorities_for(order)
             if priorities is not None and self.works(choice := self._changed(priorities)):
                 return Found(choice, proved=False)
-        return Found(None, proved=self.complete)
+        return Found(None, proved=self.complete and not self._circles)
 
     def works(self, choice: Choice) -> bool:
         """Say whether Kueue takes exactly the planned victims under the priorities of a choice."""
         values = {**self.today, **choice}
-        order = sorted(self.pool, key=lambda one: one.place(values[one.key]))
+        order, only = arranged(self.pool, values)
         # Only the order of kinds matters: choices that lead to one order have the same answer.
-        kinds = tuple(self._kind[one.key] for one in order)
-        if kinds not in self._answers:
-            self._answers[kinds] = self.trial.targets(values) == self.trial.victims
-        if not self._answers[kinds]:
+        seen = self._kind if only else values
+        asked = only, tuple(seen[one.key] for one in (order if only else self.pool))
+        if asked not in self._answers:
+            self._answers[asked] = self.trial.targets(values) == self.trial.victims
+        if not self._answers[asked]:
             return False
         # So far the flavors were given; boosts can change them, so now Kueue decides all anew.
         if self.trial.holds(self.boosts(choice)):
@@ -311,7 +376,10 @@ class Search:
         victims = [one for one in self.pool if one.is_victim]
         # All victims before all spared candidates of their lists.
         lowered = self._changed(
-            {one.key: lowest if one.least is None else one.least for one in victims}
+            {
+                one.key: max(lowest if one.least is None else one.least, one.reach[0])
+                for one in victims
+            }
         )
         raised = self._raised({})
         for choice in (lowered, raised, self._raised(lowered)):
@@ -330,7 +398,10 @@ class Search:
             wrong = (self.trial.targets(choice) & spared.keys()) - choice.keys()
             last = [spared[key] for key in sorted(wrong)]
             news = self._changed(
-                {one.key: highest if one.most is None else one.most for one in last}
+                {
+                    one.key: min(highest if one.most is None else one.most, one.reach[1])
+                    for one in last
+                }
             )
             if not news:
                 break
@@ -400,18 +471,47 @@ class Search:
             yield choice
 
     @cached_property
-    def _levels(self) -> tuple[Sequence[int], Sequence[int]]:
-        """Today's priorities and all bounds, lowest first; and their negatives, lowest first."""
+    def _known(self) -> frozenset[int]:
+        """Today's priorities and all bounds."""
         bounds = (bound for one in self.pool for bound in (one.least, one.most))
-        levels = sorted({*self.today.values(), *(bound for bound in bounds if bound is not None)})
+        return frozenset({*self.today.values(), *(bound for bound in bounds if bound is not None)})
+
+    @cached_property
+    def _ends(self) -> frozenset[int]:
+        """The ends of what boosts can lead to that lie among today's priorities and all bounds.
+
+        Almost always there are none: boosts of 32 bits reach beyond all of them.
+        """
+        more = len(self.pool) + 1
+        least, most = min(self._known, default=0) - more, max(self._known, default=0) + more
+        ends = chain.from_iterable(one.reach for one in self.pool)
+        return frozenset(end for end in ends if least <= end <= most)
+
+    @cached_property
+    def _circles(self) -> bool:
+        """Whether past use may make circles: it decides between some of a list, not between all."""
+        for group in _lists(self.pool):
+            held = [one.workload for one in group]
+            places = {(one.queue, one.local_queue, one.past) for one in held}
+            pairs = combinations([one.contender(0) for one in group], 2)
+            # In one ClusterQueue, with one past use for each name, it comes before all else.
+            alone = len({one.queue for one in held}) == 1
+            plain = alone and len({one.local_queue for one in held}) == len(places)
+            if not plain and any(one.by_past_use(other) for one, other in pairs):
+                return True
+        return False
+
+    @cached_property
+    def _levels(self) -> tuple[Sequence[int], Sequence[int]]:
+        """All priorities, bounds and ends, lowest first; and their negatives, lowest first."""
+        levels = sorted(self._known | self._ends)
         return levels, [-level for level in reversed(levels)]
 
     def _values(self, one: Candidate, steps: int) -> Iterator[int]:
         """Yield the priorities at most ``steps`` from a level, those closest to today's first."""
         # By the argument at the head of this file: k touched priorities are enough that lie at
         # most k away from a level.
-        own, today = one.own, one.priority
-        least, most = own - LARGEST_BOOST, own + LARGEST_BOOST
+        today, (least, most) = one.priority, one.reach
         least = least if one.least is None else max(least, one.least)
         most = most if one.most is None else min(most, one.most)
         levels, mirrored = self._levels

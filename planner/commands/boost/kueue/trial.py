@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.holders import Holders
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reference.kueue.decision import Decision, decide
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.reference.kueue.decision import Decision, decide, outcomes
+from planner.solver.kueue.placement import snapshot_for
 from planner.stage import begin
 from planner.state.kueue import State, Workload
 from planner.state.kueue_workload import BOOST_ANNOTATION
@@ -41,11 +42,14 @@ class Trial:
     def holds(self, boosts: Mapping[str, int]) -> bool:
         """Say whether Kueue takes the planned victims once workloads have these boosts.
 
-        Flavors, attempts and victims are decided anew. The flavors must be those of the plan.
+        Flavors, attempts and victims are decided anew. The flavors must be those of the plan. Where
+        past use leaves the order of candidates to chance, Kueue must take them in every order.
         """
-        decision = decide(*self._boosted(boosts))
-        same_flavors = decision.assignment.pod_sets == self.assignment.pod_sets
-        return same_flavors and _taken(decision) == self.victims
+        return all(
+            decision.assignment.pod_sets == self.assignment.pod_sets
+            and _taken(decision) == self.victims
+            for decision in outcomes(*self._boosted(boosts))
+        )
 
     def _boosted(self, boosts: Mapping[str, int]) -> tuple[Snapshot, Preemptor]:
         held = (one for some in self.snapshot.admitted.values() for one in some)
@@ -73,9 +77,12 @@ class StateTrial(Trial):
         super().__init__(*self._boosted({}), assignment, victims)
 
     def _boosted(self, boosts: Mapping[str, int]) -> tuple[Snapshot, Preemptor]:
-        """Read the annotated state as if it had just come from the cluster."""
+        """Read the annotated state as if it had just come from the cluster.
+
+        Pods need a place on nodes where they do for the plan.
+        """
         state = annotated(self.state, boosts) if boosts else self.state
-        snapshot = take_snapshot(state)
+        snapshot = snapshot_for(state, None, (), self.pending, "kueue")
         return snapshot, find_preemptor(state, snapshot, self.pending)
 
 

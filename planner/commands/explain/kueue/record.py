@@ -246,33 +246,44 @@ _PRIORITY: Final = (
 )
 
 
-def parse_message(text: str) -> PreemptionMessage:
-    """Parse the text of an event or condition; text around it, as kubectl prints it, may stay.
+def parse_messages(text: str) -> tuple[PreemptionMessage, ...]:
+    """Parse the texts of events or conditions, in their order; of equal ones the last.
+
+    Text around them, as kubectl prints it, may stay. There is at least one.
 
     Raises
     ------
     ParseError
-        If the text is too long, or not one of Kueue about a preemption.
+        If the text is too long, or holds none of Kueue about a preemption.
     """
     if len(text) > LONGEST:
         raise ParseError("message", f"{len(text)} characters", f"at most {LONGEST}")
     flat = " ".join(text.split())
-    own = _PREEMPTED_WORKLOAD.search(flat)
-    if own is not None:
-        return PreemptionMessage(
-            kind="PreemptedWorkload",
-            preemptor=_party(flat, "preemptor"),
-            victim=_party(
-                flat, "preemptee", workload=own["key"], uid=own["uid"], cluster_queue=own["queue"]
-            ),
-            text=own[0],
-        )
-    found = _PREEMPTED.search(flat)
-    if found is None:
+    patterns = (_PREEMPTED, _PREEMPTED_WORKLOAD)
+    found = [match for pattern in patterns for match in pattern.finditer(flat)]
+    if not found:
         raise ParseError(
             "message",
             "this is no text of Kueue about a preemption",
             '"Preempted to accommodate a workload (UID: ...) ..." or "Preempted workload ..."',
+        )
+    found.sort(key=re.Match.start)
+    # What is said of the two sides stands behind the beginning of a text, before that of the next.
+    ends = [*(match.start() for match in found[1:]), len(flat)]
+    parts = (flat[match.start() : end] for match, end in zip(found, ends, strict=True))
+    said = [_parsed(match, part) for match, part in zip(found, parts, strict=True)]
+    return tuple(one for n, one in enumerate(said) if one not in said[n + 1 :])
+
+
+def _parsed(found: re.Match[str], text: str) -> PreemptionMessage:
+    """Return what one text says, given where a pattern found its beginning."""
+    if found.re is _PREEMPTED_WORKLOAD:
+        victim = {"workload": found["key"], "uid": found["uid"], "cluster_queue": found["queue"]}
+        return PreemptionMessage(
+            kind="PreemptedWorkload",
+            preemptor=_party(text, "preemptor"),
+            victim=_party(text, "preemptee", **victim),
+            text=found[0],
         )
     reason, law = REASONS.get(found["reason"] or ""), None
     if reason is not None:
@@ -283,15 +294,20 @@ def parse_message(text: str) -> PreemptionMessage:
         kind="Preempted",
         reason=reason,
         law=law,
-        preemptor=_party(flat, "preemptor", uid=found["uid"], job_uid=found["job"]),
-        victim=_party(flat, "preemptee"),
+        preemptor=_party(text, "preemptor", uid=found["uid"], job_uid=found["job"]),
+        victim=_party(text, "preemptee"),
         text=found[0],
     )
 
 
-def take_apart(text: str, state: State) -> PreemptionMessage:
-    """Parse a text as `parse_message` does, and name the workloads that the state knows."""
-    return resolve(parse_message(text), state)
+def take_apart(text: str, state: State) -> tuple[PreemptionMessage, tuple[str, ...]]:
+    """Parse the last text of those given, and name the workloads that the state knows.
+
+    The notes beside it say how many others there are.
+    """
+    *others, last = parse_messages(text)
+    note = f"this is the last of {len(others) + 1} texts about a preemption: give another alone"
+    return resolve(last, state), (note,) if others else ()
 
 
 def resolve(message: PreemptionMessage, state: State) -> PreemptionMessage:
@@ -302,7 +318,7 @@ def resolve(message: PreemptionMessage, state: State) -> PreemptionMessage:
     keys = {one.uid: one.key for one in state.workloads.entries}
 
     def named(party: Party) -> Party:
-        key = party.workload or keys.get(party.uid or "")
+        key = party.workload or (keys.get(party.uid) if party.uid else None)
         if not key and party.job_uid:
             for workload in state.workloads:  # the last workload of the job
                 if workload.metadata.labels.get(_JOB_UID) == party.job_uid:

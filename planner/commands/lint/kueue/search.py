@@ -98,6 +98,10 @@ FEW: Final = 6
 """The fewest pairs of workloads to compare before a setting is said to change nothing."""
 _TIMES: Final = ((2, 2), (2, 0), (0, 0))
 """Minutes when the first of two workloads began to run, and was created; the second has 1."""
+LEAST: Final = -(2**31)
+"""The lowest priority of a workload."""
+MOST: Final = 2**31 - 1
+"""The highest priority of a workload."""
 _CREATED: Final = 10
 """Running workloads are created later than who asks: equal priorities do not protect them."""
 
@@ -140,6 +144,17 @@ def _total(world: World) -> int:
     return sum(tree.nominal(node, world.fr) for node in nodes)
 
 
+def inside(priority: int) -> int:
+    """Return a priority, or the nearest to it that others are above and below."""
+    return min(max(priority, LEAST + 1), MOST - 1)
+
+
+def _tries(asks: Job, differences: Iterable[int]) -> list[Job]:
+    """Return a workload with each priority so much higher than its own that there is."""
+    priorities = (asks.priority + more for more in differences)
+    return [replace(asks, priority=one) for one in priorities if LEAST <= one <= MOST]
+
+
 def grid(  # noqa: PLR0913 - what an example is made of
     world: World, asks: int, runs: int, priority: int = 0, *, beyond: bool = False, boost: str = ""
 ) -> Grid:
@@ -171,7 +186,7 @@ def denied(  # noqa: PLR0913 - what an example is made of
     much higher the priorities to try are than that of the workloads that run.
     """
     for runs, asks in jobs:
-        tries = [replace(asks, priority=asks.priority + more) for more in differences]
+        tries = _tries(asks, differences)
         answers = [decided(world.dump((*runs, one)), one.key) for one in tries]
         if any(one.targets or one.mode == "Fit" for one in answers):
             continue
@@ -197,8 +212,7 @@ def idle(world: World, jobs: Grid, without: Change, words: str) -> Example | Non
     for number, (runs, asks) in enumerate(jobs):
         if shown and number >= FEW:
             break
-        for more in (1, 0, -1):
-            one = replace(asks, priority=asks.priority + more)
+        for one in _tries(asks, (1, 0, -1)):
             dump = world.dump((*runs, one))
             found = decided(dump, one.key)
             if found != decided(world.dump((*runs, one), without), one.key):
@@ -217,7 +231,7 @@ def rivals(world: World, borrower: int, lender: int) -> Iterator[tuple[Job, ...]
     first then takes back what its ClusterQueue is entitled to, and lets the second follow.
     """
     facts = world.facts
-    low = min(0, facts.threshold(borrower, 0))
+    low = inside(min(0, facts.threshold(borrower, 0)))
     most = min(facts.most(lender, world.fr), _total(world))
     nominal = facts.nominal(lender, world.fr)
     small = [size for size in dict.fromkeys((world.unit, nominal)) if 0 < size < most]

@@ -15,6 +15,7 @@ from planner.commands.lint.kueue.search import (
     denied,
     grid,
     idle,
+    inside,
     worlds,
 )
 from planner.commands.lint.kueue.world import (
@@ -94,7 +95,7 @@ def threshold_below_all(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-05",
         [queue for queue in facts.forceful if facts.threshold(queue, lowest) < lowest],
-        partial(_first, field=field, cure=cure, priority=lowest, beyond=True),
+        partial(_first, field=field, cure=cure, priority=inside(lowest), beyond=True),
         "borrowWithinCohort of {name} spares priorities above {threshold}, and {lowest} is the "
         "lowest there is: it preempts nobody while borrowing.",
         "maxPriorityThreshold of at least {lowest} in {name}",
@@ -107,13 +108,14 @@ def one_priority(facts: Facts) -> Iterator[Finding]:
     if len(facts.priorities) > 1:
         return
     priority = facts.priorities[0] if facts.priorities else 0
+    runs_with = inside(priority)
 
     def lower(items: list[Object]) -> None:
         for item in items:
             if item["kind"] == "Workload" and "status" in item:
-                item["spec"]["priority"] = priority - 1
+                item["spec"]["priority"] = runs_with - 1
 
-    words = f"priority {priority - 1} of what runs"
+    words = f"priority {runs_with - 1} of what runs"
     for within, reclaim in ((True, True), (True, False), (False, True)):
         group = [
             queue
@@ -122,7 +124,7 @@ def one_priority(facts: Facts) -> Iterator[Finding]:
             and (facts.policies(queue).reclaim_within_cohort == "LowerPriority") == reclaim
         ]
         example = _found(
-            denied(world, grid(world, queue, runs, priority), lower, words, differences=(0,))
+            denied(world, grid(world, queue, runs, runs_with), lower, words, differences=(0,))
             for queue in group[:MAX_SIMILAR]
             for world, runs in worlds(
                 facts, queue, [queue] * within + facts.active_others(queue) * reclaim
@@ -360,7 +362,7 @@ def threshold_above_all(facts: Facts) -> Iterator[Finding]:
         facts,
         "KL-15",
         [q for q in facts.forceful if facts.threshold(q, highest - 1) >= highest],
-        partial(_without, field="maxPriorityThreshold", off=off, priority=highest),
+        partial(_without, field="maxPriorityThreshold", off=off, priority=inside(highest)),
         "maxPriorityThreshold of {name} is {threshold}, and the highest priority is {highest}: it "
         "spares nobody.",
         "a threshold below {highest}, or none, in {name}",

@@ -11,6 +11,7 @@ rules.py  YL-01 to YL-09
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Final
 
 from planner.commands.lint.lint import Finding
@@ -32,9 +33,29 @@ RULES: Final = (
 """One function for each kind of finding, in the order of the codes."""
 
 
+ONCE: Final = frozenset(
+    (rules.nothing_guaranteed, rules.switched_off, rules.opted_out, rules.quota_delay_alone)
+)
+"""Those that find the same in every resource type; the first type that has an example will do."""
+
+
 def findings_in(state: YuniKornState) -> Iterator[Finding]:
     """Yield everything that is found in a state of YuniKorn, in the order of the codes."""
-    partitions = [Facts(state, partition) for partition in state.partitions]
+    partitions = [Facts(state, partition).of_types() for partition in state.partitions]
     for rule in RULES:
-        for facts in partitions:
-            yield from rule(facts)
+        for of_types in partitions:
+            found = chain.from_iterable(map(rule, of_types))
+            said = set[object]()
+            for one in islice(found, 1) if rule in ONCE else found:
+                if (one.objects, one.reason) not in said:  # not in another type already
+                    said.add((one.objects, one.reason))
+                    yield one if len(partitions) == 1 else _of_partition(one, of_types[0])
+
+
+def _of_partition(one: Finding, facts: Facts) -> Finding:
+    """Return a finding that names the partition that it was found in."""
+    name = facts.partition.name
+    objects = tuple(dict.fromkeys((*one.objects, f"partition/{name}")))
+    is_named = f"partition {name}" in one.reason
+    reason = one.reason if is_named else f"In partition {name}: {one.reason}"
+    return one.model_copy(update={"objects": objects, "reason": reason})

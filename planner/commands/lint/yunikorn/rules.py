@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from planner.commands.lint.lint import Example, Finding, finding, first
@@ -30,6 +31,7 @@ from planner.quota.yunikorn.queue import (
     walk,
 )
 from planner.state.clock import parse_duration
+from planner.state.yunikorn import format_yunikorn_quantity
 
 MAX_OTHERS = 4
 
@@ -117,12 +119,13 @@ def guaranteed_beyond_max(facts: Facts) -> Iterator[Finding]:
         for other in facts.others(leaf)[:MAX_OTHERS]:
             runs = [Runs(leaf, limit[facts.type]), *over_guaranteed(facts, other, unit)]
             worlds.append(World(facts, leaf, unit, [one for one in runs if one.amount]))
+        given, most = (amount_of(facts, one[facts.type]) for one in (own, limit))
         yield from finding(
             "YL-04",
             (name(leaf),),
-            f"{name(leaf)} is guaranteed {own[facts.type]} of {facts.type} and limited to "
-            f"{limit[facts.type]}: what is beyond that it never gets. YuniKorn refuses "
-            "such a file where both stand in one queue.",
+            f"{name(leaf)} is guaranteed {given} of {facts.type} and limited to {most}: what is "
+            "beyond that it never gets. YuniKorn refuses such a file where both stand in one "
+            "queue.",
             f"max of at least the guaranteed in {name(leaf)} and the queues above it",
             _shown(worlds, no_max, "no max"),
         )
@@ -151,9 +154,9 @@ def beyond_nodes(facts: Facts) -> Iterator[Finding]:
             yield from finding(
                 "YL-05",
                 map(name, leaves),
-                f"The queues are guaranteed {total} of {facts.type}, and the nodes have "
-                f"{capacity}: where all use what is theirs, nobody is over, and "
-                f"{name(leaf)} waits.",
+                f"The queues are guaranteed {amount_of(facts, total)} of {facts.type}, and the "
+                f"nodes have {amount_of(facts, capacity)}: where all use what is theirs, nobody "
+                f"is over, and {name(leaf)} waits.",
                 "guaranteed resources that add up to what the nodes have",
                 _shown([world], with_all, "nodes that have it all"),
             )
@@ -196,6 +199,11 @@ def _shown(worlds: Iterable[World], cure: Change, words: str) -> Example | None:
 def guaranteed(facts: Facts, leaf: Queue) -> int:
     """Return what is guaranteed to a leaf of the type that examples are made of."""
     return (leaf.guaranteed or {}).get(facts.type, 0)
+
+
+def amount_of(facts: Facts, units: int) -> str:
+    """Return an amount of the type that examples are made of, as queues.yaml writes it."""
+    return format_yunikorn_quantity(units, facts.type)
 
 
 def _unit(facts: Facts) -> int:
@@ -305,6 +313,7 @@ def quota_delay_alone(facts: Facts) -> Iterator[Finding]:
         )
 
 
+_ZERO = re.compile("[+-]?0+")
 _EXPECTED = {
     PREEMPTION_POLICY: "default, disabled or fence",
     PRIORITY_POLICY: "default or fence",
@@ -324,7 +333,7 @@ def _unreadable(key: str, value: str) -> str:
     if key == QUOTA_PREEMPTION_DELAY and duration is None:
         return f"not {_EXPECTED[key]}"
     offset = read_properties({PRIORITY_OFFSET: value}).priority_offset
-    if key == PRIORITY_OFFSET and not offset and value.strip("+-0"):
+    if key == PRIORITY_OFFSET and not offset and not _ZERO.fullmatch(value):
         return f"not {_EXPECTED[key]}"
     return ""
 

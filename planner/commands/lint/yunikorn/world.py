@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.commands.lint.lint import Example
 from planner.quota.yunikorn.cluster import Cluster, find_ask, prepare
@@ -19,10 +20,18 @@ from planner.state.yunikorn import Partition, QueueConfig, YuniKornState
 
 
 class Facts(Struct, frozen=True, dict=True):
-    """One partition of a state of YuniKorn."""
+    """One partition of a state of YuniKorn, and the one resource type of its examples."""
 
     state: YuniKornState
     partition: Partition
+    type: str = "memory"
+
+    def of_types(self) -> list[Facts]:
+        """Return the facts with each type that is guaranteed, or else one that nodes have."""
+        amounts = (item for one in self.queues.values() for item in (one.guaranteed or {}).items())
+        types = list(dict.fromkeys(name for name, amount in amounts if amount))
+        of_nodes = (name for one in self.partition.nodes for name in one.capacity)
+        return [replace(self, type=one) for one in types or islice(chain(of_nodes, [self.type]), 1)]
 
     @cached_property
     def cluster(self) -> Cluster:
@@ -43,13 +52,6 @@ class Facts(Struct, frozen=True, dict=True):
     def written(self) -> Mapping[str, QueueConfig]:
         """The queues as queues.yaml has them, by their paths."""
         return dict(_paths(self.partition.root, ""))
-
-    @cached_property
-    def type(self) -> str:
-        """The one resource type of examples: a type that is guaranteed, or that nodes have."""
-        amounts = (item for one in self.queues.values() for item in (one.guaranteed or {}).items())
-        of_nodes = (name for one in self.partition.nodes for name in one.capacity)
-        return next(chain((name for name, amount in amounts if amount), of_nodes), "memory")
 
     def guarantees(self, leaf: Queue) -> bool:
         """Say whether anything is guaranteed to a leaf or to a queue above it."""

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from planner.commands.explain.kueue.record import REASONS, parse_message, resolve
+from planner.commands.explain.kueue.record import (
+    REASONS,
+    parse_messages,
+    resolve,
+    take_apart,
+)
 from planner.errors import ParseError
 from tests.cluster import pending, queue, running, state_of
 
@@ -21,11 +26,15 @@ UNKNOWN = (
     "Preempted to accommodate a workload (UID: UNKNOWN, JobUID: UNKNOWN) due to UNKNOWN; "
     "preemptor path: UNKNOWN; preemptee path: UNKNOWN"
 )
+OLDER = (
+    "Preempted to accommodate a workload (UID: u, JobUID: j) due to prioritization in the "
+    "ClusterQueue"
+)
 OWN_EVENT = "Preempted workload ns/small (UID: uid-small) in ClusterQueue b" + PRIORITIES
 
 
 def test_condition() -> None:
-    found = parse_message(CONDITION)
+    (found,) = parse_messages(CONDITION)
     assert found.kind == "Preempted"
     assert found.reason == "InCohortReclamation"
     assert found.law == "KQ-05/FS-04"
@@ -39,7 +48,7 @@ def test_condition() -> None:
 
 
 def test_event_adds_the_priorities() -> None:
-    found = parse_message(CONDITION + PRIORITIES)
+    (found,) = parse_messages(CONDITION + PRIORITIES)
     mine, its = found.preemptor, found.victim
     assert (mine.effective_priority, mine.base_priority, mine.boost) == (5, 3, 2)
     assert (its.effective_priority, its.base_priority, its.boost) == (-1, 0, -1)
@@ -47,7 +56,7 @@ def test_event_adds_the_priorities() -> None:
 
 
 def test_event_of_the_preemptor() -> None:
-    found = parse_message(OWN_EVENT)
+    (found,) = parse_messages(OWN_EVENT)
     assert found.kind == "PreemptedWorkload"
     assert found.reason is None
     assert found.victim.workload == "ns/small"
@@ -59,7 +68,9 @@ def test_event_of_the_preemptor() -> None:
 
 @pytest.mark.parametrize(("words", "code"), REASONS.items())
 def test_reasons(words: str, code: str) -> None:
-    found = parse_message(f"Preempted to accommodate a workload (UID: u, JobUID: j) due to {words}")
+    (found,) = parse_messages(
+        f"Preempted to accommodate a workload (UID: u, JobUID: j) due to {words}"
+    )
     assert found.reason == code
     assert found.law
 
@@ -73,7 +84,7 @@ def test_reasons(words: str, code: str) -> None:
     ],
 )
 def test_what_a_text_does_not_say_is_none(text: str) -> None:
-    found = parse_message(text)
+    (found,) = parse_messages(text)
     assert found.reason is None
     assert found.preemptor.uid is None
     assert found.preemptor.path == ()
@@ -83,24 +94,51 @@ def test_what_a_text_does_not_say_is_none(text: str) -> None:
 def test_text_around_it_may_stay() -> None:
     broken = CONDITION.replace(" due to", "\n      due to")
     pasted = f"  Normal  Preempted  5m  kueue  {broken}\n  Normal  Requeued  4m  kueue  back again"
-    assert parse_message(pasted) == parse_message(CONDITION)
+    assert parse_messages(pasted) == parse_messages(CONDITION)
     brief = CONDITION.partition(";")[0]
-    assert parse_message(f"{brief}\n  Normal  Requeued").reason == "InCohortReclamation"
+    assert [one.reason for one in parse_messages(f"{brief}\n  Normal  Requeued")] == [
+        "InCohortReclamation"
+    ]
     quoted = f'    message: "{CONDITION}"\n    reason: Preempted'
-    found = parse_message(quoted)
+    (found,) = parse_messages(quoted)
     assert found.victim.path == ("r", "q_borrowing")
+
+
+@pytest.mark.parametrize("events", [(OLDER, CONDITION + PRIORITIES), (OLDER, OWN_EVENT, OLDER)])
+def test_each_of_several_texts_is_taken_by_itself(events: tuple[str, ...]) -> None:
+    pasted = "\n".join(f"5m  Normal  Preempted  Workload/w  {one}" for one in events)
+    apart = dict.fromkeys(parse_messages(one)[0] for one in reversed(events))
+    assert parse_messages(pasted) == tuple(reversed(apart))
+    last, notes = take_apart(pasted, state_of())
+    assert (last,) == parse_messages(events[-1])
+    assert notes == ("this is the last of 2 texts about a preemption: give another alone",)
+    assert take_apart(f"{OLDER}\n{OLDER}", state_of())[1] == ()
 
 
 @pytest.mark.parametrize("text", ["", "Evicted", "Preempted", "x" * 20_000])
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(ParseError):
-        parse_message(text)
+        parse_messages(text)
 
 
 def test_uids_are_named_by_the_state() -> None:
     state = state_of(queue("a", 1), running("small", "a", 1), pending("a", 1))
     text = CONDITION.replace("wl-in", "uid-pending")
-    found = resolve(parse_message(text), state)
+    found = resolve(parse_messages(text)[-1], state)
     assert found.preemptor.workload == "ns/pending"
     assert found.victim.workload is None
-    assert resolve(parse_message(CONDITION), state).preemptor.workload is None
+    assert resolve(parse_messages(CONDITION)[-1], state).preemptor.workload is None
+
+
+@pytest.mark.parametrize("text", [UNKNOWN, "Preempted to accommodate a higher priority workload"])
+def test_who_has_no_uid_is_not_named(text: str) -> None:
+    state = state_of(queue("a", 1), running("small", "a", 1))
+    workloads = state.workloads.edited(
+        {"ns/small"},
+        lambda one: one.model_copy(
+            update={"metadata": one.metadata.model_copy(update={"uid": ""})}
+        ),
+    )
+    found = resolve(parse_messages(text)[-1], state.model_copy(update={"workloads": workloads}))
+    assert found.preemptor.workload is None
+    assert found.victim.workload is None
