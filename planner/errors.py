@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+NO_MEMORY: Final = "the system gives no more memory"
+"""What the command line says where memory ends; the service tells it from bad input by that."""
 LONGEST_LINE: Final = 1200
 """The most characters in a line of a message: enough for three names and the words around them."""
 _TAIL: Final = 400

@@ -9,6 +9,7 @@ from typing import cast
 from planner.api import solve
 from planner.commands.boost.kueue.find import Boosts, find_boosts
 from planner.commands.whatif.edit import edit
+from planner.coverage.answer import vouched
 from planner.coverage.kueue import contradicted, covered_joint, waiting_slices
 from planner.errors import InputError
 from planner.objective.profile_file import checked_costs, find_profile
@@ -53,8 +54,8 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     state
         What ``planner.read`` returned.
     pending
-        Workloads as ``namespace/name``; all pending ones when left out, and ``plan.skipped`` then
-        lists those that cannot be planned for.
+        Workloads, each named as for ``planner.solve``; all pending ones when left out, and
+        ``plan.skipped`` then lists those that cannot be planned for.
     objective, costs, now, time_limit, assume
         As for ``planner.solve``; an objective may not count D11.
 
@@ -86,7 +87,7 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
         *waiting_slices(state, [one.workload for one in plan.skipped]),
         *contradicted(state, [one.workload for one in plan.pending], question.alone),
     ]
-    return covered_joint(state, plan, assume, besides)
+    return covered_joint(state, plan, vouched(assume), besides)
 
 
 def boost(

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, get_args
 
+from planner.errors import SchemaError
 from planner.plan import AnyPlan, Assume, Uncovered, qualified
 from planner.scheduler import Part, scheduler_of
 from planner.state import AnyState
@@ -138,6 +139,9 @@ def covered(state: AnyState, plan: AnyPlan, assume: Assume | None = None) -> Any
 def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -> Front:
     """Return a front whose plans all name everything that any of them leaves out."""
     known = covering(state)
+    notes = known.remarks(front.preemptor)
+    if notes:
+        front = front.model_copy(update={"notes": (*front.notes, *notes)})
     shown: list[FrontPoint] = [*front.points, front.greedy]
     shown += [front.unproved] if front.unproved else []
     missing = tuple(dict.fromkeys(one for each in shown for one in uncovered(known, each.plan)))
@@ -153,3 +157,16 @@ def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -
         "unproved": with_gaps(front.unproved) if front.unproved else None,
     }
     return qualified(front.model_copy(update=update), missing, assume)
+
+
+def vouched(assume: Assume | None) -> Assume | None:
+    """Return what a user assumes of what is not modelled.
+
+    Raises
+    ------
+    SchemaError
+        If it is nothing that can be assumed.
+    """
+    if assume is not None and assume not in get_args(Assume):
+        raise SchemaError("assume", f"{assume!r} cannot be used", "quota, or nothing")
+    return assume

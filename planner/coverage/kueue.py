@@ -38,19 +38,6 @@ OVERLAPPING: Final = "overlapping preemption targets"
 MOST_NAMED: Final = 3
 
 
-def remarks(
-    state: State, workload: Workload, queue: ClusterQueue, tree: Sequence[ClusterQueue]
-) -> Iterator[str]:
-    """Yield remarks on a pending workload of a queue: Kueue's words, and what the state may lack.
-
-    ``tree`` are the ClusterQueues that share a root cohort with ``queue``, itself among them.
-    """
-    yield from _of_its_cycle(state, workload, queue)
-    yield from _of_those_who_hold(state, {one.name: one for one in tree})
-    yield from _unknown_checks(state, tree)
-    yield from _lacking(state, workload, queue)
-
-
 def _of_its_cycle(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[str]:
     """Yield E23 and E24: what Kueue decided depended on the other workloads of the cycle."""
     said = why_not(workload)
@@ -97,10 +84,12 @@ def _of_those_who_hold(state: State, tree: Mapping[str, ClusterQueue]) -> Iterat
             names, held = gone.get((name, *place), ([], 0))
             gone[name, *place] = [*names, key], held + units
     if leaving:
+        alone = len(leaving) == 1
+        they = "it for a victim" if alone else "them for victims"
         yield (
-            f"{name_some(leaving, MOST_NAMED)} {'is' if len(leaving) == 1 else 'are'} being "
-            "preempted already and hold quota until the pods are gone: Kueue takes them for "
-            "victims first, at no further cost, and issues no eviction anew"
+            f"{name_some(leaving, MOST_NAMED)} {'is' if alone else 'are'} being preempted already "
+            f"and {'holds' if alone else 'hold'} quota until the pods are gone: Kueue takes {they} "
+            "first, at no further cost, and issues no eviction anew"
         )
     for (name, flavor, resource), (names, held) in gone.items():
         who = name_some(dict.fromkeys(names), MOST_NAMED)
@@ -124,7 +113,7 @@ def _unknown_checks(state: State, tree: Sequence[ClusterQueue]) -> Iterator[str]
             )
 
 
-def _lacking(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[str]:
+def _lacking(state: State, queue: ClusterQueue) -> Iterator[str]:
     """Yield what a state seems to lack, if nothing shows that it changes the answer (E8 on)."""
     # A queue without conditions was never in a cluster, and so has no other Configuration.
     if not state.configuration_given and queue.status.conditions:
@@ -144,6 +133,10 @@ def _lacking(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[
         )
     yield from _fewer_pending(state, queue)
     yield from _less_held(state, queue)
+
+
+def _lacking_of(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[str]:
+    """Yield what a state seems to lack of the workload itself, and of its namespace."""
     classes = {one.metadata.name for one in state.runtime_classes}
     for pods in workload.spec.pod_sets:
         spec = pods.template.spec
@@ -204,6 +197,9 @@ class KueueCoverage:
 
     def __init__(self, state: State) -> None:
         self.state = state
+        # Remarks that were worked out, by the first queue of a tree, and by the queue.
+        self._on_trees: dict[str, Sequence[str]] = {}
+        self._on_queues: dict[str, Sequence[str]] = {}
 
     @cached_property
     def _of_state(self) -> tuple[Uncovered, ...]:
@@ -213,8 +209,10 @@ class KueueCoverage:
             for kind, count in self.state.other_kinds.items()
             if kind.partition(".")[0] in {"PreemptionConfig", "PreemptionLimit"}
         ]
-        gates, found = self.state.configuration.feature_gates, list[Uncovered]()
-        if there and gates.get("ConfigurablePreemptions", False):
+        configuration, found = self.state.configuration, list[Uncovered]()
+        gates, gate = configuration.feature_gates, "ConfigurablePreemptions"
+        # Configuration.gate knows only gates that change what the planner decides: not this one.
+        if there and configuration.release.is_on(gate, gates):
             found.append(PREEMPTION_CONFIG.found(there, "the gate ConfigurablePreemptions is on"))
         found += evidence.configuration(self.state)
         found += evidence.evictions(self.state)
@@ -315,10 +313,23 @@ class KueueCoverage:
         if workload is None or queues is None:
             return ()
         _, queue = queues
-        found = list(remarks(self.state, workload, queue, self._tree_of(queue)))
+        found = [*_of_its_cycle(self.state, workload, queue), *self._on_queue(queue)]
+        found += _lacking_of(self.state, workload, queue)
         if self._leaves_it_to_workers(queue):
             found.append("MultiKueue: victims in the clusters of workers are out of reach here")
         return tuple(found)
+
+    def _on_queue(self, queue: ClusterQueue) -> Sequence[str]:
+        """Return the remarks on a queue and its tree, for any of its workloads."""
+        if queue.name not in self._on_queues:
+            tree = self._tree_of(queue)
+            first = tree[0].name
+            if first not in self._on_trees:
+                holding = _of_those_who_hold(self.state, {one.name: one for one in tree})
+                self._on_trees[first] = [*holding, *_unknown_checks(self.state, tree)]
+            found = [*self._on_trees[first], *_lacking(self.state, queue)]
+            self._on_queues[queue.name] = found
+        return self._on_queues[queue.name]
 
     def _topology(self, workload: Workload, queue: ClusterQueue) -> Iterator[Uncovered]:
         """Yield the topology where a podset asks for it, or the queue has a flavor with one.
@@ -326,8 +337,8 @@ class KueueCoverage:
         A podset that does not ask for one may not use such a flavor, unless all flavors of the
         queue have one: then it is placed, too. With a MultiKueue check the workers' clusters do so.
         """
-        gates = self.state.configuration.feature_gates
-        if not gates.get("TopologyAwareScheduling", True) or self._leaves_it_to_workers(queue):
+        placing = self.state.configuration.gate("TopologyAwareScheduling")
+        if not placing or self._leaves_it_to_workers(queue):
             return
         flavors = [
             f"ResourceFlavor {flavor.name}"
@@ -348,10 +359,15 @@ class KueueCoverage:
 def covered_joint(
     state: State, plan: JointPlan, assume: Assume | None, besides: Iterable[Uncovered]
 ) -> JointPlan:
-    """Return a joint plan with what it leaves out for any of its workloads, and ``besides``."""
-    known = KueueCoverage(state)
-    each = [known.unmodelled(one.workload) for one in plan.pending]
-    return qualified(plan, tuple(dict.fromkeys(chain(*each, besides))), assume)
+    """Return a joint plan with what it leaves out for any of its workloads, and ``besides``.
+
+    Its notes get the remarks on all of them, each once.
+    """
+    known, keys = KueueCoverage(state), [one.workload for one in plan.pending]
+    notes = dict.fromkeys(chain(plan.notes, *map(known.remarks, keys)))
+    plan = plan.model_copy(update={"notes": tuple(notes)})
+    missing = dict.fromkeys(chain(*map(known.unmodelled, keys), besides))
+    return qualified(plan, tuple(missing), assume)
 
 
 def waiting_slices(state: State, keys: Iterable[str]) -> Iterator[Uncovered]:

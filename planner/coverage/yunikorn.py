@@ -76,11 +76,11 @@ def _limited(partition: Partition, path: str) -> Iterator[str]:
     if partition.limits:
         yield f"partition {partition.name}"
     queue: QueueConfig | None = partition.root
-    names = path.split(".")[1:]
+    names = path.lower().split(".")[1:]
     above = partition.root.name
     while queue is not None:
         if queue.limits:
             yield f"queue {above}"
         following = names.pop(0) if names else None
-        queue = next((one for one in queue.queues if one.name == following), None)
+        queue = next((one for one in queue.queues if one.name.lower() == following), None)
         above = f"{above}.{following}"

@@ -308,6 +308,21 @@ def test_what_a_dump_lacks_is_remarked_and_changes_no_status() -> None:
     assert "9 gpu of flavor default are reserved, its workloads in the state hold 4" in said
 
 
+def test_fronts_and_joint_plans_have_the_remarks_once() -> None:
+    objects = said(dump(), "Workload no longer fits after processing another workload")
+    objects["ClusterQueue a"]["status"] = {"conditions": [condition("Active", "True")]}
+    urgent = pending("a", 2, priority=30)[0]
+    urgent["metadata"] |= {"name": "urgent", "uid": "urgent"}
+    objects["Workload urgent"] = urgent
+    value = {"apiVersion": "v1", "kind": "List", "items": list(objects.values())}
+    state = read_objects(value, where="test", now=NOW)
+    front, joint = planner.front(state, PENDING), planner.solve_joint(state)
+    for notes in (front.notes, joint.notes):
+        assert len(notes) == len(set(notes))
+        assert any(note.startswith("Kueue said last") for note in notes)
+        assert any(note.startswith("the state has no Configuration") for note in notes)
+
+
 def said(objects: dict[str, Object], text: str) -> dict[str, Object]:
     """Let Kueue have said why it did not admit the pending workload."""
     conditions = [condition("QuotaReserved", "False", text)]
@@ -423,7 +438,9 @@ def test_a_victim_that_is_on_its_way(reason: str, status: str, *, told: bool) ->
     leaving = condition("Evicted", status, "preempted", reason)
     objects["Workload two"]["status"]["conditions"].append(leaving)
     plan = solved(objects)
-    words = "ns/two is being preempted already"
+    words = (
+        "ns/two is being preempted already and holds quota until the pods are gone: Kueue takes it"
+    )
     assert any(words in note for note in plan.notes) == told
     assert plan.status == "optimal"
 

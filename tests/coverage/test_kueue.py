@@ -89,11 +89,19 @@ def test_a_flavor_of_another_queue_is_none_of_its_concern() -> None:
     assert solved(state_of(*cluster(configuration(), [FLAVOR]))).status == "optimal"
 
 
-def test_nothing_is_placed_with_the_gate_off() -> None:
-    gates = configuration(featureGates={"TopologyAwareScheduling": False})
-    items = [FLAVOR | {"metadata": {"name": "default"}}, *(i for p in cluster(gates) for i in p)]
+@pytest.mark.parametrize(
+    ("gates", "status"),
+    [
+        ({"TopologyAwareScheduling": False}, "optimal"),
+        ({"AllBeta": False}, "optimal"),
+        ({"AllBeta": False, "TopologyAwareScheduling": True}, "conditional"),
+    ],
+)
+def test_nothing_is_placed_with_the_gate_off(gates: dict[str, bool], status: str) -> None:
+    parts = cluster(configuration(featureGates=gates))
+    items = [FLAVOR | {"metadata": {"name": "default"}}, *(i for p in parts for i in p)]
     state = read_objects({"kind": "List", "apiVersion": "v1", "items": items}, where="t", now=NOW)
-    assert solved(state).status == "optimal"
+    assert solved(state).status == status
 
 
 def test_the_word_of_the_user_makes_it_count() -> None:
@@ -170,13 +178,25 @@ def test_a_front_without_points_sees_to_what_a_plan_does() -> None:
     assert (front.status, front.points, front.coverage) == ("infeasible", (), ())
 
 
-def test_preemption_configs_matter_with_their_gate_only() -> None:
+@pytest.mark.parametrize(
+    ("gates", "features"),
+    [
+        ({}, []),
+        ({"ConfigurablePreemptions": True}, ["preemption-config"]),
+        ({"AllAlpha": True}, ["preemption-config"]),
+        ({"AllAlpha": True, "ConfigurablePreemptions": False}, []),
+    ],
+)
+def test_preemption_configs_matter_with_their_gate_only(
+    gates: dict[str, bool], features: list[str]
+) -> None:
     limit = {
         "apiVersion": "kueue.x-k8s.io/v1alpha1",
         "kind": "PreemptionConfig",
         "metadata": {"name": "p"},
     }
-    assert solved(state_of(*cluster(configuration(), [limit]))).status == "optimal"
+    plan = solved(state_of(*cluster(configuration(featureGates=gates), [limit])))
+    assert [one.feature for one in plan.coverage] == features
 
 
 def test_audits_count_conditional_cases_apart() -> None:

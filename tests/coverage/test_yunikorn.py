@@ -55,7 +55,12 @@ def test_the_quickstart_is_covered(solved: Callable[..., YuniKornPlan]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("serving", ["user-limits"]), ("root", ["user-limits"]), ("training", [])],
+    [
+        ("serving", ["user-limits"]),
+        ("Serving", ["user-limits"]),
+        ("root", ["user-limits"]),
+        ("training", []),
+    ],
 )
 def test_limits_of_users_on_the_way_to_the_queue(
     solved: Callable[..., YuniKornPlan], name: str, expected: list[str]
@@ -64,9 +69,11 @@ def test_limits_of_users_on_the_way_to_the_queue(
 
     def limited(text: str) -> str:
         lines = text.splitlines()
-        (place,) = [i for i, line in enumerate(lines) if line.strip() == f"- name: {name}"]
-        indent = " " * (lines[place].index("-") + 2)
-        return "\n".join([*lines[: place + 1], indent + limits, *lines[place + 1 :]])
+        found = f"- name: {name.lower()}"
+        (place,) = [i for i, line in enumerate(lines) if line.strip() == found]
+        start = lines[place][: lines[place].index("-") + 2]
+        named = [f"{start}name: {name}", " " * len(start) + limits]
+        return "\n".join([*lines[:place], *named, *lines[place + 1 :]])
 
     plan = solved(queues=limited)
     assert features(plan) == expected

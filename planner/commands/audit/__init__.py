@@ -11,7 +11,7 @@ Source: docs/design/theory.md §1; docs/design/needs.md §1.
 """
 
 from planner.commands.audit.instance import Settings
-from planner.commands.audit.judge import Question, audit, audit_states
+from planner.commands.audit.judge import Question, audit, audit_states, distinct
 from planner.commands.audit.record import Case
 
-__all__ = ["Case", "Question", "Settings", "audit", "audit_states"]
+__all__ = ["Case", "Question", "Settings", "audit", "audit_states", "distinct"]

@@ -27,7 +27,7 @@ from planner.plan.base import Assume, Record
 from planner.reader import MAX_BYTES, load, read_loaded, read_objects
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
-from planner.reader.source import EXTENSIONS, Source
+from planner.reader.source import EXTENSIONS, Source, printable
 from planner.scheduler import Part
 from planner.solver.start import Given, pending_workloads
 from planner.state import AUTO, AnyState, RequestsFrom
@@ -80,7 +80,7 @@ def packed_states(path: str, max_bytes: int = MAX_BYTES) -> Iterator[Packed]:
     folder = Path(path)
     if path != STDIN and path.endswith(LINES):
         for number, text in read_lines(path, None):
-            yield Packed(f"{path}: line {number}", text)
+            yield Packed(f"{printable(path)}: line {number}", text)
     elif path != STDIN and folder.is_dir():
         seen: set[tuple[int, int]] = set()
         links = [folder]
@@ -144,16 +144,18 @@ def _in_folder(
     if (status.st_dev, status.st_ino) in seen:
         return
     seen.add((status.st_dev, status.st_ino))
-    children = sorted(folder.iterdir())
+    children = sorted(child for child in folder.iterdir() if not child.name.startswith("."))
     lines = [child for child in children if child.name.endswith(LINES)]
-    below = [child for child in children if child.is_dir() and not child.name.startswith(".")]
-    if any(one.is_file() and one.name.removesuffix(".gz").endswith(EXTENSIONS) for one in children):
+    below = [child for child in children if child.is_dir()]
+    dumps = [child for child in children if child.is_file() and _is_dump(child)]
+    # One by one: a folder of dumps may hold more than is read of one state.
+    if sum(_is_whole(load(child, max_bytes)) for child in dumps) > 1:
+        for child in dumps:
+            loaded = load(child, max_bytes)
+            yield Packed(loaded.name, loaded)
+    elif dumps:
         together = load(folder, max_bytes)
-        if sum(all(each.search(text.data) for each in _WHOLE) for text in together.texts) > 1:
-            for text in together.texts:
-                yield Packed(text.where, load(text.where, max_bytes))
-        else:
-            yield Packed(together.name, together)
+        yield Packed(together.name, together)
     elif not (lines or below):
         load(folder, max_bytes)  # says what is missing
     for child in lines:
@@ -162,6 +164,16 @@ def _in_folder(
     for child in below:
         if not child.is_symlink():
             yield from _in_folder(child, max_bytes, seen, links)
+
+
+def _is_dump(path: Path) -> bool:
+    """Say whether a file of this name is read as a dump."""
+    return path.name.removesuffix(".gz").endswith(EXTENSIONS)
+
+
+def _is_whole(source: Source) -> bool:
+    """Say whether a file has what makes a state by itself: ClusterQueues and workloads."""
+    return any(all(each.search(text.data) for each in _WHOLE) for text in source.texts)
 
 
 AnswerT = TypeVar("AnswerT")
@@ -274,11 +286,12 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
         # A results file must not be read as states while it grows, without an end.
         target = settings.file.resolve()
         folders = (Path(path).resolve() for path in paths if path != STDIN)
-        if target.name.endswith(LINES) and any(target.is_relative_to(one) for one in folders):
+        is_read = target.name.endswith(LINES) or _is_dump(target)
+        if is_read and any(target.is_relative_to(one) for one in folders):
             raise InputError(
                 str(settings.file),
                 "lies where the states are read from, and would be read as one of them",
-                "a results file elsewhere, or without .jsonl at its end",
+                "a results file elsewhere",
             )
     packed = (one for path in paths for one in packed_states(path, max_bytes))
     header = {

@@ -31,7 +31,8 @@ from planner.commands.audit.record import (
     Summary,
     Verdicts,
 )
-from planner.coverage.answer import Covering, covering, uncovered
+from planner.coverage.answer import Covering, covering, uncovered, vouched
+from planner.errors import SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Shown
@@ -39,7 +40,15 @@ from planner.plan.record import names_of, resources_of
 from planner.reader import MAX_BYTES
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline, Trees
-from planner.solver.start import AnyPlanning, Given, clock_of, pending_workloads, solve, start
+from planner.solver.start import (
+    AnyPlanning,
+    Given,
+    clock_of,
+    deadline_after,
+    pending_workloads,
+    solve,
+    start,
+)
 from planner.state import AnyState
 from planner.term import EACH, find_term, in_order, priority_of, value_of
 
@@ -74,6 +83,24 @@ class Question(Asked, frozen=True):
     def asked(self) -> tuple[Profile, ...]:
         """All objectives, with `SIZE` among them."""
         return self.objectives if SIZE in self.objectives else (*self.objectives, SIZE)
+
+
+def distinct(objectives: Iterable[Profile]) -> tuple[Profile, ...]:
+    """Return objectives, each once, in order: answers are told apart by their names.
+
+    Raises
+    ------
+    SchemaError
+        If two objectives have the same name, that of `SIZE` included.
+    """
+    found: dict[str, Profile] = {}
+    for profile in objectives:
+        known = SIZE if profile.name == SIZE.name else found.get(profile.name, profile)
+        if known != profile:
+            text = f'two objectives have the name "{profile.name}"'
+            raise SchemaError("objective", text, "a name for each")
+        found[profile.name] = profile
+    return tuple(found.values())
 
 
 def audit_instance(instance: Instance, question: Question) -> StateAudit:
@@ -312,12 +339,12 @@ class Tally:
     def add(self, case: Case) -> None:
         """Count a case."""
         self._counts["cases"] += 1
+        self._counts["unproved"] += not case.proved
         if case.is_conditional:
             self._counts["conditional"] += 1
             return
         self._counts["with_victims"] += bool(case.victims)
         self._counts["clean"] += not case.findings
-        self._counts["unproved"] += not case.proved
         self._counts["infeasible"] += case.judgements[0].status == "infeasible"
         self._findings.update(case.findings)
         if (kept := case.precedence) is not None:
@@ -415,9 +442,13 @@ def audit(  # noqa: PLR0913 - the public signature
     InternalError
         If a plan fails its own verification.
     """
-    profiles = tuple(one if isinstance(one, Profile) else find_profile(one) for one in objectives)
+    deadline_after(time_limit)  # refuses what is no time limit
+    profiles = distinct(
+        one if isinstance(one, Profile) else find_profile(one) for one in objectives
+    )
+    known = vouched(assume)
     question = Question(
-        profiles, time_limit, now=clock_of(now), rules=rules, pending=pending, assume=assume
+        profiles, time_limit, now=clock_of(now), rules=rules, pending=pending, assume=known
     )
     instance = Instance(state.source, state, pending_workloads(state))
     return summarise(question, [audit_instance(instance, question)])

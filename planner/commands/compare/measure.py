@@ -218,7 +218,7 @@ class _Case:
         if missing:
             status = "conditional"
             found |= {"uncovered": tuple(dict.fromkeys(one.feature for one in missing))}
-            found["proved"] = None
+            found["proved"] = None if found["proved"] else found["proved"]
         return self._row(algorithm, status, plan.explanation).model_copy(update=found)
 
 

@@ -23,6 +23,8 @@ from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from planner.errors import NO_MEMORY
+
 FOR_THE_PLAN: Final = 0.8
 """The share of the seconds that the plan itself may take: reading and writing take some, too."""
 MOST_EDITS: Final = 100
@@ -231,11 +233,13 @@ async def answer(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) 
     seconds = bounds.seconds * FOR_THE_PLAN / plans
     limits = (f"--time-limit={seconds}", f"--max-size={bounds.max_bytes}")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", PROGRAM, *words, *limits),
+        # -P: whatever lies in the folder in which the service was started is not imported.
+        *(sys.executable, "-P", "-m", PROGRAM, *words, *limits),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        env={name: value for name, value in os.environ.items() if not name.startswith(OURS)},
+        env={name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+        | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         start_new_session=True,
     )
     try:
@@ -258,8 +262,8 @@ Send = Callable[[Message], Awaitable[None]]
 POLICY: Final = "Content-Security-Policy"
 HEALTH: Final = "/healthz"
 DESCRIPTION: Final = "/openapi.json"
-_ANSWERS: Final = frozenset({0, 1, 3, 4, 5, 6})
-"""Exit codes of the command line that are answers."""
+_ANSWERS: Final = frozenset({0, 3, 4, 5, 6})
+"""Exit codes of the commands asked that are answers; Python itself ends with 1."""
 _BAD_INPUT: Final = 2
 EDITS: Final = "set"
 """The one option that may stand in a query several times."""
@@ -352,7 +356,8 @@ class Service:
             raise Refused(408, f"there was no answer within {bounds.seconds:g} s") from None
         if ended.code in _ANSWERS:
             return Reply(200, ended.output, endpoint.kind, ((EXIT_CODE, str(ended.code)),))
-        status = 422 if ended.code == _BAD_INPUT else 500
+        is_input = ended.code == _BAD_INPUT and NO_MEMORY not in ended.said
+        status = 422 if is_input else 500
         why = ended.said.strip().removeprefix("error: ")
         raise Refused(status, why or f"the process ended with {ended.code}")
 
