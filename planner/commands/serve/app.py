@@ -238,8 +238,7 @@ async def answer(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) 
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        env={name: value for name, value in os.environ.items() if not name.startswith(OURS)}
-        | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={name: value for name, value in os.environ.items() if not name.startswith(OURS)},
         start_new_session=True,
     )
     try:
