@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,7 +19,6 @@ from planner.errors import InputError
 from planner.kubectl.kueue_resource import WATCHED, watching_role
 
 if TYPE_CHECKING:
-    from planner.commands.audit.instance import Packed
     from planner.commands.audit.judge import Question
     from planner.commands.watch.record import Figures, Line
 
@@ -107,9 +106,11 @@ def command(given: Given) -> int:
             figures.count(line)
         print_parts([json_of(line) if given.layout == "jsonl" else text_of(line)])
 
-    if given.states:
-        _refuse_options_of_clusters()
+    for one in option.written(OF_CLUSTERS) if given.states else ():
+        raise click.UsageError(f"{one.opts[-1]} is for a cluster, and goes not with dumps")
     if given.record is not None:
+        if given.states:
+            raise click.UsageError("--record keeps what is watched: dumps are kept already")
         make_folder("--record", given.record)
     if given.metrics is not None:
         from planner.commands.watch.record import Figures, serve
@@ -122,14 +123,14 @@ def command(given: Given) -> int:
     try:
         with ended_as_by_hand():
             if given.states:
-                from planner.commands.audit.instance import open_packed
+                from planner.commands.audit.instance import open_packed, packed_states
                 from planner.commands.watch.kueue.live import follow
                 from planner.state.kueue import of_kueue
 
                 found = (
                     open_packed(packed, given.release, given.requests).state
                     for path in given.states
-                    for packed in _dumps(path, given.limit_of_bytes)
+                    for packed in packed_states(path, given.limit_of_bytes, _place)
                 )
                 follow(map(of_kueue, found), question, tell)
             else:
@@ -139,27 +140,10 @@ def command(given: Given) -> int:
     return OPTIMAL
 
 
-def _refuse_options_of_clusters() -> None:
-    """Raise a UsageError if an option was given that means nothing for dumps."""
-    context = click.get_current_context()
-    for one in context.command.params:
-        source = context.get_parameter_source(one.name or "")
-        if one.name in OF_CLUSTERS and source is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{one.opts[-1]} is for a cluster, and goes not with dumps")
-
-
-def _dumps(path: str, max_bytes: int) -> Iterable[Packed]:
-    """Return the dumps of a file, or of a folder in the order of their names: 2 before 10."""
-    from planner.commands.audit.instance import packed_states
-
-    found = packed_states(path, max_bytes)
-    if not Path(path).is_dir():
-        return found
-    return sorted(found, key=lambda one: [_placed(part) for part in _DIGITS.split(one.name)])
-
-
-def _placed(part: str) -> tuple[int, str]:
-    return (int(part), "") if part.isdecimal() else (-1, part)
+def _place(path: Path) -> list[tuple[int, str]]:
+    """Return the place of a dump among those of its folder: dump-2 before dump-10."""
+    parts = _DIGITS.split(path.name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def _watch(given: Given, question: Question, tell: Callable[[Line], None]) -> None:

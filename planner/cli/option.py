@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -171,6 +171,17 @@ def own(*names: str) -> list[Option]:
 def own_help(about: str) -> str:
     """Return the texts of all schedulers about a subject in the help of commands."""
     return "".join(scheduler.HELP.get(about, "") for scheduler in COMMAND_LINE.of_all())
+
+
+def written(names: Collection[str]) -> Iterator[click.Parameter]:
+    """Yield those options of some names that stand on the command line, in the order of its help.
+
+    One that an environment variable sets for all commands does not.
+    """
+    context, by_hand = click.get_current_context(), click.core.ParameterSource.COMMANDLINE
+    for one in context.command.params:
+        if one.name in names and context.get_parameter_source(one.name) is by_hand:
+            yield one
 
 
 SUFFIXES: Final = {

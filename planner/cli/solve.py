@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from click.core import ParameterSource
 
 from planner.cli import option, value
 from planner.cli.exit_code import BAD_INPUT, exit_code, worst
@@ -283,16 +282,14 @@ def _as_given(given: Given) -> Iterator[str]:
     from planner.cli.explain import command as explain
     from planner.report.text import moment
 
-    context, omitted = click.get_current_context(), {"state", "pending", "style", "output"}
+    omitted = {"state", "pending", "style", "output"}
     if option.front_measures(given.profile) is not None:
         omitted.add("profile")
-    theirs = {one.name for one in explain.params} - omitted
-    for one in context.command.params:
-        name = one.name or ""
-        if name in theirs and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            found = getattr(given, name)
-            said = moment(found) if isinstance(found, datetime) else str(found)
-            yield from (one.opts[0], value.NO_LIMIT if found is None else said)
+    theirs = {one.name for one in explain.params if one.name} - omitted
+    for one in option.written(theirs):
+        found = getattr(given, one.name or "")
+        said = moment(found) if isinstance(found, datetime) else str(found)
+        yield from (one.opts[0], value.NO_LIMIT if found is None else said)
 
 
 def within(plan: AnyPlan, most: int = MOST_STEPS) -> AnyPlan:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from planner.cli import value
+from planner.cli import option, value
 from planner.cli.option import Given
 from planner.cli.output import say, warn
 
@@ -37,13 +37,8 @@ def take(given: Given) -> Dump:
     from planner.rest.yunikorn_dump import OPEN, take_dump
     from planner.stage import begin
 
-    context = click.get_current_context()
-    for option in context.command.params:
-        source = context.get_parameter_source(option.name or "")
-        if option.name in OF_KUBECTL and source is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(
-                f"{option.opts[-1]} is for kubectl, and goes not with --yunikorn"
-            )
+    for one in option.written(OF_KUBECTL):
+        raise click.UsageError(f"{one.opts[-1]} is for kubectl, and goes not with --yunikorn")
     bounds = given.of("timeout_s=timeout max_bytes=limit_of_bytes")
     service = Service(given.service, option="--yunikorn", opened_by=OPEN, **bounds)
     begin(f"reading {service.url}")

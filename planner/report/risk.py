@@ -62,9 +62,10 @@ def _exposed_table(answer: Risk, rows: list[Exposed]) -> doc.Table:
     theirs, ours = (f"{sum(getattr(row, by) for row in rows):,}" for by in ("greedy", "optimum"))
 
     def percent(share: float) -> str:
+        if not share:
+            return NOTHING
         rounded = f"{share:.0%}".removesuffix("%")
-        # What is not zero never reads as zero.
-        return "<1" if share and rounded == "0" else rounded if share else NOTHING
+        return "<1" if rounded == "0" else rounded  # what is not zero never reads as zero
 
     columns: list[Column[Exposed]] = [
         Column("Victim", lambda row: name(row.name), count, folds=True),

@@ -190,10 +190,7 @@ class Configuration(KubernetesObject):
         """
         if name not in FEATURE_GATES:
             raise KeyError(name)
-        given = self.feature_gates.get(name)
-        if given is None or name not in self._release.gates:
-            return self._release.default(name, self.feature_gates)
-        return given
+        return self._release.is_on(name, self.feature_gates)
 
     @property
     def timestamp_buffer(self) -> timedelta:

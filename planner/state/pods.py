@@ -36,7 +36,8 @@ class Taint(Schema):
 
 
 _LABEL_VALUE: Final = re.compile(r"(|[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+"""What Gt and Lt compare."""
 
 
 class SelectorRequirement(Schema):
@@ -50,7 +51,7 @@ class SelectorRequirement(Schema):
     def is_valid(self) -> bool:
         """Whether Kubernetes can evaluate the row on labels."""
         some, none = bool(self.values), not self.values
-        one = len(self.values) == 1 and bool(_INTEGER.fullmatch(self.values[0]))
+        one = len(self.values) == 1 and bool(INTEGER.fullmatch(self.values[0]))
         known = {"In": some, "NotIn": some, "Exists": none, "DoesNotExist": none}
         known |= {"Gt": one, "Lt": one}
         valid = known.get(self.operator, False)

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
@@ -21,7 +22,7 @@ from pydantic import ValidationError
 from planner.batch import WAIT_S, Limits, Progress, Results, Task, Work, run
 from planner.commands.audit.record import Failure
 from planner.commands.replay.comparison import Recorded, parse_line, read_lines
-from planner.errors import InputError, InternalError, PlannerError
+from planner.errors import InputError, InternalError, PlannerError, SchemaError
 from planner.plan import SCHEMA_VERSION
 from planner.plan.base import Assume, Record
 from planner.reader import MAX_BYTES, load, read_loaded, read_objects
@@ -40,6 +41,10 @@ _WHOLE: Final = tuple(
 )
 RECORDED: Final = Part[Callable[..., Recorded | None]]("recorded")
 """Reads a recorded line; ``None`` if it is of another scheduler."""
+
+
+Order = Callable[[Path], Any]
+"""The key by which the files of a folder are sorted."""
 
 
 class Packed(Struct, frozen=True):
@@ -65,12 +70,15 @@ class Instance(Struct, frozen=True):
     assignment: Mapping[str, Any] | None = None
 
 
-def packed_states(path: str, max_bytes: int = MAX_BYTES) -> Iterator[Packed]:
+def packed_states(
+    path: str, max_bytes: int = MAX_BYTES, order: Order | None = None
+) -> Iterator[Packed]:
     """Yield every state of a file, a folder, or standard input (``-``), one at a time.
 
     A file of recorded lines, ``.jsonl`` or ``.jsonl.gz``, has one state a line. A folder with
     several complete dumps has one state a file; otherwise its files are one state together.
-    Folders in a folder are read, too, each once, however many links lead to it.
+    Folders in a folder are read, too, each once, however many links lead to it. ``order`` is the
+    key of what is in a folder, by default its name.
 
     Raises
     ------
@@ -85,7 +93,7 @@ def packed_states(path: str, max_bytes: int = MAX_BYTES) -> Iterator[Packed]:
         seen: set[tuple[int, int]] = set()
         links = [folder]
         for link in links:  # grows meanwhile: the links found in a folder are added
-            yield from _in_folder(link, max_bytes, seen, links)
+            yield from _in_folder(link, max_bytes, order, seen, links)
     else:
         loaded = load(path, max_bytes)
         yield Packed(loaded.name, loaded)
@@ -138,18 +146,24 @@ def open_packed(
 
 
 def _in_folder(
-    folder: Path, max_bytes: int, seen: set[tuple[int, int]], links: list[Path]
+    folder: Path,
+    max_bytes: int,
+    order: Order | None,
+    seen: set[tuple[int, int]],
+    links: list[Path],
 ) -> Iterator[Packed]:
     status = folder.stat()
     if (status.st_dev, status.st_ino) in seen:
         return
     seen.add((status.st_dev, status.st_ino))
-    children = sorted(child for child in folder.iterdir() if not child.name.startswith("."))
+    shown = (child for child in folder.iterdir() if not child.name.startswith("."))
+    children = sorted(shown, key=order)
     lines = [child for child in children if child.name.endswith(LINES)]
     below = [child for child in children if child.is_dir()]
     dumps = [child for child in children if child.is_file() and _is_dump(child)]
-    # One by one: a folder of dumps may hold more than is read of one state.
-    if sum(_is_whole(load(child, max_bytes)) for child in dumps) > 1:
+    # One by one: a folder of dumps may hold more than is read of one state. Two tell that it does.
+    whole = (child for child in dumps if _is_whole(load(child, max_bytes)))
+    if len(dumps) > 1 and len([*islice(whole, 2)]) > 1:
         for child in dumps:
             loaded = load(child, max_bytes)
             yield Packed(loaded.name, loaded)
@@ -163,7 +177,7 @@ def _in_folder(
     links += [child for child in below if child.is_symlink()]
     for child in below:
         if not child.is_symlink():
-            yield from _in_folder(child, max_bytes, seen, links)
+            yield from _in_folder(child, max_bytes, order, seen, links)
 
 
 def _is_dump(path: Path) -> bool:
@@ -174,6 +188,33 @@ def _is_dump(path: Path) -> bool:
 def _is_whole(source: Source) -> bool:
     """Say whether a file has what makes a state by itself: ClusterQueues and workloads."""
     return any(all(each.search(text.data) for each in _WHOLE) for text in source.texts)
+
+
+class Named(Protocol):
+    """What answers are told apart by."""
+
+    @property
+    def name(self) -> str:
+        """The name of an objective or an algorithm."""
+        ...
+
+
+NamedT = TypeVar("NamedT", bound=Named)
+
+
+def each_once(some: Iterable[NamedT], what: str) -> tuple[NamedT, ...]:
+    """Return objectives or algorithms, each once, in order; ``what`` says which they are.
+
+    Raises
+    ------
+    SchemaError
+        If two have the same name.
+    """
+    found: dict[str, NamedT] = {}
+    for one in some:
+        if found.setdefault(one.name, one) != one:
+            raise SchemaError(what, f'two objectives have the name "{one.name}"', "a name for each")
+    return tuple(found.values())
 
 
 AnswerT = TypeVar("AnswerT")

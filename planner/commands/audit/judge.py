@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from planner.commands.audit.instance import HERE, Asked, Instance, Settings, sweep
+from planner.commands.audit.instance import HERE, Asked, Instance, Settings, each_once, sweep
 from planner.commands.audit.record import (
     AtWill,
     Audit,
@@ -32,7 +32,6 @@ from planner.commands.audit.record import (
     Verdicts,
 )
 from planner.coverage.answer import Covering, covering, uncovered, vouched
-from planner.errors import SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Shown
@@ -86,21 +85,16 @@ class Question(Asked, frozen=True):
 
 
 def distinct(objectives: Iterable[Profile]) -> tuple[Profile, ...]:
-    """Return objectives, each once, in order: answers are told apart by their names.
+    """Return objectives, each once, in order.
 
     Raises
     ------
     SchemaError
-        If two objectives have the same name, that of `SIZE` included.
+        If two objectives have the same name; `SIZE` is always one of them.
     """
-    found: dict[str, Profile] = {}
-    for profile in objectives:
-        known = SIZE if profile.name == SIZE.name else found.get(profile.name, profile)
-        if known != profile:
-            text = f'two objectives have the name "{profile.name}"'
-            raise SchemaError("objective", text, "a name for each")
-        found[profile.name] = profile
-    return tuple(found.values())
+    found = each_once(objectives, "objective")
+    each_once((*found, SIZE), "objective")
+    return found
 
 
 def audit_instance(instance: Instance, question: Question) -> StateAudit:

@@ -21,7 +21,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from planner.commands.audit.instance import HERE, Asked, Instance, Settings, sweep
+from planner.commands.audit.instance import HERE, Asked, Instance, Settings, each_once, sweep
 from planner.commands.audit.judge import evicted
 from planner.commands.audit.record import Failure
 from planner.commands.compare.algorithm import COMPARED, OPTIMUM, Algorithm
@@ -101,16 +101,10 @@ def find_algorithms(names: Iterable[str]) -> tuple[Algorithm, ...]:
     InputError
         If an algorithm cannot be used, no name is given, or two objectives have the same name.
     """
-    found: dict[str, Algorithm] = {}
-    for name in names:
-        algorithm = find_algorithm(name)
-        if found.setdefault(algorithm.name, algorithm) != algorithm:
-            raise SchemaError(
-                "algorithm", f'two objectives have the name "{algorithm.name}"', "a name for each"
-            )
+    found = each_once(map(find_algorithm, names), "algorithm")
     if not found:
         raise SchemaError("algorithm", "none is given", "one algorithm, or more")
-    return tuple(found.values())
+    return found
 
 
 DIGITS: Final = 6
@@ -218,7 +212,8 @@ class _Case:
         if missing:
             status = "conditional"
             found |= {"uncovered": tuple(dict.fromkeys(one.feature for one in missing))}
-            found["proved"] = None if found["proved"] else found["proved"]
+            if found["proved"]:
+                found["proved"] = None
         return self._row(algorithm, status, plan.explanation).model_copy(update=found)
 
 

@@ -11,7 +11,6 @@ pkg/resources/slice_requests.go for the order of resources.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -21,10 +20,8 @@ from typing import Final, NamedTuple
 from planner.quantity import is_milli
 from planner.quota.kueue.assignment import Mode
 from planner.state.kueue_configuration import Configuration
-from planner.state.pods import PodSpec, SelectorRequirement, Taint, Toleration
+from planner.state.pods import INTEGER, PodSpec, SelectorRequirement, Taint, Toleration
 from planner.state.queues import FlavorFungibility, ResourceFlavor, ResourceGroup
-
-_INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 class InvalidSelectorError(ValueError):
@@ -72,7 +69,7 @@ def _tolerates(toleration: Toleration, taint: Taint) -> bool:
         case "" | "Equal":
             return toleration.value == taint.value
         case _:
-            if not (_INTEGER.fullmatch(toleration.value) and _INTEGER.fullmatch(taint.value)):
+            if not (INTEGER.fullmatch(toleration.value) and INTEGER.fullmatch(taint.value)):
                 return False
             ours, theirs = int(toleration.value), int(taint.value)
             return theirs < ours if toleration.operator == "Lt" else theirs > ours
@@ -128,7 +125,7 @@ def meets(row: SelectorRequirement, value: str | None) -> bool:
         case "DoesNotExist":
             return value is None
         case _:
-            if value is None or not _INTEGER.fullmatch(value):
+            if value is None or not INTEGER.fullmatch(value):
                 return False
             ours, theirs = int(value), int(row.values[0])
             return ours > theirs if row.operator == "Gt" else ours < theirs

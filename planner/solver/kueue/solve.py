@@ -253,14 +253,14 @@ def with_places(
         else:
             leaves = [dict(placed[one.name]).items() for one in group.members]
         # Where the lowest level is hosts, the name of the host is enough.
-        levels = slice(-1, None) if tree.ends_in_host else slice(None)
+        named = slice(-1, None) if tree.ends_in_host else slice(None)
         places += [
             PodSetPlaces(
                 name=pods.name,
                 flavor=pods.flavor,
-                levels=tree.levels[levels],
+                levels=tree.levels[named],
                 domains=tuple(
-                    Place(values=tree.values[-1][leaf][levels], count=count)
+                    Place(values=tree.values[-1][leaf][named], count=count)
                     for leaf, count in sorted(some)
                 ),
             )

@@ -91,10 +91,13 @@ def test_no_decision_waits_for_long_trees(dumps: Path, monkeypatch: pytest.Monke
     assert {one.certify for one in asked} == {"brief"}
 
 
-def test_what_does_not_go_together(dumps: Path) -> None:
+def test_what_does_not_go_together(dumps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for option in ("--record", "--context", "--namespace", "--interval", "--resync", "--for"):
         done = call("watch", dumps, option, "7")
         assert (done.exit_code, f"{option} is for a cluster" in done.stderr) == (2, True)
+    with monkeypatch.context() as environment:
+        environment.setenv("PLANNER_WATCH_RECORD", str(dumps / "x"))
+        assert "dumps are kept already" in call("watch", dumps).stderr
     for text in ("9100", ":x", ":70000", ":-1"):
         assert call("watch", dumps, "--metrics", text).exit_code == 2
     assert address(":9100") == ("127.0.0.1", 9100)
