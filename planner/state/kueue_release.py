@@ -343,7 +343,7 @@ SkipReassignmentForPodOwnedWorkloads              .   .   -a8 -a4 +b  +b
 SparkApplicationIntegration                       .   .   -a  -a  -a  -a
 TASAssignmentsEncodingByHostnamePrefix            .   .   .   .   +b  +b
 TASBalancedPlacement*                             -a  -a  -a  -a  -a  -a
-TASCacheNodeMatchResults                          .   .   +b8 +b4 +b  +b
+TASCacheNodeMatchResults*                         .   .   +b8 +b4 +b  +b
 TASCacheTopologyTree                              .   .   .   -a6 -a2 +b
 TASCachingRemainingResources                      .   .   +b8 +b4 +b  +b
 TASFailedNodeReplacement                          +b  +b  +b  +b  +b  +b

@@ -174,6 +174,14 @@ class PodSpec(Schema):
         required = nodes.required if nodes else None
         return required is None or all(term.is_valid for term in required.terms)
 
+    @property
+    def has_valid_preferences(self) -> bool:
+        """Whether every preference for nodes that has a weight can be evaluated on nodes."""
+        nodes = self.affinity.node_affinity if self.affinity else None
+        return (
+            all(one.preference.is_valid for one in nodes.preferred if one.weight) if nodes else True
+        )
+
 
 class TemplateMetadata(Schema):
     """The labels of a template's pods: PodDisruptionBudgets select pods by them."""

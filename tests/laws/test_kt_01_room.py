@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from planner.state.kueue_topology import HOST
-from tests.cluster import Object
+from tests.cluster import Object, configuration
 from tests.laws.floors import Floor, keys
 from tests.laws.judges import sets
 from tests.reference.topology.racks import (
@@ -99,6 +99,34 @@ def test_replay_model_and_verifier_agree_with_what_is_known(
     assert floor.admitted({"KT-01"}) == ALL
     refused = [gone for gone in floor.subsets() if keys(gone) not in legal]
     assert all(floor.broken(gone) == ["KT-01", "KT-02"] for gone in refused)
+
+
+def test_pods_that_cannot_be_evaluated_have_room_nowhere() -> None:
+    """Slices without a size, checks and preferences that mean nothing.
+
+    docs/semantics/kueue-topology.md §4.1, §5.1 and §10.
+    """
+    sliced = cluster(one(4, 1, unconstrained=True, podSetSliceRequiredTopology=HOST))
+    torn = cluster(one(4, 1, unconstrained=True))
+    torn[-1]["status"] = {
+        "admissionChecks": [
+            {
+                "name": zone,
+                "state": "Ready",
+                "podSetUpdates": [{"name": "main", "nodeSelector": {"zone": zone}}],
+            }
+            for zone in ("z1", "z2")
+        ]
+    }
+    liking = cluster(one(4, 1, unconstrained=True))
+    row = {"key": "disk", "operator": "In", "values": []}
+    preferred = [{"weight": 1, "preference": {"matchExpressions": [row]}}]
+    affinity = {"preferredDuringSchedulingIgnoredDuringExecution": preferred}
+    liking[-1]["spec"]["podSets"][0]["template"]["spec"]["affinity"] = {"nodeAffinity": affinity}
+    gates = configuration(featureGates={"TASRespectNodeAffinityPreferred": True})
+    for parts in (sliced, torn, [*liking, *gates]):
+        floor = Floor(parts, at_will=True)
+        assert floor.admitted() == floor.accepted() == sets()
 
 
 def test_a_leader_takes_its_slot_also_where_nobody_may_go() -> None:

@@ -79,6 +79,18 @@ def test_what_is_in_no_node_has_no_place() -> None:
     assert floor.planning.decision.assignment.mode == "NoFit"
 
 
+def test_a_required_rack_with_unconstrained_beside_it_is_filled_from_the_least() -> None:
+    """§3.2 and §5.3: a has room for 1, c for 2, and b is last."""
+    nodes = [*node("a", "r", gpu=1), *node("b", "r", gpu=3), *node("c", "r", gpu=2)]
+    asked = {"required": RACK, "unconstrained": True}
+    waiting = [*runs("v", {"gpu": 1}, {"b": 2}), *waits(pods("main", 5, {"gpu": 1}, asked))]
+    state = Floor([*topology(), *flavor(), *nodes, *room(), *waiting]).state
+    plan = planner.solve(state, PENDING, "min-count")
+    (where,) = ({each.values: each.count for each in one.domains} for one in plan.places)
+    assert (plan.keys, where) == (("ns/v",), {("a",): 1, ("b",): 2, ("c",): 2})
+    assert planner.verify(state, plan).accepted
+
+
 def test_at_will_a_plan_names_the_places_and_these_are_judged() -> None:
     """In an empty cluster Kueue's placement fails, so it never looks: evicting v2 would do."""
     (smaller,) = node("n2", "rb", cpu=3, gpu=3)

@@ -24,7 +24,8 @@ class Pods(Struct, frozen=True):
     """A podset that is to be placed.
 
     ``amounts`` is what one pod takes on its leaf in Kueue's units, one of ``pods`` included;
-    ``tolerations`` are those of the pod and of its flavor.
+    ``tolerations`` are those of the pod and of its flavor. Pods that are not ``valid`` have no
+    place anywhere: their affinity cannot be evaluated, or an admission check contradicts them.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Pods(Struct, frozen=True):
     pod: PodSpec
     tolerations: Sequence[Toleration]
     request: TopologyRequest | None
+    valid: bool = True
 
 
 class Aim(NamedTuple):
@@ -61,7 +63,7 @@ class Group(NamedTuple):
     """Podsets that are placed together: a single podset, or workers and the pod of their leader.
 
     ``aim`` is absent where their request means nothing in the tree of their flavor, or the workers
-    have a term of affinity that cannot be evaluated.
+    are not valid.
     """
 
     workers: Pods
@@ -101,6 +103,7 @@ def groups_of(
     found: list[Pods] = []
     topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
     workload = preemptor.workload
+    scored = topologies.configuration.gate("TASRespectNodeAffinityPreferred")
     if not topologies.on or topologies.leaves_it_to_workers(queue):
         return ()
     for spec in workload.spec.pod_sets:
@@ -112,7 +115,9 @@ def groups_of(
             return ()
         (flavor,) = placing
         if not topologies.is_delayed(queue, flavor) and not workload.status.unhealthy_nodes:
-            pod = _updated(workload, spec)
+            updated = _updated(workload, spec)
+            pod = updated or spec.template.spec
+            valid = pod.has_valid_affinity and (pod.has_valid_preferences or not scored)
             # From the template as it is: neither excluded prefixes nor transformations count on
             # nodes.
             own = topologies.per_pod(spec.template.spec, workload.metadata.namespace)
@@ -125,17 +130,23 @@ def groups_of(
                     pod=pod,
                     tolerations=(*pod.tolerations, *topologies.flavors[flavor].spec.tolerations),
                     request=spec.topology_request,
+                    valid=valid and updated is not None,
                 )
             )
     return tuple(_grouped(topologies, found))
 
 
-def _updated(workload: Workload, spec: PodSet) -> PodSpec:
-    """Return the pods of a podset with what ready admission checks add to them (§4.1)."""
+def _updated(workload: Workload, spec: PodSet) -> PodSpec | None:
+    """Return the pods of a podset with what ready admission checks add to them (§4.1).
+
+    ``None`` if a check selects another value of a label than the pods, or a check before it.
+    """
     pod = spec.template.spec
     checks = (check for check in workload.status.admission_checks if check.state == "Ready")
     for update in (one for check in checks for one in check.updates if one.name == spec.name):
         selector = {**pod.node_selector, **update.node_selector}
+        if not pod.node_selector.items() <= selector.items():
+            return None
         tolerations = (*pod.tolerations, *update.tolerations)
         pod = pod.model_copy(update={"node_selector": selector, "tolerations": tolerations})
     return pod
@@ -154,9 +165,8 @@ def _grouped(topologies: Topologies, found: Sequence[Pods]) -> Iterator[Group]:
             workers, leader = some[0], some[1] if len(some) > 1 else None
             if leader is not None and leader.count > workers.count:
                 workers, leader = leader, workers
-            # An affinity that cannot be evaluated fails the group, whatever the leaves are (§4.1).
-            valid = workers.pod.has_valid_affinity
-            aim = aim_of(workers.request, tree) if tree is not None and valid else None
+            # Workers that are not valid fail the group, whatever the leaves are (§4.1).
+            aim = aim_of(workers.request, tree) if tree is not None and workers.valid else None
             yield Group(workers, leader, aim)
 
 
@@ -164,7 +174,8 @@ def aim_of(request: TopologyRequest | None, tree: FlavorTree) -> Aim | None:
     """Return a topology request in the terms of a tree; ``None`` if it means nothing there."""
     constraints: Sequence[SliceConstraint] = request.constraints if request else ()
     if request and not constraints and request.slice_required is not None:
-        size = 1 if request.slice_size is None else request.slice_size
+        # Without a size Kueue takes 0, which fits nowhere.
+        size = request.slice_size or 0
         constraints = (SliceConstraint(topology=request.slice_required, size=size),)
     size = constraints[0].size if constraints else 1
     key, required, spread = _level(request, constraints, tree)
@@ -190,9 +201,9 @@ def _level(
     lowest = tree.levels[-1] if tree.levels else None
     if request is None or not request.is_explicit:
         return lowest, False, True
-    if request.required is not None:
-        return request.required, True, False
     spread = bool(request.unconstrained)
+    if request.required is not None:
+        return request.required, True, spread
     if request.preferred is not None:
         return request.preferred, False, spread
     if constraints:

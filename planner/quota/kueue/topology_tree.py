@@ -142,8 +142,9 @@ def _asked_by(pod: Pod) -> Units:
 def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> FlavorTree:
     """Lay out the nodes of a flavor by the levels of its topology.
 
-    A node counts if it has the labels of the flavor, and a label for every level. Nodes of one
-    leaf are added up, such as all nodes of a rack where racks are the lowest level.
+    A node counts if it has the labels of the flavor, and a label for every level; to Kueue a label
+    that is not there is as good as one without text. Nodes of one leaf are added up, such as all
+    nodes of a rack where racks are the lowest level.
     """
     levels = topology.levels
     wanted = flavor.spec.node_labels.items()
@@ -152,7 +153,7 @@ def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> F
     members: dict[str, list[int]] = {}
     for position, node in enumerate(machines.nodes):
         labels = node.metadata.labels
-        if any(labels.get(key) != value for key, value in wanted):
+        if any(labels.get(key, "") != value for key, value in wanted):
             continue
         if any(key not in labels for key in levels):
             continue

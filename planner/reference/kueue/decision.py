@@ -144,7 +144,7 @@ def with_places(decision: Decision, placing: Placing | None) -> Decision:
     """Return a decision to preempt with the places of the pods once its targets are removed."""
     if placing is None or decision.assignment.mode != "Preempt":
         return decision
-    targets = [target.workload for target in decision.search.targets]
+    targets = [target.workload for target in decision.targets]
     placements = placing.final(decision.assignment, targets)
     return replace(decision, assigned=replace(decision.assigned, placements=placements))
 

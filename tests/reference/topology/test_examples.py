@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from planner.errors import UnsupportedError
+from planner.quota.kueue.slices import REPLACEMENT_FOR
 from planner.reference.kueue.chance import ANY_PODSET
 from planner.state.kueue_topology import HOST
 from tests.cluster import FLAVOR, KUEUE, NOW, Object, configuration, queue, running
@@ -133,10 +134,15 @@ def test_best_fit(asked: Object) -> None:
     assert (found.assignment.mode, placed(found)) == ("Fit", {"d": 3})
 
 
-def test_unconstrained_pods_go_to_the_emptiest_handed_first() -> None:
-    """Trap 10: no single node is enough, so those with the least room are filled up first."""
+@pytest.mark.parametrize("asked", [ANYWHERE, {**ONE_RACK, **ANYWHERE}])
+def test_unconstrained_pods_go_to_the_emptiest_handed_first(asked: Object) -> None:
+    """Trap 10: no single node is enough, so those with the least room are filled up first.
+
+    So they are in a rack that is required beside it (§3.2): kueue ff69552e
+    tas_flavor_snapshot.go ``isUnconstrained``.
+    """
     nodes = [*node("a", "r", gpu=1), *node("b", "r", gpu=3), *node("c", "r", gpu=2)]
-    asks = waits(pods("main", 4, {"gpu": 1}, ANYWHERE))
+    asks = waits(pods("main", 4, {"gpu": 1}, asked))
     assert placed(decided([*TREE, *nodes, *room()], asks)) == {"a": 1, "b": 1, "c": 2}
     mixed = configuration(featureGates={"TASProfileMixed": False})
     assert placed(decided([*TREE, *nodes, *room(), *mixed], asks)) == {"a": 1, "b": 3}
@@ -157,6 +163,26 @@ def test_a_remainder_of_slices_is_not_placed() -> None:
     assert (found.assignment.mode, placed(found)) == ("Fit", {"a": 2, "b": 2})
     found = decided([*TREE, *nodes, *room()], waits(pods("main", 1, {"gpu": 1}, slices)))
     assert (found.assignment.mode, placed(found)) == ("Fit", {})
+
+
+def test_slices_without_a_size_have_no_place() -> None:
+    """§5.1: kueue ff69552e pkg/util/tas/tas.go takes a size that is not there for 0."""
+    slices = {**ANYWHERE, "podSetSliceRequiredTopology": HOST}
+    cluster = [*TREE, *node("a", "r", gpu=4), *room()]
+    found = decided(cluster, waits(pods("main", 2, {"gpu": 1}, slices)))
+    assert found.assignment.mode == "NoFit"
+    found = decided(cluster, waits(pods("main", 2, {"gpu": 1}, {**slices, "podSetSliceSize": 1})))
+    assert found.assignment.mode == "Fit"
+
+
+def test_a_list_of_layers_wins_over_the_single_one_beside_it() -> None:
+    """§1: also where the single one names a level that is not there (§3.1)."""
+    layers = [{"topology": HOST, "size": 2}]
+    single = {"podSetSliceRequiredTopology": "no.such/level", "podSetSliceSize": 3}
+    both = {**ONE_RACK, **single, "podsetSliceRequiredTopologyConstraints": layers}
+    nodes = [*node("a", "r", gpu=3), *node("b", "r", gpu=2)]
+    found = decided([*TREE, *nodes, *room()], waits(pods("main", 4, {"gpu": 1}, both)))
+    assert (found.assignment.mode, placed(found)) == ("Fit", {"a": 2, "b": 2})
 
 
 def test_the_leader_stands_where_the_workers_do() -> None:
@@ -215,6 +241,34 @@ def test_nodes_that_do_not_count(there: list[Object]) -> None:
     asks = waits(pods("main", 1, {"gpu": 1}, ANYWHERE))
     found = decided([*TREE, *there, *room()], asks)
     assert found.assignment.mode == "NoFit"
+
+
+@pytest.mark.parametrize(
+    ("labels", "mode"), [({}, "Fit"), ({"pool": ""}, "Fit"), ({"pool": "x"}, "NoFit")]
+)
+def test_a_label_that_is_not_there_is_as_good_as_one_without_text(
+    labels: dict[str, str], mode: str
+) -> None:
+    """§2.1: a flavor whose nodeLabels have no text, such as those of node roles."""
+    nodes = node("a", "r", labels=labels, gpu=4)
+    cluster = [*topology(), *flavor(nodeLabels={"pool": ""}), *nodes, *room()]
+    found = decided(cluster, waits(pods("main", 1, {"gpu": 1}, ANYWHERE)))
+    assert found.assignment.mode == mode
+
+
+@pytest.mark.parametrize(("zones", "mode"), [(["a", "a"], "Fit"), (["a", "b"], "NoFit")])
+def test_checks_that_contradict_each_other_leave_no_place(zones: list[str], mode: str) -> None:
+    """§4.1: whatever the leaves are; a selector alone does not count where they are racks."""
+    (workload,) = waits(pods("main", 1, {"gpu": 1}, ANYWHERE))
+    updates = [[{"name": "main", "nodeSelector": {"zone": zone}}] for zone in zones]
+    workload["status"] = {
+        "admissionChecks": [
+            {"name": f"c{number}", "state": "Ready", "podSetUpdates": update}
+            for number, update in enumerate(updates)
+        ]
+    }
+    cluster = [*topology(RACK), *flavor(), *node("a", "r", gpu=4), *room()]
+    assert decided(cluster, [workload]).assignment.mode == mode
 
 
 def test_where_racks_are_the_lowest_level_nodes_are_summed_up() -> None:
@@ -309,6 +363,105 @@ def test_balanced_placement_spreads_evenly() -> None:
     assert placed(decided([*TREE, *nodes, *room()], asks)) == {"a": 4, "b": 2}
     on = configuration(featureGates={"TASBalancedPlacement": True})
     assert placed(decided([*TREE, *nodes, *room(), *on], asks)) == {"a": 3, "b": 3}
+
+
+def test_balanced_placement_forgets_inner_layers() -> None:
+    """§10.1: of rack x three nodes hold 3, 3 and 2 pods, in pairs 6, one slice of 4.
+
+    Counted without pairs they are 8, two slices: Kueue gives rack x all 8 pods, finds no pairs for
+    them on its nodes, and places none (kueue ff69552e tas_balanced_placement.go
+    ``pruneDomainsBelowThreshold``, tas_flavor_snapshot.go ``updateCountsToMinimumGeneric``).
+    """
+    on = configuration(featureGates={"TASBalancedPlacement": True})
+    layers = [{"topology": RACK, "size": 4}, {"topology": HOST, "size": 2}]
+    asked = {"preferred": "block", "podsetSliceRequiredTopologyConstraints": layers}
+    several = {"x1": 3, "x2": 3, "x3": 2, "y": 4}
+    nodes = [
+        one
+        for name, gpu in several.items()
+        for one in node(name, name[0], labels={"block": "b"}, gpu=gpu)
+    ]
+    cluster = [*topology("block", RACK, HOST), *flavor(), *nodes, *room()]
+    asks = waits(pods("main", 8, {"gpu": 1}, asked))
+    assert placed(decided(cluster, asks)) == {"x1": 2, "x3": 2, "y": 4}  # x3 takes the fewest
+    found = decided([*cluster, *on], asks)
+    assert (found.assignment.mode, placed(found)) == ("Fit", {})
+
+
+def preferring(count: int, asked: Object, *, values: Sequence[str] = ("ssd",)) -> list[Object]:
+    """Return a workload of one GPU a pod that prefers some disks, and the gate for that."""
+    pod_set = pods("main", count, {"gpu": 1}, asked)
+    row = {"key": "disk", "operator": "In", "values": list(values)}
+    preferred = [{"weight": 1, "preference": {"matchExpressions": [row]}}]
+    pod_set["template"]["spec"]["affinity"] = {
+        "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}
+    }
+    return waits(pod_set)
+
+
+PREFERS = {"TASRespectNodeAffinityPreferred": True}
+SSD = {"disk": "ssd"}
+
+
+def test_balanced_placement_serves_preferred_nodes_first() -> None:
+    """§10.1: 2 pods on each of a and c, the least that is enough; the fifth goes to c."""
+    nodes = [*node("a", "r", gpu=4), *node("b", "r", gpu=4), *node("c", "r", gpu=3, labels=SSD)]
+    cluster = [*TREE, *nodes, *room(), *preferring(5, {"preferred": RACK})]
+    gates = {"TASBalancedPlacement": True}
+    assert placed(decided(cluster, configuration(featureGates=gates))) == {"a": 3, "c": 2}
+    found = decided(cluster, configuration(featureGates=gates | PREFERS))
+    assert placed(found) == {"a": 2, "c": 3}
+
+
+def test_a_preferred_node_that_does_not_qualify_is_no_preference_for_its_rack() -> None:
+    """§10: nodes that are left out have no score: kueue ff69552e ``FindFeasibleNodes``."""
+    apart = node("c", "rb", gpu=2, labels=SSD, taints=[TAINT])
+    nodes = [*node("a", "ra", gpu=2), *node("b", "rb", gpu=2), *apart]
+    found = decided(
+        [*TREE, *nodes, *room(), *preferring(2, ONE_RACK)], configuration(featureGates=PREFERS)
+    )
+    assert placed(found) == {"a": 2}
+
+
+@pytest.mark.parametrize(("cached", "node_name"), [(True, "a"), (False, "b")])
+def test_preferences_are_forgotten_with_the_cache_only(cached: bool, node_name: str) -> None:  # noqa: FBT001 - a gate
+    """§10: the place once the victim is gone is a later evaluation of the same podset."""
+    nodes = [*node("a", "r", gpu=2), *node("b", "r", gpu=2, labels=SSD), *node("c", "r", gpu=4)]
+    gates = configuration(featureGates=PREFERS | {"TASCacheNodeMatchResults": cached})
+    found = decided(
+        [*TREE, *nodes, *room(5), *runs("v", {"gpu": 1}, {"c": 4}), *gates],
+        preferring(2, ONE_HOST),
+    )
+    assert (victims(found), placed(found)) == (["v"], {node_name: 2})
+
+
+@pytest.mark.parametrize(("on", "mode"), [(True, "NoFit"), (False, "Fit")])
+def test_a_preference_that_cannot_be_evaluated_has_no_place(on: bool, mode: str) -> None:  # noqa: FBT001 - a gate
+    """§10: as with a required affinity, but only where preferences count."""
+    gates = configuration(featureGates={"TASRespectNodeAffinityPreferred": on})
+    cluster = [*TREE, *node("a", "r", gpu=2), *room(), *gates]
+    assert decided(cluster, preferring(1, ONE_HOST, values=())).assignment.mode == mode
+
+
+def test_a_podset_keeps_its_place_where_a_later_one_finds_none() -> None:
+    """§6.1: with the gate off places decide nothing, and each podset's is shown by itself."""
+    off = configuration(featureGates={"TopologyAwareScheduling": False})
+    cluster = [*TREE, *node("a", "r", gpu=2), *room(4), *runs("v", {"gpu": 1}, {"a": 2}), *off]
+    asks = waits(pods("one", 1, {"gpu": 1}, ONE_HOST), pods("two", 2, {"gpu": 1}, ONE_HOST))
+    found = decided(cluster, asks)
+    assert (victims(found), placed(found, "one"), placed(found, "two")) == (["v"], {"a": 1}, None)
+
+
+def test_the_slice_that_is_replaced_makes_room_once_the_victims_are_gone() -> None:
+    """§6.1: it is among the targets; the search itself does not remove it, so that v must go."""
+    (workload,) = waits(pods("main", 3, {"gpu": 1}, ONE_HOST))
+    workload["metadata"]["annotations"] = {REPLACEMENT_FOR: "ns/old"}
+    found = decided(
+        [*TREE, *node("a", "r", gpu=3), *node("c", "r", gpu=4), *room(7), workload],
+        runs("old", {"gpu": 1}, {"a": 2}, priority=5),
+        runs("v", {"gpu": 1}, {"c": 4}),
+    )
+    assert (victims(found), placed(found)) == (["old", "v"], {"a": 3})
 
 
 def test_workloads_without_an_assignment_take_no_node() -> None:

@@ -32,7 +32,7 @@ class Ask(Struct, frozen=True):
 
     ``own`` is what one pod asks for in Kueue's units, ``amounts`` adds its one of ``pods``.
     ``request`` is absent where placement is implied. ``workload`` is the key of the workload,
-    ``uid`` its UID.
+    ``uid`` its UID. ``clash`` says which update by an admission check contradicts the pods.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Ask(Struct, frozen=True):
     request: TopologyRequest | None = None
     workload: str = ""
     uid: str = ""
+    clash: str = ""
 
     @property
     def amounts(self) -> Mapping[str, int]:
@@ -60,10 +61,12 @@ class Aim(NamedTuple):
 
     ``level`` is R of §5.1, ``slice_level`` S; ``layers`` has for levels below S the size of which
     a domain's pods are a multiple; ``constraints`` are the layers as written, the outer one first.
+    ``spread`` says that domains with the least room come first, where the gates permit (§5.3).
     """
 
     level: int
     manner: Manner
+    spread: bool
     slice_level: int
     size: int
     layers: Mapping[int, int]
@@ -84,8 +87,8 @@ def constraints_of(request: TopologyRequest | None) -> Sequence[SliceConstraint]
         return request.constraints
     if request.slice_required is None:
         return ()
-    size = 1 if request.slice_size is None else request.slice_size
-    return (SliceConstraint(topology=request.slice_required, size=size),)
+    # Without a size Kueue takes 0, which fits nowhere (§5.1).
+    return (SliceConstraint(topology=request.slice_required, size=request.slice_size or 0),)
 
 
 def level_of(request: TopologyRequest | None, levels: Sequence[str]) -> tuple[str | None, Manner]:
@@ -96,7 +99,7 @@ def level_of(request: TopologyRequest | None, levels: Sequence[str]) -> tuple[st
     lowest = levels[-1] if levels else None
     if request is None or not request.is_explicit:
         return lowest, Manner.UNCONSTRAINED
-    # A required level wins over "unconstrained" beside it, which wins over a preferred one.
+    # A required level stays required with "unconstrained" beside it; a preferred one does not.
     if request.required is not None:
         return request.required, Manner.REQUIRED
     manner = Manner.UNCONSTRAINED if request.unconstrained else Manner.PREFERRED
@@ -111,17 +114,15 @@ def level_of(request: TopologyRequest | None, levels: Sequence[str]) -> tuple[st
 def has_levels(request: TopologyRequest, levels: Sequence[str]) -> bool:
     """Say whether all levels that a podset names are levels of a topology (§3.1)."""
     key, _ = level_of(request, levels)
-    named = [key, *(one.topology for one in constraints_of(request))]
-    named += [] if request.slice_required is None else [request.slice_required]
-    return all(one in levels for one in named)
+    return all(one in levels for one in (key, *(one.topology for one in constraints_of(request))))
 
 
 def aim_of(ask: Ask, tree: FlavorTree) -> Aim | Misfit:
     """Return a request in the terms of a tree, or why it has no meaning there (§5.1)."""
     constraints = constraints_of(ask.request)
     size = constraints[0].size if constraints else 1
-    if size <= 0:
-        return Misfit("slice size must be positive")
+    if ask.clash or size <= 0:
+        return Misfit(ask.clash or "slice size must be positive")
     key, manner = level_of(ask.request, tree.levels)
     level = None if key is None else tree.level(key)
     if level is None:
@@ -139,7 +140,8 @@ def aim_of(ask: Ask, tree: FlavorTree) -> Aim | Misfit:
         layers = Misfit("invalid affinity node selectors")
     if isinstance(layers, Misfit):
         return layers
-    return Aim(level, manner, slice_level, size, layers, constraints)
+    spread = manner is Manner.UNCONSTRAINED or bool(ask.request and ask.request.unconstrained)
+    return Aim(level, manner, spread, slice_level, size, layers, constraints)
 
 
 def _layers(
@@ -162,8 +164,11 @@ def _layers(
     return layers
 
 
-def pod_of(workload: Workload, name: str, pod: PodSpec) -> PodSpec:
-    """Return the pods of a podset with what ready admission checks add to them (§4.1)."""
+def pod_of(workload: Workload, name: str, pod: PodSpec) -> tuple[PodSpec, str]:
+    """Return the pods of a podset with what ready admission checks add to them (§4.1).
+
+    The text says what contradicts what is there already; it is empty where nothing does.
+    """
     updates = [
         update
         for check in workload.status.admission_checks
@@ -172,10 +177,12 @@ def pod_of(workload: Workload, name: str, pod: PodSpec) -> PodSpec:
         if update.name == name
     ]
     if not updates:
-        return pod
+        return pod, ""
     selector = dict(pod.node_selector)
     tolerations = pod.tolerations
     for update in updates:
-        selector |= update.node_selector
+        for key, value in update.node_selector.items():
+            if selector.setdefault(key, value) != value:
+                return pod, f"invalid podSetUpdate for PodSet {name}: another value of {key}"
         tolerations += update.tolerations
-    return pod.model_copy(update={"node_selector": selector, "tolerations": tolerations})
+    return pod.model_copy(update={"node_selector": selector, "tolerations": tolerations}), ""

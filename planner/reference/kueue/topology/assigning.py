@@ -183,15 +183,17 @@ class Placing:
         from planner.reference.kueue.topology.ask import Ask, pod_of  # noqa: PLC0415 - as above
 
         workload, pod = self._preemptor.workload, spec.template.spec
+        updated, clash = pod_of(workload, spec.name, pod)
         return Ask(
             name=spec.name,
             count=count,
             flavor=flavor,
             own=self._topologies.per_pod(pod, workload.metadata.namespace),
-            pod=pod_of(workload, spec.name, pod),
+            pod=updated,
             request=spec.topology_request,
             workload=workload.key,
             uid=workload.metadata.uid,
+            clash=clash,
         )
 
     def test(self, assignment: Assignment) -> PlaceTest | None:
@@ -211,7 +213,10 @@ class Placing:
         return test is not None and not self.placer.find(test.asks, empty=True).fits
 
     def final(self, assignment: Assignment, targets: Iterable[Admitted]) -> Mapping[str, Placement]:
-        """Return the places of the podsets once the targets, if any, are removed (§6.1)."""
+        """Return the places of the podsets once the targets, if any, are removed (§6.1).
+
+        Where not all have one, those that have keep it.
+        """
         test = self._test(assignment)
         if test is None:
             return {}
@@ -222,7 +227,7 @@ class Placing:
         found = self.placer.find(test.asks, empty=not gone)
         for workload in gone:
             test.put_back(workload)
-        return found.placements if found.fits else {}
+        return found.placements
 
     def moved_by(self, workload: Admitted) -> list[Taken]:
         """Return the places that a workload gives back when it is removed."""

@@ -86,6 +86,7 @@ class Placer:
         self._manners = Manners(gate("TASProfileMixed"), gate("TASBalancedPlacement"))
         self._shares_nodes = gate(OVERLAPPING)
         self._scores = gate("TASRespectNodeAffinityPreferred")
+        self._forgets_scores = gate("TASCacheNodeMatchResults")
         self._standings: dict[tuple[object, ...], _Standing] = {}
         self._qualifications: dict[tuple[str, int], tuple[Ask, Qualification]] = {}
 
@@ -163,7 +164,8 @@ class Placer:
             return standing
         # The scores of the leaves; for a workload with a UID they count only once (§10).
         scores, key = None, (workers.uid, workers.name, tree.flavor)
-        if self._scores and not (workers.uid and key in self.occupancy.scored):
+        forgotten = self._forgets_scores and workers.uid and key in self.occupancy.scored
+        if self._scores and not forgotten:
             self.occupancy.scored.add(key)
             scores = self._qualification(tree, workers).scores()
         aim = standing.aim
@@ -193,6 +195,8 @@ class Placer:
         log = self.occupancy.log[tree.flavor]
         if known is None:
             aim = aim_of(workers, tree)
+            if self._scores and not workers.pod.has_valid_preferences:
+                aim = Misfit("invalid preferred node affinity terms")
             if isinstance(aim, Misfit):
                 return aim
             rows = tree.free if empty else self.occupancy.left[tree.flavor]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log2
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -55,14 +55,14 @@ def place(  # noqa: PLR0913, PLR0917 - what a placement depends on
 
     ``Short`` is returned where there is not enough room, ``Misfit`` where there is no domain.
     """
-    best_fit = not (manners.mixed and aim.manner is Manner.UNCONSTRAINED)
+    best_fit = not (manners.mixed and aim.spread)
     orders = Orders(best_fit, scores is not None)
     placement = _Placement(tree, aim, workers.count, int(leader is not None), orders)
     by_level = domains_of(tree, counts, aim, scores, leader=leader is not None)
     if not by_level[aim.level]:
         return Misfit(f"no topology domains at level: {tree.levels[aim.level]}")
     if manners.balanced and aim.manner is Manner.PREFERRED:
-        start = Balance(aim, placement.need, placement.leader).choose(by_level)
+        start = Balance(aim, placement.need, placement.leader, orders).choose(by_level)
         if start is not None:
             return placement.spread(start, chosen_by_balance=True)
     found = placement.fitting(by_level, aim.level)
@@ -225,9 +225,6 @@ def leader_first(
     return ds
 
 
-_BALANCED: Final = Orders(best_fit=True)
-
-
 class _Greedy(NamedTuple):
     """How many domains a greedy choice uses, and the last one taken for the leader, and without."""
 
@@ -250,6 +247,7 @@ class Balance(Struct, frozen=True):
     aim: Aim
     need: int
     leader: int
+    orders: Orders
 
     def choose(self, by_level: Sequence[Sequence[Domain]]) -> list[Domain] | None:
         """Choose among the sets of domains, one set for each parent of the level.
@@ -326,18 +324,23 @@ class Balance(Struct, frozen=True):
             for child in domain.children:
                 self._trim(child, least)
         for domain in fresh:
-            if domain.children:
-                # Without the inner layers of slices, as in Kueue.
-                sum_up(domain, self.aim, 1, leader=bool(self.leader))
+            self._sum_up_again(domain)
             self._trim(domain, least)
         return fresh, self._greedy(fresh)
+
+    def _sum_up_again(self, domain: Domain) -> None:
+        """Add up from the leaves, without the inner layers of slices, as in Kueue."""
+        for child in domain.children:
+            self._sum_up_again(child)
+        if domain.children:
+            sum_up(domain, self.aim, 1, leader=bool(self.leader))
 
     def _greedy(self, some: Sequence[Domain]) -> _Greedy | None:
         """Take domains, the largest first, until slices and leader fit; ``None`` if they do not."""
         leader, rest = self.leader, self.need
         number = position = 0
         last_leader = last = None
-        ds = _BALANCED.with_leader(some) if leader else list(some)
+        ds = self.orders.with_leader(some) if leader else list(some)
         while leader > 0 and position < len(ds) and ds[position].lead > 0:
             domain = ds[position]
             last_leader = domain
@@ -347,7 +350,7 @@ class Balance(Struct, frozen=True):
             position += 1
         if leader > 0:
             return None
-        for domain in _BALANCED.plain(ds[position:]):
+        for domain in self.orders.plain(ds[position:]):
             if rest <= 0 or domain.slices == 0:
                 break
             last = domain
@@ -395,7 +398,7 @@ class Balance(Struct, frozen=True):
     def _shared_out(self, found: Sequence[Domain], least: int) -> list[Domain] | None:
         """Give each domain ``least`` slices, and the rest to the first domains that take it."""
         extra = self.need - len(found) * least
-        out = _BALANCED.with_leader(found)
+        out = self.orders.with_leader(found)
         for position, domain in enumerate(out):
             domain.lead = int(bool(self.leader) and position == 0)
             if domain.lead:

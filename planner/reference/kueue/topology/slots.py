@@ -151,13 +151,20 @@ class Qualification:
         return "" if meeting else "affinity"
 
     def scores(self) -> list[int] | None:
-        """Return the scores of the leaves by the pod's preferences; ``None`` if it has none."""
+        """Return the scores of the leaves by the pod's preferences; ``None`` if it has none.
+
+        A leaf that does not qualify has none, and adds none to the domains above it.
+        """
         affinity = self._pod.affinity.node_affinity if self._pod.affinity else None
         if affinity is None or not affinity.preferred or not self._tree.ends_in_host:
             return None
         return [
-            sum(one.weight for one in affinity.preferred if meets_term(one.preference, node))
-            for node in self._tree.nodes
+            sum(
+                one.weight
+                for one in affinity.preferred
+                if fits and meets_term(one.preference, node)
+            )
+            for node, fits in zip(self._tree.nodes, self.leaves, strict=True)
         ]
 
 
