@@ -283,7 +283,7 @@ DeferRayServiceFinalizationForRedisCleanup        .   .   +b7 +b3 +b  +b
 DisableWaitForPodsReady                           .   .   .   .   -a  -a
 DynamicResourceAllocation                         -a  -a  -a  -dL .   .
 ElasticJobsViaWorkloadSlices*                     -a  -a  -a  +b  +b  +b
-ElasticJobsViaWorkloadSlicesWithTAS               .   .   -a  -a  -a  -a
+ElasticJobsViaWorkloadSlicesWithTAS*              .   .   -a  -a  -a  -a
 FailureRecoveryPolicy                             -a  -a  -a  -a  -a  -a
 FairSharingPreemptWithinNominal*                  +b6 +b3 +b  +b  +b  +b
 FairSharingPrioritizeNonBorrowing*                +b5 +b2 +b  +b  +b  +b
@@ -332,7 +332,7 @@ RecomputeAssignmentUponPreemptionTargetsOverlap*  .   .   .   -a5 -a1 +b
 RejectUpdatesToCQWithInvalidOnFlavors             .   -a6 -a1 -a  -a  -a
 RemoveFinalizersWithStrictPatch                   +b4 +b1 +b  +b  +b  +b
 SanitizePodSets                                   +b  +b  +gL +gL .   .
-SchedulerLibraryIntegration                       .   .   .   .   -a  -a
+SchedulerLibraryIntegration*                      .   .   .   .   -a  -a
 SchedulerLongRequeueInterval                      -a6 -a3 -a  -a  -a  .
 SchedulerTimestampPreemptionBuffer*               -a6 -a3 -a  -a  -a  .
 SchedulingEquivalenceHashing*                     +b6,-b7 +b3,-b4 -b  +b  +b  +b

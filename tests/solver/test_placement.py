@@ -107,6 +107,28 @@ def test_what_is_missing_is_said() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "elastic", "covered"),
+    [
+        ("SchedulerLibraryIntegration", False, False),
+        ("ElasticJobsViaWorkloadSlicesWithTAS", True, False),
+        ("ElasticJobsViaWorkloadSlicesWithTAS", False, True),
+    ],
+)
+def test_gates_by_which_kueue_places_pods_otherwise_are_named(
+    name: str, *, elastic: bool, covered: bool
+) -> None:
+    """docs/semantics/kueue-topology.md §10: what they do is not written there."""
+    waiting = asks(2)
+    waiting[0]["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": str(elastic).lower()}
+    gates = configuration(featureGates={name: True})
+    plan = planner.solve(state_of(TREE, RUNNING, room(), waiting, gates), PENDING)
+    said = (
+        f"what Kueue itself does with pods placed on nodes was not replayed: the gate {name} is on"
+    )
+    assert (not plan.coverage, said not in plan.notes) == (covered, covered)
+
+
+@pytest.mark.parametrize(
     "parts",
     [
         [*TREE, *room(), *asks(1), *configuration(featureGates={"TopologyAwareScheduling": False})],

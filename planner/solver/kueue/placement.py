@@ -15,11 +15,15 @@ from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.topology import Topologies
 from planner.quota.kueue.tree import FlavorResource
 from planner.scheduler import Placement
-from planner.state.kueue import ClusterQueue, State
+from planner.state.kueue import ClusterQueue, State, Workload
 from planner.state.kueue_release import NEWEST
 
 LEFT_OUT: Final = ("TASBalancedPlacement", "TASRespectNodeAffinityPreferred")
 """Gates by which the places of several podsets are not known to the verifier (§10)."""
+
+_BY_A_LIBRARY: Final = "SchedulerLibraryIntegration"
+_BY_SLICES: Final = "ElasticJobsViaWorkloadSlicesWithTAS"
+_ELASTIC: Final = "kueue.x-k8s.io/elastic-job"
 
 
 def snapshot_for(
@@ -79,7 +83,8 @@ def concerns(snapshot: Snapshot, preemptor: Preemptor) -> bool:
 
 def unknown(state: State, snapshot: Snapshot, preemptor: Preemptor) -> str:
     """Say why placement is left out for a workload; empty where it is not (§9, §10)."""
-    why = not_replayed(state, snapshot.topologies, snapshot.queues[preemptor.queue])
+    topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
+    why = not_replayed(state, topologies, queue, preemptor.workload)
     if why:
         return why
     if preemptor.workload.status.unhealthy_nodes:
@@ -94,12 +99,21 @@ def unknown(state: State, snapshot: Snapshot, preemptor: Preemptor) -> str:
     return ""
 
 
-def not_replayed(state: State, topologies: Topologies, queue: ClusterQueue) -> str:
-    """Say why not even Kueue's own decisions with placement are known; empty where they are."""
+def not_replayed(
+    state: State, topologies: Topologies, queue: ClusterQueue, workload: Workload | None = None
+) -> str:
+    """Say why not even Kueue's own decisions with placement are known; empty where they are.
+
+    They are those for one workload, or else for any workload that the queue may get.
+    """
+    elastic = workload is None or workload.metadata.annotations.get(_ELASTIC) == "true"
     if state.release is not NEWEST:
         return f"it is known of the newest rules only, not of Kueue {state.release.name}"
     if not state.nodes:
         return "the state has no nodes"
+    for name in (_BY_A_LIBRARY, *([_BY_SLICES] if elastic else [])):
+        if state.configuration.gate(name):
+            return f"the gate {name} is on"
     missing = topologies.missing(queue)
     if missing:
         return f"the state has no Topology {missing[0]}"

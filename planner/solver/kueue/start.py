@@ -259,7 +259,7 @@ def with_placement(planning: Planning) -> Iterator[str]:
     placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
     if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
         return
-    why = not_replayed(state, topologies, queue)
+    why = not_replayed(state, topologies, queue, preemptor.workload)
     if why:
         yield f"what Kueue itself does with pods placed on nodes was not replayed: {why}"
         return

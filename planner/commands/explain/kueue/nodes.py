@@ -58,7 +58,7 @@ def on_nodes(planning: Planning, deadline: Deadline) -> OnNodes | None:
     if state.release is not NEWEST:
         text = f"what Kueue {state.release.name} does with topologies is not known"
         return OnNodes(unknown=text)
-    if why := not_replayed(state, topologies, queue):
+    if why := not_replayed(state, topologies, queue, preemptor.workload):
         return OnNodes(unknown=why)
     try:
         decision = decide(snapshot, preemptor, planning.fixed)
