@@ -346,11 +346,12 @@ def test_with_the_gate_off_nodes_decide_nothing() -> None:
     assert decided(cluster, asks, off).assignment.mode == "Fit"
 
 
-def test_balanced_placement_of_no_slice_crashes_kueue() -> None:
-    """§10.1."""
+@pytest.mark.parametrize("nodes", [node("a", "r", gpu=4), []])
+def test_balanced_placement_of_no_slice_crashes_kueue(nodes: list[Object]) -> None:
+    """§10.1: it divides by the number of domains that it uses, which is 0 without a node, too."""
     on = configuration(featureGates={"TASBalancedPlacement": True})
     slices = {"preferred": RACK, "podSetSliceRequiredTopology": HOST, "podSetSliceSize": 2}
-    cluster = [*TREE, *node("a", "r", gpu=4), *room(), *on]
+    cluster = [*TREE, *nodes, *room(), *on]
     asks = waits(pods("main", 1, {"gpu": 1}, slices))
     with pytest.raises(UnsupportedError, match="Kueue crashes here: podset main"):
         decided(cluster, asks)

@@ -59,12 +59,12 @@ def place(  # noqa: PLR0913, PLR0917 - what a placement depends on
     orders = Orders(best_fit, scores is not None)
     placement = _Placement(tree, aim, workers.count, int(leader is not None), orders)
     by_level = domains_of(tree, counts, aim, scores, leader=leader is not None)
-    if not by_level[aim.level]:
-        return Misfit(f"no topology domains at level: {tree.levels[aim.level]}")
     if manners.balanced and aim.manner is Manner.PREFERRED:
         start = Balance(aim, placement.need, placement.leader, orders).choose(by_level)
         if start is not None:
             return placement.spread(start, chosen_by_balance=True)
+    if not by_level[aim.level]:
+        return Misfit(f"no topology domains at level: {tree.levels[aim.level]}")
     found = placement.fitting(by_level, aim.level)
     return found if isinstance(found, Short) else placement.spread(found)
 
