@@ -14,7 +14,7 @@ import planner
 from planner.commands.serve.app import Refused
 from planner.errors import LONGEST_LINE, InputError, InternalError, PlannerError
 from planner.reader.kueue_release import GateRefused
-from planner.reference.kueue.chance import PlacementCrash, ReleaseCrash
+from planner.reference.kueue.chance import ReleaseCrash
 from planner.state.kueue_release import find_release
 from tests.cli.running import cluster, write
 
@@ -79,8 +79,6 @@ def made(kind: type[Exception]) -> Exception:
         return error
     if kind is Refused:
         return Refused(413, HOSTILE)
-    if kind is PlacementCrash:
-        return PlacementCrash("ns/w", HOSTILE)
     if issubclass(kind, InputError):
         return kind("dump.json: items[3]", HOSTILE, "a number", "write one")
     return kind("first\nsecond")

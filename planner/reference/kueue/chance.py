@@ -81,12 +81,4 @@ class ReleaseCrash(Crash):
 
 
 class PlacementCrash(Crash):
-    """Balanced placement divides by zero where fewer pods than one slice are asked for."""
-
-    def __init__(self, workload: str, pod_set: str) -> None:
-        super().__init__(
-            workload,
-            f"Kueue crashes here: podset {pod_set} has fewer pods than one slice, and balanced "
-            "placement divides by their number of slices",
-            "the gate TASBalancedPlacement off, or a smaller slice",
-        )
+    """The scheduler panics while it places pods on nodes."""

@@ -200,6 +200,15 @@ def test_the_leader_stands_where_the_workers_do() -> None:
     assert set(placed(found, "workers") or {}) == {"b", "c"}
 
 
+def test_a_third_podset_in_a_group_crashes_kueue() -> None:
+    """§4: it gets no place with its group; where the group has none either, nothing crashes."""
+    asked = {**ONE_RACK, "podSetGroupName": "g"}
+    asks = waits(*(pods(name, 1, {"gpu": 1}, asked) for name in ("a", "b", "c")))
+    assert decided([*TREE, *node("n", "r", gpu=1), *room()], asks).assignment.mode == "NoFit"
+    with pytest.raises(UnsupportedError, match="group g has 3 podsets"):
+        decided([*TREE, *node("n", "r", gpu=9), *room()], asks)
+
+
 def test_pods_are_asked_for_though_nobody_says_so() -> None:
     """Trap 1: a node has slots for as many pods as it lists, and none where it lists none."""
     asks = waits(pods("main", 2, {"gpu": 1}, ONE_HOST))

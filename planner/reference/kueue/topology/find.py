@@ -129,6 +129,13 @@ class Placer:
                 found.against |= {ask.name: chosen.text for ask in group}
                 failed.add(flavor)
                 continue
+            if len(group) > 2:  # noqa: PLR2004 - workers and their leader
+                raise PlacementCrash(
+                    workers.workload,
+                    f"Kueue crashes here: group {workers.group} has {len(group)} podsets, and only "
+                    "two of them get a place, the workers and their leader",
+                    "groups of two podsets",
+                )
             in_hosts, leaves = tree.ends_in_host, tree.values[-1]
             for ask in group:
                 some = chosen.leaders if ask is leader else chosen.workers
@@ -176,7 +183,12 @@ class Placer:
         try:
             chosen = place(tree, aim, counts, workers, leader, self._manners, scores)
         except ZeroDivisionError:
-            raise PlacementCrash(workers.workload, workers.name) from None
+            raise PlacementCrash(
+                workers.workload,
+                f"Kueue crashes here: podset {workers.name} has fewer pods than one slice, and "
+                "balanced placement divides by their number of slices",
+                "the gate TASBalancedPlacement off, or a smaller slice",
+            ) from None
         if not isinstance(chosen, Short):
             return chosen
         if not explain:
@@ -254,7 +266,7 @@ def roles_in(group: Sequence[Ask]) -> tuple[Ask, Ask | None]:
     if len(group) == 1:
         return group[0], None
     workers, leader = group[0], group[1]
-    # With equal counts the workers come first in the spec; the API refuses larger groups (§4).
+    # With equal counts the workers come first in the spec (§4).
     return (leader, workers) if leader.count > workers.count else (workers, leader)
 
 
