@@ -17,6 +17,7 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
+from planner.state.record import AUTO
 
 Object = dict[str, Any]
 NOW = "2026-05-01T13:00:00Z"
@@ -177,9 +178,9 @@ def fair_sharing(*strategies: str, within_nominal: bool = True) -> list[Object]:
     )
 
 
-def state_of(*parts: Iterable[Object]) -> State:
-    """Return the state of a few parts, with the default flavor."""
-    return read_kueue_objects(dump_of(*parts), where="test", now=NOW)
+def state_of(*parts: Iterable[Object], release: str = AUTO) -> State:
+    """Return the state of a few parts, with the default flavor, under a release of Kueue."""
+    return read_kueue_objects(dump_of(*parts), where="test", now=NOW, release=release)
 
 
 def dump_of(*parts: Iterable[Object]) -> Object:

@@ -11,6 +11,7 @@ from typing import Any
 
 from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
+from planner.state.record import AUTO
 
 Object = dict[str, Any]
 GPU = "nvidia.com/gpu"
@@ -135,9 +136,9 @@ def listed(*parts: Iterable[Object]) -> Object:
     return {"apiVersion": "v1", "kind": "List", "items": versioned}
 
 
-def state_of(*parts: Iterable[Object]) -> State:
-    """Return the state of a few parts."""
-    return read_kueue_objects(listed(*parts), where="test", now=NOW)
+def state_of(*parts: Iterable[Object], release: str = AUTO) -> State:
+    """Return the state of a few parts, under a release of Kueue."""
+    return read_kueue_objects(listed(*parts), where="test", now=NOW, release=release)
 
 
 def _workload(name: str, holder: str, pod_sets: list[Object], priority: int) -> Object:

@@ -56,6 +56,21 @@ def test_every_switch_is_a_rule() -> None:
         ("takes_one_kind_of_check", "0.15.8", "0.16.0"),
         ("counts_slices_once", "0.15.4", "0.15.5"),
         ("counts_slices_once", "0.16.1", "0.16.2"),
+        ("gates_variants", "0.18.6", "0.19.0"),
+        ("knows_on_hold", "0.17.6", "0.17.7"),
+        ("knows_on_hold", "0.18.2", "0.18.3"),
+        ("past_use_of_no_weight", "0.18.4", "0.18.5"),
+        ("past_use_of_no_weight", "0.19.0", "0.19.1"),
+        ("misses_local_queues", "0.17.7", "0.17.8"),
+        ("misses_local_queues", "0.18.3", "0.18.4"),
+        ("compares_tolerations", "0.15.8", "0.16.0"),
+        ("limits_in_units", "0.16.9", "0.17.0"),
+        ("saturates_requests", "0.18.4", "0.18.5"),
+        ("saturates_requests", "0.19.0", "0.19.1"),
+        ("counts_constrained", "0.18.1", "0.18.2"),
+        ("skips_admin_access", "0.19.2", "0.20.0"),
+        ("sums_extended_apart", "0.18.5", "0.18.6"),
+        ("sums_extended_apart", "0.19.1", "0.19.2"),
         ("replaces_in_own_namespace", "0.16.9", "0.17.8"),
         ("replaces_in_own_namespace", "0.17.7", "0.17.8"),
         ("replaces_in_own_namespace", "0.18.3", "0.18.4"),
@@ -102,9 +117,14 @@ def test_the_newest_rules_have_the_defaults_of_the_configuration() -> None:
 @pytest.mark.parametrize(
     ("release", "gates", "unmet"),
     [
-        ("0.18.4", {"FlavorFungibility": False}, 0),
-        ("0.18.5", {"FlavorFungibility": False}, 1),
-        ("0.18.5", {"FlavorFungibility": False, "FlavorFungibilityPreserveScanProgress": False}, 0),
+        ("0.19.2", {"FlavorFungibility": False}, 0),
+        ("main", {"FlavorFungibility": False}, 1),
+        ("main", {"FlavorFungibility": False, "FlavorFungibilityPreserveScanProgress": False}, 0),
+        ("0.15.8", {"TopologyAwareScheduling": False}, 1),
+        ("0.15.8", {"TopologyAwareScheduling": False, "TASProfileMixed": False}, 0),
+        # TASProfileMixed, and four gates of the replacement of failed nodes.
+        ("0.17.3", {"TopologyAwareScheduling": False}, 1),
+        ("0.17.4", {"TopologyAwareScheduling": False}, 5),
         ("0.18.6", {"KueueDRAIntegration": False}, 0),
         ("0.19.2", {"KueueDRAIntegration": False}, 2),
         ("main", {"KueueDRAIntegration": False, "AllAlpha": True}, 3),
@@ -115,7 +135,7 @@ def test_the_newest_rules_have_the_defaults_of_the_configuration() -> None:
     ],
 )
 def test_gates_that_need_another(release: str, gates: dict[str, bool], unmet: int) -> None:
-    """Written down from docs/semantics/kueue-features.md §9."""
+    """Written down from pkg/config/validation.go ``LoadAndValidateFeatureGates`` of each tag."""
     assert len([*find_release(release).unmet(gates)]) == unmet
 
 
@@ -179,6 +199,36 @@ def test_recorded_usage_is_read_as_the_release_reads_it(release: str, held: int)
     value = dump_of(queue("q", 4), running("x", "q", 2**63), pending("q", 3))
     state = read_objects(value, where="test", now=NOW, release=release)
     assert take_snapshot(state).usage.amount == [[held]]
+
+
+@pytest.mark.parametrize("amount", [str(2**64 - 2), "2"])
+def test_no_optimum_is_given_where_usage_wrapped_around(amount: str) -> None:
+    """Switch 14: 0.18.4 reads 2^64 - 2 as -2, although its sums do not wrap around."""
+    (held,) = running("x", "q", 2)
+    held["status"]["admission"]["podSetAssignments"][0]["resourceUsage"]["gpu"] = amount
+    parts = queue("q", 4, within="LowerPriority"), [held], pending("q", 3, priority=5)
+    state = read_objects(dump_of(*parts), where="test", now=NOW, release="0.18.4")
+    if amount == "2":
+        assert planner.solve(state, PENDING).status == "optimal"
+        return
+    with pytest.raises(planner.PlannerError, match=r"less than nothing, that Kueue 0\.18\.4"):
+        planner.solve(state, PENDING)
+
+
+@pytest.mark.parametrize(
+    ("release", "noted"), [("0.17.7", True), ("0.17.8", False), ("0.18.3", True), ("0.18.4", False)]
+)
+def test_a_missing_local_queue_where_past_use_orders(release: str, *, noted: bool) -> None:
+    """Switch 33: v0.17.7 pkg/cache/scheduler/snapshot.go ``snapshotClusterQueue`` fails."""
+    asked = queue("q", 4, within="LowerPriority")
+    asked[0]["spec"]["admissionScope"] = {"admissionMode": "UsageBasedAdmissionFairSharing"}
+    (held,) = running("x", "q", 2)
+    held["spec"]["queueName"] = "gone"
+    sharing = {"usageHalfLifeTime": "10m", "usageSamplingInterval": "5m"}
+    parts = asked, [held], pending("q", 3, priority=5), configuration(admissionFairSharing=sharing)
+    state = read_objects(dump_of(*parts), where="test", now=NOW, release=release)
+    found = [one for one in planner.solve(state, PENDING).notes if "LocalQueue ns/gone" in one]
+    assert bool(found) == noted
 
 
 def with_nominal(objects: list[Object], amount: str) -> list[Object]:

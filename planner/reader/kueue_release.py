@@ -115,10 +115,14 @@ def settle(
             )
     for gate, reason in release.refusals(gates):
         raise GateRefused(release, gate, reason)
+    unmet: dict[str, list[str]] = {}
+    for gate, needed in release.unmet(gates):
+        unmet.setdefault(needed, []).append(gate)
     notes.extend(
-        f"Kueue {release.name} does not start with {needed} off as long as {gate} is on, which "
-        "needs it: planned by these gates nevertheless"
-        for gate, needed in release.unmet(gates)
+        f"Kueue {release.name} does not start with {needed} off as long as {' and '.join(on)} "
+        f"{'is' if len(on) == 1 else 'are'} on, which {'needs' if len(on) == 1 else 'need'} it: "
+        "planned by these gates nevertheless"
+        for needed, on in unmet.items()
     )
     # Also where the user chose another release: the whole answer depends on whose rules hold.
     for sign in signs:

@@ -1,7 +1,8 @@
 """Which rules a release of Kueue has: the defaults of its feature gates, and its rule switches.
 
 Source: docs/semantics/kueue-releases.md §2 to §4 and docs/semantics/kueue-features.md §9; kueue
-pkg/features/kube_features.go at the tags v0.15.0 to v0.19.2 and at ff69552e.
+pkg/features/kube_features.go and pkg/config/validation.go ``LoadAndValidateFeatureGates`` at the
+tags v0.15.0 to v0.19.2 and at ff69552e.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ saturates                 14   #11156                            - - - 0 0 0
     a quota can be Unlimited, and sums stop at the largest number instead of wrapping around
 saturates_wanted          14   #11137                            - 8 3 0 0 0
     what podsets ask for together stops at the largest number where it is tested
+saturates_requests        14   #14113                            - - - 5 1 0
+    a request or recorded usage of more than the largest number counts as that number
 clamps_reclaimable        27a  #13178                            - - 7 3 0 0
     no more pods are reclaimed than there are, so that nothing is used below 0
 frees_finished            23   #8919                             4 1 0 0 0 0
@@ -82,8 +85,26 @@ transforms_apart          26   #13986                            - - - 5 1 0
     what transformations make of a resource is added to what is asked for of it
 waits_for_replacement     24   #12768                            - - 7 3 0 0
     a workload that waits for replacement pods stands in no queue
+knows_on_hold             24   #12657                            - - 7 3 0 0
+    a workload on hold stands in no queue
+past_use_of_no_weight     32   #13481                            - - - 5 1 0
+    a LocalQueue of weight 0 counts as having used most, also where it has used nothing
+misses_local_queues       33   #13214                            - - 8 4 0 0
+    past use is known without the LocalQueue, where Kueue took no snapshot, and decided nothing
+compares_tolerations      34   k8s.io/component-helpers@v0.35    - 0 0 0 0 0
+    tolerations with the operators Gt and Lt tolerate taints
+limits_in_units           36   #8993                             - - 0 0 0 0
+    requests are held against limits and LimitRanges in Kueue's units, not exactly
+counts_constrained        37   #12471                            - - - 2 0 0
+    claims with constraints or a configuration are counted, not rejected
+skips_admin_access        38   pkg/dra/claims.go                 - - - - - 0
+    claims with admin access cost nothing, instead of being rejected
+sums_extended_apart       39   #14200                            - - - 6 2 0
+    two extended resources that count under one name are added up over all containers
 takes_one_kind_of_check   29   #8451                             - 0 0 0 0 0
     a ClusterQueue with admission checks of MultiKueue and ProvisioningRequest is inactive
+gates_variants            30   #11872                            - - - - 0 0
+    where concurrent admission is on, a closed preemption gate keeps a workload from preempting
 counts_slices_once        31   #9322                             5 2 0 0 0 0
     a slice that replaces another takes what it has more, not all that it asks for
 replaces_in_own_namespace 31   #13071                            - - 8 4 0 0
@@ -118,6 +139,7 @@ class Rules(Struct, frozen=True):
     pods_outside_search: bool = True
     saturates: bool = True
     saturates_wanted: bool = True
+    saturates_requests: bool = True
     clamps_reclaimable: bool = True
     frees_finished: bool = True
     reads_pod_level: bool = True
@@ -126,7 +148,16 @@ class Rules(Struct, frozen=True):
     transforms_exactly: bool = True
     transforms_apart: bool = True
     waits_for_replacement: bool = True
+    knows_on_hold: bool = True
+    past_use_of_no_weight: bool = True
+    misses_local_queues: bool = True
+    compares_tolerations: bool = True
+    limits_in_units: bool = True
+    counts_constrained: bool = True
+    skips_admin_access: bool = True
+    sums_extended_apart: bool = True
     takes_one_kind_of_check: bool = True
+    gates_variants: bool = True
     counts_slices_once: bool = True
     replaces_in_own_namespace: bool = True
     says_why_requeued: bool = True
@@ -149,11 +180,13 @@ class Release(NamedTuple):
 
     ``name`` is such as 0.18.6, or ``main`` for the newest rules that are known; ``known`` says that
     this very patch was looked at: else its rules are those of the last earlier patch that was.
+    ``needed`` are gates, each with another one without which it cannot be on.
     """
 
     name: str
     rules: Rules
     gates: Mapping[str, Gate]
+    needed: Sequence[tuple[str, str]]
     known: bool = True
 
     def default(self, gate: str, given: Mapping[str, bool]) -> bool:
@@ -176,9 +209,8 @@ class Release(NamedTuple):
 
     def unmet(self, given: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
         """Yield gates that are on, each with one it needs that is off: Kueue does not start so."""
-        for gate, needed in NEEDED.items():
-            missing = needed in self.gates and not self.is_on(needed, given)
-            if missing and self.is_on(gate, given):
+        for gate, needed in self.needed:
+            if self.is_on(gate, given) and not self.is_on(needed, given):
                 yield gate, needed
 
     def refusals(self, given: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
@@ -192,13 +224,36 @@ class Release(NamedTuple):
                 yield gate, f"is locked to {str(found.default).lower()}"
 
 
-NEEDED: Final = {
-    "FlavorFungibilityPreserveScanProgress": "FlavorFungibility",
-    "KueueDRAIntegrationConsumableCapacity": "KueueDRAIntegration",
-    "KueueDRAIntegrationExtendedResource": "KueueDRAIntegration",
-    "KueueDRAIntegrationPartitionableDevices": "KueueDRAIntegration",
-}
-"""Gates that cannot be on without another (docs/semantics/kueue-features.md §9)."""
+# One row a gate and another that it needs, with the first patch of each series that asks for it.
+_NEEDED: Final = """
+DRAExtendedResources                        DynamicResourceAllocation         - - 0 - - -
+ElasticJobsViaWorkloadSlicesWithTAS         ElasticJobsViaWorkloadSlices      - - 0 0 0 0
+ElasticJobsViaWorkloadSlicesWithTAS         TopologyAwareScheduling           - - 0 0 0 0
+FlavorFungibilityPreserveScanProgress       FlavorFungibility                 - - - - - 0
+KueueDRAIntegrationConsumableCapacity       KueueDRAIntegration               - - - - 0 0
+KueueDRAIntegrationExtendedResource         KueueDRAIntegration               - - - 0 0 0
+KueueDRAIntegrationPartitionableDevices     KueueDRAIntegration               - - - 0 0 0
+TASBalancedPlacement                        TopologyAwareScheduling           - 9 4 0 0 0
+TASFailedNodeReplacement                    TopologyAwareScheduling           - 9 4 0 0 0
+TASFailedNodeReplacementFailFast            TASFailedNodeReplacement          - 9 4 0 0 0
+TASFailedNodeReplacementFailFast            TopologyAwareScheduling           - 9 4 0 0 0
+TASHandleOverlappingFlavors                 TopologyAwareScheduling           - 9 4 0 0 0
+TASMultiLayerTopology                       TopologyAwareScheduling           - - 4 0 0 0
+TASProfileLeastFreeCapacity                 TopologyAwareScheduling           0 0 - - - -
+TASProfileMixed                             TopologyAwareScheduling           0 0 0 0 0 0
+TASRecomputeAssignmentWithinSchedulingCycle TopologyAwareScheduling           - - - 5 1 0
+TASReplaceNodeDueToNotReadyOverFixedTime    TASFailedNodeReplacement          - - 8 4 0 0
+TASReplaceNodeDueToNotReadyOverFixedTime    TopologyAwareScheduling           - - 8 4 0 0
+TASReplaceNodeOnNodeTaints                  TopologyAwareScheduling           - 9 4 0 0 0
+TASReplaceNodeOnPodTermination              TASFailedNodeReplacement          - 9 4 0 0 0
+TASReplaceNodeOnPodTermination              TopologyAwareScheduling           - 9 4 0 0 0
+TASRespectNodeAffinityPreferred             TopologyAwareScheduling           - - - 0 0 0
+UnadmittedWorkloadsExplicitStatus           UnadmittedWorkloadsObservability  - - - 5 0 0
+"""
+_ALL_NEEDED: Final = tuple(
+    (Switch(gate, since), needed)
+    for gate, needed, *since in map(str.split, _NEEDED.strip().splitlines())
+)
 
 _GROUPS: Final = frozenset({"AllAlpha", "AllBeta"})
 _ALWAYS_ON: Final = frozenset({"HierarchicalCohorts", "LendingLimit"})
@@ -224,7 +279,7 @@ def find_release(name: str) -> Release:
         If the name is no version, or older than the oldest whose rules are known.
     """
     if name == MAIN:
-        return Release(MAIN, Rules(), _gates(20, 0))
+        return Release(MAIN, Rules(), _gates(20, 0), _needed(20, 0))
     match = _VERSION.fullmatch(name)
     if match is None:
         message = f"{name!r} is not a release of Kueue such as 0.18.6"
@@ -239,7 +294,7 @@ def find_release(name: str) -> Release:
     own = (newest, _LAST[newest]) if newer else (minor, patch)
     known = not newer and patch <= _LAST[minor]
     rules = Rules(**{switch.name: switch.holds(*own) for switch in SWITCHES})
-    return Release(f"{major}.{minor}.{patch}", rules, _gates(*own), known)
+    return Release(f"{major}.{minor}.{patch}", rules, _gates(*own), _needed(*own), known)
 
 
 def newest_first() -> Iterator[Release]:
@@ -247,6 +302,11 @@ def newest_first() -> Iterator[Release]:
     yield find_release(MAIN)
     for minor, patch in [*_LAST.items()][-2::-1]:
         yield find_release(f"0.{minor}.{patch}")
+
+
+def _needed(minor: int, patch: int) -> Sequence[tuple[str, str]]:
+    """Return the gates that a patch of a series permits only beside another gate, with that."""
+    return [(gate.name, needed) for gate, needed in _ALL_NEEDED if gate.holds(minor, patch)]
 
 
 def _gates(minor: int, patch: int) -> dict[str, Gate]:

@@ -324,10 +324,16 @@ class DeviceRequest(Schema):
     first_available: tuple[DeviceSubRequest, ...] | None = None
 
 
+class DeviceCondition(Schema):
+    """A constraint or a setting of a claim; older releases ask only whether there is one."""
+
+
 class DeviceClaim(Schema):
-    """The requests of a claim."""
+    """The requests of a claim, and what else it says of the devices."""
 
     requests: tuple[DeviceRequest, ...] = ()
+    constraints: tuple[DeviceCondition, ...] = ()
+    config: tuple[DeviceCondition, ...] = ()
 
 
 class ResourceClaimSpec(Schema):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from planner.quantity import MAX_INT64, MIN_INT64, UNLIMITED, parse_quantity, to_wrapped_units
 from planner.quota.kueue.amount import (
     SATURATING,
+    SATURATING_BUT_REQUESTS,
     WRAPPING,
     WRAPPING_BUT_WANTED,
     Arithmetic,
@@ -136,7 +137,11 @@ def test_what_wrapped_around_is_undone_by_the_opposite(a: int, b: int) -> None:
         ("0.17.2", WRAPPING),
         ("0.17.3", WRAPPING_BUT_WANTED),
         ("0.17.8", WRAPPING_BUT_WANTED),
-        ("0.18.0", SATURATING),
+        ("0.18.0", SATURATING_BUT_REQUESTS),
+        ("0.18.4", SATURATING_BUT_REQUESTS),
+        ("0.18.5", SATURATING),
+        ("0.19.0", SATURATING_BUT_REQUESTS),
+        ("0.19.1", SATURATING),
         ("main", SATURATING),
     ],
 )
@@ -182,3 +187,19 @@ def test_quantities_as_older_releases_read_them(text: str, resource: str, units:
 )
 def test_quotients_go_towards_zero(a: int, count: int, quotient: int) -> None:
     assert divide(a, count) == quotient
+
+
+@pytest.mark.parametrize(
+    ("quantity", "resource", "units"),
+    [
+        ("10E", "memory", 0),
+        ("12345678901234567890", "memory", 12345678901234567890 - 2**64),
+        ("10P", "cpu", MAX_INT64),
+        ("4Gi", "memory", 2**32),
+    ],
+)
+def test_requests_that_are_not_clamped(quantity: str, resource: str, units: int) -> None:
+    """Kueue v0.18.4 pkg/resources/requests.go ``ResourceValue``: only cpu is clamped there."""
+    nano = parse_quantity(quantity)
+    assert SATURATING_BUT_REQUESTS.units(nano, resource) == units
+    assert SATURATING_BUT_REQUESTS.quota(nano, resource) == SATURATING.quota(nano, resource)

@@ -49,13 +49,15 @@ def claims(*templates: str) -> list[Object]:
     return [{"name": one, "resourceClaimTemplateName": one} for one in templates]
 
 
-def preemptor(*parts: Iterable[Object], pods: Object | None = None, **more: Any) -> Preemptor:
+def preemptor(
+    *parts: Iterable[Object], pods: Object | None = None, release: str = "main", **more: Any
+) -> Preemptor:
     """Return the pending workload of 4 pods that ask for one CPU each, and what ``pods`` says."""
     parts_of_it = with_pod(pending("q", {"cpu": 1}), **(pods or {}))
     (workload,) = parts_of_it
     workload["spec"]["podSets"][0]["count"] = 4
     workload |= {"status": more} if more else {}
-    state = state_of(queue("q", {"cpu": 9, "gpus": 9}), [workload], *parts)
+    state = state_of(queue("q", {"cpu": 9, "gpus": 9}), [workload], *parts, release=release)
     return find_preemptor(state, take_snapshot(state), PENDING)
 
 
@@ -85,6 +87,26 @@ def test_claims_of_several_templates_are_added_up() -> None:
 
 def test_access_for_administrators_costs_nothing() -> None:
     assert asked(preemptor(template(exactly(adminAccess=True)), mapped(), pods=CLAIM)) == {}
+
+
+@pytest.mark.parametrize("release", ["0.18.0", "0.18.6", "0.19.2"])
+def test_access_for_administrators_is_rejected_up_to_0_19(release: str) -> None:
+    """Kueue v0.19.2 pkg/dra/claims.go ``countDevicesPerClass``."""
+    there = template(exactly(), exactly(adminAccess=True))
+    assert preemptor(there, mapped(), pods=CLAIM, release=release).rejection == (
+        "dra: spec.podSets[0].template.spec.resourceClaims[0].devices.requests[1].exactly."
+        "adminAccess: Invalid value: null: ResourceClaimTemplate t: AdminAccess is not supported"
+    )
+
+
+@pytest.mark.parametrize("field", ["constraints", "config"])
+def test_claims_with_conditions_are_rejected_before_0_18_2(field: str) -> None:
+    """Kueue v0.18.1 pkg/dra/claims.go ``countDevicesPerClass``, and v0.18.2."""
+    (there,) = template(exactly())
+    there["spec"]["spec"]["devices"][field] = [{"requests": ["r"]}]
+    refused = preemptor([there], mapped(), pods=CLAIM, release="0.18.1").rejection
+    assert f".devices.{field}: Invalid value: null: " in refused
+    assert asked(preemptor([there], mapped(), pods=CLAIM, release="0.18.2")) == {"gpus": 4}
 
 
 @pytest.mark.parametrize(
@@ -157,6 +179,19 @@ def test_of_several_classes_the_newest_counts_then_the_first_by_name() -> None:
     assert asked(preemptor(older, newer, mapped(), pods=pods)) == {"example.com/gpu": 4}
     same = device_class("other", "example.com/gpu")
     assert asked(preemptor(same, older, mapped(), pods=pods)) == {"gpus": 4}
+
+
+@pytest.mark.parametrize(("release", "expected"), [("0.19.1", 8), ("0.19.2", 12)])
+def test_two_extended_resources_of_one_name(release: str, expected: int) -> None:
+    """Kueue v0.19.1 pkg/dra/extended_resources.go ``ResolveExtendedResourceQuota``, and v0.19.2.
+
+    An init container asks for 2 of one, the container for 1 of the other, and both are gpus: the
+    larger counts, or the sum; for 4 pods.
+    """
+    behind = *device_class("big", "example.com/gpu"), *device_class("small", "example.com/nic")
+    other = {"name": "c", "resources": {"requests": {"example.com/nic": 1}}}
+    pods = extended(other, init=[container(2)])
+    assert asked(preemptor(behind, mapped(), pods=pods, release=release)) == {"gpus": expected}
 
 
 def test_a_sidecar_counts_once() -> None:

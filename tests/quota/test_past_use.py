@@ -26,9 +26,12 @@ def local_queue(consumed: Object, weight: str | None = None, name: str = "lq") -
     return {**one, "spec": spec, "status": status}
 
 
-def used(consumed: Object, weight: str | None = None, **weights: float) -> float:
+def used(
+    consumed: Object, weight: str | None = None, release: str = "main", **weights: float
+) -> float:
     settings = configuration(admissionFairSharing={**SHARING, "resourceWeights": weights})
-    state = state_of([local_queue(consumed, weight)], settings, running("w", "lq", 1))
+    parts = [local_queue(consumed, weight)], settings, running("w", "lq", 1)
+    state = state_of(*parts, release=release)
     return PastUse(state).of(state.workloads[0].namespace, state.workloads[0].queue_name)
 
 
@@ -47,6 +50,18 @@ def test_use_is_weighted(
     consumed: Object, weight: str | None, weights: dict[str, float], expected: float
 ) -> None:
     assert used(consumed, weight, **weights) == expected
+
+
+@pytest.mark.parametrize("release", ["0.15.8", "0.17.8", "0.18.4", "0.19.0"])
+def test_a_weight_of_0_in_older_releases(release: str) -> None:
+    """Kueue v0.17.8 pkg/workload/workload.go ``CalcFSUsageFromResources`` divides by it.
+
+    1 / 0 is +Inf in Go; 0 / 0 is no number, which ``cmp.Compare`` puts before all numbers.
+    """
+    assert used({"cpu": "1"}, "0", release) == inf
+    assert used({}, "0", release) < used({}, "1", release) == 0
+    later = {"0.18.4": "0.18.5", "0.19.0": "0.19.1"}.get(release, "main")
+    assert used({}, "0", later) == inf
 
 
 def test_resources_are_added_by_name() -> None:

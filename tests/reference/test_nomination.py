@@ -23,9 +23,9 @@ ONE = waits("one", "a")
 LATER = "2026-05-01T14:00:00Z"
 
 
-def held(*parts: Iterable[Object]) -> NotNominated | None:
+def held(*parts: Iterable[Object], release: str = "main") -> NotNominated | None:
     """Return what holds back the workload ns/one."""
-    state = state_of(*parts)
+    state = state_of(*parts, release=release)
     snapshot = take_snapshot(state)
     preemptor = as_preemptor(state, snapshot, find_workload(state, "ns/one"))
     return why_held_back(state, snapshot, preemptor, decide(snapshot, preemptor))
@@ -57,6 +57,15 @@ def test_who_is_inadmissible_stands_in_no_queue(part: list[Object], text: str) -
         "workload is inadmissible and can't be added to a LocalQueue",
     )
     assert text in found.text
+
+
+def test_older_releases_do_not_know_on_hold() -> None:
+    """Kueue v0.17.6 pkg/workload/workload.go ``IsAdmissible``, and v0.17.7."""
+    on_hold = waits("one", "a", conditions=[condition("QuotaReserved", "False", "OnHold")])
+    assert held(A, on_hold, release="0.17.6") is None
+    assert held(A, on_hold, release="0.18.2") is None
+    found = [held(A, on_hold, release=release) for release in ("0.17.7", "0.18.3")]
+    assert [one and one.why for one in found] == ["notQueued"] * 2
 
 
 @pytest.mark.parametrize("policy", ["Hold", "HoldAndDrain"])
@@ -214,6 +223,37 @@ def test_pods_keep_to_limit_ranges(bounds: list[Object], requests: int, where: s
     )
 
 
+@pytest.mark.parametrize(
+    ("bounds", "requests", "limits"),
+    [
+        ([], "1500m", "1200m"),
+        (limit_range("Container", max={"gpu": "1200m"}), "1500m", None),
+        (limit_range("Pod", min={"gpu": "1500m"}), "1200m", None),
+    ],
+)
+def test_parts_of_a_unit_count_in_older_releases(
+    bounds: list[Object], requests: str, limits: str | None
+) -> None:
+    """Kueue v0.16.9 pkg/util/resource/resource.go ``GetGreaterKeys`` compares quantities.
+
+    v0.17.0 pkg/resources/requests.go ``GreaterKeys`` compares units: 1500m and 1200m are 2 of both.
+    """
+    upper = {"gpu": limits} if limits else None
+    pod = with_pod(ONE, containers=[container({"gpu": requests}, upper)])
+    found = held(A, bounds, pod, release="0.16.9")
+    assert found is not None
+    assert found.why == "inadmissible"
+    assert held(A, bounds, pod, release="0.17.0") is None
+
+
+@pytest.mark.parametrize("release", ["0.17.6", "0.18.2", "0.17.7", "0.18.3"])
+def test_limits_of_whole_pods(release: str) -> None:
+    """Kueue v0.17.7 and v0.18.3 pkg/workload/resources.go ``ValidateResources`` look at them."""
+    whole = {"resources": {"requests": {"cpu": 2}, "limits": {"cpu": 1}}}
+    found = held(A, with_pod(ONE, **whole), release=release)
+    assert (found is None) == (release in {"0.17.6", "0.18.2"})
+
+
 GATED = with_spec(waits("one", "a", 2, 10), preemptionGates=[{"name": "g"}])
 FULL = [*queue("a", 4, within="LowerPriority"), *running("low", "a", 4)]
 
@@ -225,6 +265,15 @@ def test_a_closed_gate_keeps_from_preempting(gate: str) -> None:
     assert why(on, FULL, GATED) == "preemptionGated"
     assert story(ran(on, FULL, GATED)) == ["one preemptionGated low"]
     assert story(ran(on, queue("a", 4), GATED)) == ["one admitted"]
+
+
+@pytest.mark.parametrize(("release", "expected"), [("0.18.6", ""), ("0.19.0", "preemptionGated")])
+def test_concurrent_admission_closes_gates_from_0_19_on(release: str, expected: str) -> None:
+    """Kueue v0.18.6 pkg/scheduler/scheduler.go ``processEntry``, and v0.19.0."""
+    found = held(
+        configuration(featureGates={"ConcurrentAdmission": True}), FULL, GATED, release=release
+    )
+    assert (found.why if found else "") == expected
 
 
 BLOCKS = configuration(waitForPodsReady={"blockAdmission": True})

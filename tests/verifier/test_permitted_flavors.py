@@ -14,6 +14,7 @@ from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
+from planner.reference.kueue.decision import decide
 from planner.reference.kueue.eligibility import InvalidSelectorError, why_ineligible
 from planner.state.kueue import ResourceFlavor, State
 from planner.state.pods import PodSpec
@@ -66,6 +67,21 @@ def test_the_flavor_is_listed_and_tolerated(chosen: tuple[str, str], finding: st
         parts.append(queue("elsewhere", group(unlisted=4)))
     assert finding in findings(state_of(*parts), listed)
     assert bool(finding) == bool(findings(state_of(*parts), listed))
+
+
+@pytest.mark.parametrize(("release", "tolerated"), [("0.15.8", False), ("0.16.0", True)])
+def test_tolerations_that_compare_numbers(release: str, *, tolerated: bool) -> None:
+    """k8s.io/api v0.34 core/v1 ``ToleratesTaint``, of Kueue 0.15, knows Equal and Exists only."""
+    (numbered,) = flavor("h100", taint="level")
+    numbered["spec"]["nodeTaints"][0]["value"] = "3"
+    waits = podset(1)
+    lower = {"key": "level", "operator": "Gt", "value": "2"}
+    waits["template"]["spec"]["tolerations"] = [lower]
+    state = state_of([numbered], queue("q", group(h100=4)), pending("q", waits), release=release)
+    assert (findings(state, {"main": {GPU: ("h100", "Fit")}}) == "") == tolerated
+    snapshot = take_snapshot(state)
+    found = decide(snapshot, find_preemptor(state, snapshot, "ns/pending"))
+    assert found.assignment.mode == ("Fit" if tolerated else "NoFit")
 
 
 def test_the_flavor_exists_and_the_queue_is_active() -> None:

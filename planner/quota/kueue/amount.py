@@ -63,7 +63,8 @@ class Arithmetic(Struct, frozen=True, eq=False):
       whether the sum fits.
     - ``units``, ``quota``: Convert nano-units of a resource to units: ``units`` for requests and
       usage, ``quota`` for quotas and limits.
-    - ``wraps``: Whether sums wrap around, so that adding may lower them: short cuts are wrong then.
+    - ``wraps``: Whether sums or requests wrap around, so that adding may lower a sum: short cuts
+      are wrong then.
     """
 
     add: Callable[[int, int], int]
@@ -76,6 +77,14 @@ class Arithmetic(Struct, frozen=True, eq=False):
 
 
 SATURATING: Final = Arithmetic(add, subtract, multiply, add, to_units, to_quota, wraps=False)
+SATURATING_BUT_REQUESTS: Final = replace(
+    SATURATING,
+    # Requests and recorded usage are read as before, except for cpu, and may be below zero.
+    units=lambda nano, resource: (to_units if resource == "cpu" else to_wrapped_units)(
+        nano, resource
+    ),
+    wraps=True,
+)
 WRAPPING: Final = Arithmetic(
     add=lambda a, b: _wrapped(a + b),
     subtract=lambda a, b: _wrapped(a - b),
@@ -95,5 +104,5 @@ WRAPPING_BUT_WANTED: Final = replace(
 def arithmetic_of(rules: Rules) -> Arithmetic:
     """Return the arithmetic of a release (switch 14 of planner/state/kueue_release.py)."""
     if rules.saturates:
-        return SATURATING
+        return SATURATING if rules.saturates_requests else SATURATING_BUT_REQUESTS
     return WRAPPING_BUT_WANTED if rules.saturates_wanted else WRAPPING

@@ -24,6 +24,7 @@ from planner.quota.kueue.holding import NEVER
 from planner.quota.kueue.request import Charge, Defaults, in_kueues_order, with_defaults
 from planner.state.kueue import Configuration, LimitRange, RuntimeClass, State, Workload
 from planner.state.kueue_configuration import CounterSource
+from planner.state.kueue_release import Rules
 from planner.state.kueue_workload import PodSet
 from planner.state.pods import (
     Container,
@@ -171,6 +172,19 @@ def _added(*several: Mapping[str, int]) -> dict[str, int]:
     return total
 
 
+def _highest(*several: Mapping[str, int]) -> dict[str, int]:
+    highest: dict[str, int] = {}
+    for amounts in several:
+        for name, amount in amounts.items():
+            highest[name] = max(highest.get(name, 0), amount)
+    return highest
+
+
+def _renamed(amounts: Mapping[str, int], names: Mapping[str, str]) -> dict[str, int]:
+    """Return amounts under the given names, added up; what has no name there is left out."""
+    return _added(*({names[one]: amounts[one]} for one in amounts if one in names))
+
+
 def is_extended(resource: str) -> bool:
     """Say whether a resource is an extended resource: its name has a domain that is not native."""
     native = resource.startswith(("kubernetes.io/", "hugepages-"))
@@ -187,6 +201,7 @@ class _Known:
     def __init__(self, devices: Devices, workload: Workload) -> None:
         namespace, configuration = workload.metadata.namespace, devices.configuration
         gate: Final = configuration.gate
+        self.rules: Final = configuration.rules
         self.extended: Final = gate("KueueDRAIntegrationExtendedResource")
         self.names: Final[dict[str, str]] = {}
         # Device classes for which a counter or a capacity is charged, not the number of devices.
@@ -237,7 +252,7 @@ class _Known:
         """Count the devices of each class, leaving out classes that are charged by counters."""
         amounts: dict[str, int] = {}
         for path, template, spec in self.claimed(place, pods):
-            counts = _devices_per_class(path, template, spec)
+            counts = _devices_per_class(path, template, spec, self.rules)
             for name in in_kueues_order(counts):
                 logical = self.names.get(name)
                 if logical is None and not self.names and self.is_recorded:
@@ -263,15 +278,11 @@ class _Known:
         """Count extended resources under the mapped name of the device class that provides each."""
         if not self.extended:
             return Charge()
-        asked: dict[str, int] = {}
         spec = pods.template.spec
         beside = [_extended(container, defaults) for container in spec.init_containers]
         together = _added(*(_extended(container, defaults) for container in spec.containers))
-        for some in (*beside, together):
-            for name, amount in some.items():
-                asked[name] = max(asked.get(name, 0), amount)
-        amounts: dict[str, int] = {}
-        replaced = set()
+        asked = _highest(*beside, together)
+        logical: dict[str, str] = {}
         for name, amount in asked.items():
             behind = self._class_behind(name)
             if behind is None:
@@ -282,10 +293,12 @@ class _Known:
                     raise _RejectedError(f"{name}: extended resource quantity must be an integer")
             if amount > MAX_INT64 * NANO:
                 raise _RejectedError(f"{name}: total extended resource quantity overflows int64")
-            logical = self.names.get(behind.metadata.name, name)
-            amounts[logical] = amounts.get(logical, 0) + amount
-            replaced.add(name)
-        return Charge(frozenset(replaced), amounts)
+            logical[name] = self.names.get(behind.metadata.name, name)
+        if self.rules.sums_extended_apart:
+            amounts = _renamed(asked, logical)
+        else:
+            amounts = _highest(*(_renamed(some, logical) for some in (*beside, together)))
+        return Charge(frozenset(logical), amounts)
 
     def _class_behind(self, resource: str) -> DeviceClass | None:
         """Return the device class that provides an extended resource: the newest, then by name."""
@@ -360,29 +373,41 @@ def _extended(container: Container, defaults: Defaults) -> dict[str, int]:
     return {name: amount for name, amount in asked.items() if amount > 0 and is_extended(name)}
 
 
-def _devices_per_class(path: str, template: str, spec: ResourceClaimSpec) -> dict[str, int]:
+def _devices_per_class(
+    path: str, template: str, spec: ResourceClaimSpec, rules: Rules
+) -> dict[str, int]:
+    for where, value, what in _unsupported(spec, rules):
+        of = f"ResourceClaimTemplate {template}"
+        raise _RejectedError(f"{path}.devices.{where}: Invalid value: {value}: {of}: {what}")
     counts: dict[str, int] = {}
-    of = f"ResourceClaimTemplate {template}"
+    for request in spec.devices.requests:
+        exactly = request.exactly
+        if exactly is not None and not exactly.admin_access and exactly.device_class_name:
+            name = exactly.device_class_name
+            counts[name] = add(counts.get(name, 0), exactly.count)
+    return counts
+
+
+def _unsupported(spec: ResourceClaimSpec, rules: Rules) -> Iterator[tuple[str, str, str]]:
+    """Yield what Kueue rejects of a claim, in its order: the field, the value, and its words."""
+    if spec.devices.constraints and not rules.counts_constrained:
+        yield "constraints", "null", "device constraints (MatchAttribute) are not supported"
+    if spec.devices.config and not rules.counts_constrained:
+        yield "config", "null", "device config is not supported"
     for number, request in enumerate(spec.devices.requests):
-        where, exactly = f"{path}.devices.requests[{number}]", request.exactly
-        if request.first_available is not None or exactly is None:
-            what = "FirstAvailable device selection is not supported"
-            if request.first_available is None:
-                what = "Exactly must be set if FirstAvailable is nil"
-            raise _RejectedError(f"{where}: Invalid value: null: {of}: {what}")
-        if exactly.admin_access:
-            continue
-        mode = exactly.allocation_mode
-        if mode != "ExactCount":
+        where, exactly = f"requests[{number}]", request.exactly
+        if request.first_available is not None:
+            yield where, "null", "FirstAvailable device selection is not supported"
+        elif exactly is None:
+            yield where, "null", "Exactly must be set if FirstAvailable is nil"
+        elif exactly.admin_access:
+            if not rules.skips_admin_access:
+                yield f"{where}.exactly.adminAccess", "null", "AdminAccess is not supported"
+        elif (mode := exactly.allocation_mode) != "ExactCount":
             what = f"unsupported allocation mode: {mode}"
             if mode == "All":
                 what = "AllocationMode 'All' is not supported"
-            where += ".exactly.allocationMode"
-            raise _RejectedError(f'{where}: Invalid value: "{mode}": {of}: {what}')
-        name = exactly.device_class_name
-        if name:
-            counts[name] = add(counts.get(name, 0), exactly.count)
-    return counts
+            yield f"{where}.exactly.allocationMode", f'"{mode}"', what
 
 
 def _devices_of(slices: Iterable[ResourceSlice], driver: str) -> Iterator[Device]:

@@ -11,7 +11,7 @@ pkg/scheduler/preemption/common/ordering.go ``CandidatesOrdering``.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from math import inf
 from typing import Final, NamedTuple
@@ -31,6 +31,7 @@ class PastUse:
         settings = state.configuration.admission_fair_sharing
         self._on: Final = state.configuration.admission_fair_sharing_on
         self._weights: Final = settings.resource_weights if settings else {}
+        self._weighs_nothing: Final = state.configuration.rules.past_use_of_no_weight
         self._queues: Final = {
             (one.metadata.namespace, one.metadata.name): one for one in state.local_queues
         }
@@ -46,21 +47,21 @@ class PastUse:
         key = namespace, name
         if key not in self._known:
             queue = self._queues.get(key)
-            self._known[key] = weighted_use(queue, self._weights) if queue else 0.0
+            self._known[key] = self._weighted(queue) if queue else 0.0
         return self._known[key]
 
-
-def weighted_use(queue: LocalQueue, weights: Mapping[str, float]) -> float:
-    """Return what a LocalQueue used: weighted resources, by name, over its own weight."""
-    weight = approximate(queue.spec.fair_sharing.weight)
-    # Also where nothing was used: such workloads come last in the queue, and first as victims.
-    if weight <= 0:
-        return inf
-    consumed, used = queue.status.fair_sharing.admission.consumed, 0.0
-    # In Kueue's order: doubles added in another order may differ in the last digit.
-    for resource in sorted(consumed):
-        used += weights.get(resource, 1.0) * approximate(consumed[resource])
-    return used / weight
+    def _weighted(self, queue: LocalQueue) -> float:
+        """Return what a LocalQueue used: weighted resources, by name, over its own weight."""
+        weight = approximate(queue.spec.fair_sharing.weight)
+        consumed, used = queue.status.fair_sharing.admission.consumed, 0.0
+        # In Kueue's order: doubles added in another order may differ in the last digit.
+        for resource in sorted(consumed):
+            used += self._weights.get(resource, 1.0) * approximate(consumed[resource])
+        if weight > 0:
+            return used / weight
+        # Such workloads come last in the queue, and first as victims, also where nothing was used.
+        # Older releases divide by 0: 0 / 0 is no number, and Go sorts that before all numbers.
+        return inf if used or self._weighs_nothing else -inf
 
 
 class Contender(NamedTuple):

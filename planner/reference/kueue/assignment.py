@@ -418,13 +418,15 @@ class FlavorAssigner:
         if flavor is None:
             return f"flavor {name} not found"
         keys: set[str] | None = None
-        if not self.snapshot.configuration.rules.own_label_keys:
+        rules = self.snapshot.configuration.rules
+        compares = rules.compares_tolerations
+        if not rules.own_label_keys:
             known = [flavors[each.name] for each in covering.flavors if each.name in flavors]
             keys = {key for each in known for key in each.spec.node_labels}
         for request in group:
             pods = request.pod_set
             why = why_unsuited(self.snapshot, self.preemptor, pods, name, covering)
-            why = why or why_ineligible(pods.template.spec, flavor, keys)
+            why = why or why_ineligible(pods.template.spec, flavor, keys, compares=compares)
             if why:
                 return why
         return ""

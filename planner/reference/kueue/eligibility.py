@@ -29,18 +29,24 @@ class InvalidSelectorError(ValueError):
 
 
 def why_ineligible(
-    pod: PodSpec, flavor: ResourceFlavor, keys: AbstractSet[str] | None = None
+    pod: PodSpec,
+    flavor: ResourceFlavor,
+    keys: AbstractSet[str] | None = None,
+    *,
+    compares: bool = True,
 ) -> str:
     """Say why a pod may not run on the nodes of a flavor, as Kueue does; empty if it may.
 
     Of the pod's selectors only the label keys count that this flavor defines, or else ``keys``.
+    ``compares`` says that tolerations with the operators Gt and Lt count.
 
     Raises
     ------
     InvalidSelectorError
         If the pod's selector is not valid for the labels the flavor defines.
     """
-    tolerations = (*pod.tolerations, *flavor.spec.tolerations)
+    given = (*pod.tolerations, *flavor.spec.tolerations)
+    tolerations = [one for one in given if compares or one.operator not in {"Gt", "Lt"}]
     for taint in untolerated(flavor.spec.node_taints, tolerations):
         shown = f"{{{taint.key} {taint.value} {taint.effect} <nil>}}"
         return f"untolerated taint {shown} in flavor {flavor.name}"

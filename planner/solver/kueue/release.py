@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
+from math import inf
 from typing import Final
 
 from msgspec.structs import replace
 
 from planner.errors import PlannerError, UnsupportedError
 from planner.quantity import MAX_INT64, format_quantity, to_quota, to_units
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.request import ambiguous_resources
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
@@ -56,14 +58,16 @@ def refuse_overflow(snapshot: Snapshot, preemptor: Preemptor) -> None:
 
     Raises `UnsupportedError` if there are such amounts.
     """
-    if snapshot.configuration.rules.saturates:
+    rules = snapshot.configuration.rules
+    if rules.saturates and rules.saturates_requests:
         return
     total, negative = Counter[str](), []
     for resource, amount, is_negative in _amounts(snapshot, preemptor):
         total[resource] += amount
         if is_negative:
             negative.append(resource)
-    large = [resource for resource, amount in total.items() if amount >= MAX_INT64]
+    limit = inf if rules.saturates else MAX_INT64
+    large = [resource for resource, amount in total.items() if amount >= limit]
     for resource in (*negative, *large):
         name = snapshot.configuration.release.name
         raise UnsupportedError(
@@ -74,8 +78,11 @@ def refuse_overflow(snapshot: Snapshot, preemptor: Preemptor) -> None:
 
 
 def _amounts(snapshot: Snapshot, preemptor: Preemptor) -> Iterator[tuple[str, int, bool]]:
-    """Yield resource and absolute value of all amounts, and whether the amount is below zero."""
-    frs = snapshot.tree.frs
+    """Yield resource and absolute value of all amounts, and whether the amount wrapped around.
+
+    Usage may be below zero for another reason, too, which is looked at where the problem is made.
+    """
+    frs, clamps = snapshot.tree.frs, snapshot.configuration.rules.clamps_reclaimable
     for node in snapshot.tree.nodes:
         for fr, quota in node.quotas.items():
             limits = (quota.borrowing_limit or 0) + (quota.lending_limit or 0)
@@ -83,7 +90,7 @@ def _amounts(snapshot: Snapshot, preemptor: Preemptor) -> Iterator[tuple[str, in
             yield frs[fr].resource, abs(quota.nominal) + limits, is_negative
     for workload in chain.from_iterable(snapshot.admitted.values()):
         for fr, amount in workload.usage.items():
-            yield frs[fr].resource, abs(amount), False
+            yield frs[fr].resource, abs(amount), clamps and amount < 0
     for request in preemptor.pod_sets:
         for resource, amount in request.totals.items():
             yield resource, abs(amount), amount < 0 < request.count
@@ -103,12 +110,29 @@ def _not_modelled(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Ite
             f"{kept.key} is finished or deactivated and has not given its quota back: Kueue {name} "
             "still counts it, which is not modelled"
         )
+    lost = None if rules.misses_local_queues else next(_without_local_queue(state, snapshot), None)
+    if lost is not None:
+        yield (
+            f"the LocalQueue {lost.namespace}/{lost.local_queue} of {lost.key} is not there: where "
+            f"past use orders workloads, Kueue {name} decides nothing until it is, which is not "
+            "modelled"
+        )
     pods = [one.pod_set.template.spec for one in preemptor.pod_sets]
     if not rules.reads_pod_level and any(pod.resources is not None for pod in pods):
         yield (
             f"{preemptor.key} has requests for whole pods, which Kueue {name} may read otherwise: "
             "that is not modelled"
         )
+
+
+def _without_local_queue(state: State, snapshot: Snapshot) -> Iterator[Admitted]:
+    """Yield holders in active ClusterQueues ordered by past use whose LocalQueue is missing."""
+    there = {(one.metadata.namespace, one.metadata.name) for one in state.local_queues}
+    for queue, holders in snapshot.admitted.items():
+        if snapshot.is_active(queue) and snapshot.past_use.orders(snapshot.queues[queue]):
+            for held in holders:
+                if (held.namespace, held.local_queue) not in there:
+                    yield held
 
 
 def by_other_releases(planning: Planning, deadline: Deadline) -> Iterator[str]:

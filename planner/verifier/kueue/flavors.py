@@ -166,8 +166,8 @@ def _eligibility(
         listed = [name for name in listed if name in allowed or name == flavor]
     flavors = setting.snapshot.flavors
     # In older releases the label keys of all listed flavors count.
-    own_keys = setting.snapshot.configuration.rules.own_label_keys
-    others = [] if own_keys else [flavors[name] for name in listed if name in flavors]
+    rules = setting.snapshot.configuration.rules
+    others = [] if rules.own_label_keys else [flavors[name] for name in listed if name in flavors]
     # Flavors listed before the chosen one matter: a selector that is invalid on one is an error,
     # which ends Kueue's walk there. That an earlier flavor would have done as well is no fault.
     for name in listed[: listed.index(flavor) + 1]:
@@ -177,7 +177,8 @@ def _eligibility(
                 yield f"there is no ResourceFlavor {flavor}"
             continue
         for request, _ in group.members:
-            obstacle = obstacle_between(request.pod_set.template.spec, known, others)
+            pod, numbers = request.pod_set.template.spec, rules.compares_tolerations
+            obstacle = obstacle_between(pod, known, others, numbers=numbers)
             if obstacle is None:
                 continue
             if name == flavor or obstacle.fatal:

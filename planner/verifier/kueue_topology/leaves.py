@@ -40,16 +40,25 @@ class Obstacle(NamedTuple):
 
 
 def obstacle_between(
-    pod: PodSpec, flavor: ResourceFlavor, others: Iterable[ResourceFlavor] = ()
+    pod: PodSpec,
+    flavor: ResourceFlavor,
+    others: Iterable[ResourceFlavor] = (),
+    *,
+    numbers: bool = True,
 ) -> Obstacle | None:
     """Return what keeps a podset from the nodes of a flavor, if anything does.
 
     Taints with effect NoSchedule or NoExecute need a toleration, of the pods or of the flavor.
     Selectors count only where they name a label that the flavor defines; a term of the affinity
     that names no such label permits every flavor. In older releases the labels of ``others``,
-    which the same resource group lists, count as well.
+    which the same resource group lists, count as well; and without ``numbers`` a toleration that
+    compares numbers tolerates nothing.
     """
-    tolerations = [*flavor.spec.tolerations, *pod.tolerations]
+    tolerations = [
+        one
+        for one in (*flavor.spec.tolerations, *pod.tolerations)
+        if numbers or one.operator in ("", "Equal", "Exists")
+    ]
     for taint in _kept_away(flavor.spec.node_taints, tolerations):
         return Obstacle(f"its taint {taint.key}={taint.value}:{taint.effect} is not tolerated")
     # A value of None is a label that only other flavors have: known, and never equal to any value.

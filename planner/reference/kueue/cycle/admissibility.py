@@ -8,7 +8,7 @@ pkg/util/limitrange/limitrange.go.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from planner.quantity import to_units
@@ -50,23 +50,26 @@ def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal
         return refusal
     namespace = workload.metadata.namespace
     defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
-    of_container = _bounds(state.limit_ranges, namespace, "Container")
-    of_pod = _bounds(state.limit_ranges, namespace, "Pod")
+    rules = state.configuration.rules
+    counted = _in_units if rules.limits_in_units else dict[str, int]
+    of_container = _bounds(state.limit_ranges, namespace, "Container", counted)
+    of_pod = _bounds(state.limit_ranges, namespace, "Pod", counted)
     above: list[str] = []
     outside: list[str] = []
     for position, pod_set in enumerate(workload.spec.pod_sets):
         pod, path = pod_set.template.spec, f"spec.podSets[{position}].template.spec"
         for where, given in _containers(pod, path):
             found = with_defaults(given, defaults.container)
-            above += _above(where, found.requests, found.limits, _ABOVE_LIMITS)
-            rows = found.requests, found.limits
+            rows = counted(found.requests), counted(found.limits)
+            above += _above(where, *rows, _ABOVE_LIMITS)
             both = {n: [row[n] for row in rows if n in row] for row in rows for n in row}
             low, high = ({n: end(both[n]) for n in both} for end in (min, max))
             outside += of_container.broken_by(where, low, high)
-        if pod.resources is not None:
+        if pod.resources is not None and rules.reads_pod_level:
             found = with_defaults(pod.resources, defaults.pod)
-            above += _above(f"{path}.resources", found.requests, found.limits, _ABOVE_LIMITS)
-        total = pod_request(pod, defaults)
+            rows = counted(found.requests), counted(found.limits)
+            above += _above(f"{path}.resources", *rows, _ABOVE_LIMITS)
+        total = counted(pod_request(pod, defaults))
         outside += of_pod.broken_by(path, total, total)
     if above:
         return _misconfigured(f"resources validation failed: {_joined(above)}")
@@ -106,14 +109,9 @@ def _joined(errors: Iterable[str]) -> str:
 
 
 def _above(path: str, amounts: Mapping[str, int], bounds: Mapping[str, int], why: str) -> list[str]:
-    """Return Kubernetes' error on the resources above their bound at a path, if there are any.
-
-    Amounts are compared in Kueue's units, which are rounded up.
-    """
+    """Return Kubernetes' error on the resources above their bound at a path, if there are any."""
     names = sorted(
-        name
-        for name, amount in amounts.items()
-        if name in bounds and to_units(amount, name) > to_units(bounds[name], name)
+        name for name, amount in amounts.items() if name in bounds and amount > bounds[name]
     )
     if not names:
         return []
@@ -121,7 +119,7 @@ def _above(path: str, amounts: Mapping[str, int], bounds: Mapping[str, int], why
 
 
 class _Bounds(NamedTuple):
-    """What a LimitRange permits, in nano-units per resource."""
+    """What a LimitRange permits, per resource, as amounts are counted."""
 
     least: Mapping[str, int]
     most: Mapping[str, int]
@@ -132,15 +130,28 @@ class _Bounds(NamedTuple):
         return above + _above(path, self.least, low, _BELOW_MIN)
 
 
-def _bounds(limit_ranges: Iterable[LimitRange], namespace: str, kind: str) -> _Bounds:
-    """Sum up the LimitRanges of a namespace: the highest minimum and the lowest maximum count."""
+def _in_units(amounts: Mapping[str, int]) -> dict[str, int]:
+    """Return amounts in Kueue's units, which are rounded up."""
+    return {name: to_units(amount, name) for name, amount in amounts.items()}
+
+
+def _bounds(
+    limit_ranges: Iterable[LimitRange],
+    namespace: str,
+    kind: str,
+    counted: Callable[[Mapping[str, int]], dict[str, int]],
+) -> _Bounds:
+    """Sum up the LimitRanges of a namespace: the highest minimum and the lowest maximum count.
+
+    ``counted`` makes comparable numbers of amounts.
+    """
     own = (one.spec.limits for one in limit_ranges if one.metadata.namespace == namespace)
     least: dict[str, int] = {}
     most: dict[str, int] = {}
     for item in (item for limits in own for item in limits if item.type == kind):
         least |= {name: max(value, least.get(name, value)) for name, value in item.min.items()}
         most |= {name: min(value, most.get(name, value)) for name, value in item.max.items()}
-    return _Bounds(least, most)
+    return _Bounds(counted(least), counted(most))
 
 
 def _containers(pod: PodSpec, path: str) -> Iterator[tuple[str, Resources]]:

@@ -182,7 +182,7 @@ def _why_not_queued(state: State, workload: Workload, message: str) -> str:
     flags = [text for kind, text in _FLAGS.items() if workload.is_true(kind)]
     if not workload.spec.active:
         flags.append("it is deactivated (spec.active is false)")
-    if workload.is_on_hold:
+    if workload.is_on_hold and state.configuration.rules.knows_on_hold:
         flags.append("it is on hold (QuotaReserved is False, OnHold)")
     return flags[0] if flags else f"its admission is gated by {workload.gated_by}"
 

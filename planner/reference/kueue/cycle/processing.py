@@ -250,8 +250,8 @@ def is_available(
 def is_gated(workload: Workload, configuration: Configuration) -> bool:
     """Say whether a closed gate keeps a workload from preempting."""
     gate = configuration.gate
-    on = gate("MultiKueueOrchestratedPreemption") or gate("ConcurrentAdmission")
-    return on and workload.has_closed_gate
+    variants = configuration.rules.gates_variants and gate("ConcurrentAdmission")
+    return (variants or gate("MultiKueueOrchestratedPreemption")) and workload.has_closed_gate
 
 
 def not_ready(snapshot: Snapshot) -> Iterator[Admitted]:

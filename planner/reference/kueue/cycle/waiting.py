@@ -245,7 +245,8 @@ def _is_admissible(workload: Workload, configuration: Configuration) -> bool:
     gated = configuration.gate("AdmissionGatedBy") and workload.gated_by
     replaces = workload.is_true("WaitingForReplacementPods")
     waits = configuration.rules.waits_for_replacement and replaces
-    return not (workload.is_on_hold or gated or waits)
+    held = configuration.rules.knows_on_hold and workload.is_on_hold
+    return not (held or gated or waits)
 
 
 def backoff_expired(workload: Workload, devices: Devices, now: datetime) -> bool:
