@@ -56,6 +56,8 @@ def test_every_switch_is_a_rule() -> None:
         ("takes_one_kind_of_check", "0.15.8", "0.16.0"),
         ("counts_slices_once", "0.15.4", "0.15.5"),
         ("counts_slices_once", "0.16.1", "0.16.2"),
+        ("parks_alike_always", "0.15.6", "0.15.7"),
+        ("parks_alike_always", "0.16.3", "0.16.4"),
         ("gates_variants", "0.18.6", "0.19.0"),
         ("knows_on_hold", "0.17.6", "0.17.7"),
         ("knows_on_hold", "0.18.2", "0.18.3"),

@@ -109,6 +109,8 @@ counts_slices_once        31   #9322                             5 2 0 0 0 0
     a slice that replaces another takes what it has more, not all that it asks for
 replaces_in_own_namespace 31   #13071                            - - 8 4 0 0
     a slice replaces one of its own namespace only
+parks_alike_always        22   #10001                            7 4 0 0 0 0
+    those like one that is parked are parked, too, not only those like one that nothing fits
 says_why_requeued         22   #9698                             - - - 0 0 0
     what goes back to its queue says that it does not fit, or that nobody can be preempted
 says_why_unadmitted       3.1  pkg/cache/queue/cluster_queue.go  - - - 5 0 0
@@ -160,6 +162,7 @@ class Rules(Struct, frozen=True):
     gates_variants: bool = True
     counts_slices_once: bool = True
     replaces_in_own_namespace: bool = True
+    parks_alike_always: bool = True
     says_why_requeued: bool = True
     says_why_unadmitted: bool = True
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from planner.reference.kueue.cycle.record import Cycle
 from planner.reference.kueue.cycle.run import run_cycle
+from planner.state.record import AUTO
 from tests.cluster import KUEUE, Object, pending, queue, state_of
 
 
@@ -70,9 +71,9 @@ def several_flavors(
     return {"resourceGroups": [{"coveredResources": [resource], "flavors": rows}]}
 
 
-def ran(*parts: Iterable[Object]) -> Cycle:
+def ran(*parts: Iterable[Object], release: str = AUTO) -> Cycle:
     """Run a cycle on a few parts."""
-    return run_cycle(state_of(*parts))
+    return run_cycle(state_of(*parts, release=release))
 
 
 def story(cycle: Cycle) -> list[str]:

@@ -314,6 +314,38 @@ def test_who_preempts_goes_back_to_the_front() -> None:
     assert names(cycle.left) == {"a": ["one", "two"]}
 
 
+@pytest.mark.parametrize(
+    ("release", "parked"),
+    [
+        ("0.15.6", ["noFit"]),
+        ("0.16.3", ["noFit"]),
+        ("0.17.8", ["noFit", "noCandidates", "inadmissible"]),
+        ("0.18.0", ["noFit", "noCandidates"]),
+    ],
+)
+def test_when_those_alike_are_parked_too(release: str, parked: list[str]) -> None:
+    """Kueue v0.15.6 pkg/scheduler/scheduler.go ``schedule``: where the mode is NoFit.
+
+    v0.17.8 and v0.18.0 pkg/cache/queue/cluster_queue.go ``requeueIfNotPresent``: whoever does not
+    go back at once; or for either of two reasons.
+    """
+    gate = configuration(featureGates={"SchedulingEquivalenceHashing": True})
+    full = *queue("a", 4), *running("r", "a", 4)
+    refused = [{"name": "c", "state": "Retry"}]
+    heads = {
+        "noFit": (queue("a", 4), 9, {}),
+        "noCandidates": (full, 1, {}),
+        "inadmissible": (queue("a", 4), 1, {"admissionChecks": refused}),
+    }
+    found = []
+    for outcome, (there, amount, status) in heads.items():
+        waiting = waits("one", "a", amount, **status), waits("two", "a", amount, minute=1)
+        cycle = ran(gate, there, *waiting, release=release)
+        assert [one.outcome for one in (*cycle.entries, *cycle.inadmissible)] == [outcome]
+        found += [outcome] if names(cycle.parked) == {"a": ["one", "two"]} else []
+    assert found == parked
+
+
 def alike(head: list[Object], other: list[Object], **gates: bool) -> bool:
     """Say whether a workload is parked along with a head of the same queue that does not fit."""
     cycle = ran(configuration(featureGates=gates), queue("a", 4), head, other)
