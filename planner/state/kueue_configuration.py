@@ -141,12 +141,17 @@ class Configuration(KubernetesObject):
 
     @model_validator(mode="before")
     @classmethod
-    def _off_unless_enabled_in_v1beta1(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON
+    def _as_v1beta1_means_it(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON
         # v1beta1 has an ``enable`` in both, with default false; v1beta2 knows presence only.
         version = value.get("apiVersion") if isinstance(value, dict) else None
-        if isinstance(version, str) and version.endswith("/v1beta1"):
-            return {key: item for key, item in value.items() if not _is_switched_off(key, item)}
-        return value
+        if not isinstance(version, str) or not version.endswith("/v1beta1"):
+            return value
+        found = {key: item for key, item in value.items() if not _is_switched_off(key, item)}
+        waits = found.get("waitForPodsReady")
+        # Only there it blocks admission unless it says that it does not.
+        if isinstance(waits, dict) and waits.get("blockAdmission") is None:
+            found["waitForPodsReady"] = {**waits, "blockAdmission": True}
+        return found
 
     def under(self, release: Release, known_by: KnownBy) -> "Configuration":
         """Return the same Configuration, as given to a release that is ``known_by`` a sign."""

@@ -164,6 +164,25 @@ def test_wait_for_pods_ready_is_switched_on_differently(
     assert (found.requeuing_strategy.timestamp if found else None) == timestamp
 
 
+@pytest.mark.parametrize(
+    ("version", "waiting", "blocks"),
+    [
+        ("v1beta1", {"enable": True}, True),
+        ("v1beta1", {"enable": True, "blockAdmission": False}, False),
+        ("v1beta1", {"enable": False}, False),
+        ("v1beta1", {}, False),
+        ("v1beta2", {}, False),
+        ("v1beta2", {"blockAdmission": True}, True),
+    ],
+)
+def test_waiting_for_pods_blocks_admission_by_default_in_v1beta1(
+    version: str, waiting: Object, *, blocks: bool
+) -> None:
+    """Kueue ff69552e apis/config/v1beta1/defaults.go and v1beta2/defaults.go."""
+    read = state_of(configuration(version, waitForPodsReady=waiting)).configuration
+    assert read.blocks_admission is blocks
+
+
 @pytest.mark.parametrize("kind", ["ClusterQueue", "Cohort", "Workload", "ResourceFlavor"])
 def test_version_from_the_future_is_read_as_the_newest_with_a_note(kind: str) -> None:
     state = state_of(kueue(kind, "a", f"{KUEUE}/v1beta9"), kueue(kind, "b", f"{KUEUE}/v1beta9"))
