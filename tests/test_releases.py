@@ -233,6 +233,19 @@ def test_a_missing_local_queue_where_past_use_orders(release: str, *, noted: boo
     assert bool(found) == noted
 
 
+@pytest.mark.parametrize(("release", "noted"), [("0.17.8", True), ("0.19.2", False)])
+def test_claims_under_the_older_gate(release: str, *, noted: bool) -> None:
+    """v0.17.8 pkg/dra/extended_resources.go ``NeedsDRAReconcile``; 0.18 has another gate."""
+    (waits,) = pending("q", 3)
+    claim = {"name": "c", "resourceClaimTemplateName": "t"}
+    waits["spec"]["podSets"][0]["template"]["spec"]["resourceClaims"] = [claim]
+    gates = {"DynamicResourceAllocation" if noted else "KueueDRAIntegration": True}
+    parts = queue("q", 4), [waits], configuration(featureGates=gates)
+    state = read_objects(dump_of(*parts), where="test", now=NOW, release=release)
+    found = [one for one in planner.solve(state, PENDING).notes if "claims devices" in one]
+    assert bool(found) == noted
+
+
 def with_nominal(objects: list[Object], amount: str) -> list[Object]:
     """Give the only quota of a ClusterQueue another amount."""
     objects[0]["spec"]["resourceGroups"][0]["flavors"][0]["resources"][0]["nominalQuota"] = amount
