@@ -71,6 +71,8 @@ def test_every_switch_is_a_rule() -> None:
         ("saturates_requests", "0.19.0", "0.19.1"),
         ("counts_constrained", "0.18.1", "0.18.2"),
         ("skips_admin_access", "0.19.2", "0.20.0"),
+        ("takes_newest_class", "0.18.4", "0.18.5"),
+        ("takes_newest_class", "0.19.0", "0.19.1"),
         ("sums_extended_apart", "0.18.5", "0.18.6"),
         ("sums_extended_apart", "0.19.1", "0.19.2"),
         ("replaces_in_own_namespace", "0.16.9", "0.17.8"),

@@ -99,6 +99,8 @@ counts_constrained        37   #12471                            - - - 2 0 0
     claims with constraints or a configuration are counted, not rejected
 skips_admin_access        38   pkg/dra/claims.go                 - - - - - 0
     claims with admin access cost nothing, instead of being rejected
+takes_newest_class        40   #14044                            - - - 5 1 0
+    of several device classes behind an extended resource the newest counts, not a mapped one
 sums_extended_apart       39   #14200                            - - - 6 2 0
     two extended resources that count under one name are added up over all containers
 takes_one_kind_of_check   29   #8451                             - 0 0 0 0 0
@@ -157,6 +159,7 @@ class Rules(Struct, frozen=True):
     limits_in_units: bool = True
     counts_constrained: bool = True
     skips_admin_access: bool = True
+    takes_newest_class: bool = True
     sums_extended_apart: bool = True
     takes_one_kind_of_check: bool = True
     gates_variants: bool = True

@@ -181,6 +181,15 @@ def test_of_several_classes_the_newest_counts_then_the_first_by_name() -> None:
     assert asked(preemptor(same, older, mapped(), pods=pods)) == {"gpus": 4}
 
 
+@pytest.mark.parametrize(("release", "name"), [("0.19.0", "gpus"), ("0.19.1", "example.com/gpu")])
+def test_a_mapped_class_counts_before_0_19_1(release: str, name: str) -> None:
+    """Kueue v0.19.0 pkg/dra/extended_resources.go ``resolveContainerExtendedResources``."""
+    older = device_class("big", "example.com/gpu")
+    newer = device_class("other", "example.com/gpu", "2026-02-01T00:00:00Z")
+    found = preemptor(older, newer, mapped(), pods=extended(container(1)), release=release)
+    assert asked(found) == {name: 4}
+
+
 @pytest.mark.parametrize(("release", "expected"), [("0.19.1", 8), ("0.19.2", 12)])
 def test_two_extended_resources_of_one_name(release: str, expected: int) -> None:
     """Kueue v0.19.1 pkg/dra/extended_resources.go ``ResolveExtendedResourceQuota``, and v0.19.2.

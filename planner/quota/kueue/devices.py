@@ -304,6 +304,8 @@ class _Known:
         """Return the device class that provides an extended resource: the newest, then by name."""
         named = sorted(self.classes.items())
         behind = [one for _, one in named if one.spec.extended_resource_name == resource]
+        if not self.rules.takes_newest_class:  # any mapped class will do: of several, the newest
+            behind = [one for one in behind if one.metadata.name in self.names] or behind
         if not behind:
             return None
         # Of equally new classes `max` takes the first, and ``behind`` is in the order of names.
