@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from math import inf
 
@@ -27,9 +28,12 @@ def local_queue(consumed: Object, weight: str | None = None, name: str = "lq") -
 
 
 def used(
-    consumed: Object, weight: str | None = None, release: str = "main", **weights: float
+    consumed: Object,
+    weight: str | None = None,
+    weights: Mapping[str, float] | None = None,
+    release: str = "main",
 ) -> float:
-    settings = configuration(admissionFairSharing={**SHARING, "resourceWeights": weights})
+    settings = configuration(admissionFairSharing={**SHARING, "resourceWeights": weights or {}})
     parts = [local_queue(consumed, weight)], settings, running("w", "lq", 1)
     state = state_of(*parts, release=release)
     return PastUse(state).of(state.workloads[0].namespace, state.workloads[0].queue_name)
@@ -49,7 +53,7 @@ def used(
 def test_use_is_weighted(
     consumed: Object, weight: str | None, weights: dict[str, float], expected: float
 ) -> None:
-    assert used(consumed, weight, **weights) == expected
+    assert used(consumed, weight, weights) == expected
 
 
 @pytest.mark.parametrize("release", ["0.15.8", "0.17.8", "0.18.4", "0.19.0"])
@@ -58,10 +62,10 @@ def test_a_weight_of_0_in_older_releases(release: str) -> None:
 
     1 / 0 is +Inf in Go; 0 / 0 is no number, which ``cmp.Compare`` puts before all numbers.
     """
-    assert used({"cpu": "1"}, "0", release) == inf
-    assert used({}, "0", release) < used({}, "1", release) == 0
+    assert used({"cpu": "1"}, "0", release=release) == inf
+    assert used({}, "0", release=release) < used({}, "1", release=release) == 0
     later = {"0.18.4": "0.18.5", "0.19.0": "0.19.1"}.get(release, "main")
-    assert used({}, "0", later) == inf
+    assert used({}, "0", release=later) == inf
 
 
 def test_resources_are_added_by_name() -> None:

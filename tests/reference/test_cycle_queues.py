@@ -333,14 +333,14 @@ def test_when_those_alike_are_parked_too(release: str, parked: list[str]) -> Non
     full = *queue("a", 4), *running("r", "a", 4)
     refused = [{"name": "c", "state": "Retry"}]
     heads = {
-        "noFit": (queue("a", 4), 9, {}),
-        "noCandidates": (full, 1, {}),
-        "inadmissible": (queue("a", 4), 1, {"admissionChecks": refused}),
+        "noFit": (queue("a", 4), waits("one", "a", 9)),
+        "noCandidates": (full, waits("one", "a")),
+        "inadmissible": (queue("a", 4), waits("one", "a", admissionChecks=refused)),
     }
     found = []
-    for outcome, (there, amount, status) in heads.items():
-        waiting = waits("one", "a", amount, **status), waits("two", "a", amount, minute=1)
-        cycle = ran(gate, there, *waiting, release=release)
+    for outcome, (there, head) in heads.items():
+        other = waits("two", "a", 9 if outcome == "noFit" else 1, minute=1)
+        cycle = ran(gate, there, head, other, release=release)
         assert [one.outcome for one in (*cycle.entries, *cycle.inadmissible)] == [outcome]
         found += [outcome] if names(cycle.parked) == {"a": ["one", "two"]} else []
     assert found == parked
