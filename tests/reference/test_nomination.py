@@ -163,6 +163,16 @@ def test_a_namespace_must_be_there() -> None:
     assert found.message == 'workload namespace "ns" does not exist: namespaces "ns" not found'
 
 
+def test_older_releases_say_it_in_other_words() -> None:
+    """Kueue v0.18.4 pkg/scheduler/scheduler.go ``nominate``."""
+    gone = held(with_spec(A, namespaceSelector={}), namespace("other"), ONE, release="0.18.4")
+    assert gone is not None
+    assert gone.message == 'Could not obtain workload namespace: namespaces "ns" not found'
+    other = held(A, namespace("ns"), ONE, release="0.18.4")
+    assert other is not None
+    assert other.message == "Workload namespace doesn't match ClusterQueue selector"
+
+
 def limit_range(kind: str, **bounds: Object) -> list[Object]:
     item = {"type": kind, **bounds}
     metadata = {"name": "limits", "namespace": "ns"}

@@ -89,13 +89,18 @@ def namespace_refusal(state: State, workload: Workload, queue: ClusterQueue) -> 
     labels = {one.metadata.name: one.metadata.labels for one in state.namespaces}
     namespace = workload.metadata.namespace
     own = labels.get(namespace)
+    # Older releases say it in other words; these came along with the reasons of QuotaReserved.
+    newer = state.configuration.rules.says_why_unadmitted
     if own is None:
-        return _misconfigured(
-            f'workload namespace "{namespace}" does not exist: namespaces "{namespace}" not found'
-        )
+        what = f'workload namespace "{namespace}" does not exist'
+        what = what if newer else "Could not obtain workload namespace"
+        return _misconfigured(f'{what}: namespaces "{namespace}" not found')
     own = {_NAME_LABEL: namespace, **own}
     selector = queue.spec.namespace_selector  # an absent one matches nothing
-    return None if selector is not None and selector.matches(own) else NAMESPACE_MISMATCH
+    if selector is not None and selector.matches(own):
+        return None
+    words = NAMESPACE_MISMATCH.message
+    return NAMESPACE_MISMATCH if newer else NAMESPACE_MISMATCH._replace(message=f"W{words[1:]}")
 
 
 def _misconfigured(message: str) -> Refusal:
