@@ -31,6 +31,14 @@ from planner.state.queues import Cohort
 MOST: Final = 300
 """With more workloads that hold quota, releases are not tried out."""
 
+_OF_DEVICES: Final = {
+    "counts_constrained": True,
+    "skips_admin_access": True,
+    "takes_newest_class": True,
+    "sums_extended_apart": True,
+}
+"""Rules that decide nothing where a state has neither device classes nor claims."""
+
 
 def under_release(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Snapshot:
     """Return the snapshot with notes on what the release of Kueue leaves open for a workload.
@@ -156,9 +164,11 @@ def by_other_releases(planning: Planning, deadline: Deadline) -> Iterator[str]:
     decided = snapshot is planning.snapshot and planning.fixed is None
     own = _in_words(planning.decision if decided else decide(snapshot, preemptor))
     newest, *others = newest_first()
+    devices = state.device_classes or state.resource_claim_templates
+    alike = {"gates_variants": True} | ({} if devices else _OF_DEVICES)
     for release in others:
-        if release.rules == newest.rules:
-            continue  # it differs in whole cycles only
+        if replace(release.rules, **alike) == newest.rules:
+            continue  # it differs in whole cycles only, or in what the state does not have
         configuration = state.configuration.under(release, "assumed")
         changed = state.model_copy(update={"configuration": configuration})
         try:
