@@ -18,6 +18,10 @@ from typing import ClassVar, Final
 
 NO_MEMORY: Final = "the system gives no more memory"
 """What the command line says where memory ends; the service tells it from bad input by that."""
+NEEDS_MEMORY: Final = "needs memory of about"
+"""What is said of a dump for which there is not enough memory."""
+AT_MOST: Final = "that are read at most"
+"""What is said of a dump that is too large, or has too many values."""
 LONGEST_LINE: Final = 1200
 """The most characters in a line of a message: enough for three names and the words around them."""
 _TAIL: Final = 400

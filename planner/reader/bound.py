@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from planner.errors import ParseError
+from planner.errors import AT_MOST, NEEDS_MEMORY, ParseError
 from planner.reader.source import MAX_BYTES, megabytes
 
 BYTES_FOR_EACH: Final = 8
@@ -52,7 +52,7 @@ class Budget:
         if self.left < 0:
             raise ParseError(
                 where,
-                f"has more than the {self._most:,} values that are read at most",
+                f"has more than the {self._most:,} values {AT_MOST}",
                 "Kubernetes objects, which have fewer in a text of that size",
                 "--max-size or PLANNER_MAX_SIZE sets another bound on bytes, and on values with it",
             )
@@ -89,7 +89,7 @@ class Budget:
         self.take(count, where)
         needed, room = count * MEMORY_FOR_EACH, memory_left()
         if needed > room:
-            found = f"needs about {megabytes(needed)} of memory, {megabytes(max(0, room))} are left"
+            found = f"{NEEDS_MEMORY} {megabytes(needed)}, {megabytes(max(0, room))} are left"
             raise ParseError(where, found, hint="read it where there is more, or read less at once")
         return None
 

@@ -12,9 +12,9 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final, NamedTuple
+from typing import IO, Final, Literal, NamedTuple
 
-from planner.errors import InputError, ParseError
+from planner.errors import AT_MOST, InputError, ParseError
 
 MAX_BYTES: Final = 160 * 2**20
 """How much is read at most unless the caller says otherwise; a gzip file counts unpacked."""
@@ -23,6 +23,10 @@ STDIN: Final = "stdin"
 EXTENSIONS: Final = (".json", ".yaml", ".yml")
 _SOURCES: Final = "a file, a directory of files, or - for standard input"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
+
+
+Holds = Literal["state", "perhaps", "part"]
+"""What a text holds: a state by itself; what may be one, or a part of one; or a part at most."""
 
 
 class Text(NamedTuple):
@@ -226,7 +230,7 @@ def too_large(
     subject = "unpacks to" if unpacked else "has"
     return ParseError(
         where,
-        f"{subject} {amount} the {megabytes(max_bytes)} that are read at most",
+        f"{subject} {amount} the {megabytes(max_bytes)} {AT_MOST}",
         hint="--max-size or PLANNER_MAX_SIZE sets another bound",
     )
 

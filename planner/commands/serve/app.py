@@ -23,7 +23,7 @@ from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from planner.errors import NO_MEMORY
+from planner.errors import AT_MOST, NEEDS_MEMORY, NO_MEMORY
 
 FOR_THE_PLAN: Final = 0.8
 """The share of the seconds that the plan itself may take: reading and writing take some, too."""
@@ -157,8 +157,8 @@ EXIT_CODE: Final = "Planner-Exit-Code"
 STATUSES: Final = {
     400: "An option that there is not, or a value that it cannot have.",
     408: "The dump did not arrive, or the answer was not there, in time.",
-    413: "The dump is too large.",
-    422: "The dump cannot be used, or no such workload is pending in it.",
+    413: "The dump is too large, as it is sent or unpacked.",
+    422: "The dump cannot be used, or no such workload is in it.",
     500: "A fault of the planner, or the answer takes more memory than it may.",
     503: "As many are answered as may be at once.",
 }
@@ -264,6 +264,15 @@ DESCRIPTION: Final = "/openapi.json"
 _ANSWERS: Final = frozenset({0, 3, 4, 5, 6})
 """Exit codes of the commands asked that are answers; Python itself ends with 1."""
 _BAD_INPUT: Final = 2
+_STATUS_OF: Final = {
+    NO_MEMORY: 500,
+    NEEDS_MEMORY: 500,
+    AT_MOST: 413,
+    "--help\n": 400,  # the hint of whatever is wrong with the command line
+    "error: --": 400,
+    "error: edit ": 400,
+}
+"""The status of bad input by what is said of it; 422 for anything else."""
 EDITS: Final = "set"
 """The one option that may stand in a query several times."""
 _CLOSED: Final = (
@@ -355,8 +364,10 @@ class Service:
             raise Refused(408, f"there was no answer within {bounds.seconds:g} s") from None
         if ended.code in _ANSWERS:
             return Reply(200, ended.output, endpoint.kind, ((EXIT_CODE, str(ended.code)),))
-        is_input = ended.code == _BAD_INPUT and NO_MEMORY not in ended.said
-        status = 422 if is_input else 500
+        status = 500
+        if ended.code == _BAD_INPUT:
+            told = (each for words, each in _STATUS_OF.items() if words in ended.said)
+            status = next(told, 422)
         why = ended.said.strip().removeprefix("error: ")
         raise Refused(status, why or f"the process ended with {ended.code}")
 
@@ -387,7 +398,7 @@ def _asked(endpoint: Endpoint, scope: Message) -> list[str]:
 
 async def _body(scope: Message, receive: Receive, max_bytes: int) -> bytes:
     """Return the body of a request, unless it is too large."""
-    refused = Refused(413, f"more than the {max_bytes} bytes that are read at most")
+    refused = Refused(413, f"more than the {max_bytes} bytes {AT_MOST}")
     promised = dict(scope["headers"]).get(b"content-length", b"")
     if promised.isdigit() and int(promised[:20]) > max_bytes:
         raise refused

@@ -98,14 +98,42 @@ def test_edits_are_bounded(edits: list[str], monkeypatch: pytest.MonkeyPatch) ->
         (b"{", {}, "stdin"),
         (DUMP, {"pending": "ns/nobody"}, "ns/nobody"),
         (DUMP, {"pending": "--output=/tmp/x"}, "--output=/tmp/x"),
-        (DUMP, {"objective": "nonesuch"}, "nonesuch"),
-        (gzip.compress(b" " * 2 * 10**6), {}, "unpacks to more than"),
+        (gzip.compress(DUMP)[:-9], {}, "is not a whole gzip file"),
+        (json.dumps({"metadata": {}, "queues": [], "nodes": []}).encode() * 2, {}, "a second"),
     ],
 )
 def test_what_cannot_be_used_says_why(dump: bytes, query: dict[str, str], said: str) -> None:
     answer = one(ask(service(), "/v1/plan", dump, **query))
     assert answer.status == 422
     assert said in answer.json["error"]
+    assert "Traceback" not in answer.json["error"]
+
+
+@pytest.mark.parametrize(
+    "dump",
+    [gzip.compress(b" " * 2 * 10**6), gzip.compress(b"[" + b"{}," * 2**19 + b"{}]")],
+    ids=["bytes", "values"],
+)
+def test_a_dump_that_is_too_large_unpacked_is_too_large(dump: bytes) -> None:
+    answer = one(ask(service(max_bytes=1_900_000), "/v1/plan", dump))
+    assert answer.status == 413
+    assert "are read at most" in answer.json["error"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"objective": "nonesuch", "set": "a=b"},
+        {"now": "99", "set": "a=b"},
+        {"pending": " ", "set": "a=b"},
+        {"set": "no edit"},
+        {"set": "clusterqueue/nobody.fairSharing.weight=2"},
+    ],
+)
+def test_a_value_that_an_option_cannot_have(query: dict[str, str]) -> None:
+    """Only the command itself tells."""
+    answer = one(ask(service(), "/v1/whatif", DUMP, **query))
+    assert answer.status == 400
     assert "Traceback" not in answer.json["error"]
 
 
@@ -227,10 +255,14 @@ def test_a_client_that_does_not_wait_leaves_its_slot(sleeper: Path) -> None:
     assert answer.status == 200
 
 
-@pytest.mark.parametrize("mebibytes", [20, 40, 100])
-def test_memory_is_bounded(mebibytes: int) -> None:
+@pytest.mark.parametrize(
+    ("mebibytes", "dump"),
+    [(20, DUMP), (40, DUMP), (100, DUMP), (400, b"[" + b"{}," * 6 * 2**20 + b"{}]")],
+)
+def test_memory_is_bounded(mebibytes: int, dump: bytes) -> None:
     """Wherever it ends, in Python itself, in a library or in a plan: it is not the dump's fault."""
-    answer = one(ask(service(memory=mebibytes * 2**20), "/v1/plan", DUMP))
+    bounds = {"memory": mebibytes * 2**20, "max_bytes": 2**30}
+    answer = one(ask(service(**bounds), "/v1/plan", dump))
     assert answer.status == 500
     assert answer.json["error"]
 
