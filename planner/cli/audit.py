@@ -5,9 +5,10 @@ What all commands on many states have in common stands here, too: processes, lim
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -17,6 +18,7 @@ from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, 
 from planner.cli.option import Given, define
 from planner.cli.output import LINE, say
 from planner.cli.value import Option
+from planner.errors import InputError
 
 if TYPE_CHECKING:
     from planner.batch import Progress as BatchProgress
@@ -119,7 +121,7 @@ def command(given: Given) -> int:
     profiles = distinct(map(find_profile, given.objectives))
     how = given.of("time_limit now rules=laws pending assume release requests")
     question = Question(profiles, **how)
-    with settings_of(given) as settings:
+    with settings_of(given, given.states) as settings:
         audit = audit_states(given.states, question, settings, given.limit_of_bytes)
     path = given.target.path
     given.show(render, audit, folder=path.parent if path else None)
@@ -133,15 +135,21 @@ def command(given: Given) -> int:
 
 
 @contextmanager
-def settings_of(given: Given) -> Iterator[Settings]:
+def settings_of(
+    given: Given, states: Sequence[str], table: Path | None = None
+) -> Iterator[Settings]:
     """Give the settings that the options of BATCH ask for, with a line of progress.
 
+    ``states`` are the paths that are read, ``table`` a file that is written beside the result.
     After Ctrl-C a message says how the run can go on.
 
-    Raises a UsageError if ``--resume`` has nothing to go on with.
+    Raises a UsageError if ``--resume`` has nothing to go on with, and an InputError if one file is
+    to be written twice, or is one of the states.
     """
     if given.resume and given.results is None:
         raise click.UsageError("--resume needs --results FILE, the file to go on with")
+    written = {"--results": given.results, "--table": table, "-o": given.target.path}
+    check_written({name: path for name, path in written.items() if path is not None}, states)
     from planner.batch import Limits
     from planner.commands.audit import Settings
 
@@ -170,6 +178,21 @@ def settings_of(given: Given) -> Iterator[Settings]:
                 who = f"{len(changed):,} states, such as {who},"
                 said = f"have changed since {given.results} was written, and are"
             say("note", f"{who} {said} asked for again")
+
+
+def check_written(files: Mapping[str, Path], states: Sequence[str]) -> None:
+    """Refuse now a file that is to be written twice, or that is read as one of the states.
+
+    ``files`` are those that will be written, by their options. Raises an InputError.
+    """
+    from planner.commands.audit.instance import refuse_as_state
+
+    known: dict[Path, str] = {}
+    for option_name, path in files.items():
+        where = f"{option_name} {path}"
+        if (other := known.setdefault(path.resolve(), option_name)) != option_name:
+            raise InputError(where, f"is the file of {other}, too", "a file of its own")
+        refuse_as_state(where, path, states)
 
 
 def _show(state: BatchProgress) -> None:

@@ -69,7 +69,7 @@ def command(given: Given) -> int:
     from planner.report.bench import csv_text, render
 
     check_table(given.table)
-    with settings_of(given) as settings:
+    with settings_of(given, [str(given.suite)], given.table) as settings:
         found = bench(given.suite, settings, **given.of("quick rivals cases"))
     given.show(render, found)
     if given.table is not None:

@@ -96,7 +96,7 @@ def command(given: Given) -> int:
         if given.plots.exists() and not given.plots.is_dir():
             raise InputError(f"--plots {given.plots}", "is not a folder")
         need(f"--plots {given.plots}", "matplotlib")
-    with settings_of(given) as settings:
+    with settings_of(given, given.states, given.table) as settings:
         found = compare_states(given.states, question, settings, given.limit_of_bytes)
     given.show(render, found)
     if given.table is not None:

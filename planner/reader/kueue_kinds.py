@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from planner.reader.items import Kind
+from planner.reader.settings import TAKEN_AT
+from planner.reader.source import Holds
 from planner.state import kueue_topology, pods, queues
 from planner.state.kueue import API_GROUP, Configuration, Workload
 
@@ -44,3 +47,17 @@ KINDS: Final[dict[tuple[str, str], Kind]] = {
 
 WORKLOAD: Final = KINDS[API_GROUP, "Workload"]
 API_OF_WORKLOADS: Final = tuple(f"{API_GROUP}/{version}" for version in WORKLOAD.versions)
+_QUEUES, _WORKLOADS = (
+    re.compile(rb"""["']?kind["']?\s*:\s*["']?%s(?:List)?\b""" % kind)
+    for kind in (b"ClusterQueue", b"Workload")
+)
+
+
+def holds(data: bytes) -> Holds:
+    """Say whether a text is a state by itself: ClusterQueues and workloads, or a snapshot.
+
+    ClusterQueues alone may be the state of a time at which nothing ran or waited.
+    """
+    if not _QUEUES.search(data):
+        return "part"
+    return "state" if _WORKLOADS.search(data) or TAKEN_AT.encode() in data else "perhaps"

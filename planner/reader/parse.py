@@ -13,7 +13,7 @@ from planner.reader.bound import Budget
 from planner.reader.quick import quick_document
 from planner.reader.source import STDIN, Text
 
-_BOM: Final = b"\xef\xbb\xbf"
+BOM: Final = b"\xef\xbb\xbf"
 _UTF16_OR_32: Final = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _JSON_START: Final = re.compile(rb'[ \t\r\n]*(\{[ \t\r\n]*["}]|\[)')
 _BLANK: Final = re.compile(rb"\s*\Z")
@@ -56,7 +56,7 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
     ParseError
         If the text is neither JSON nor YAML, or has too many values.
     """
-    data = text.data.removeprefix(_BOM)
+    data = text.data.removeprefix(BOM)
     if data.startswith(_UTF16_OR_32):
         raise ParseError(
             text.where,

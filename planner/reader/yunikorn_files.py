@@ -6,19 +6,22 @@ common/constants/constants.go (the two ConfigMaps).
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 from msgspec import Struct, field
 
 from planner.errors import SchemaError, UnsupportedError
 from planner.reader.items import Item, items_of
 from planner.reader.kueue_kinds import CONFIG
-from planner.reader.parse import Document
+from planner.reader.parse import BOM, Document
 from planner.reader.settings import Settings
 from planner.reader.show import plain
+from planner.reader.source import Holds
 from planner.reader.unknown import Ignored
 from planner.state import AUTO
 from planner.state.kueue import API_GROUP
@@ -34,6 +37,7 @@ GET_DUMP: Final = (
 """How to get a state dump from a cluster."""
 
 _DUMP_NAMES: Final = frozenset({"applications", "nodes", "partitions", "queues"})
+_YAML_NAME: Final = re.compile(rb"""^["']?([A-Za-z]+)["']?[ \t]*:""", re.MULTILINE)
 _DEFAULTS: Final = "yunikorn-defaults"
 """The ConfigMap which the other one, ``yunikorn-configs``, overrides."""
 
@@ -118,6 +122,15 @@ def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
     return _sorted(dumps[0], items)
 
 
+def holds(data: bytes) -> Holds:
+    """Say whether a text is a state dump or an instance, by the names in its outermost object."""
+    try:
+        names = [*msgspec.json.decode(data.removeprefix(BOM), type=dict[str, msgspec.Raw])]
+    except (ValueError, RecursionError):  # perhaps YAML
+        names = [name.decode() for name in _YAML_NAME.findall(data)]
+    return "state" if _is_dump(dict.fromkeys(names)) else "part"
+
+
 def _is_dump(value: object) -> bool:
     """Say whether a value is a state dump or an instance: it has two of their lists or more."""
     return isinstance(value, Mapping) and "kind" not in value and len(_DUMP_NAMES & set(value)) > 1
@@ -167,5 +180,7 @@ def _second(first: str, second: str, what: str) -> SchemaError:
         second,
         f"a second {what} of YuniKorn stands here; the first is at {first}",
         "the state of one cluster at one time",
-        "planner replay reads files of many instances" if what != QUEUES_KEY else "keep one",
+        "planner audit and planner replay read many, one a line of a .jsonl file"
+        if what != QUEUES_KEY
+        else "keep one",
     )

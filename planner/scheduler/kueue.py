@@ -45,6 +45,7 @@ KUEUE: Final = Scheduler(
     parts={
         "laws": "planner.laws.kueue:LAWS",
         "reader": "planner.reader.kueue:assemble",
+        "holds": "planner.reader.kueue_kinds:holds",
         "kinds": "planner.reader.kueue_kinds:KINDS",
         "plan": "planner.plan.kueue:Plan",
         "planning": "planner.solver.kueue.start",

@@ -36,6 +36,7 @@ YUNIKORN: Final = Scheduler(
     parts={
         "laws": "planner.laws.yunikorn:LAWS",
         "reader": "planner.reader.yunikorn_files:read",
+        "holds": "planner.reader.yunikorn_files:holds",
         "plan": "planner.plan.yunikorn:YuniKornPlan",
         "planning": "planner.solver.yunikorn.start",
         "verifier": "planner.verifier.yunikorn:verify_yunikorn_plan",

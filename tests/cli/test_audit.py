@@ -1,6 +1,7 @@
 """``planner audit``: findings, formats, exit codes, results that a run goes on from."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -241,6 +242,111 @@ def test_results_are_not_read_as_states(tmp_path: Path, verb: str, name: str) ->
     assert result.exit_code == 2
     assert "lies where the states are read from" in result.stderr
     assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("verb", ["audit", "compare"])
+def test_no_file_is_written_twice(dump: Path, tmp_path: Path, verb: str) -> None:
+    """Rows would be lost to the result after hours of work."""
+    rows, link = tmp_path / "rows", tmp_path / "link.csv"
+    options: list[str | Path] = [dump, "--jobs", "1", "--results", rows]
+    call(verb, *options)
+    before = rows.read_bytes()
+    link.symlink_to(rows)
+    files: dict[str, list[str | Path]] = {"-o": ["-o", rows]}
+    if verb == "compare":
+        files["--table"] = ["--table", link]
+    for option, words in files.items():
+        result = call(verb, *options, "--resume", *words)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith(f"error: {option} ")
+        assert "is the file of --results, too" in result.stderr
+        assert rows.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "words", [("audit", "-o"), ("compare", "-o"), ("compare", "--table"), ("audit", "--results")]
+)
+def test_no_state_is_written_over(
+    tmp_path: Path, words: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    verb, option = words
+    name = "states.csv"
+    state = write(tmp_path, cluster(), name)
+    before = state.read_bytes()
+    files = {"--results": "rows", option: name}
+    given = (word for pair in files.items() for word in pair)
+    result = call(verb, state, "--jobs", "1", "--resume", *given)
+    assert result.exit_code == 2
+    assert "lies where the states are read from" in result.stderr
+    assert state.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("verb", ["audit", "compare"])
+@pytest.mark.parametrize("option", ["--state-time-limit", "--state-memory-limit", "--max-size"])
+def test_rows_under_other_limits_are_not_mixed(dump: Path, verb: str, option: str) -> None:
+    """What is too much under one limit is an answer under another."""
+    rows = dump.parent / "rows"
+    options: list[str | Path] = [dump, "--results", rows]
+    assert call(verb, *options, option, "10000000000").exit_code in {0, 1}
+    before = rows.read_bytes()
+    result = call(verb, *options, "--resume", option, "20000000000")
+    assert result.exit_code == 2
+    assert "is the header of another run" in result.stderr
+    assert "20000000000" in result.stderr
+    assert rows.read_bytes() == before
+
+
+@pytest.mark.parametrize("verb", ["audit", "compare"])
+def test_no_state_is_no_clean_bill(tmp_path: Path, verb: str) -> None:
+    (tmp_path / "states.jsonl").write_text("\n")
+    (tmp_path / "below").mkdir()
+    for path in (tmp_path, tmp_path / "states.jsonl", tmp_path / "below"):
+        rows = tmp_path / "rows"
+        result = call(verb, path, "--results", rows)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith(f"error: {path}: there is no state in it")
+        assert not rows.exists()
+
+
+def test_one_damaged_dump_of_a_folder_is_a_failure(tmp_path: Path) -> None:
+    """Once it is mended, it is asked for again."""
+    whole = gzip.compress(json.dumps(cluster()).encode())
+    for name, data in (("1", whole), ("2", whole[:-9]), ("3", whole)):
+        (tmp_path / f"{name}.json.gz").write_bytes(data)
+    rows = tmp_path / "rows"
+    value = audited(tmp_path, "--fail-on", "never", "--results", rows, code=2)
+    assert [case["state"] for case in value["cases"]] == [
+        str(tmp_path / f"{name}.json.gz") for name in "13"
+    ]
+    (failure,) = value["failures"]
+    assert failure["state"] == str(tmp_path / "2.json.gz")
+    assert "is not a whole gzip file" in failure["detail"]
+    (tmp_path / "2.json.gz").write_bytes(whole)
+    again = audited(tmp_path, "--fail-on", "never", "--results", rows, "--resume", code=0)
+    assert len(again["cases"]) == 3
+
+
+def test_states_of_yunikorn_are_judged_one_by_one(tmp_path: Path) -> None:
+    """Of a folder of state dumps, and of a file of one a line."""
+    dump = json.loads((YUNIKORN / "statedump.json").read_text("utf-8"))
+    later = {**dump, "timestamp": dump["timestamp"] + 60 * 10**9}
+    (tmp_path / "day").mkdir()
+    for name, one in (("1", dump), ("2", later)):
+        write(tmp_path / "day", one, f"{name}.json")
+    lines = tmp_path / "day.jsonl"
+    lines.write_text(f"{json.dumps(dump)}\n{json.dumps(later)}\n")
+    value = audited(tmp_path / "day", lines)
+    assert value["summary"]["states"] == 4
+    assert value["failures"] == []
+    assert len(value["cases"]) == 4
+    for one in value["cases"]:
+        del one["state"]
+    first, second, *others = value["cases"]
+    assert others == [first, second]
+    # A minute later the victims have a minute of work more to lose.
+    assert first["terms"]["D4"] < second["terms"]["D4"]
 
 
 def test_two_objectives_of_one_name_are_refused(dump: Path, tmp_path: Path) -> None:

@@ -6,14 +6,12 @@ States are packed, so that another process can open them; each is a task, here o
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
@@ -26,19 +24,20 @@ from planner.errors import InputError, InternalError, PlannerError, SchemaError
 from planner.plan import SCHEMA_VERSION
 from planner.plan.base import Assume, Record
 from planner.reader import MAX_BYTES, load, read_loaded, read_objects
+from planner.reader.bound import Budget
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
-from planner.reader.source import EXTENSIONS, Source, printable
+from planner.reader.parse import parse
+from planner.reader.source import EXTENSIONS, Holds, Source, printable
+from planner.reader.source import STDIN as STANDARD_INPUT
 from planner.scheduler import Part
 from planner.solver.start import Given, pending_workloads
 from planner.state import AUTO, AnyState, RequestsFrom
 
 LINES: Final = (".jsonl", ".jsonl.gz")
 STDIN: Final = "-"
-_WHOLE: Final = tuple(
-    re.compile(rb"""["']?kind["']?\s*:\s*["']?%s\b""" % kind)
-    for kind in (b"ClusterQueue", b"Workload")
-)
+HOLDS: Final = Part[Callable[[bytes], Holds]]("holds")
+"""Says of a text whether it is a state of a scheduler by itself."""
 RECORDED: Final = Part[Callable[..., Recorded | None]]("recorded")
 """Reads a recorded line; ``None`` if it is of another scheduler."""
 
@@ -48,17 +47,31 @@ Order = Callable[[Path], Any]
 
 
 class Packed(Struct, frozen=True):
-    """One state as bytes: everything that is read of a dump, or a recorded line."""
+    """One state as bytes: everything that is read of a dump, or a recorded line.
+
+    In the place of what cannot be read, such as a damaged file, stands why.
+    """
 
     name: str
-    content: Source | bytes
+    content: Source | bytes | InputError
 
     @property
     def digest(self) -> str:
         """The SHA-256 of its content."""
-        if isinstance(self.content, bytes):
-            return hashlib.sha256(self.content).hexdigest()
-        return self.content.digest
+        if isinstance(self.content, Source):
+            return self.content.digest
+        content = self.content if isinstance(self.content, bytes) else str(self.content).encode()
+        return hashlib.sha256(content).hexdigest()
+
+
+class Place(NamedTuple):
+    """Where states stand: standard input, a file, or a folder whose files are one state together.
+
+    ``lines`` says that the file has one state a line.
+    """
+
+    path: str
+    lines: bool = False
 
 
 class Instance(Struct, frozen=True):
@@ -73,49 +86,79 @@ class Instance(Struct, frozen=True):
 def packed_states(
     path: str, max_bytes: int = MAX_BYTES, order: Order | None = None
 ) -> Iterator[Packed]:
-    """Yield every state of a file, a folder, or standard input (``-``), one at a time.
+    """Yield every state that `find_places` finds at a path, one at a time; see there for errors."""
+    for place in find_places(path, max_bytes, order):
+        yield from packed_at(place, max_bytes)
 
-    A file of recorded lines, ``.jsonl`` or ``.jsonl.gz``, has one state a line. A folder with
-    several complete dumps has one state a file; otherwise its files are one state together.
-    Folders in a folder are read, too, each once, however many links lead to it. ``order`` is the
-    key of what is in a folder, by default its name.
+
+def find_places(path: str, max_bytes: int = MAX_BYTES, order: Order | None = None) -> list[Place]:
+    """Return where the states of a file, a folder, or standard input (``-``) stand.
+
+    A file of recorded lines, ``.jsonl`` or ``.jsonl.gz``, has one state a line. What a folder is,
+    its files say: each is a state where several are states by themselves, or all that can be read;
+    otherwise they are one state together. Folders in a folder are looked at, too, each once,
+    however many links lead to it; so is a file. ``order`` is the key of what is in a folder, by
+    default its name.
 
     Raises
     ------
     InputError
-        If something cannot be read.
+        If there is nothing of that name, no state in it, or a folder of states has files that are
+        none.
     """
-    folder = Path(path)
+    folder, found = Path(path), [Place(path)]
     if path != STDIN and path.endswith(LINES):
-        for number, text in read_lines(path, None):
-            yield Packed(f"{printable(path)}: line {number}", text)
-    elif path != STDIN and folder.is_dir():
+        found = _lines_at(path)
+    elif path and folder.is_dir():
         seen: set[tuple[int, int]] = set()
         links = [folder]
-        for link in links:  # grows meanwhile: the links found in a folder are added
-            yield from _in_folder(link, max_bytes, order, seen, links)
-    else:
-        loaded = load(path, max_bytes)
-        yield Packed(loaded.name, loaded)
+        # It grows meanwhile: the links found in a folder are added.
+        found = [one for link in links for one in _in_folder(link, max_bytes, order, seen, links)]
+    elif path != STDIN and not folder.is_file():
+        load(path, max_bytes)  # says what is wrong
+    if not found:
+        expected = "a file of a state, a folder of such files, or a .jsonl file of one state a line"
+        raise InputError(printable(path), "there is no state in it", expected)
+    return found
 
 
-def count_states(paths: Iterable[str]) -> int | None:
-    """Return how many states there are to work on, ``None`` where only opening files would tell.
+def packed_at(place: Place, max_bytes: int) -> Iterator[Packed]:
+    """Yield every state at a place; one that cannot be read has the error as its content."""
+    where = STANDARD_INPUT if place.path == STDIN else printable(place.path)
+    try:
+        if place.lines:
+            for number, text in read_lines(place.path, None):
+                yield Packed(f"{where}: line {number}", text)
+        else:
+            yield Packed(where, load(place.path, max_bytes))
+    except InputError as error:  # what follows a damaged line of a packed file is lost with it
+        yield Packed(printable(error.where) if place.lines else where, error)
+
+
+def count_states(places: Iterable[Place]) -> int:
+    """Return how many states stand at some places."""
+    return sum(sum(1 for _ in packed_at(one, 0)) if one.lines else 1 for one in places)
+
+
+def refuse_as_state(where: str, file: Path, paths: Iterable[str]) -> None:
+    """Refuse a file to be written that would be read as one of the states at some paths.
+
+    Results that are read while they grow have no end. ``where`` names the file in messages.
 
     Raises
     ------
     InputError
-        If a file of recorded lines cannot be read.
+        If the file is a state, or lies in a folder of states under the name of one.
     """
-    total = 0
-    for path in paths:
-        if path != STDIN and path.endswith(LINES):
-            total += sum(1 for _ in read_lines(path, None))
-        elif path != STDIN and Path(path).is_dir():
-            return None
-        else:
-            total += 1
-    return total
+    target = file.resolve()
+    is_named = target.name.endswith(LINES) or _is_dump(target)
+    places = [Path(path).resolve() for path in paths if path != STDIN]
+    if target in places or (is_named and any(map(target.is_relative_to, places))):
+        raise InputError(
+            where,
+            "lies where the states are read from, and would be read as one of them",
+            "a file elsewhere",
+        )
 
 
 def open_packed(
@@ -131,6 +174,8 @@ def open_packed(
     InputError
         If the state cannot be used.
     """
+    if isinstance(packed.content, InputError):
+        raise packed.content
     if isinstance(packed.content, bytes):
         line = parse_line(packed.content, packed.name)
         # A recorded line that names no pending workload is about all of them.
@@ -145,39 +190,72 @@ def open_packed(
     return Instance(packed.name, state, pending_workloads(state))
 
 
+def _lines_at(path: str) -> list[Place]:
+    """Return the file of recorded lines, unless it has none.
+
+    Raises
+    ------
+    InputError
+        If there is no such file.
+    """
+    try:
+        is_empty = next(read_lines(path, None), None) is None
+    except InputError:
+        if not Path(path).is_file():
+            raise
+        is_empty = False
+    return [] if is_empty else [Place(path, lines=True)]
+
+
 def _in_folder(
     folder: Path,
     max_bytes: int,
     order: Order | None,
     seen: set[tuple[int, int]],
     links: list[Path],
-) -> Iterator[Packed]:
+) -> Iterator[Place]:
     status = folder.stat()
     if (status.st_dev, status.st_ino) in seen:
         return
     seen.add((status.st_dev, status.st_ino))
-    shown = (child for child in folder.iterdir() if not child.name.startswith("."))
-    children = sorted(shown, key=order)
-    lines = [child for child in children if child.name.endswith(LINES)]
+    shown = sorted((one for one in folder.iterdir() if not one.name.startswith(".")), key=order)
+    own = {one.resolve() for one in shown if not one.is_symlink()}
+    children = [one for one in shown if not one.is_symlink() or one.resolve() not in own]
     below = [child for child in children if child.is_dir()]
-    dumps = [child for child in children if child.is_file() and _is_dump(child)]
-    # One by one: a folder of dumps may hold more than is read of one state. Two tell that it does.
-    whole = (child for child in dumps if _is_whole(load(child, max_bytes)))
-    if len(dumps) > 1 and len([*islice(whole, 2)]) > 1:
-        for child in dumps:
-            loaded = load(child, max_bytes)
-            yield Packed(loaded.name, loaded)
-    elif dumps:
-        together = load(folder, max_bytes)
-        yield Packed(together.name, together)
-    elif not (lines or below):
-        load(folder, max_bytes)  # says what is missing
-    for child in lines:
-        yield from packed_states(str(child), max_bytes)
+    files = [child for child in children if child.is_file()]
+    yield from _dumps_of(folder, list(filter(_is_dump, files)), max_bytes)
+    for child in files:
+        if child.name.endswith(LINES):
+            yield from _lines_at(str(child))
     links += [child for child in below if child.is_symlink()]
     for child in below:
         if not child.is_symlink():
             yield from _in_folder(child, max_bytes, order, seen, links)
+
+
+def _dumps_of(folder: Path, dumps: Sequence[Path], max_bytes: int) -> Iterator[Place]:
+    """Yield the dumps of a folder, or the folder where its files are one state together.
+
+    Raises
+    ------
+    InputError
+        If several are states by themselves, and others are no states.
+    """
+    # Read one by one: a folder of dumps may hold more than is read of one state.
+    held = {child: _holds(child, max_bytes) for child in dumps}
+    states, parts = ([child for child in dumps if held[child] == one] for one in ("state", "part"))
+    if len(states) > 1 and parts:
+        names = [printable(one[0].name) for one in (states, parts)]
+        raise InputError(
+            printable(str(folder)),
+            f"{names[0]} is a state by itself, and so are others, but {names[1]} is none",
+            "files that are a state each, or one state together",
+            "put each state of several files into a folder of its own",
+        )
+    if len(states) > 1 or (states and not {"part", "perhaps"} & set(held.values())):
+        yield from (Place(str(child)) for child in dumps)
+    elif dumps:
+        yield Place(str(folder))
 
 
 def _is_dump(path: Path) -> bool:
@@ -185,9 +263,16 @@ def _is_dump(path: Path) -> bool:
     return path.name.removesuffix(".gz").endswith(EXTENSIONS)
 
 
-def _is_whole(source: Source) -> bool:
-    """Say whether a file has what makes a state by itself: ClusterQueues and workloads."""
-    return any(all(each.search(text.data) for each in _WHOLE) for text in source.texts)
+def _holds(path: Path, max_bytes: int) -> Holds | None:
+    """Say whether a file is a state by itself, of any scheduler; ``None`` if it cannot be read."""
+    try:
+        (text,) = load(path, max_bytes).texts
+        found = {holds(text.data) for holds in HOLDS.of_all()}
+        if found <= {"part"}:
+            parse(text, Budget(max_bytes), quick=True)
+    except InputError:
+        return None
+    return "state" if "state" in found else "perhaps" if "perhaps" in found else "part"
 
 
 class Named(Protocol):
@@ -319,22 +404,13 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
     Raises
     ------
     InputError
-        If a file cannot be read, the results file cannot be used, or there is no state at all.
+        If there are no states (see `find_places`), or the results file cannot be used.
     SchemaError
         If a row of the results file is no ``model``: anybody may have written that file.
     """
     if settings.file is not None:
-        # A results file must not be read as states while it grows, without an end.
-        target = settings.file.resolve()
-        folders = (Path(path).resolve() for path in paths if path != STDIN)
-        is_read = target.name.endswith(LINES) or _is_dump(target)
-        if is_read and any(target.is_relative_to(one) for one in folders):
-            raise InputError(
-                str(settings.file),
-                "lies where the states are read from, and would be read as one of them",
-                "a results file elsewhere",
-            )
-    packed = (one for path in paths for one in packed_states(path, max_bytes))
+        refuse_as_state(str(settings.file), settings.file, paths)
+    places = [place for path in paths for place in find_places(path, max_bytes)]
     header = {
         "schema": SCHEMA_VERSION,
         "kind": kind,
@@ -343,13 +419,16 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
         "now": None if question.now is None else question.now.isoformat(),
         "release": question.release,
         "requests": question.requests,
+        "max_bytes": max_bytes,
+        "limits": asdict(settings.limits),
         **asked,
         "rules": question.rules,
         "pending": question.pending,
         "assume": question.assume,
     }
+    packed = (one for place in places for one in packed_at(place, max_bytes))
     tasks = (Task(one.name, one, one.digest) for one in packed)
-    total = count_states(paths) if settings.watch else None
+    total = count_states(places) if settings.watch else None
     for row in settings.run(tasks, partial(_answer, work, question), header, total):
         value: Mapping[str, Any] = row.result or {}
         if row.outcome != "done":

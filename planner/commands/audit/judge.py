@@ -13,8 +13,6 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Final
 
-import msgspec
-
 from planner.commands.audit.instance import HERE, Asked, Instance, Settings, each_once, sweep
 from planner.commands.audit.record import (
     AtWill,
@@ -465,7 +463,6 @@ def audit_states(
         "audit",
         objectives=[repr(profile) for profile in question.asked],
         time_limit=question.time_limit,
-        limits=msgspec.structs.asdict(settings.limits),
     )
     return summarise(question, answers)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from planner.batch import Task, cores
 from planner.commands.audit import Settings
@@ -345,7 +346,10 @@ def bench(
     known = {one.name: one for one in suite.cases}
     taking_part = [RIVALS[name] for name in _named("rival", rivals, RIVALS)]
     named = (known[name] for name in _named("case", cases, known))
-    chosen = [case for case in named if case.quick or not quick]
+    chosen = [case for case in named if case.quick or not quick or cases]
+    if slow := [case.name for case in chosen if quick and not case.quick]:
+        of_quick = ", ".join(one.name for one in suite.cases if one.quick)
+        raise SchemaError("case", f'"{slow[0]}" is not in the quick run', of_quick)
     effort = QUICK if quick else FULL
     manifest = Manifest(
         suite=suite.name,
@@ -362,6 +366,7 @@ def bench(
         "kind": "bench",
         **manifest.model_dump(mode="json"),
         "cases": [one.name for one in chosen],
+        "limits": asdict(settings.limits),
     }
     heats = [
         Task(f"{case.name} {one.name}", Heat(case, line, one.name, effort))

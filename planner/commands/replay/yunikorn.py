@@ -44,7 +44,9 @@ def is_yunikorn_line(line: Line) -> bool:
 
 
 def recorded_of_yunikorn(line: Line, where: str, *reading: str) -> Recorded | None:
-    """Read a recorded line; ``None`` if it is another scheduler's.
+    """Read a recorded line; ``None`` if it is another scheduler's, or a state dump.
+
+    A dump has neither an id nor an ask.
 
     Raises
     ------
@@ -54,7 +56,7 @@ def recorded_of_yunikorn(line: Line, where: str, *reading: str) -> Recorded | No
     del reading
     if "state" not in line and line.get("mode") in (*_ARITHMETIC, "quota"):
         raise InputError(where, f"has no ask to plan for: it is of mode {line['mode']}")
-    if not is_yunikorn_line(line):
+    if not is_yunikorn_line(line) or not {"id", "ask"} & line.keys():
         return None
     ask = line.get("ask")
     key = ask.get("allocationKey") if isinstance(ask, dict) else None

@@ -3,18 +3,31 @@
 import gzip
 import json
 import pickle
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from planner.commands.audit.instance import count_states, open_packed, packed_states
+from planner.commands.audit.instance import (
+    Place,
+    count_states,
+    find_places,
+    open_packed,
+    packed_states,
+)
 from planner.errors import InputError
+from planner.reader.settings import TAKEN_AT
+from planner.state.yunikorn import YuniKornState
 from tests import recorded
-from tests.cli.running import another_pending, cluster, write
+from tests.cli.running import another_pending, cluster, listed, write
+from tests.cluster import queue
 from tests.conftest import ROOT
 from tests.yunikorn.recorded import FOLDER, NAMES
 
 PENDING = "ns/pending"
+TIME = "2026-05-01T13:00:00Z"
+YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
 
 
 def names(path: Path) -> list[str]:
@@ -71,7 +84,7 @@ def test_folders_below(tmp_path: Path) -> None:
         write(tmp_path / name, cluster())
     with gzip.open(tmp_path / "recorded.jsonl.gz", "wt") as file:
         file.write(json.dumps({"id": "x", "state": cluster()}) + "\n")
-    assert names(tmp_path) == ["recorded.jsonl.gz: line 1", "a", "b"]
+    assert names(tmp_path) == ["recorded.jsonl.gz: line 1", "a/cluster.json", "b/cluster.json"]
 
 
 def test_the_dumps_of_the_project() -> None:
@@ -82,9 +95,151 @@ def test_the_dumps_of_the_project() -> None:
     assert len(found) > 29
 
 
-def test_an_empty_folder_says_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no file to read"):
-        list(packed_states(str(tmp_path)))
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz", "notes.txt", "below/rows.jsonl"])
+def test_a_folder_without_a_state_says_what_is_missing(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("\n")
+    paths = [tmp_path, tmp_path / name] if name.startswith("rows") else [tmp_path]
+    for path in paths:
+        with pytest.raises(InputError, match="there is no state in it") as caught:
+            find_places(str(path))
+        assert caught.value.where == str(path)
+
+
+def test_a_folder_below_may_be_empty(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    write(tmp_path, cluster())
+    assert names(tmp_path) == ["cluster.json"]
+
+
+@pytest.mark.parametrize("name", ["", "absent.json", "absent.jsonl", "a\0b", "/dev/null"])
+def test_what_is_no_file_is_refused_before_anything_is_read(name: str) -> None:
+    with pytest.raises(InputError):
+        find_places(name)
+
+
+def yunikorn(nanoseconds: int = 0) -> dict[str, Any]:
+    """Return a state dump of the core, of so much later."""
+    dump = json.loads((YUNIKORN / "statedump.json").read_text("utf-8"))
+    return {**dump, "timestamp": dump["timestamp"] + nanoseconds}
+
+
+def test_state_dumps_of_yunikorn_are_a_state_each(tmp_path: Path) -> None:
+    """One beside queues.yaml and PriorityClasses is one state with them."""
+    dumps = [yunikorn(9), yunikorn(10)]
+    write(tmp_path, dumps[0], "09.json")
+    (tmp_path / "10.json").write_text(json.dumps(dumps[1], indent=1))
+    with gzip.open(tmp_path / "11.yaml.gz", "wt") as file:
+        file.write("".join(f"{name}: {json.dumps(part)}\n" for name, part in dumps[1].items()))
+    (tmp_path / "one").mkdir()
+    for file in YUNIKORN.iterdir():
+        shutil.copy(file, tmp_path / "one")
+    found = list(packed_states(str(tmp_path)))
+    assert [one.name.removeprefix(f"{tmp_path}/") for one in found] == [
+        "09.json",
+        "10.json",
+        "11.yaml.gz",
+        "one",
+    ]
+    opened = [open_packed(one) for one in found]
+    assert len({one.pending for one in opened}) == 1
+    states = [one.state for one in opened]
+    first, *others = (one.now for one in states if isinstance(one, YuniKornState))
+    assert [later - first for later in others] == [1, 1, -9]
+
+
+def test_lines_that_are_state_dumps_of_yunikorn(tmp_path: Path) -> None:
+    file = tmp_path / "day.jsonl"
+    file.write_text("".join(f"{json.dumps(yunikorn(at))}\n" for at in (9, 10)))
+    alone = open_packed(next(packed_states(str(write(tmp_path, yunikorn(9))))))
+    first, second = (open_packed(one) for one in packed_states(str(file)))
+    assert first.pending == second.pending == alone.pending != ()
+    assert first.state.digest != second.state.digest
+
+
+def test_snapshots_of_a_quiet_time_are_states(tmp_path: Path) -> None:
+    """What the planner itself took is whole, also where nothing ran or waited."""
+    quiet = listed(queue("alone", 4))
+    for name in ("1.json", "2.json"):
+        write(tmp_path, {**quiet, "metadata": {"annotations": {TAKEN_AT: TIME}}}, name)
+    assert names(tmp_path) == ["1.json", "2.json"]
+    for name in ("3.json", "4.json"):
+        write(tmp_path, cluster(), name)
+    write(tmp_path, quiet, "5.json")
+    assert names(tmp_path) == [f"{number}.json" for number in range(1, 6)]
+
+
+def test_a_typed_list_has_the_kind_of_its_items(tmp_path: Path) -> None:
+    """As the API server answers."""
+    items: dict[str, list[Any]] = {}
+    for item in cluster()["items"]:
+        items.setdefault(item["kind"], []).append(item)
+    lists = [
+        {"apiVersion": some[0]["apiVersion"], "kind": f"{kind}List", "items": some}
+        for kind, some in items.items()
+    ]
+    for one in (item for some in items.values() for item in some):
+        del one["kind"]
+    for name in ("1.json", "2.json"):
+        (tmp_path / name).write_text("\n".join(map(json.dumps, lists)))
+    assert names(tmp_path) == ["1.json", "2.json"]
+    assert open_packed(next(packed_states(str(tmp_path)))).pending == (PENDING,)
+
+
+@pytest.mark.parametrize("state", [cluster(), yunikorn()], ids=["kueue", "yunikorn"])
+def test_what_belongs_to_no_state_of_a_folder_is_named(tmp_path: Path, state: object) -> None:
+    """Nobody can say to which of them: neither to none nor to all."""
+    for name in ("1.json", "2.json"):
+        write(tmp_path, state, name)
+    write(tmp_path, {"apiVersion": "v1", "kind": "List", "items": []}, "pods.json")
+    with pytest.raises(InputError) as caught:
+        find_places(str(tmp_path))
+    assert caught.value.where == str(tmp_path)
+    assert "1.json is a state by itself" in caught.value.found
+    assert "pods.json is none" in caught.value.found
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+    text = json.dumps(cluster()).encode()
+    (tmp_path / "1.json.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "2.json.gz").write_bytes(gzip.compress(text)[:-9])
+    (tmp_path / "3.json").write_bytes(text[:30])
+    (tmp_path / "4.json").write_bytes(b" " * (len(text) + 101))
+    (tmp_path / "5.json").symlink_to("nowhere")
+    lines = gzip.compress(b"".join(b"%s\n" % text for _ in range(9)))
+    (tmp_path / "6.jsonl.gz").write_bytes(lines[:-9])
+    found = list(packed_states(str(tmp_path), len(text) + 100))
+    assert count_states(find_places(str(tmp_path), len(text) + 100)) == len(found)
+    said = {}
+    for one in found:
+        name = one.name.removeprefix(f"{tmp_path}/")
+        again = pickle.loads(pickle.dumps(one))  # noqa: S301 - ours
+        assert again.digest == one.digest
+        try:
+            said[name] = open_packed(again).pending[0]
+        except InputError as error:
+            said[name] = error.found
+    lost = said.popitem()
+    assert said.pop("1.json.gz") == PENDING
+    assert said.pop("2.json.gz").startswith("is not a whole gzip file")
+    assert said.pop("3.json").startswith("is not JSON")
+    assert said.pop("4.json").startswith("has ")
+    assert set(said.values()) <= {PENDING}
+    assert lost[0] == f"6.jsonl.gz: line {len(said) + 1}"
+    assert lost[1].startswith("is damaged")
+
+
+def test_one_state_beside_a_damaged_file_is_read(tmp_path: Path) -> None:
+    write(tmp_path, cluster(), "1.json")
+    (tmp_path / "2.json.gz").write_bytes(b"\x1f\x8b")
+    assert names(tmp_path) == ["1.json", "2.json.gz"]
+
+
+def test_a_link_to_a_dump_beside_it_is_no_second_state(tmp_path: Path) -> None:
+    for name in ("1.json", "2.json"):
+        write(tmp_path, cluster(), name)
+    (tmp_path / "latest.json").symlink_to("2.json")
+    assert names(tmp_path) == ["1.json", "2.json"]
 
 
 def test_a_recorded_line_names_who_waits_and_the_flavors() -> None:
@@ -148,8 +303,8 @@ def test_a_bad_line_is_named(tmp_path: Path, text: str) -> None:
 def test_counting_states(tmp_path: Path) -> None:
     lines = tmp_path / "states.jsonl"
     lines.write_text("{}\n\n{}\n{}\n")
-    assert count_states([str(lines), str(write(tmp_path, cluster())), "-"]) == 5
-    assert count_states([str(lines), str(tmp_path)]) is None
+    dump = write(tmp_path, cluster())
+    assert count_states([Place(str(lines), lines=True), Place(str(dump)), Place("-")]) == 5
 
 
 def test_links_are_not_followed_round_and_round(tmp_path: Path) -> None:
@@ -164,7 +319,7 @@ def test_links_are_not_followed_round_and_round(tmp_path: Path) -> None:
             (folder / f"to-{other.name}").symlink_to(other)
     (tmp_path / "0-first").symlink_to(folders[1])
     names = [packed.name for packed in packed_states(str(tmp_path))]
-    assert names == [str(folder) for folder in folders]
+    assert names == [str(folder / "cluster.json") for folder in folders]
 
 
 def test_a_link_to_a_folder_elsewhere_is_followed(tmp_path: Path) -> None:
@@ -173,4 +328,4 @@ def test_a_link_to_a_folder_elsewhere_is_followed(tmp_path: Path) -> None:
     outside.mkdir()
     write(outside, cluster())
     (inside / "link").symlink_to(outside)
-    assert [packed.name for packed in packed_states(str(inside))] == [str(inside / "link")]
+    assert names(inside) == ["link/cluster.json"]

@@ -15,7 +15,7 @@ from planner.commands.bench.record import Row
 from planner.commands.bench.summary import FACTORS, profiles, standings
 from planner.rivals.table import RIVALS
 from tests.cli.running import call
-from tests.commands.bench.suites import part
+from tests.commands.bench.suites import SUITE, part
 
 CASES = ("classical-small-1", "elastic-1", "yunikorn-small-2")
 FEW = ("greedy", "restarts", "search")
@@ -92,6 +92,41 @@ def test_a_run_of_another_suite_does_not_go_on(suite: Path, tmp_path: Path) -> N
     result = call("bench", other, *ONE, "--results", results, "--resume")
     assert result.exit_code == 2
     assert "is the header of another run: version is" in result.stderr
+
+
+def test_a_run_under_other_limits_does_not_go_on(suite: Path, tmp_path: Path) -> None:
+    results = tmp_path / "rows.jsonl"
+    words = (suite, *ONE, "--results", results)
+    ran(*words, "--state-time-limit", "1000")
+    result = call("bench", *words, "--state-time-limit", "2000", "--resume")
+    assert result.exit_code == 2
+    assert "is the header of another run: limits.seconds is 1000.0" in result.stderr
+
+
+def test_a_case_that_is_not_in_the_quick_run_is_refused(tmp_path: Path) -> None:
+    slow = next(case.name for case in SUITE.cases if not case.quick)
+    file = part(tmp_path, (*CASES, slow))
+    for more in ((), ("--case", CASES[0])):
+        result = call("bench", file, "--quick", "--jobs", "1", "--case", slow, *more)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert f'case: "{slow}" is not in the quick run' in result.stderr
+        assert CASES[1] in result.stderr
+
+
+@pytest.mark.parametrize("option", ["-o", "--table"])
+def test_no_file_of_a_run_is_written_twice(suite: Path, tmp_path: Path, option: str) -> None:
+    rows = tmp_path / "rows.csv"
+    result = call("bench", suite, *ONE, "--jobs", "1", "--results", rows, option, rows)
+    assert result.exit_code == 2
+    assert "is the file of --results, too" in result.stderr
+    assert not rows.exists()
+
+
+def test_the_suite_is_not_written_over(suite: Path) -> None:
+    before = suite.read_bytes()
+    result = call("bench", suite, *ONE, "--jobs", "1", "-o", suite)
+    assert result.exit_code == 2
+    assert suite.read_bytes() == before
 
 
 def test_what_a_run_prints(suite: Path, tmp_path: Path) -> None:
