@@ -23,6 +23,7 @@ from planner.errors import InputError
 if TYPE_CHECKING:
     from planner.batch import Progress as BatchProgress
     from planner.commands.audit import Settings
+    from planner.commands.audit.record import Failure
 
 CODES: Final = ("redundant", "count", "disruption", "rules", "missed", "pointless", "fragmentation")
 
@@ -125,6 +126,7 @@ def command(given: Given) -> int:
         audit = audit_states(given.states, question, settings, given.limit_of_bytes)
     path = given.target.path
     given.show(render, audit, folder=path.parent if path else None)
+    tell_failures(given, audit.failures)
     if any(count and code in fatal for code, count in audit.summary.findings.items()):
         return FINDINGS
     if audit.summary.failures:
@@ -141,7 +143,7 @@ def settings_of(
     """Give the settings that the options of BATCH ask for, with a line of progress.
 
     ``states`` are the paths that are read, ``table`` a file that is written beside the result.
-    After Ctrl-C a message says how the run can go on.
+    After Ctrl-C or SIGTERM a message says how the run can go on.
 
     Raises a UsageError if ``--resume`` has nothing to go on with, and an InputError if one file is
     to be written twice, or is one of the states.
@@ -155,17 +157,18 @@ def settings_of(
 
     changed: list[str] = []
     try:
-        yield Settings(
-            file=given.results,
-            resume=given.resume,
-            jobs=given.jobs,
-            cluster=given.cluster,
-            cluster_wait=given.cluster_wait,
-            limits=Limits(given.state_time_limit, given.state_memory_limit),
-            watch=_show,
-            changed=changed.append,
-            notice=partial(say, "note"),
-        )
+        with option.ended_as_by_hand():
+            yield Settings(
+                file=given.results,
+                resume=given.resume,
+                jobs=given.jobs,
+                cluster=given.cluster,
+                cluster_wait=given.cluster_wait,
+                limits=Limits(given.state_time_limit, given.state_memory_limit),
+                watch=_show,
+                changed=changed.append,
+                notice=partial(say, "note"),
+            )
     except KeyboardInterrupt:
         if given.results is not None:
             say("stopped", f"{given.results} has what is done; --resume goes on with it")
@@ -193,6 +196,14 @@ def check_written(files: Mapping[str, Path], states: Sequence[str]) -> None:
         if (other := known.setdefault(path.resolve(), option_name)) != option_name:
             raise InputError(where, f"is the file of {other}, too", "a file of its own")
         refuse_as_state(where, path, states)
+
+
+def tell_failures(given: Given, failures: Sequence[Failure]) -> None:
+    """Say on standard error what a result that has nothing but rows does not tell."""
+    if failures and given.target.style == "csv":
+        first, many = failures[0], len(failures)
+        count = "1 failure has" if many == 1 else f"{many:,} failures have"
+        say("warning", f"{count} no row, such as {first.state}: {first.detail}")
 
 
 def _show(state: BatchProgress) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from planner.cli import option, value
-from planner.cli.audit import BATCH, settings_of
+from planner.cli.audit import BATCH, settings_of, tell_failures
 from planner.cli.compare import check_table, write_table
 from planner.cli.exit_code import BAD_INPUT, FINDINGS, OPTIMAL
 from planner.cli.option import Given, define
@@ -72,6 +72,7 @@ def command(given: Given) -> int:
     with settings_of(given, [str(given.suite)], given.table) as settings:
         found = bench(given.suite, settings, **given.of("quick rivals cases"))
     given.show(render, found)
+    tell_failures(given, found.failures)
     if given.table is not None:
         write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
     if found.failures:

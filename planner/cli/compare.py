@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from planner.cli import option, value
-from planner.cli.audit import BATCH, settings_of
+from planner.cli.audit import BATCH, settings_of, tell_failures
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, NOT_PROVED, OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import check_file, make_folder, write_file
@@ -99,6 +99,7 @@ def command(given: Given) -> int:
     with settings_of(given, given.states, given.table) as settings:
         found = compare_states(given.states, question, settings, given.limit_of_bytes)
     given.show(render, found)
+    tell_failures(given, found.failures)
     if given.table is not None:
         write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
     if given.plots is not None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -156,7 +153,7 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
         write(render_applied(preview, "table", width=target.width, color=False))
         if not click.confirm("Carry it out?", err=True):
             return run.answer("refused", "you said no")
-    with ended_as_by_hand():
+    with option.ended_as_by_hand():
         return run.run().model_copy(update={"notes": notes})
 
 
@@ -183,21 +180,6 @@ def _refused(given: Given, plan: Plan, run: Carrying, dump: Dump) -> Applied | N
         return run.answer("refused", why, changes=tuple(found), way_on=way_on)
     why = _boost(state, plan, run) if given.way == "boosts" else ""
     return run.answer("refused", why) if why else None
-
-
-@contextmanager
-def ended_as_by_hand() -> Iterator[None]:
-    """Let SIGTERM, of a supervisor or a machine that goes down, do what Ctrl-C does."""
-
-    def interrupt(number: int, frame: object) -> None:
-        del number, frame
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _boost(state: State, plan: Plan, run: Carrying) -> str:

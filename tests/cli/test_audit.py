@@ -150,6 +150,42 @@ def test_a_state_that_cannot_be_read_is_a_failure(dump: Path, tmp_path: Path) ->
     assert audited(bad, "--fail-on", "never", code=2)["summary"]["failures"] == 1
 
 
+@pytest.mark.parametrize("verb", ["audit", "compare"])
+def test_failures_that_have_no_row_are_told_beside_it(tmp_path: Path, verb: str) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("{\n[\n")
+    result = call(verb, bad, "--jobs", "1", "--format", "csv")
+    assert result.exit_code == 2
+    assert len(result.stdout.splitlines()) == 1
+    said = f"warning: 2 failures have no row, such as {bad}: line 1: {bad}: line 1: is not JSON"
+    assert result.stderr.startswith(said)
+
+
+@pytest.mark.parametrize("verb", ["audit", "compare"])
+def test_a_clock_for_states_that_have_none(tmp_path: Path, verb: str) -> None:
+    dump = json.loads((YUNIKORN / "statedump.json").read_text("utf-8"))
+    del dump["timestamp"]
+    lines = tmp_path / "states.jsonl"
+    lines.write_text(f"{json.dumps(dump)}\n")
+    file = write(tmp_path, dump)
+    words: list[str | Path] = [file, lines, "--jobs", "1", "--format", "json"]
+    result = call(verb, *words, "--now", "2026-11-12T09:42:10Z")
+    assert json.loads(result.stdout)["failures"] == []
+    assert len(json.loads(call(verb, *words).stdout)["failures"]) == 2
+
+
+@pytest.mark.parametrize("again", ["folder", "folder/cluster.json"])
+def test_a_state_that_is_given_twice_is_refused_before_the_work(
+    tmp_path: Path, again: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    write(tmp_path / "folder", cluster())
+    result = call("audit", "./folder", again, "--jobs", "1", "--results", "rows")
+    assert (result.exit_code, "is there twice" in result.stderr) == (2, True)
+    assert not (tmp_path / "rows").exists()
+
+
 def test_time_limit_of_zero_is_no_proof(dump: Path) -> None:
     assert audited(dump, "--time-limit", "0", code=4)["summary"]["unproved"] == 1
 
@@ -385,7 +421,8 @@ def test_state_time_limit(tmp_path: Path) -> None:
     assert failure["state"] == str(large)
 
 
-def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_say_how_to_go_on(tmp_path: Path, number: signal.Signals) -> None:
     """It comes after three rows of many hundred."""
     states = sorted(RECORDED.glob("*.jsonl.gz"))
     results = tmp_path / "results.jsonl"
@@ -394,7 +431,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
         words, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as run:
         wait_for(lambda: results.exists() and results.read_bytes().count(b"\n") > 3)
-        run.send_signal(signal.SIGINT)
+        run.send_signal(number)
         _, said = run.communicate(timeout=FOR_EVER_S)
     assert run.returncode == 130
     assert "--resume" in said

@@ -6,6 +6,7 @@ States are packed, so that another process can open them; each is a task, here o
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -131,8 +132,11 @@ def packed_at(place: Place, max_bytes: int) -> Iterator[Packed]:
                 yield Packed(f"{where}: line {number}", text)
         else:
             yield Packed(where, load(place.path, max_bytes))
-    except InputError as error:  # what follows a damaged line of a packed file is lost with it
-        yield Packed(printable(error.where) if place.lines else where, error)
+    except InputError as error:
+        if place.lines:
+            where = printable(error.where)
+            error = InputError(where, f"{error.found}; what follows it is not read")
+        yield Packed(where, error)
 
 
 def count_states(places: Iterable[Place]) -> int:
@@ -162,12 +166,16 @@ def refuse_as_state(where: str, file: Path, paths: Iterable[str]) -> None:
 
 
 def open_packed(
-    packed: Packed, release: str = AUTO, requests: RequestsFrom = "template"
+    packed: Packed,
+    release: str = AUTO,
+    requests: RequestsFrom = "template",
+    now: datetime | None = None,
 ) -> Instance:
     """Read a packed state.
 
     ``release`` is the release of Kueue whose rules hold, or ``auto`` for the one that each state
-    tells; ``requests`` says where the requests of pending workloads are taken from.
+    tells; ``requests`` says where the requests of pending workloads are taken from. ``now`` is the
+    clock, of which a dump need have none then; a recorded line has its own.
 
     Raises
     ------
@@ -182,11 +190,11 @@ def open_packed(
         tried = (read(line, packed.name, release, requests) for read in RECORDED.of_all())
         known = next((one for one in tried if one is not None), None)
         found = known or Recorded(
-            read_objects(line, where=packed.name, release=release, requests=requests)
+            read_objects(line, where=packed.name, release=release, requests=requests, now=now)
         )
         pending = pending_workloads(found.state) if found.pending is None else (found.pending,)
         return Instance(packed.name, found.state, pending, found.assignment)
-    state = read_loaded(packed.content, release=release, requests=requests)
+    state = read_loaded(packed.content, release=release, requests=requests, now=now)
     return Instance(packed.name, state, pending_workloads(state))
 
 
@@ -404,13 +412,17 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
     Raises
     ------
     InputError
-        If there are no states (see `find_places`), or the results file cannot be used.
+        If there are no states (see `find_places`) or one is there twice, or the results file cannot
+        be used.
     SchemaError
         If a row of the results file is no ``model``: anybody may have written that file.
     """
     if settings.file is not None:
         refuse_as_state(str(settings.file), settings.file, paths)
     places = [place for path in paths for place in find_places(path, max_bytes)]
+    counted = Counter(Path(place.path).absolute() for place in places)
+    if twice := [file for file, count in counted.items() if count > 1]:
+        raise InputError(printable(str(twice[0])), "is there twice", hint="give every state once")
     header = {
         "schema": SCHEMA_VERSION,
         "kind": kind,
@@ -444,5 +456,5 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
 def _answer(
     work: Callable[[Instance, QuestionT], Record], question: QuestionT, packed: Packed
 ) -> Mapping[str, Any]:
-    instance = open_packed(packed, question.release, question.requests)
+    instance = open_packed(packed, question.release, question.requests, question.now)
     return work(instance, question).model_dump(mode="json")
