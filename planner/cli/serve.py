@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import socket
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from planner.cli import value
+from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import say
@@ -98,7 +99,9 @@ def command(given: Given) -> int:
     with listener:
         host, port = listener.getsockname()[:2]
         say("serve", f"http://{f'[{host}]' if ':' in host else host}:{port}")
-        uvicorn.Server(config).run(sockets=[listener])
+        # uvicorn ends what it has begun, and raises the signal once more.
+        with suppress(KeyboardInterrupt), option.ended_as_by_hand():
+            uvicorn.Server(config).run(sockets=[listener])
     return OPTIMAL
 
 

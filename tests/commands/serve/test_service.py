@@ -319,7 +319,8 @@ def test_without_the_extra_it_says_what_to_install() -> None:
 
 
 @pytest.mark.skipif(not HAS_UVICORN, reason="the extra [serve] is not installed")
-def test_it_listens_and_ends() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_listens_and_ends(number: signal.Signals) -> None:
     with subprocess.Popen(
         command("serve", "--listen", ":0"), env=environment(), stderr=subprocess.PIPE, text=True
     ) as server:
@@ -336,5 +337,6 @@ def test_it_listens_and_ends() -> None:
         wait_for(lambda: b'{"status": "ok"}' in answered())
         taken = call("serve", "--listen", f":{at[1]}")
         assert (taken.exit_code, "cannot listen there" in taken.stderr) == (2, True)
-        server.send_signal(signal.SIGTERM)
-        server.wait(FOR_EVER_S)
+        server.send_signal(number)
+        _, said = server.communicate(timeout=FOR_EVER_S)
+    assert (server.returncode, said) == (0, "")
