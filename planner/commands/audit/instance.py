@@ -251,16 +251,18 @@ def _dumps_of(folder: Path, dumps: Sequence[Path], max_bytes: int) -> Iterator[P
     """
     # Read one by one: a folder of dumps may hold more than is read of one state.
     held = {child: _holds(child, max_bytes) for child in dumps}
-    states, parts = ([child for child in dumps if held[child] == one] for one in ("state", "part"))
-    if len(states) > 1 and parts:
-        names = [printable(one[0].name) for one in (states, parts)]
+    states = [child for child in dumps if held[child] == "state"]
+    parts = (one for one in dumps if held[one] == "part" and _is_sound(one, max_bytes))
+    part = next(parts, None) if states else None
+    if len(states) > 1 and part:
+        names = [printable(one.name) for one in (states[0], part)]
         raise InputError(
             printable(str(folder)),
             f"{names[0]} is a state by itself, and so are others, but {names[1]} is none",
             "files that are a state each, or one state together",
             "put each state of several files into a folder of its own",
         )
-    if len(states) > 1 or (states and not {"part", "perhaps"} & set(held.values())):
+    if len(states) > 1 or (states and not part and "perhaps" not in held.values()):
         yield from (Place(str(child)) for child in dumps)
     elif dumps:
         yield Place(str(folder))
@@ -275,12 +277,19 @@ def _holds(path: Path, max_bytes: int) -> Holds | None:
     """Say whether a file is a state by itself, of any scheduler; ``None`` if it cannot be read."""
     try:
         (text,) = load(path, max_bytes).texts
-        found = {holds(text.data) for holds in HOLDS.of_all()}
-        if found <= {"part"}:
-            parse(text, Budget(max_bytes), quick=True)
     except InputError:
         return None
+    found = {holds(text.data) for holds in HOLDS.of_all()}
     return "state" if "state" in found else "perhaps" if "perhaps" in found else "part"
+
+
+def _is_sound(path: Path, max_bytes: int) -> bool:
+    """Say whether a file is JSON or YAML, and not what is left of a dump that was broken off."""
+    try:
+        parse(load(path, max_bytes).texts[0], Budget(max_bytes), quick=True)
+    except InputError:
+        return False
+    return True
 
 
 class Named(Protocol):
