@@ -95,6 +95,11 @@ def _remade(kind: type[PlannerError], arguments: tuple[object, ...]) -> PlannerE
     return kind.__new__(kind, *arguments)
 
 
+def one_line(text: str) -> str:
+    """Write a message in one line, as rows of results have it."""
+    return "; ".join(" ".join(line.split()) for line in text.splitlines())
+
+
 def readable(line: str) -> str:
     """Write a line of a message so that it can be printed and read, whatever it quotes.
 

@@ -25,7 +25,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import Struct
 
-from planner.errors import InputError, InternalError, UnsupportedError
+from planner.errors import InputError, InternalError, UnsupportedError, one_line
 from planner.stage import begin, going_on
 
 Outcome = Literal["done", "failed", "timeout", "out-of-memory", "killed"]
@@ -119,7 +119,7 @@ def attempt(work: Work, payload: object) -> Attempt:
     except MemoryError:
         return Attempt("out-of-memory", "the system gave no more memory")
     except Exception as error:  # noqa: BLE001 - thousands of other states are waiting
-        text = "; ".join(" ".join(line.split()) for line in str(error).splitlines())
+        text = one_line(str(error))
         if not isinstance(error, InputError):
             text = f"{type(error).__name__}: {text}" if text else type(error).__name__
         return Attempt("failed", text if len(text) <= DETAIL else text[: DETAIL - 3] + "...")

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from planner.batch import WAIT_S, Limits, Progress, Results, Task, Work, run
 from planner.commands.audit.record import Failure
 from planner.commands.replay.comparison import Recorded, parse_line, read_lines
-from planner.errors import InputError, InternalError, PlannerError, SchemaError
+from planner.errors import InputError, InternalError, PlannerError, SchemaError, one_line
 from planner.plan import SCHEMA_VERSION
 from planner.plan.base import Assume, Record
 from planner.reader import MAX_BYTES, load, read_loaded, read_objects
@@ -387,7 +387,8 @@ class Asked(Struct, frozen=True, kw_only=True):
             except InternalError:
                 raise
             except PlannerError as error:
-                failures.append(Failure(state=instance.name, pending=pending, detail=str(error)))
+                why = one_line(str(error))
+                failures.append(Failure(state=instance.name, pending=pending, detail=why))
             else:
                 yield found
 

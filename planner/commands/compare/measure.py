@@ -41,7 +41,7 @@ from planner.commands.compare.record import (
     cases,
 )
 from planner.coverage.answer import Covering, covering, uncovered
-from planner.errors import InternalError, PlannerError, SchemaError, UnsupportedError
+from planner.errors import InternalError, PlannerError, SchemaError, UnsupportedError, one_line
 from planner.objective.profile_file import SUFFIX, find_profile
 from planner.objective.profiles import PROFILES
 from planner.plan import AnyPlan, Assume
@@ -167,11 +167,11 @@ class _Case:
             else:
                 plan = solve(planning, algorithm.profile, Deadline.after(self._time_limit))
         except UnsupportedError as error:
-            return self._row(algorithm, "skipped", str(error))
+            return self._row(algorithm, "skipped", one_line(str(error)))
         except InternalError:
             raise
         except PlannerError as error:
-            return self._row(algorithm, "failed", str(error))
+            return self._row(algorithm, "failed", one_line(str(error)))
         seconds = round(time.perf_counter() - began, DIGITS)
         return self._measured(algorithm, plan, seconds)
 
