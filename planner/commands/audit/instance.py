@@ -260,7 +260,7 @@ def _dumps_of(folder: Path, dumps: Sequence[Path], max_bytes: int) -> Iterator[P
             printable(str(folder)),
             f"{names[0]} is a state by itself, and so are others, but {names[1]} is none",
             "files that are a state each, or one state together",
-            "put each state of several files into a folder of its own",
+            "put each state of several files into a folder of its own, and other files elsewhere",
         )
     if len(states) > 1 or (states and not part and "perhaps" not in held.values()):
         yield from (Place(str(child)) for child in dumps)
