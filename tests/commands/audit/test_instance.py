@@ -132,8 +132,8 @@ def test_state_dumps_of_yunikorn_are_a_state_each(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "11.yaml.gz", "wt") as file:
         file.write("".join(f"{name}: {json.dumps(part)}\n" for name, part in dumps[1].items()))
     (tmp_path / "one").mkdir()
-    for file in YUNIKORN.iterdir():
-        shutil.copy(file, tmp_path / "one")
+    for own in YUNIKORN.iterdir():
+        shutil.copy(own, tmp_path / "one")
     found = list(packed_states(str(tmp_path)))
     assert [one.name.removeprefix(f"{tmp_path}/") for one in found] == [
         "09.json",
