@@ -63,6 +63,18 @@ def test_failure_half_way_keeps_the_old_file(
     assert os.listdir(tmp_path) == ["plan.json"]  # noqa: PTH208
 
 
+@pytest.mark.parametrize("verb", ["solve", "explain", "lint", "boost", "simulate"])
+def test_state_is_not_written_over(tmp_path: Path, verb: str) -> None:
+    path = write(tmp_path, cluster())
+    before = path.read_bytes()
+    (tmp_path / "link.json").symlink_to(path)
+    for state, file in ((path, path), (path, tmp_path / "link.json")):
+        result = call(verb, state, "-o", file)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "is STATE itself" in result.stderr
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize("name", ["no/such/folder/plan.json", "."])
 def test_impossible_targets_are_refused_early(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="folder"):
