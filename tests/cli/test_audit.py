@@ -360,6 +360,18 @@ def test_no_state_is_no_clean_bill(tmp_path: Path, verb: str) -> None:
         assert not rows.exists()
 
 
+def test_lines_are_bounded_as_dumps_are(tmp_path: Path) -> None:
+    text = json.dumps(cluster())
+    lines = tmp_path / "states.jsonl"
+    lines.write_text(f"{text}\n{text}{' ' * 1000}\n{text}\n")
+    bound = ["--max-size", str(len(text) + 100), "--fail-on", "never"]
+    value = audited(lines, *bound, code=2)
+    assert [case["state"] for case in value["cases"]] == [f"{lines}: line 1"]
+    (failure,) = value["failures"]
+    assert failure["state"] == f"{lines}: line 2"
+    assert failure["detail"].endswith("bytes; what follows it is not read")
+
+
 def test_one_damaged_dump_of_a_folder_is_a_failure(tmp_path: Path) -> None:
     """Once it is mended, it is asked for again."""
     whole = gzip.compress(json.dumps(cluster()).encode())

@@ -128,7 +128,7 @@ def packed_at(place: Place, max_bytes: int) -> Iterator[Packed]:
     where = STANDARD_INPUT if place.path == STDIN else printable(place.path)
     try:
         if place.lines:
-            for number, text in read_lines(place.path, None):
+            for number, text in read_lines(place.path, None, max_bytes):
                 yield Packed(f"{where}: line {number}", text)
         else:
             yield Packed(where, load(place.path, max_bytes))
@@ -139,9 +139,9 @@ def packed_at(place: Place, max_bytes: int) -> Iterator[Packed]:
         yield Packed(where, error)
 
 
-def count_states(places: Iterable[Place]) -> int:
+def count_states(places: Iterable[Place], max_bytes: int = MAX_BYTES) -> int:
     """Return how many states stand at some places."""
-    return sum(sum(1 for _ in packed_at(one, 0)) if one.lines else 1 for one in places)
+    return sum(sum(1 for _ in packed_at(one, max_bytes)) if one.lines else 1 for one in places)
 
 
 def refuse_as_state(where: str, file: Path, paths: Iterable[str]) -> None:
@@ -450,7 +450,7 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
     }
     packed = (one for place in places for one in packed_at(place, max_bytes))
     tasks = (Task(one.name, one, one.digest) for one in packed)
-    total = count_states(places) if settings.watch else None
+    total = count_states(places, max_bytes) if settings.watch else None
     for row in settings.run(tasks, partial(_answer, work, question), header, total):
         value: Mapping[str, Any] = row.result or {}
         if row.outcome != "done":

@@ -41,7 +41,7 @@ def parse_line(text: bytes, where: str) -> dict[str, Any]:
     InputError
         If the line is not a JSON object.
     """
-    Budget(MAX_LINE).take_json(text, where)
+    Budget(max(MAX_LINE, len(text))).take_json(text, where)
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
