@@ -30,6 +30,8 @@ from planner.state.yunikorn import (
     none_is_empty,
 )
 
+_OF_DYNAMIC: Final = {"preemption.policy": "default", "preemption.delay": "30s"}
+"""What holds in a queue that the core made itself, but for its template: it inherits nothing."""
 EXPECTED: Final = "queues.yaml, its ConfigMap, or the full state dump of the core"
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}")
@@ -44,6 +46,7 @@ class DumpedQueue(Schema):
     queuename: str
     partition: str = ""
     is_leaf: Bool = False
+    is_managed: Bool = True
     properties: dict[str, str] = Field(default_factory=dict)
     max_resource: Resource = Field(default_factory=dict)
     guaranteed_resource: Resource = Field(default_factory=dict)
@@ -61,7 +64,7 @@ class DumpedQueue(Schema):
         return QueueConfig(
             name=self.queuename.rpartition(".")[2],
             parent=not self.is_leaf,
-            properties=self.properties,
+            properties=self.properties if self.is_managed else _OF_DYNAMIC | self.properties,
             resources=QueueResources.model_construct(
                 guaranteed=self.guaranteed_resource, max=self.max_resource
             ),

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
+    AfterValidator,
     AliasChoices,
     BeforeValidator,
     Field,
@@ -32,7 +33,7 @@ from planner.state.record import AnyState
 
 VCORE: Final = "vcore"
 MILLI: Final = 1000
-_QUANTITY: Final = re.compile(r"(?P<digits>[0-9]+)(?P<suffix>m|[kMGTPE]|[KMGTPE]i)?")
+_QUANTITY: Final = re.compile(r"(?P<digits>[0-9]+)\s*(?P<suffix>m|[kMGTPE]|[KMGTPE]i)?", re.ASCII)
 _LONGEST: Final = 40
 _BYTES: Final = frozenset({"memory", "ephemeral-storage"})
 _STEPS: Final = {
@@ -47,7 +48,7 @@ def parse_yunikorn_quantity(text: str, resource: str) -> int | None:
 
     Source: docs/semantics/yunikorn.md §2: a plain number of ``vcore`` is cores.
     """
-    match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
+    match = _QUANTITY.fullmatch(text.strip()) if len(text) <= _LONGEST else None
     if match is None:
         return None
     value, suffix = int(match["digits"]), match["suffix"] or ""
@@ -214,6 +215,9 @@ Quantities = Annotated[
 ]
 """A resource written as in queues.yaml, with suffixes."""
 
+ReservedFor = Annotated[str, AfterValidator(lambda key: key.rpartition("|")[2])]
+"""The key of the ask; up to YuniKorn 1.5 a dump writes its application and a bar before it."""
+
 Priority = Annotated[
     Int32, BeforeValidator(_read_priority), WithJsonSchema({"type": ["string", "integer"]})
 ]
@@ -374,7 +378,7 @@ class Node(KubernetesObject):
     available: Resource | None = None
     schedulable: Bool = True
     is_reserved: Bool = False
-    reservations: tuple[str, ...] = ()
+    reservations: tuple[ReservedFor, ...] = ()
 
 
 class PartitionNodes(KubernetesObject):

@@ -51,6 +51,7 @@ def test_durations(text: str, duration: int | None) -> None:
             {"preemption.policy": "fence"},
             {"preemption.policy": "fence"},
         ),
+        ({"preemption.policy": "Disabled"}, {}, {"preemption.policy": "Disabled"}),
         ({"priority.offset": "7"}, {}, {"priority.offset": "0"}),
         ({"priority.policy": "fence"}, {}, {"priority.policy": "default"}),
     ],
@@ -68,6 +69,9 @@ def test_inheritance(
         ({"preemption.policy": "fence"}, Properties(preemption_fence=True)),
         ({"preemption.policy": "disabled"}, Properties(disabled=True)),
         ({"preemption.policy": "nonesuch"}, Properties()),
+        ({"preemption.policy": "Fence"}, Properties(preemption_fence=True)),
+        ({"preemption.policy": "DISABLED"}, Properties(disabled=True)),
+        ({"priority.policy": "Fence"}, Properties(priority_fence=True)),
         ({"priority.policy": "fence"}, Properties(priority_fence=True)),
         ({"priority.offset": "-3"}, Properties(priority_offset=-3)),
         ({"priority.offset": "2147483648"}, Properties()),
@@ -80,4 +84,5 @@ def test_inheritance(
     ],
 )
 def test_meaning(written: dict[str, str], meant: Properties) -> None:
+    """The core compares policies in lower case (scheduler/policies, PreemptionPolicyFromString)."""
     assert read_properties(written) == meant

@@ -82,3 +82,14 @@ def test_a_parent_splits_by_what_each_child_has_above_its_guaranteed() -> None:
     assert found.amount == {"gpu": 4}
     assert found.shares == {"root.a.b": {"gpu": 3}, "root.a.c": {"gpu": 1}}
     assert len(found.victims) == 4
+
+
+def test_amounts_go_through_doubles() -> None:
+    """Of 2^53 + 1 above the maximum 2^53 is to be freed, the nearest double.
+
+    Source: yunikorn-core be3bb487, scheduler/objects/quota_preemptor.go (setPreemptableResources:
+    the absolute value is taken of a double).
+    """
+    running = [allocation("all", {"gpu": 2**53 + 1}), allocation("one", GPU)]
+    found = freed(leaf(*running, most=1))
+    assert (found.amount, keys(found)) == ({"gpu": 2**53}, ["one"])

@@ -11,10 +11,12 @@ import pytest
 
 import planner
 from planner.errors import InputError, SchemaError
+from planner.quota.yunikorn.cluster import prepare
+from planner.quota.yunikorn.queue import Properties
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN
 from planner.reader.yunikorn_queues import read_queues
-from planner.state.clock import from_nanoseconds
+from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import QueueConfig, YuniKornState, parse_yunikorn_quantity
 from tests.yunikorn.building import NOW, allocation, ask, decided, two_queues
 
@@ -99,12 +101,19 @@ def test_every_form_of_queues_yaml(form: object) -> None:
         ("200m", "memory", None),
         ("1.5", "vcore", None),
         ("-1", "vcore", None),
-        ("1 G", "memory", None),
+        ("1 G", "memory", 10**9),
+        (" 3Ki\n", "memory", 3 * 2**10),
+        ("1 Gi B", "memory", None),
+        ("1 ", "vcore", 1000),
         ("1K", "memory", None),
         ("", "memory", None),
     ],
 )
 def test_quantities(text: str, resource: str, amount: int | None) -> None:
+    """White space counts nothing around a quantity and before its suffix.
+
+    Source: yunikorn-core be3bb487, common/resources/quantity.go (parse).
+    """
     assert parse_yunikorn_quantity(text, resource) == amount
 
 
@@ -168,6 +177,39 @@ def test_queues_the_core_made_itself_are_in_the_dump_only() -> None:
     assert [queue.name for queue in root.queues] == ["low", "high", "made"]
     assert root.queues[2].resources.max == {"vcore": 1500}
     assert root.queues[2].properties == {"preemption.delay": "5s"}
+
+
+@pytest.mark.parametrize("with_config", [True, False])
+def test_queues_the_core_made_itself_inherit_nothing(*, with_config: bool) -> None:
+    """Only configured queues take over properties of their parent.
+
+    Source: yunikorn-core be3bb487, scheduler/objects/queue.go (newDynamicQueueInternal, which
+    merges no properties, and NewConfiguredQueue, which does).
+    """
+    dump = dump_of(two_queues(allocation("x", {"gpu": 1}), size=1))
+    passed = {"preemption.policy": "disabled", "preemption.delay": "1h"}
+    dump["config"]["partitions"][0]["queues"][0]["properties"] = passed
+    dump["queues"][0]["properties"] = passed
+    made = {"queuename": "root.made", "isLeaf": True, "isManaged": False}
+    of_template = {"properties": {"preemption.delay": "5s"}, "queuename": "root.other"}
+    written = {"queuename": "root.low", "isLeaf": True, "isManaged": True, "properties": passed}
+    high = {**written, "queuename": "root.high"}
+    dump["queues"][0]["children"] = [made, {**made, **of_template}, written, high]
+    if not with_config:
+        del dump["config"]
+    tree = prepare(read_yunikorn_objects(dump, where="dump")).tree
+    known = {path: queue.properties for path, queue in tree.by_path.items()}
+    assert known["root.made"] == Properties()
+    assert known["root.other"] == Properties(delay=5 * SECOND)
+    assert known["root.low"] == Properties(disabled=True, delay=3600 * SECOND)
+
+
+@pytest.mark.parametrize(("reserved", "node"), [("asks|ask", "n1"), ("runs|else", None)])
+def test_a_reservation_with_its_application(reserved: str, node: str | None) -> None:
+    """YuniKorn 1.5 wrote the application before the ask (scheduler/objects/reservation.go)."""
+    value = two_queues(allocation("x", {"gpu": 1}), size=1)
+    value["nodes"][0]["nodesInfo"][0]["reservations"] = [reserved]
+    assert decided(value).node == node
 
 
 def test_partitions_are_kept_apart() -> None:

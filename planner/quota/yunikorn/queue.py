@@ -59,21 +59,24 @@ def inherited(effective: Mapping[str, str], own: Mapping[str, str]) -> dict[str,
     a policy of its own.
     """
     local = {PRIORITY_POLICY: DEFAULT, PRIORITY_OFFSET: "0"}
-    if effective.get(PREEMPTION_POLICY) != DISABLED:
+    if effective.get(PREEMPTION_POLICY, "").lower() != DISABLED:
         local[PREEMPTION_POLICY] = DEFAULT
     return {**effective, **{name: local[name] for name in local if name in effective}, **own}
 
 
 def read_properties(effective: Mapping[str, str]) -> Properties:
-    """Parse effective properties; a value that cannot be read counts as absent."""
-    policy = effective.get(PREEMPTION_POLICY, DEFAULT)
+    """Parse effective properties; a value that cannot be read counts as absent.
+
+    Policies are read in any case (scheduler/policies, PreemptionPolicyFromString).
+    """
+    policy = effective.get(PREEMPTION_POLICY, "").lower()
     delay = parse_duration(effective.get(PREEMPTION_DELAY, "")) or 0
     text = effective.get(PRIORITY_OFFSET, "0")
     offset = int(text) if len(text) <= _LONGEST and _INT32.fullmatch(text) else 0
     return Properties(
         disabled=policy == DISABLED,
         preemption_fence=policy == FENCE,
-        priority_fence=effective.get(PRIORITY_POLICY) == FENCE,
+        priority_fence=effective.get(PRIORITY_POLICY, "").lower() == FENCE,
         priority_offset=offset if -(2**31) <= offset < 2**31 else 0,
         delay=delay if delay > 0 else DEFAULT_DELAY,
         quota_delay=max(0, parse_duration(effective.get(QUOTA_PREEMPTION_DELAY, "")) or 0),

@@ -7,10 +7,12 @@ scheduler/objects/quota_preemptor.go. Here the start time counts as passed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import floor
 from typing import Final
 
 from msgspec import Struct, field
 
+from planner.quantity import MAX_INT64, MIN_INT64
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import (
     Amount,
@@ -62,12 +64,25 @@ def preemptable_amount(queue: Queue) -> Amount:
     used = minus_known(queue.allocated, queue.preempting)
     if not queue.max or not used:
         return None
-    need = {t: used.get(t, 0) - most for t, most in queue.max.items() if used.get(t, 0) > most}
+    need = _above(minus_known(queue.max, used))
     above: Amount = {}
     for step in queue.lineage:
         # Only negative amounts count in the end: a step without a guaranteed limits nothing.
         above = min_union(_left(step), above)
-    return min_left(need, {t: -value for t, value in (above or {}).items() if value < 0})
+    return min_left(need, _above(above))
+
+
+def _above(left: Amount) -> dict[str, int]:
+    """Return what is used above an amount, of which ``left`` is left: its negative values."""
+    return {t: _whole(float(-value)) for t, value in (left or {}).items() if value < 0}
+
+
+def _whole(double: float) -> int:
+    """Return a double rounded down, as the core's processor does: 2^63 wraps to the least int64.
+
+    Amounts go through doubles in the core, and lose their last bits from 2^53 on.
+    """
+    return floor(double) if double < float(MAX_INT64) else MIN_INT64
 
 
 def _left(queue: Queue) -> Amount:
@@ -91,7 +106,7 @@ def _split(queue: Queue, amount: Resource) -> Iterator[tuple[Queue, Resource]]:
     for child, part in parts.items():
         share = {
             # In doubles, as in the core, and rounded down: the shares may add up to less.
-            t: int(value / total[t] * amount[t]) if value else 0
+            t: _whole(float(value) / float(total[t]) * amount[t]) if value else 0
             for t, value in part.items()
             if t in amount
         }
@@ -114,7 +129,7 @@ def search_leaf(leaf: Queue, amount: Resource, ties: Mapping[str, int]) -> list[
     def rank(candidate: Candidate) -> tuple[int, int, int, list[float], int]:
         held = candidate.allocation
         shares = [
-            value / limits[t] if limits.get(t) else float(value)
+            float(value) / float(limits.get(t) or 1)
             for t, value in held.resource.items()
             if t in amount and value
         ]

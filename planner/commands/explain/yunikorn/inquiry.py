@@ -24,7 +24,7 @@ from planner.models.yunikorn.candidates import is_under_guaranteed, short_of_gua
 from planner.models.yunikorn.laws import spared_by
 from planner.objective.yunikorn import chosen_node
 from planner.plan.yunikorn import ResourceAmount, YuniKornPlan
-from planner.quota.yunikorn.queue import DEFAULT, DISABLED, FENCE, PREEMPTION_POLICY
+from planner.quota.yunikorn.queue import DEFAULT, DISABLED, FENCE, read_properties
 from planner.solver.search import Counts
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import (
@@ -104,7 +104,7 @@ def _policies(inquiry: YuniKornExplainer) -> Iterator[Edit]:
     for facts in planning.problem.queues:
         path = f"queue/{facts.path}"
         policy = FENCE if facts.preemption_fence else DISABLED
-        own = written[facts.path].get(PREEMPTION_POLICY) == DISABLED and facts.path != ROOT
+        own = read_properties(written[facts.path]).disabled and facts.path != ROOT
         disabled = facts.disabled and (facts.is_leaf or own)
         if facts.preemption_fence or disabled:
             yield from inquiry.working(Edit(f"{path}.preemption.policy", policy, DEFAULT))
