@@ -30,11 +30,19 @@ PLACEHOLDERS: Final = Feature(
     "yunikorn",
     "placeholders of gangs",
     "left out",
-    "an ask of a gang may take the place of a placeholder, and needs no victim then",
-    "docs/semantics/yunikorn.md §14",
+    "an ask of a gang takes the place of a placeholder of its group, and preempts nobody",
+    "docs/semantics/yunikorn.md §3",
+)
+RUNNING: Final = Feature(
+    "running-applications",
+    "yunikorn",
+    "limits on running applications",
+    "left out",
+    "the core passes over an application that may not start yet, and all its asks",
+    "docs/semantics/yunikorn.md §3",
 )
 
-FEATURES: Final = (LIMITS, PREDICATES, PLACEHOLDERS)
+FEATURES: Final = (LIMITS, PREDICATES, PLACEHOLDERS, RUNNING)
 
 
 class YuniKornCoverage(Covering):
@@ -58,29 +66,34 @@ class YuniKornCoverage(Covering):
 
 
 def _of_ask(partition: Partition, application: Application, ask: Ask) -> Iterator[Uncovered]:
-    limited = list(_limited(partition, application.queue_name))
+    path = list(_path(partition, application.queue_name))
+    limited = [f"partition {partition.name}"] if partition.limits else []
+    limited += [f"queue {name}" for name, queue in path if queue.limits]
     if limited:
         yield LIMITS.found(limited, f"{limited[0]} has limits")
     if ask.x.placement:
         fields = ", ".join(ask.x.placement)
         yield PREDICATES.found([f"pod {ask.pod or ask.allocation_key}"], f"it has {fields}")
-    # The core lets a real ask of a gang replace a placeholder of its application where it stands.
-    held = [one for one in application.allocations if one.placeholder]
+    # The core waits for a placeholder of the group, and tries nothing else for the ask.
+    group = "" if ask.placeholder else ask.task_group_name
+    claims = (*application.allocations, *application.requests)
+    held = [one for one in claims if group and one.placeholder and one.task_group_name == group]
     if held:
-        found = f"{len(held)} placeholders of {application.application_id} are allocated"
+        found = f"{len(held)} placeholders of its group are left"
         yield PLACEHOLDERS.found([f"allocation {one.allocation_key}" for one in held], found)
+    capped = [f"queue {name}" for name, queue in path if queue.maxapplications]
+    if capped and application.application_state == "Accepted":
+        found = f"{application.application_id} has not started, and {capped[0]} has maxapplications"
+        yield RUNNING.found(capped, found)
 
 
-def _limited(partition: Partition, path: str) -> Iterator[str]:
-    """Yield the partition and the queues on a path that limit users or groups."""
-    if partition.limits:
-        yield f"partition {partition.name}"
+def _path(partition: Partition, path: str) -> Iterator[tuple[str, QueueConfig]]:
+    """Yield the queues on a path, the root first, each with its path."""
     queue: QueueConfig | None = partition.root
     names = path.lower().split(".")[1:]
     above = partition.root.name
     while queue is not None:
-        if queue.limits:
-            yield f"queue {above}"
+        yield above, queue
         following = names.pop(0) if names else None
         queue = next((one for one in queue.queues if one.name.lower() == following), None)
         above = f"{above}.{following}"

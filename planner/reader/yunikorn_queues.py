@@ -50,6 +50,7 @@ class DumpedQueue(Schema):
     properties: dict[str, str] = Field(default_factory=dict)
     max_resource: Resource = Field(default_factory=dict)
     guaranteed_resource: Resource = Field(default_factory=dict)
+    max_running_apps: int = Field(default=0, ge=0)
     children: Annotated[tuple[DumpedQueue, ...], BeforeValidator(none_is_empty)] = ()
 
     @model_validator(mode="before")
@@ -68,6 +69,7 @@ class DumpedQueue(Schema):
             resources=QueueResources.model_construct(
                 guaranteed=self.guaranteed_resource, max=self.max_resource
             ),
+            maxapplications=self.max_running_apps,
             queues=tuple(child.config() for child in self.children),
         )
 

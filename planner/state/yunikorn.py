@@ -256,6 +256,7 @@ class QueueConfig(ConfigSchema):
     )
     resources: QueueResources = QueueResources.blank()
     limits: tuple[object, ...] = ()
+    maxapplications: int = Field(default=0, ge=0)
     queues: Annotated[tuple[QueueConfig, ...], BeforeValidator(none_is_empty)] = ()
 
 
@@ -315,6 +316,8 @@ class Claim(KubernetesObject):
     priority: Priority = 0
     request_time: Int64 = 0
     originator: Bool = False
+    placeholder: Bool = False
+    task_group_name: str = ""
     required_node_id: str = ""
     allocation_tags: dict[str, str] = Field(default_factory=dict)
     x: ClaimExtra = ClaimExtra.blank()
@@ -343,7 +346,6 @@ class Allocation(Claim):
 
     allocation_time: Int64 = 0
     node_id: str = ""
-    placeholder: Bool = False
     preempted: Bool = False
 
     @property

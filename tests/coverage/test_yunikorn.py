@@ -24,6 +24,7 @@ def solved(tmp_path: Path) -> Callable[..., YuniKornPlan]:
         change: Callable[[dict[str, Any]], object] = len,
         queues: Callable[[str], str] = lambda text: text,
         pods: list[dict[str, Any]] | None = None,
+        pending: str | None = None,
     ) -> YuniKornPlan:
         folder = tmp_path / "dump"
         shutil.copytree(QUICKSTART, folder)
@@ -36,7 +37,7 @@ def solved(tmp_path: Path) -> Callable[..., YuniKornPlan]:
             (folder / "pods.json").write_text(
                 json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}), "utf-8"
             )
-        plan = planner.solve(planner.read(folder))
+        plan = planner.solve(planner.read(folder), pending=pending)
         assert isinstance(plan, YuniKornPlan)
         return plan
 
@@ -97,9 +98,60 @@ def test_what_binds_the_pod_to_nodes(
     assert features(solved(pods=[pod])) == expected
 
 
-def test_placeholders_of_the_application(solved: Callable[..., YuniKornPlan]) -> None:
+@pytest.mark.parametrize(
+    ("group", "placeholder", "expected"),
+    [
+        ("workers", {"placeholder": True, "taskGroupName": "workers"}, ["placeholders"]),
+        ("workers", {"placeholder": True, "taskGroupName": "others"}, []),
+        ("workers", {"taskGroupName": "workers"}, []),
+        ("", {"placeholder": True, "taskGroupName": "workers"}, []),
+    ],
+)
+@pytest.mark.parametrize("part", ["allocations", "requests"])
+def test_placeholders_of_the_group(
+    solved: Callable[..., YuniKornPlan],
+    group: str,
+    placeholder: dict[str, Any],
+    part: str,
+    expected: list[str],
+) -> None:
+    """An ask waits for the placeholders of its group that are held or asked for.
+
+    Source: yunikorn-core be3bb487, scheduler/objects/application.go (canReplace,
+    addPlaceholderData).
+    """
+
     def held(dump: dict[str, Any]) -> None:
         ranker = next(one for one in dump["applications"] if one["applicationID"] == "ranker")
-        ranker["allocations"][0]["placeholder"] = True
+        ask = next(one for one in ranker["requests"] if one["allocationKey"] == ASK)
+        other = {**ranker["allocations"][0], "allocationKey": "other", **placeholder}
+        ask["taskGroupName"] = group
+        ranker[part].append(other)
 
-    assert features(solved(held)) == ["placeholders"]
+    assert features(solved(held, pending=ASK)) == expected
+
+
+@pytest.mark.parametrize(
+    ("state", "maximum", "expected"),
+    [
+        ("Accepted", "maxapplications: 5", ["running-applications"]),
+        ("Running", "maxapplications: 5", []),
+        ("Accepted", "maxapplications: 0", []),
+    ],
+)
+def test_an_application_that_may_have_to_wait(
+    solved: Callable[..., YuniKornPlan], state: str, maximum: str, expected: list[str]
+) -> None:
+    """Source: yunikorn-core be3bb487, scheduler/objects/queue.go (TryAllocate, canRunApp)."""
+
+    def accepted(dump: dict[str, Any]) -> None:
+        ranker = next(one for one in dump["applications"] if one["applicationID"] == "ranker")
+        ranker["applicationState"] = state
+
+    def capped(text: str) -> str:
+        lines = text.splitlines()
+        (place,) = [i for i, line in enumerate(lines) if line.strip() == "- name: serving"]
+        start = " " * (lines[place].index("-") + 2)
+        return "\n".join([*lines[: place + 1], f"{start}{maximum}", *lines[place + 1 :]])
+
+    assert features(solved(accepted, capped)) == expected
