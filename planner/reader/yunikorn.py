@@ -12,7 +12,7 @@ be3bb487, webservice/dao and webservice/state_dump.go.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from planner.errors import InputError, SchemaError
@@ -44,6 +44,7 @@ from planner.state.yunikorn import (
 CONFIG_DIFFERS: Final = (
     "queues.yaml beside the state dump differs from the configuration inside: the former is used"
 )
+PLACED_MEANWHILE: Final = "asks that got their node while the dump was taken are allocations only"
 LIMITS_IGNORED: Final = "the limits of users and groups in queues.yaml are not considered"
 
 Json = Mapping[str, Any]
@@ -102,11 +103,12 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
     config, notes = _config(value, where, files.queues)
     nodes = checked_list(PartitionNodes, value, "nodes", where, "partitionName")
     applications = checked_list(Application, value, "applications", where, "applicationID")
-    applications = tuple(one for one in applications if not one.is_over)
+    applications, placed = _settled(one for one in applications if not one.is_over)
     pods = read_pods(value, where, files)
     said = any("x" in claim.model_fields_set for claim in _claims(applications))
     if pods.is_empty and "config" in value and not said:
         notes += (OPT_OUT_UNKNOWN,)
+    notes += (f"{PLACED_MEANWHILE}: {placed}",) if placed else ()
     applications, remarks = with_flags(applications, pods)
     names = [one.name for one in config.partitions]
     parts: dict[str, list[PartitionNodes]] = {name: [] for name in names}
@@ -184,6 +186,21 @@ def _config(value: Json, where: str, beside: Item | None) -> tuple[QueuesConfig,
 
 def _has_limits(queue: QueueConfig) -> bool:
     return bool(queue.limits) or any(map(_has_limits, queue.queues))
+
+
+def _settled(applications: Iterable[Application]) -> tuple[tuple[Application, ...], int]:
+    """Leave out the asks that are allocations of their application, too, and count them.
+
+    The core lists the asks of an application first (webservice/handlers.go, getApplicationDAO).
+    """
+    settled, placed = [], 0
+    for one in applications:
+        held = {each.allocation_key for each in one.allocations}
+        asks = tuple(each for each in one.requests if each.allocation_key not in held)
+        found = len(one.requests) - len(asks)
+        placed += found
+        settled.append(one.model_copy(update={"requests": asks}) if found else one)
+    return tuple(settled), placed
 
 
 def _claims(applications: Sequence[Application]) -> Iterator[Claim]:

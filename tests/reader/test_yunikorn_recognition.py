@@ -299,7 +299,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
         'node "n1" stands twice',
     ),
     "key": (
-        {"applications": [application("a", "root.batch", [allocation("k")], [claim("k")])]},
+        {"applications": [application("a", "root.batch", [allocation("k"), allocation("k")])]},
         'allocationKey "k" stands twice',
     ),
     "queue": ({"config": {"partitions": [twice("a")]}}, r"queue root\.a stands twice"),

@@ -13,7 +13,7 @@ import planner
 from planner.errors import InputError, SchemaError
 from planner.quota.yunikorn.cluster import prepare
 from planner.quota.yunikorn.queue import Properties
-from planner.reader.yunikorn import read_yunikorn_objects
+from planner.reader.yunikorn import PLACED_MEANWHILE, read_yunikorn_objects
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN
 from planner.reader.yunikorn_queues import read_queues
 from planner.state.clock import SECOND, from_nanoseconds
@@ -210,6 +210,21 @@ def test_a_reservation_with_its_application(reserved: str, node: str | None) -> 
     value = two_queues(allocation("x", {"gpu": 1}), size=1)
     value["nodes"][0]["nodesInfo"][0]["reservations"] = [reserved]
     assert decided(value).node == node
+
+
+def test_an_ask_that_got_its_node_while_the_dump_was_taken() -> None:
+    """The core lists asks before allocations, and does not stop in between.
+
+    Source: yunikorn-core be3bb487, webservice/handlers.go (getApplicationDAO).
+    """
+    value = two_queues(allocation("x", {"gpu": 1}), size=1)
+    value["applications"][0]["requests"] = [ask("x", {"gpu": 1}), ask("y", {"gpu": 1})]
+    state = read_yunikorn_objects(value, where="test")
+    assert [one.allocation_key for _, one in state.partitions[0].asks] == ["y", "ask"]
+    assert state.notes == (f"{PLACED_MEANWHILE}: 1",)
+    value["applications"][1]["requests"].append(ask("x", {"gpu": 1}))
+    with pytest.raises(SchemaError, match='allocationKey "x" stands twice'):
+        read_yunikorn_objects(value, where="test")
 
 
 def test_partitions_are_kept_apart() -> None:
