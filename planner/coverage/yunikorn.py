@@ -44,6 +44,9 @@ RUNNING: Final = Feature(
 
 FEATURES: Final = (LIMITS, PREDICATES, PLACEHOLDERS, RUNNING)
 
+ACCEPTED: Final = "Accepted"
+"""The state of an application that has not started."""
+
 
 class YuniKornCoverage(Covering):
     """The coverage of one state of YuniKorn, for all asks that wait in it."""
@@ -80,11 +83,30 @@ def _of_ask(partition: Partition, application: Application, ask: Ask) -> Iterato
     held = [one for one in claims if group and one.placeholder and one.task_group_name == group]
     if held:
         found = f"{len(held)} placeholders of its group are left"
-        yield PLACEHOLDERS.found([f"allocation {one.allocation_key}" for one in held], found)
-    capped = [f"queue {name}" for name, queue in path if queue.maxapplications]
-    if capped and application.application_state == "Accepted":
-        found = f"{application.application_id} has not started, and {capped[0]} has maxapplications"
-        yield RUNNING.found(capped, found)
+        yield PLACEHOLDERS.found([f"placeholder {one.allocation_key}" for one in held], found)
+    if application.application_state == ACCEPTED and not application.allocations:
+        full = [f"queue {name}" for name, queue in path if _is_full(partition, name, queue)]
+        if full:
+            found = f"{application.application_id} has not started, and {full[0]} is full"
+            yield RUNNING.found(full, found)
+
+
+def _is_full(partition: Partition, name: str, queue: QueueConfig) -> bool:
+    """Say whether a queue runs as many applications as it may.
+
+    One that is accepted counts from its first allocation on.
+    """
+    if not queue.maxapplications:
+        return False
+    inside = [
+        one for one in partition.applications if f"{one.queue_name.lower()}.".startswith(f"{name}.")
+    ]
+    running = sum(
+        one.application_state == "Running"
+        or (one.application_state == ACCEPTED and bool(one.allocations))
+        for one in inside
+    )
+    return running >= queue.maxapplications
 
 
 def _path(partition: Partition, path: str) -> Iterator[tuple[str, QueueConfig]]:

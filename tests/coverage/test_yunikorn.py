@@ -132,26 +132,40 @@ def test_placeholders_of_the_group(
 
 
 @pytest.mark.parametrize(
-    ("state", "maximum", "expected"),
+    ("state", "others", "maximum", "expected"),
     [
-        ("Accepted", "maxapplications: 5", ["running-applications"]),
-        ("Running", "maxapplications: 5", []),
-        ("Accepted", "maxapplications: 0", []),
+        ("Accepted", "Running", 1, ["running-applications"]),
+        ("Accepted", "Accepted", 1, ["running-applications"]),
+        ("Accepted", "Completing", 1, []),
+        ("Accepted", "Running", 2, []),
+        ("Accepted", "Running", 0, []),
+        ("Running", "Running", 1, []),
     ],
 )
-def test_an_application_that_may_have_to_wait(
-    solved: Callable[..., YuniKornPlan], state: str, maximum: str, expected: list[str]
+def test_an_application_that_may_not_start(
+    solved: Callable[..., YuniKornPlan], state: str, others: str, maximum: int, expected: list[str]
 ) -> None:
-    """Source: yunikorn-core be3bb487, scheduler/objects/queue.go (TryAllocate, canRunApp)."""
+    """Besides ``ranker``, which holds nothing, one application is in the queue.
+
+    Source: yunikorn-core be3bb487, scheduler/objects/queue.go (TryAllocate, canRunApp,
+    incRunningApps, setAllocatingAccepted).
+    """
 
     def accepted(dump: dict[str, Any]) -> None:
-        ranker = next(one for one in dump["applications"] if one["applicationID"] == "ranker")
-        ranker["applicationState"] = state
+        known = {one["applicationID"]: one for one in dump["applications"]}
+        known["ranker"] |= {"applicationState": state, "allocations": []}
+        serving = known["ranker"]["queueName"]
+        (other,) = (
+            one
+            for one in known.values()
+            if one["queueName"] == serving and one["applicationID"] != "ranker"
+        )
+        other["applicationState"] = others
 
     def capped(text: str) -> str:
         lines = text.splitlines()
         (place,) = [i for i, line in enumerate(lines) if line.strip() == "- name: serving"]
-        start = " " * (lines[place].index("-") + 2)
-        return "\n".join([*lines[: place + 1], f"{start}{maximum}", *lines[place + 1 :]])
+        capped = f"{' ' * (lines[place].index('-') + 2)}maxapplications: {maximum}"
+        return "\n".join([*lines[: place + 1], capped, *lines[place + 1 :]])
 
-    assert features(solved(accepted, capped)) == expected
+    assert features(solved(accepted, capped, pending=ASK)) == expected
