@@ -134,10 +134,11 @@ def _put_together(service: Service) -> Json:
     for one in partitions:
         name = str(one.get("name"))
         below = f"/ws/v1/partition/{quote(name, safe='')}"
-        state["queues"].append(object_at(f"{below}/queues"))
+        # As the core's own dump: a queue that is made meanwhile is there for its applications.
+        state["applications"] += list_at(f"{below}/applications/active")
         nodes = list_at(f"{below}/nodes")
         state["nodes"].append({"partitionName": name, "nodesInfo": nodes})
-        state["applications"] += list_at(f"{below}/applications/active")
+        state["queues"].append(object_at(f"{below}/queues"))
     state["config"] = object_at("/ws/v1/config")
     return state
 
