@@ -45,6 +45,10 @@ CONFIG_DIFFERS: Final = (
     "queues.yaml beside the state dump differs from the configuration inside: the former is used"
 )
 PLACED_MEANWHILE: Final = "asks that got their node while the dump was taken are allocations only"
+ORIGINATORS_UNKNOWN: Final = (
+    "dumps of YuniKorn 1.5 and earlier do not say which allocations are the originators of their "
+    "applications: none is taken for one"
+)
 LIMITS_IGNORED: Final = "the limits of users and groups in queues.yaml are not considered"
 
 Json = Mapping[str, Any]
@@ -108,6 +112,8 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
     said = any("x" in claim.model_fields_set for claim in _claims(applications))
     if pods.is_empty and "config" in value and not said:
         notes += (OPT_OUT_UNKNOWN,)
+    if any(each.uuid for one in applications for each in one.allocations):
+        notes += (ORIGINATORS_UNKNOWN,)
     notes += (f"{PLACED_MEANWHILE}: {placed}",) if placed else ()
     applications, remarks = with_flags(applications, pods)
     names = [one.name for one in config.partitions]

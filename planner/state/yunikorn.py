@@ -342,8 +342,9 @@ class Ask(Claim):
 
 
 class Allocation(Claim):
-    """A request that has its node."""
+    """A request that has its node; ``uuid`` is another name of it, which only old dumps have."""
 
+    uuid: str = ""
     allocation_time: Int64 = 0
     node_id: str = ""
     preempted: Bool = False

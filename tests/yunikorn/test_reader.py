@@ -13,7 +13,11 @@ import planner
 from planner.errors import InputError, SchemaError
 from planner.quota.yunikorn.cluster import prepare
 from planner.quota.yunikorn.queue import Properties
-from planner.reader.yunikorn import PLACED_MEANWHILE, read_yunikorn_objects
+from planner.reader.yunikorn import (
+    ORIGINATORS_UNKNOWN,
+    PLACED_MEANWHILE,
+    read_yunikorn_objects,
+)
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN
 from planner.reader.yunikorn_queues import read_queues
 from planner.state.clock import SECOND, from_nanoseconds
@@ -225,6 +229,12 @@ def test_an_ask_that_got_its_node_while_the_dump_was_taken() -> None:
     value["applications"][1]["requests"].append(ask("x", {"gpu": 1}))
     with pytest.raises(SchemaError, match='allocationKey "x" stands twice'):
         read_yunikorn_objects(value, where="test")
+
+
+def test_old_dumps_do_not_say_who_is_an_originator() -> None:
+    """The field came with 1.6, and ``uuid`` went (webservice/dao/allocation_info.go)."""
+    value = two_queues(allocation("x", {"gpu": 1}, uuid="x-0"), size=1)
+    assert read_yunikorn_objects(value, where="test").notes == (ORIGINATORS_UNKNOWN,)
 
 
 def test_partitions_are_kept_apart() -> None:
