@@ -72,11 +72,14 @@ class _Frame:
         self.size = 1
 
 
-def parse_yaml(text: str, where: str, budget: Budget | None = None) -> list[object]:
+def parse_yaml(
+    text: str, where: str, budget: Budget | None = None, *, numbers: bool = True
+) -> list[object]:
     """Parse every document of a YAML text; an empty document is ``None``.
 
     Scalars mean what they mean to Kubernetes (YAML 1.1 without timestamps and base 60), keys
-    are strings, and a key stands only once in a mapping.
+    are strings, and a key stands only once in a mapping. Without ``numbers`` a number stays the
+    text that is written.
 
     Raises
     ------
@@ -85,12 +88,12 @@ def parse_yaml(text: str, where: str, budget: Budget | None = None) -> list[obje
     """
     budget = budget or Budget()
     documents: list[object] = []
-    builder, made = _Builder(where), 0
+    builder, made = _Builder(where, numbers=numbers), 0
     try:
         events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
         for event in events:
             if isinstance(event, yaml.DocumentStartEvent):
-                builder = _Builder(where)
+                builder = _Builder(where, numbers=numbers)
             elif isinstance(event, yaml.DocumentEndEvent):
                 documents.append(builder.root)
             elif isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
@@ -126,8 +129,9 @@ def _at(where: str, mark: Any) -> str:  # noqa: ANN401 - PyYAML has two kinds of
 class _Builder:
     """Builds the value of one document, event by event."""
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, *, numbers: bool) -> None:
         self.where = where
+        self.numbers = numbers
         self.root: object = None
         self.frames: list[_Frame] = []
         self.anchors: dict[str, tuple[object, int]] = {}
@@ -213,6 +217,8 @@ class _Builder:
         text: str = event.value
         if event.tag is None:
             value = resolve(text) if event.implicit[0] else text
+            if not self.numbers and type(value) in {int, float}:
+                value = text
         elif event.tag in {"!", _CORE + "str"}:
             value = text
         else:

@@ -93,7 +93,8 @@ def read_queues(value: object, where: str) -> QueuesConfig:
         If the value is not queues.yaml.
     """
     if isinstance(value, str):
-        documents = [one for one in parse_yaml(value, where) if one is not None]
+        # The core reads what is written as a number where it wants a text, such as a name.
+        documents = [one for one in parse_yaml(value, where, numbers=False) if one is not None]
         if len(documents) != 1:
             raise SchemaError(where, f"has {len(documents)} documents, not one", EXPECTED)
         value = documents[0]

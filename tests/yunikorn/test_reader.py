@@ -91,6 +91,26 @@ def test_every_form_of_queues_yaml(form: object) -> None:
     assert leaf.resources.max == {"vcore": 4000, "nvidia.com/gpu": 2}
 
 
+def test_numbers_are_read_as_they_are_written() -> None:
+    """Names and amounts are texts to the core: a leading zero makes no octal number.
+
+    Source: yunikorn-core be3bb487, common/configs/config.go (QueueConfig, with yaml.v3).
+    """
+    text = """
+partitions:
+  - name: default
+    queues:
+      - name: 0123
+        maxapplications: 3
+        properties: {priority.offset: 010}
+        resources: {max: {memory: 010}}
+"""
+    (leaf,) = read_queues(text, "test").partitions[0].queues[0].queues
+    assert (leaf.name, leaf.maxapplications) == ("0123", 3)
+    assert leaf.properties == {"priority.offset": "010"}
+    assert leaf.resources.max == {"memory": 10}
+
+
 @pytest.mark.parametrize(
     ("text", "resource", "amount"),
     [
