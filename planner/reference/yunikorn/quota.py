@@ -78,7 +78,7 @@ def _above(left: Amount) -> dict[str, int]:
 
 
 def _whole(double: float) -> int:
-    """Return a double rounded down, as the core's processor does: 2^63 wraps to the least int64.
+    """Return a double rounded down, as Go does on x86-64: 2^63 becomes the least int64.
 
     Amounts go through doubles in the core, and lose their last bits from 2^53 on.
     """
