@@ -290,22 +290,25 @@ def whatif(  # noqa: PLR0913 - the public signature
         The hypothetical workloads, as namespace/name. For one of them there is no plan before,
         unless there are edits.
     original
-        The state without the hypothetical workloads. Without edits, they are what changes, and the
-        plan before is made there; with edits, it is made in ``state``.
+        The state without the hypothetical workloads, if it is at hand: the plan before has its
+        digest then. Without edits, they are what changes, and the plan before is made without
+        them; with edits, it is made in ``state``.
 
     Raises
     ------
     InputError
-        If an edit cannot be made, or nothing can be planned for.
+        If an edit cannot be made, nothing can be planned for, or what is added is not in the state.
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
     # Imported here: only this verb needs them.
-    from planner.commands.whatif.edit import compare, edit  # noqa: PLC0415
+    from planner.commands.whatif.edit import SUBMISSIONS, compare, edit  # noqa: PLC0415
 
     after = solve(edit(state, edits), pending, objective, time_limit=time_limit, rules=rules)
     before = None
     if edits or after.preemptor not in added:
-        then = state if edits or original is None else original
+        then = state
+        if added and not edits:
+            then = original or SUBMISSIONS.of(state).without_workloads(state, added)
         before = solve(then, pending, objective, time_limit=time_limit, rules=rules)
     return compare(edits, before, after, added)

@@ -132,6 +132,10 @@ class Submissions(Protocol):
         """Return the state with the workloads that a scheduler would make, and their keys."""
         ...
 
+    def without_workloads(self, state: StateT, keys: Collection[str]) -> StateT:
+        """Return the state without some of its workloads, under a digest of its own."""
+        ...
+
 
 SUBMISSIONS: Final = Part[Submissions]("hypothetical workloads")
 

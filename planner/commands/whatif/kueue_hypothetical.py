@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from typing import Final
 
@@ -237,6 +237,21 @@ def with_workloads(state: State, more: Sequence[Workload]) -> State:
     named = "\n".join((state.digest, *(workload.model_dump_json() for workload in more)))
     digest = hashlib.sha256(named.encode()).hexdigest()
     return state.model_copy(update={"digest": digest, "workloads": state.workloads.plus(more)})
+
+
+def without_workloads(state: State, keys: Collection[str]) -> State:
+    """Return the state without some of its workloads, under a digest of its own.
+
+    Raises
+    ------
+    LookupFailed
+        If one of them is not there.
+    """
+    for key in keys:
+        if state.workloads.find(key) is None:
+            raise LookupFailed(state.source, f"there is no workload {shown(key)}")
+    digest = hashlib.sha256("\n".join((state.digest, "without", *keys)).encode()).hexdigest()
+    return state.model_copy(update={"digest": digest, "workloads": state.workloads.without(keys)})
 
 
 def _check_queue(state: State, namespace: str, name: str, where: str) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from planner import api
 from planner.commands.whatif.edit import Move, WhatIf, compare, edit
+from planner.errors import LookupFailed
 from planner.report.whatif import render
 from planner.state.kueue import State
 from tests.cluster import cohort, pending, queue, running, state_of
@@ -91,6 +92,30 @@ def test_only_places_change(
         assert "Only places change" in text
         assert "Nothing changes" not in text
     assert "plan_moved       main before=n" in render(answer, "plain", width=100, color=False)
+
+
+def test_what_is_added_is_not_there_before(state: State) -> None:
+    """Without ``ns/high`` the queue takes its 4 back from ``ns/low``, or there is room at once."""
+    without = state_of(
+        cohort("all"),
+        queue("lender", 8, "all", reclaim="LowerPriority"),
+        queue("borrower", 0, "all"),
+        running("low", "borrower", 4, 1, minute=1),
+        pending("lender", 4),
+    )
+    answer = api.whatif(state, added=["ns/high"])
+    alone = api.solve(without)
+    assert answer.before is not None
+    assert alone.keys == ()
+    assert (answer.before.keys, answer.before.terms) == (alone.keys, alone.terms)
+    assert answer.optimum.newly == ("ns/low",)
+    given = api.whatif(state, added=["ns/high"], original=without)
+    assert given.before is not None
+    assert given.before.certificate is not None
+    assert given.before.certificate.digest == without.digest
+    assert given.optimum == answer.optimum
+    with pytest.raises(LookupFailed, match='there is no workload "ns/none"'):
+        api.whatif(state, added=["ns/none"])
 
 
 def test_both_plans_need_the_schedulers_own(state: State) -> None:
