@@ -24,7 +24,7 @@ from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import decide
 from planner.solver.start import pending_workloads
-from tests.cluster import NOW, cohort, dump_of, queue, running, state_of
+from tests.cluster import NOW, cohort, configuration, dump_of, queue, running, state_of
 from tests.commands.lint.film import Dump, evictions, head_of
 from tests.commands.lint.kueue_cases import (
     CASES,
@@ -385,6 +385,20 @@ def test_nobody_starves_where_somebody_moves() -> None:
     parked = [{"type": "Requeued", "status": "False", "reason": "Parked"}]
     held = waits("first", "a", 10, 100, conditions=parked)
     assert found_starving(*own[:2], held, own[3]) == []
+
+
+@pytest.mark.parametrize(("at", "bound", "name"), [(2, MOST, "first-1"), (1, LEAST, "runs-1")])
+def test_boosts_beyond_32_bits_stand_in_the_example(at: int, bound: int, name: str) -> None:
+    """Kueue adds two numbers of 32 bits in 64: the example has both, as a cluster would."""
+    parts = blocked_by_its_own_queue()
+    parts[at][0]["spec"]["priority"] = bound
+    boost = {"kueue.x-k8s.io/priority-boost": str(bound)}
+    parts[at][0]["metadata"]["annotations"] = boost
+    (found,) = found_starving(configuration(featureGates={"PriorityBoost": True}), *parts)
+    jobs = (one for one in found.example.state["items"] if one["kind"] == "Workload")
+    (shown,) = (one for one in jobs if one["metadata"]["name"] == name)
+    assert shown["spec"]["priority"] == bound
+    assert shown["metadata"]["annotations"] == boost
 
 
 def test_who_would_find_nobody_either_does_not_starve() -> None:

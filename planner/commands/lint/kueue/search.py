@@ -14,7 +14,15 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from planner.commands.lint.kueue.world import Change, Facts, Job, World, read_example
+from planner.commands.lint.kueue.world import (
+    LEAST,
+    MOST,
+    Change,
+    Facts,
+    Job,
+    World,
+    read_example,
+)
 from planner.commands.lint.lint import Example
 from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.script import Script
@@ -98,10 +106,6 @@ FEW: Final = 6
 """The fewest pairs of workloads to compare before a setting is said to change nothing."""
 _TIMES: Final = ((2, 2), (2, 0), (0, 0))
 """Minutes when the first of two workloads began to run, and was created; the second has 1."""
-LEAST: Final = -(2**31)
-"""The lowest priority of a workload."""
-MOST: Final = 2**31 - 1
-"""The highest priority of a workload."""
 _CREATED: Final = 10
 """Running workloads are created later than who asks: equal priorities do not protect them."""
 

@@ -19,7 +19,6 @@ from planner.commands.lint.kueue.search import (
     worlds,
 )
 from planner.commands.lint.kueue.world import (
-    BOOST,
     Change,
     Facts,
     Job,
@@ -32,6 +31,7 @@ from planner.commands.lint.kueue.world import (
 )
 from planner.commands.lint.lint import Example, Finding, finding
 from planner.quantity import NANO
+from planner.state.kueue_workload import BOOST_ANNOTATION
 
 _BELOW_ROOT = 2
 """Nodes on the path of a ClusterQueue whose cohort has no parent."""
@@ -426,8 +426,8 @@ def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
     yield from finding(
         "KL-18",
         [f"workload/{key}" for key in marked],
-        f"The annotation {BOOST} is set, and the feature gate PriorityBoost is off: Kueue does "
-        "not read it.",
+        f"The annotation {BOOST_ANNOTATION} is set, and the feature gate PriorityBoost is off: "
+        "Kueue does not read it.",
         "featureGates: {PriorityBoost: true} in the Configuration",
         example,
     )

@@ -20,6 +20,7 @@ from planner.quota.kueue.tree import NO_PARENT, FlavorResource
 from planner.quota.kueue.tree import Quota as NodeQuota
 from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
+from planner.state.kueue_workload import BOOST_ANNOTATION
 from planner.state.queues import Preemption
 
 _OF_KUBERNETES: Final = "system-"
@@ -170,7 +171,10 @@ Change = Callable[[list[Object]], None]
 """A function that changes the objects of a dump before it is read."""
 
 NAMESPACE: Final = "example"
-BOOST: Final = "kueue.x-k8s.io/priority-boost"
+LEAST: Final = -(2**31)
+"""The lowest priority of a workload, without its boost."""
+MOST: Final = 2**31 - 1
+"""The highest priority of a workload, without its boost."""
 NOON: Final = datetime(2026, 1, 1, 12, tzinfo=UTC)
 _MISSING: Final = "example.com/other"
 _GIBIBYTE: Final = 2**30
@@ -179,6 +183,7 @@ _GIBIBYTE: Final = 2**30
 class Job(Struct, frozen=True):
     """A workload of a dump: one pod that asks for an amount.
 
+    ``priority`` may be beyond 32 bits, as that of a workload with a boost: the dump has both.
     ``minute``, counted from noon, is since when it runs or waits; ``created`` is the minute when it
     was created, if that was earlier.
     """
@@ -307,15 +312,17 @@ class World(Struct, frozen=True):
         queue = self.facts.snapshot.queue_name(job.queue)
         since = NOON + timedelta(minutes=job.minute)
         created = since if job.created is None else NOON + timedelta(minutes=job.created)
+        own = min(max(job.priority, LEAST), MOST)
+        boost = job.boost or str(job.priority - own)
         return objects.workload(
             NAMESPACE,
             job.name,
             queue,
-            job.priority,
+            own,
             [objects.PodSet(1, {resource: job.amount})],
             created=created,
             admission=objects.Admission(queue, {resource: flavor}, since) if job.running else None,
-            annotations={BOOST: job.boost} if job.boost else None,
+            annotations={BOOST_ANNOTATION: boost} if boost != "0" else None,
         )
 
 
