@@ -78,7 +78,7 @@ class Preemption(Record):
 
 
 class Note(Record):
-    """How the watching goes: a connection that is lost and found again, an answer that is not.
+    """How the watching goes: what cannot be reached, written or judged, and what can be again.
 
     ``connected`` says whether what is told is what the cluster is.
     """

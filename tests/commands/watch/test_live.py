@@ -7,9 +7,7 @@ import gc
 import itertools
 import json
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -18,132 +16,23 @@ from typing import Final
 import pytest
 
 import planner
-from planner.commands.audit.judge import Question
 from planner.commands.watch.kueue import live
 from planner.commands.watch.kueue.keep import Keeper, Store
-from planner.commands.watch.kueue.live import Live, Pace
-from planner.commands.watch.record import Decision, Line, Note, Preemption
+from planner.commands.watch.kueue.live import Live
+from planner.commands.watch.record import Decision, Note, Preemption
 from planner.errors import InputError
 from planner.kubectl.call import Answer
-from planner.kubectl.kueue_dump import Dump, trim
 from planner.kubectl.kueue_resource import COHORTS, WATCHED, WORKLOADS
-from planner.kubectl.watch import Source, WatchEvent
-from planner.objective.profiles import PROFILES
-from planner.state.kueue import of_kueue
-from tests.cli.running import BIG, SMALL, call, cluster, listed
+from planner.kubectl.watch import WatchEvent
+from tests.cli.running import BIG, SMALL, call, listed
 from tests.cluster import PENDING, Object, cohort, pending, queue, running
 from tests.commands.apply.stage import versioned
+from tests.commands.watch.stage import QUESTION, TAKEN, UID, Cluster, nothing, of
 from tests.kubectl.api_server import touch
 
-QUESTION = Question((PROFILES["min-lost-work"],), 60.0)
-TAKEN = datetime(2026, 5, 1, 13, 0, tzinfo=UTC)
-UID = "uid-pending"
 ENDED = Answer(0, b"", "")
 """How the API server ends each watch after a while."""
 REFUSED = Answer(1, b"", "The connection to the server localhost:8080 was refused")
-
-
-class Ended(Exception):  # noqa: N818 - it is what happened
-    """The script is at its end."""
-
-
-@dataclass
-class Cluster(Source):
-    """A cluster, and what is to happen in it: a step for each poll."""
-
-    items: list[Object]
-    steps: list[Callable[[], Sequence[WatchEvent]]] = field(default_factory=list)
-    now: float = 1000.0
-    cpu_s: float = 0.0
-    lines: list[Line] = field(default_factory=list)
-    failing: int = 0
-    reads: list[float] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.resources = WATCHED
-
-    def poll(self, timeout_s: float) -> Sequence[WatchEvent]:
-        """Do the next step; each takes as long as it may."""
-        if not self.steps:
-            raise Ended
-        self.now += max(timeout_s, 0.1)
-        return self.steps.pop(0)()
-
-    def take(self) -> Dump:
-        """Read everything."""
-        self.reads.append(self.now)
-        if self.failing:
-            self.failing -= 1
-            raise InputError("kubectl get", "the server was refused")
-        objects = tuple(trim(one) for one in copy.deepcopy(self.items))
-        return Dump(objects, {}, (), TAKEN)
-
-    def begin(self) -> list[WatchEvent]:
-        """Tell that all that changes from now on will be told."""
-        return [WatchEvent(one, "BEGUN") for one in WATCHED]
-
-    def find(self, key: str) -> Object:
-        """Return a workload."""
-        name = key.partition("/")[2]
-        (found,) = [
-            one
-            for one in self.items
-            if one["kind"] == "Workload" and one["metadata"]["name"] == name
-        ]
-        return found
-
-    def change(self, key: str, kind: str = "MODIFIED") -> WatchEvent:
-        """Give a workload another version, and tell of it."""
-        found = self.find(key)
-        touch(found)
-        return WatchEvent(WORKLOADS, kind, copy.deepcopy(found))
-
-    def preempt(
-        self, *keys: str, moment: str = "2026-05-01T13:00:07Z", uid: str = UID
-    ) -> list[WatchEvent]:
-        """Let Kueue evict some workloads for the one that waits, or another one."""
-        told = []
-        for key in keys:
-            text = f"Preempted to accommodate a workload (UID: {uid}, JobUID: j) due to x"
-            for kind in ("Evicted", "Preempted"):
-                said = {"type": kind, "status": "True", "reason": "Preempted", "message": text}
-                condition = {**said, "lastTransitionTime": moment}
-                self.find(key)["status"]["conditions"].append(condition)
-            told.append(self.change(key))
-        return told
-
-    def run(self, store: Store | None = None) -> list[Line]:
-        """Watch until the script is at its end; return what was told."""
-        used = iter(range(10**6))
-        pace = Pace(5.0, 600.0, lambda: self.now, lambda: self.cpu_s + next(used) * 1e-6)
-        watched = Live(
-            self,
-            self.take,
-            how={},
-            question=QUESTION,
-            tell=self.lines.append,
-            store=store,
-            pace=pace,
-        )
-        with pytest.raises(Ended):
-            watched.run()
-        return self.lines
-
-
-@pytest.fixture
-def kueue() -> Cluster:
-    items = versioned(cluster()["items"])
-    found = Cluster(items)
-    found.find(PENDING)["metadata"]["uid"] = UID
-    return found
-
-
-def nothing() -> Sequence[WatchEvent]:
-    return ()
-
-
-def of(lines: list[Line], kind: type) -> list[Line]:
-    return [one for one in lines if isinstance(one, kind)]
 
 
 def test_a_decision_to_come(kueue: Cluster) -> None:
@@ -348,27 +237,6 @@ def test_what_was_told_before_everything_is_read_again_is_not_lost(kueue: Cluste
     assert (told.outcome, told.evicted) == ("equal", SMALL[1:])
 
 
-def test_a_recording_has_the_quotas_of_its_time(kueue: Cluster, tmp_path: Path) -> None:
-    """While the victims leave, the quota is raised and everything is read again."""
-
-    def raised() -> Sequence[WatchEvent]:
-        found = next(one for one in kueue.items if one["metadata"]["name"] == "lender")
-        (flavor,) = found["spec"]["resourceGroups"][0]["flavors"]
-        flavor["resources"][0]["nominalQuota"] = "1000"
-        touch(found)
-        return [WatchEvent(WATCHED[1], "MODIFIED", copy.deepcopy(found))]
-
-    kueue.steps = [kueue.begin, nothing, lambda: kueue.preempt(*SMALL), raised, *[nothing] * 4]
-    (told,) = of(kueue.run(Store(tmp_path)), Preemption)
-    assert isinstance(told, Preemption)
-    quotas = []
-    for label in ("before", "after"):
-        state = of_kueue(planner.read(Path(told.recording, f"{label}.json.gz")))
-        (queue,) = (one for one in state.cluster_queues if one.metadata.name == "lender")
-        quotas.append(queue.spec.resource_groups[0].flavors[0].resources[0].nominal_quota)
-    assert quotas[1] == quotas[0] * 1000 // 8
-
-
 @pytest.mark.parametrize(
     ("kind", "change"),
     [("Cohort", {"parentName": "org"}), ("ResourceFlavor", {"nodeLabels": {"pool": "b"}})],
@@ -555,35 +423,3 @@ def test_memory_of_the_whole_watch_does_not_grow(kueue: Cluster) -> None:
     assert kinds == {Decision, Note, Preemption}
     assert len(kueue.reads) > 7 * 2
     assert grows_by_the_day(sizes) < A_DAY, sizes
-
-
-def test_recordings_are_bounded(
-    kueue: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("planner.commands.watch.kueue.keep.MOST", 2)
-    store = Store(tmp_path / "deep" / "er")
-    whole = Keeper(kueue.take(), {}, lambda: 0.0).whole
-    for name in "abc":
-        store.keep(_preempted_for(f"ns/{name}"), whole, whole)
-    assert [one.name.split("-")[3] for one in _sorted(tmp_path)] == ["b", "c"]
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [("team-a/b-train", "team/a-b-train"), (f"ns/{'long' * 30}-1", f"ns/{'long' * 30}-2")],
-)
-def test_two_preemptors_of_a_second_have_folders_of_their_own(
-    kueue: Cluster, tmp_path: Path, first: str, second: str
-) -> None:
-    store, whole = Store(tmp_path), Keeper(kueue.take(), {}, lambda: 0.0).whole
-    folders = {store.keep(_preempted_for(key), whole, whole).recording for key in (first, second)}
-    assert folders == {str(one) for one in tmp_path.iterdir()}
-    assert len(folders) == 2
-
-
-def _preempted_for(key: str) -> Preemption:
-    return Preemption(at=TAKEN, preemptor=key, queue="q", outcome="equal", evicted=())
-
-
-def _sorted(folder: Path) -> Iterator[Path]:
-    return iter(sorted((folder / "deep" / "er").iterdir()))

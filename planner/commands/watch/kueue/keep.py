@@ -216,6 +216,7 @@ class Store:
             if len(kept) > MOST:
                 shutil.rmtree(kept.popleft(), ignore_errors=True)
         except OSError as error:
+            shutil.rmtree(place, ignore_errors=True)  # half a recording
             raise InputError(f"--record {place}", f"cannot be written: {error.strerror}") from None
         return found.model_copy(update={"recording": str(place)})
 

@@ -220,7 +220,7 @@ class Live:
         self._judge = Judge(question, self._pace.seconds)
         self._keeper: Keeper | None = None
         self._begun: set[str] = set()
-        self._is_gap = self._is_wanted = True
+        self._is_gap = self._is_wanted = self._is_recording = True
         self._read_at = self._retry_at = 0.0
         self._wait_s = FIRST_WAIT_S
         self._left_s = SAVED_S
@@ -362,8 +362,23 @@ class Live:
 
         equal = next((pair for pair in rows_of(*befores) if pair[1].outcome == "equal"), None)
         for before, row in [equal] if equal else rows_of(befores[0]):
-            store = self._store
-            self._tell(store.keep(row, before, after) if store else row)
+            self._tell(self._recorded(row, before, after))
+
+    def _recorded(self, row: Preemption, before: Whole, after: Whole) -> Preemption:
+        """Record the states around a preemption; tell when that cannot be done, and can again."""
+        if self._store is None:
+            return row
+        try:
+            row = self._store.keep(row, before, after)
+        except InputError as error:
+            if self._is_recording:
+                self._note(f"nothing is recorded: {error}")
+            self._is_recording = False
+        else:
+            if not self._is_recording:
+                self._note("preemptions are recorded again")
+            self._is_recording = True
+        return row
 
     def _has_time(self) -> bool:
         """Say whether processor time is left: ``SHARE`` of each second, saved up to ``SAVED_S``.
