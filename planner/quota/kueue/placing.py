@@ -139,13 +139,14 @@ def groups_of(
 def _updated(workload: Workload, spec: PodSet) -> PodSpec | None:
     """Return the pods of a podset with what ready admission checks add to them (§4.1).
 
-    ``None`` if a check selects another value of a label than the pods, or a check before it.
+    ``None`` if a check gives or selects another value of a label than the pods, or an earlier one.
     """
-    pod = spec.template.spec
+    pod, labels = spec.template.spec, spec.template.metadata.labels
     checks = (check for check in workload.status.admission_checks if check.state == "Ready")
     for update in (one for check in checks for one in check.updates if one.name == spec.name):
-        selector = {**pod.node_selector, **update.node_selector}
-        if not pod.node_selector.items() <= selector.items():
+        selector, known = {**pod.node_selector, **update.node_selector}, labels
+        labels = {**labels, **update.labels}
+        if not (pod.node_selector.items() <= selector.items() and known.items() <= labels.items()):
             return None
         tolerations = (*pod.tolerations, *update.tolerations)
         pod = pod.model_copy(update={"node_selector": selector, "tolerations": tolerations})

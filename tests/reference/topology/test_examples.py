@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import planner
 from planner.errors import UnsupportedError
 from planner.quota.kueue.slices import REPLACEMENT_FOR
 from planner.reference.kueue.chance import ANY_PODSET
@@ -23,6 +24,7 @@ from tests.reference.topology.racks import (
     pods,
     room,
     runs,
+    state_of,
     topology,
     victims,
     waits,
@@ -70,6 +72,50 @@ def test_what_has_no_place_in_an_empty_cluster_is_given_up() -> None:
     found = decided(two_racks(first="v2", busy=False))
     assert (found.assignment.mode, victims(found)) == ("NoFit", [])
     assert found.assigned.reason == "TopologyPlacementFailed"
+
+
+B_POOL: Object = {"nodeSelector": {"pool": "b"}}
+SEVERAL = [{"labels": {"team": "1"}}, {"labels": {"team": "2"}}]
+BOTH_SAY = "error: invalid admission check PodSetUpdate: conflict for"
+
+
+@pytest.mark.parametrize(
+    ("updates", "state", "said"),
+    [
+        ([{"nodeSelector": {"pool": "a"}, "labels": {"app": "x", "team": "1"}}], "Ready", ""),
+        ([B_POOL], "Pending", ""),
+        ([{**B_POOL, "name": "other"}], "Ready", ""),
+        ([B_POOL], "Ready", "nodeSelector: conflict for key=pool, value1=a, value2=b"),
+        ([{"labels": {"app": "y"}}], "Ready", "labels: conflict for key=app, value1=x, value2=y"),
+        (SEVERAL, "Ready", "labels: conflict for key=team, value1=1, value2=2"),
+    ],
+)
+def test_checks_that_contradict_the_pods(updates: list[Object], state: str, said: str) -> None:
+    """§4.1: what ready checks add is merged; a value that is another one fails the podset."""
+    asked = pods("main", 4, {"gpu": 1}, ONE_HOST)
+    asked["template"]["metadata"] = {"labels": {"app": "x"}}
+    asked["template"]["spec"]["nodeSelector"] = {"pool": "a"}
+    (waiting,) = waits(asked)
+    checks = [
+        {"name": f"c{number}", "state": state, "podSetUpdates": [{"name": "main", **one}]}
+        for number, one in enumerate(updates)
+    ]
+    waiting["status"] = {"admissionChecks": checks}
+    parts = [
+        *TREE,
+        *(one for name in "ab" for one in node(name, "r", labels={"pool": name}, gpu=4)),
+        *room(),
+        *runs("x", {"gpu": 4}, {"a": 1}),
+        *runs("y", {"gpu": 4}, {"b": 1}, minute=9),
+        waiting,
+    ]
+    found = decided(parts)
+    assert victims(found) == ([] if said else ["x"])
+    assert (f"for PodSet main, {BOTH_SAY} {said}" in found.assigned.message) == bool(said)
+    for placement in ("kueue", "any"):
+        plan = planner.solve(state_of(parts), placement=placement)
+        assert plan.keys == (() if said else ("ns/x",))
+        assert plan.status == ("infeasible" if said else "optimal")
 
 
 def test_quota_is_there_and_a_node_is_not() -> None:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from planner.quota.kueue.topology_tree import PODS, FlavorTree
 from planner.state.kueue import Workload
-from planner.state.kueue_workload import SliceConstraint, TopologyRequest
+from planner.state.kueue_workload import PodSet, SliceConstraint, TopologyRequest
 from planner.state.pods import PodSpec
 
 
@@ -164,25 +164,34 @@ def _layers(
     return layers
 
 
-def pod_of(workload: Workload, name: str, pod: PodSpec) -> tuple[PodSpec, str]:
+def pod_of(workload: Workload, spec: PodSet) -> tuple[PodSpec, str]:
     """Return the pods of a podset with what ready admission checks add to them (§4.1).
 
-    The text says what contradicts what is there already; it is empty where nothing does.
+    The text says in Kueue's words what contradicts what is there already; it is empty where
+    nothing does.
     """
+    pod = spec.template.spec
     updates = [
         update
         for check in workload.status.admission_checks
         if check.state == "Ready"
         for update in check.updates
-        if update.name == name
+        if update.name == spec.name
     ]
     if not updates:
         return pod, ""
-    selector = dict(pod.node_selector)
+    labels, selector = dict(spec.template.metadata.labels), dict(pod.node_selector)
     tolerations = pod.tolerations
     for update in updates:
-        for key, value in update.node_selector.items():
-            if selector.setdefault(key, value) != value:
-                return pod, f"invalid podSetUpdate for PodSet {name}: another value of {key}"
+        for field, own, more in (
+            ("labels", labels, update.labels),
+            ("nodeSelector", selector, update.node_selector),
+        ):
+            for key, value in more.items():
+                if own.setdefault(key, value) != value:
+                    both = f"key={key}, value1={own[key]}, value2={value}"
+                    error = f"invalid admission check PodSetUpdate: conflict for {field}"
+                    invalid = f"invalid podSetUpdate for PodSet {spec.name}"
+                    return pod, f"{invalid}, error: {error}: conflict for {both}"
         tolerations += update.tolerations
     return pod.model_copy(update={"node_selector": selector, "tolerations": tolerations}), ""

@@ -182,14 +182,14 @@ class Placing:
         """Return what ``count`` pods of a podset ask of the nodes of a flavor."""
         from planner.reference.kueue.topology.ask import Ask, pod_of  # noqa: PLC0415 - as above
 
-        workload, pod = self._preemptor.workload, spec.template.spec
-        updated, clash = pod_of(workload, spec.name, pod)
+        workload = self._preemptor.workload
+        pod, clash = pod_of(workload, spec)
         return Ask(
             name=spec.name,
             count=count,
             flavor=flavor,
-            own=self._topologies.per_pod(pod, workload.metadata.namespace),
-            pod=updated,
+            own=self._topologies.per_pod(spec.template.spec, workload.metadata.namespace),
+            pod=pod,
             request=spec.topology_request,
             workload=workload.key,
             uid=workload.metadata.uid,
