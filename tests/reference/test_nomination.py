@@ -345,6 +345,14 @@ def test_a_parent_stands_in_no_queue_with_the_gate() -> None:
     assert names(ran(CONCURRENT, concurrent("a", 4), parent).left) == {}
 
 
+def test_what_is_no_variant_becomes_a_parent_where_variants_compete() -> None:
+    """Kueue labels it before it is queued; behind it others are heads all the same."""
+    behind = variant(waits("behind", "a", minute=5))
+    assert why(CONCURRENT, concurrent("a", 4), ONE) == "notQueued"
+    assert why(concurrent("a", 4), ONE) == why(CONCURRENT, A, ONE) == ""
+    assert story(ran(CONCURRENT, concurrent("a", 4), ONE, behind)) == ["behind admitted"]
+
+
 def test_only_variants_hold_quota_where_variants_compete() -> None:
     plain, other = running("plain", "a", 3), variant(running("other", "a", 1))
     used: list[int] = []

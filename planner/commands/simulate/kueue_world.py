@@ -241,7 +241,7 @@ class KueueWorld(World):
     def _enqueue(self, workload: Workload, at_s: int) -> None:
         self._waiting[workload.key] = workload
         node = self._node(workload)
-        if node is not None and is_queued(workload, self._snapshot):
+        if node is not None and is_queued(workload, self._snapshot, node):
             pending = Pending(self.state, self._snapshot, workload, node)
             self.queues[node].enqueue(pending, self._now(at_s))
 

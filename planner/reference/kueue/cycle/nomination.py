@@ -146,7 +146,7 @@ class _Heads:
         for workload in snapshot.waiting.values():
             name = leading.get((workload.metadata.namespace, workload.spec.queue_name), "")
             node = snapshot.node_of.get(name)
-            if node is None or not is_queued(workload, snapshot):
+            if node is None or not is_queued(workload, snapshot, node):
                 continue
             # A workload that backs off is parked, and blocks no workload behind it.
             if backoff_expired(workload, snapshot.devices, snapshot.now):

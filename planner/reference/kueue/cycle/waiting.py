@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from planner.quota.kueue.devices import Devices
-from planner.quota.kueue.holding import effective_priority, queue_order_time
+from planner.quota.kueue.holding import effective_priority, is_concurrent, queue_order_time
 from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.request import Amounts, Defaults, with_defaults
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
@@ -183,7 +183,7 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
     behind = open_queues(state, snapshot)
     for workload in state.workloads.pending():
         queue = behind.get((workload.metadata.namespace, workload.spec.queue_name))
-        if queue is not None and is_queued(workload, snapshot):
+        if queue is not None and is_queued(workload, snapshot, queue):
             queues[queue].enqueue(Pending(state, snapshot, workload, queue), snapshot.now)
     return queues
 
@@ -198,9 +198,10 @@ def not_queued(workload: Workload, snapshot: Snapshot, leading: LeadingTo) -> st
     name = leading.get((workload.metadata.namespace, workload.spec.queue_name))
     if name is None:
         return NO_LOCAL_QUEUE
-    if name not in snapshot.node_of:
+    queue = snapshot.node_of.get(name)
+    if queue is None:
         return "clusterQueue doesn't exist"
-    if is_queued(workload, snapshot):
+    if is_queued(workload, snapshot, queue):
         return ""
     return snapshot.devices.rejection(workload) or PARENT
 
@@ -231,12 +232,17 @@ def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int,
             yield queue, head
 
 
-def is_queued(workload: Workload, snapshot: Snapshot) -> bool:
-    """Say whether a workload may stand in a ClusterQueue at all."""
-    if not _is_admissible(workload, snapshot.configuration):
+def is_queued(workload: Workload, snapshot: Snapshot, queue: int) -> bool:
+    """Say whether a workload may stand in a ClusterQueue at all.
+
+    One that may have variants there, and is none, becomes a parent before it is queued.
+    """
+    configuration = snapshot.configuration
+    if not _is_admissible(workload, configuration):
         return False
-    parent = workload.is_parent and snapshot.configuration.gate("ConcurrentAdmission")
-    return not parent and not snapshot.devices.rejection(workload)
+    parent = workload.is_parent and configuration.gate("ConcurrentAdmission")
+    becomes = is_concurrent(snapshot.queues[queue], configuration) and not workload.parent_uid
+    return not (parent or becomes or snapshot.devices.rejection(workload))
 
 
 def _is_admissible(workload: Workload, configuration: Configuration) -> bool:
