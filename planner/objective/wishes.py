@@ -53,6 +53,8 @@ class Wishes(Struct, frozen=True):
 
     def protected(self, table: TermTable) -> BoolArray:
         """Say which workloads may not be evicted, as they have not run for long enough: (W,)."""
+        if not (self.min_runtime_s or self.annotated):  # to look at each one takes time
+            return np.zeros_like(table.evicted)
         found = [
             disruption.running_s < _longest(self.min_runtime_s, groups)
             or (self.annotated and disruption.running_s < disruption.min_runtime_s)

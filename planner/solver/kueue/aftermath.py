@@ -127,8 +127,8 @@ class CascadeReplay:
     def is_steady(self, position: int) -> bool:
         """Say whether a workload, once evicted, could preempt nobody, whoever else is evicted."""
         self._check_time()
-        waiting = self._pending_again(position)
-        return not any(self._is_candidate_for(waiting, one) for one in self._latest_of_all)
+        is_candidate = self._is_candidate_for(self._pending_again(position))
+        return not any(is_candidate(one) for one in self._latest_of_all)
 
     def _check_time(self) -> None:
         if self.is_late():
@@ -158,14 +158,13 @@ class CascadeReplay:
     def _victim(self, position: int) -> _Victim:
         if position not in self._victims:
             waiting = self._pending_again(position)
+            is_candidate = self._is_candidate_for(waiting)
             others = self._candidates - {position}
-            own_candidates = frozenset(
-                j for j in others if self._is_candidate_for(waiting, self.workloads[j])
-            )
+            own_candidates = frozenset(j for j in others if is_candidate(self.workloads[j]))
             self._victims[position] = _Victim(
                 waiting,
                 own_candidates,
-                any(self._is_candidate_for(waiting, one) for one in self._latest_of_others),
+                any(is_candidate(one) for one in self._latest_of_others),
                 self._taken(waiting, others - own_candidates),
             )
         return self._victims[position]
@@ -174,27 +173,34 @@ class CascadeReplay:
         victim, reason = self.workloads[position], self.reasons[position]
         return pending_again(self.state, self.snapshot, victim, reason)
 
-    def _is_candidate_for(self, waiting: Preemptor, other: Admitted) -> bool:
-        """Say whether policies, priorities and flavors permit ``waiting`` to preempt ``other``."""
+    def _is_candidate_for(self, waiting: Preemptor) -> Callable[[Admitted], bool]:
+        """Return the test whether policies, priorities and flavors let it preempt a workload."""
         policies = self.snapshot.queues[waiting.queue].spec.preemption
-        own = other.queue == waiting.queue
-        policy = policies.within_cluster_queue if own else policies.reclaim_within_cohort
-        return (
-            self.snapshot.is_active(waiting.queue)
-            and self._root(other.queue) == self._root(waiting.queue)
-            and not self._reachable(waiting.queue).isdisjoint(other.names)
-            and satisfies_policy(waiting, other, policy)
-        )
+        active, root = self.snapshot.is_active(waiting.queue), self._root(waiting.queue)
+        reachable = self._reachable(waiting.queue)
+
+        def is_candidate(other: Admitted) -> bool:
+            own = other.queue == waiting.queue
+            policy = policies.within_cluster_queue if own else policies.reclaim_within_cohort
+            return (
+                active
+                and self._root(other.queue) == root
+                and not reachable.isdisjoint(other.names)
+                and satisfies_policy(waiting, other, policy)
+            )
+
+        return is_candidate
 
     def _taken(self, waiting: Preemptor, others: Iterable[int]) -> tuple[Mapping[int, int], ...]:
         """Return what each of ``others`` gives back, per queue and fr that decisions look at."""
         fair = self.snapshot.configuration.fair_sharing_on
+        root = self._root(waiting.queue)
         # Shares count all usage; the classical search only fr that the workload can ask for.
         frs = None if fair else self._reachable(waiting.queue)
         taken: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
         for j in others:
             one = self.workloads[j]
-            if self._root(one.queue) != self._root(waiting.queue):
+            if self._root(one.queue) != root:
                 continue
             for fr, amount in one.usage.items():
                 if amount and (frs is None or fr in frs):
