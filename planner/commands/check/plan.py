@@ -14,6 +14,9 @@ from planner.scheduler import Part
 from planner.stage import begin
 from planner.state import AnyState
 
+OTHER_STATE: Final = (
+    "the plan was made from another file, or another state: what holds of it holds for this one"
+)
 NOT_LOOKED_AT: Final = "its proof trees were not looked at: something else does not hold"
 
 
@@ -113,6 +116,9 @@ def check(
         raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
     begin("checking")
     found = CHECKER.of(state)(state, plan, profile, checked_costs(costs))
+    digest = plan.certificate.digest if plan.certificate else ""
+    if digest not in {"", state.digest}:
+        found = found.model_copy(update={"notes": (OTHER_STATE, *found.notes)})
     silent = tuple(check_coverage(state, plan))
     if not silent:
         return found

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 import planner
 from planner.commands.check.kueue import OTHER_FLAVORS
-from planner.commands.check.plan import Check
+from planner.commands.check.plan import OTHER_STATE, Check
 from planner.objective.profiles import Profile
 from planner.objective.wishes import Wishes
 from planner.plan import AnyPlan
@@ -92,6 +92,14 @@ def test_other_flavors_are_named() -> None:
     given["borrowing"] += 1
     found = planner.check(state, planner.solve(state, assignment=given))
     assert (found.accepted, found.notes) == (True, (OTHER_FLAVORS,))
+
+
+def test_a_plan_made_from_another_file_is_said_to_be() -> None:
+    """The same cluster in other bytes has another digest: a note, and no fault."""
+    state = quickstart()
+    plan = planner.solve(state.model_copy(update={"digest": "other"}))
+    found = planner.check(state, plan)
+    assert (found.accepted, found.notes) == (True, (OTHER_STATE,))
 
 
 def test_what_is_left_out_has_to_be_said(tmp_path: Path) -> None:
