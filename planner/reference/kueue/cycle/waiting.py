@@ -248,7 +248,7 @@ def is_queued(workload: Workload, snapshot: Snapshot, queue: int) -> bool:
 def _is_admissible(workload: Workload, configuration: Configuration) -> bool:
     if not workload.is_pending or workload.is_true("QuotaReserved"):
         return False
-    gated = configuration.gate("AdmissionGatedBy") and workload.gated_by
+    gated = workload.gated_by and configuration.gate("AdmissionGatedBy")
     replaces = workload.is_true("WaitingForReplacementPods")
     waits = configuration.rules.waits_for_replacement and replaces
     held = configuration.rules.knows_on_hold and workload.is_on_hold
