@@ -267,3 +267,8 @@ def format_briefly(units: int, resource: str) -> str:
 
 def _is_bytes(resource: str) -> bool:
     return resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-")
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun, such as ``1 victim`` or ``3 victims``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

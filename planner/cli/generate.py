@@ -167,7 +167,7 @@ def command(given: Given) -> int:
     kubectl would print of a cluster of Kueue, or the state dump of a cluster of YuniKorn, and the
     other commands read it as STATE.
     """
-    from planner.report.text import plural
+    from planner.quantity import plural
 
     names = " ".join(dict.fromkeys(one.name for _, record in RECORDS for one in knobs_of(record)))
     knobs = {name: knob for name, knob in given.of(names).items() if knob is not None}

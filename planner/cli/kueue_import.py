@@ -282,7 +282,7 @@ def _states(
     """Yield the states; at the end say how many there are, and how many instants have none."""
     from planner.commands.import_.kueue import import_states, instants_of
     from planner.dump import listed, rfc3339
-    from planner.report.text import plural
+    from planner.quantity import plural
 
     instants = at or instants_of(outline)
     made = empty = 0

@@ -21,10 +21,11 @@ from planner.commands.audit.record import (
     Verdicts,
 )
 from planner.plan import Shown
+from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, counts, name, table
 from planner.report.style import Said, csv_of, each, fields, line, rendered
-from planner.report.text import SECONDS_PER_HOUR, decimal, plural
+from planner.report.text import SECONDS_PER_HOUR, decimal
 from planner.report.words import WORK_UNIT, Work, lost_by, shown_in_words, work_in
 
 FINDINGS: Final[dict[FindingCode, str]] = {

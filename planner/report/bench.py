@@ -7,11 +7,12 @@ from typing import Final
 
 from planner.commands.bench.record import Bench, Group, Profile, Standing
 from planner.commands.bench.summary import GROUPS, KINDS, values
+from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.audit import failure_lines, failure_table
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, counts, table
 from planner.report.style import csv_of, fields, line, renderer
-from planner.report.text import decimal, plural
+from planner.report.text import decimal
 
 NOTE: Final = (
     "Optimal: legal, and as good as the proven optimum on every level. Refuted: claims of a proof "

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 from planner.commands.check.plan import Check, CheckedClaim
 from planner.commands.lint.lint import Lint, Severity
 from planner.plan import Published
+from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import CUT, NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.style import Said, each, field_lines, fields, line, rendered, renderer, words
-from planner.report.text import clean, plural, short, some_of
+from planner.report.text import clean, short, some_of
 from planner.scheduler import scheduler_of
 
 if TYPE_CHECKING:

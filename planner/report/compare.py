@@ -17,11 +17,12 @@ from planner.commands.compare.record import (
 )
 from planner.commands.compare.table import columns, values
 from planner.plan import Record
+from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.audit import failure_lines, failure_table
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, counts, table
 from planner.report.style import Said, csv_of, fields, line, renderer
-from planner.report.text import decimal, plural, short
+from planner.report.text import decimal, short
 from planner.report.words import Work, work_in
 
 ROWS: Final = 30

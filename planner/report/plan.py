@@ -12,12 +12,13 @@ from typing import Any, Final, NamedTuple, Protocol
 from msgspec.structs import replace
 
 from planner.plan import AnyPlan, Certificate, Record, Status, Verdict
+from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, effects, uncovered_lines
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.measures import terms_tables
 from planner.report.style import Said, Value, each, field_lines, fields, free, line, rendered
-from planner.report.text import hours, moment, plural
+from planner.report.text import hours, moment
 from planner.report.words import (
     WORK_UNIT,
     TermRow,

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from planner.commands.risk.measure import Attempt, Exposed, Risk
+from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.style import Said, field_lines, fields, line, renderer
-from planner.report.text import plural
 from planner.scheduler import scheduler_of
 
 ANSWERS: Final = {

@@ -8,11 +8,12 @@ from itertools import islice
 from typing import Final
 
 from planner.commands.simulate.record import Event, Fate, Feud, Simulation, Storm, Use
+from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.style import Said, each, field_lines, fields, line, renderer
-from planner.report.text import age, moment, plural, short, some_of
+from planner.report.text import age, moment, short, some_of
 from planner.report.words import work_in
 from planner.scheduler import Part, scheduler_of
 

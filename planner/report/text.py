@@ -115,8 +115,3 @@ def some_of(shown: Sequence[str], count: int) -> str:
     """Return the names that are shown, and how many more of ``count`` there are."""
     more = count - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
-
-
-def plural(count: int, noun: str) -> str:
-    """Return a count with its noun, such as ``1 victim`` or ``3 victims``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

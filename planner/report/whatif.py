@@ -9,13 +9,13 @@ from typing import Any, Final, NamedTuple
 from planner.commands.whatif.edit import Editable, Move, Settable, Settings, Waiting, WhatIf
 from planner.plan import AnyPlan
 from planner.plan.base import name_some
+from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.covered import answer_cell
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.measures import RARELY_SHOWN, not_twice
 from planner.report.plan import PAGE
 from planner.report.style import Repeated, Said, each, line, renderer
-from planner.report.text import plural
 from planner.report.words import rules_name, scheduler_name, texts_of, victim_names, work_of
 from planner.scheduler import scheduler_of
 

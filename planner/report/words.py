@@ -19,7 +19,8 @@ from planner.plan import (
 )
 from planner.plan.proof import steps_of
 from planner.plan.record import resources_of
-from planner.report.text import clean, decimal, hours, plural
+from planner.quantity import plural
+from planner.report.text import clean, decimal, hours
 from planner.scheduler import scheduler_of
 from planner.term import ACCELERATOR, text_of, unit_weight, value_of
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import LONGEST_LINE
-from planner.quantity import MAX_INT64, MIN_INT64
+from planner.quantity import MAX_INT64, MIN_INT64, plural
 from planner.report.text import (
     LONGEST_NAME,
     age,
@@ -20,7 +20,6 @@ from planner.report.text import (
     hours,
     message,
     moment,
-    plural,
     short,
     thousandths,
     word,

@@ -29,6 +29,7 @@ from planner.commands.whatif.edit import edit
 from planner.laws import Law
 from planner.objective.profiles import NAMED, Profile
 from planner.plan import AnyPlan
+from planner.quantity import plural
 from planner.scheduler import scheduler_of
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome
@@ -71,11 +72,6 @@ def in_words(
     """Return clashing laws in the order of their ids, with what each says of a problem."""
     clashing = sorted((law for law in laws if law.id in ids), key=lambda law: law.id)
     return tuple(LawInWords.said(law, words, problem) for law in clashing)
-
-
-def counted(count: int, what: str) -> str:
-    """Return a number with its noun, such as ``1 slot`` or ``2 slots``."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 HIGHEST_PRIORITY: Final = 2**31 - 1
@@ -283,7 +279,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
             plan = solve(self.planned(one.text), self._wanted, self.deadline)
             if plan.status in {"optimal", "feasible"}:
                 count = len(plan.victims)
-                victims = f"{count} {words.noun}{'' if count == 1 else 's'}"
+                victims = plural(count, words.noun)
                 then = f"{words.verb}ing {victims} makes room" if count else "it fits"
                 text = f"{one.path} from {one.before} to {one.after}: {then}"
                 change = Change(edit=one.text, **asdict(one), victims=plan.keys, text=text)

@@ -13,9 +13,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
 
-from planner.quantity import UNLIMITED
+from planner.quantity import UNLIMITED, plural
 from planner.report.document import Document, Gauge, Gauges, Histogram, SlotRow, Slots
-from planner.report.text import clean_lines, plural, short
+from planner.report.text import clean_lines, short
 
 STYLE: Final = "page.css"
 POLICY: Final = "default-src 'none'; style-src '{digest}'; base-uri 'none'; form-action 'none'"

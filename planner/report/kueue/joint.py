@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from planner.plan import Verdict
 from planner.plan.kueue import JointPending, JointPlan, Victim
+from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, named, table
@@ -22,7 +23,7 @@ from planner.report.plan import (
     term_lines,
 )
 from planner.report.style import Said, each, field_lines, fields, free, line, renderer
-from planner.report.text import age, moment, plural, short
+from planner.report.text import age, moment, short
 from planner.report.words import (
     TermRow,
     Work,

@@ -10,12 +10,13 @@ from planner.commands.boost.kueue.find import Boosts, WorkloadBoost
 from planner.commands.explain.kueue.record import PreemptionMessage
 from planner.commands.replay.kueue_live import LiveReplay, Observed
 from planner.plan.kueue import JointPlan
+from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.document import Cell, Column, Fact, Section, name, table
 from planner.report.kueue import explanation, joint
 from planner.report.kueue.plan import command_listing
 from planner.report.style import Renderer, Said, each, field_lines, fields, free, line, renderer
-from planner.report.text import clean, plural
+from planner.report.text import clean
 from planner.report.words import rules_name
 
 ANSWERS: Final[dict[ApplyStatus, tuple[str, doc.Tone]]] = {

@@ -21,7 +21,7 @@ from planner.plan.kueue import (
     Victim,
 )
 from planner.plan.record import Command, Commands
-from planner.quantity import UNLIMITED, format_briefly, format_units
+from planner.quantity import UNLIMITED, format_briefly, format_units, plural
 from planner.report import document as doc
 from planner.report.document import MAX_NAMES, NONE, REPEATED, Cell, Column, name, table
 from planner.report.measures import RARELY_SHOWN
@@ -36,7 +36,7 @@ from planner.report.plan import (
     victims_of,
 )
 from planner.report.style import Repeated, Said, Word, each, fields, free, joined, line
-from planner.report.text import age, clean, plural, short, some_of, thousandths, word
+from planner.report.text import age, clean, short, some_of, thousandths, word
 from planner.report.words import TermRow, Work, sum_of, term_rows, work_of
 from planner.state.kueue_release import KnownBy
 

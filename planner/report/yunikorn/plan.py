@@ -21,6 +21,7 @@ from functools import partial
 from typing import Final
 
 from planner.plan.yunikorn import NodeRoom, QueueUse, YuniKornPlan, YuniKornVictim
+from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.document import MAX_NAMES, NONE, NOTHING, REPEATED, Cell, Column, name, table
 from planner.report.plan import (
@@ -34,7 +35,7 @@ from planner.report.plan import (
     victims_of,
 )
 from planner.report.style import Repeated, Word, field_lines, fields, line
-from planner.report.text import age, plural, short, word
+from planner.report.text import age, short, word
 from planner.state.yunikorn import format_yunikorn_quantity
 
 DEFAULT_PARTITION: Final = "default"

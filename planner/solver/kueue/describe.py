@@ -237,11 +237,6 @@ def release_of(configuration: Configuration) -> KueueRelease:
     return KueueRelease(release=configuration.release.name, known_by=configuration.release_known_by)
 
 
-def victims_in_words(count: int) -> str:
-    """Return ``1 workload`` or ``n workloads``."""
-    return f"{count} workload{'' if count == 1 else 's'}"
-
-
 def explain_no_flavor(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> str:
     """Say which podset gets no flavor, and what stops it in each flavor; no preemption is tried.
 

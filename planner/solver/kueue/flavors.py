@@ -30,13 +30,13 @@ from planner.plan.kueue import FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray
 from planner.problem.kueue import build_problem
 from planner.proof.claims import Claims, Stated
+from planner.quantity import plural
 from planner.quota.kueue.assignment import Assignment, contested, whole_request
 from planner.reference.kueue.assignment import borrow_level
 from planner.reference.kueue.permitted import Permitted, permitted_assignments
 from planner.solver.answer import bind, dropped_in_words, without_solver
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Outcome
-from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import (
     Prepared,
@@ -342,15 +342,14 @@ def _explain(race: _Race, best: Plan, *, other: bool) -> str:
         )
     else:
         proof = f"not proved best: {race.examined} of {_how_many(race)} examined"
-    evicting = f"evicting {victims_in_words(len(best.victims))} makes room in {whose} Kueue's own"
+    evicting = f"evicting {plural(len(best.victims), 'workload')} makes room in {whose} Kueue's own"
     return f"{evicting} choice; {proof}{race.dropped}"
 
 
 def _how_many(race: _Race) -> str:
     """Return how many assignments there are in words; those that ask for the same count once."""
-    count = race.choices.distinct
     more = "" if race.choices.permitted.complete else "more than "
-    return f"{more}{count} permitted assignment{'' if count == 1 else 's'} of flavors"
+    return f"{more}{plural(race.choices.distinct, 'permitted assignment')} of flavors"
 
 
 def _certificate(race: _Race, best: Plan, started: float) -> Certificate:

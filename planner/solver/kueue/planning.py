@@ -21,7 +21,7 @@ from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
-from planner.quantity import format_units
+from planner.quantity import format_units, plural
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import as_preemptor
@@ -39,7 +39,6 @@ from planner.solver.kueue.describe import (
     explain_no_flavor,
     hold_in_words,
     remarks,
-    victims_in_words,
 )
 from planner.solver.kueue.placement import concerns
 from planner.solver.kueue.rules import KueueRules
@@ -487,7 +486,7 @@ class Planning(Planned[Plan]):
                 "for ever"
             )
         if victims:
-            return "feasible", f"{self.NAME} preempts {victims_in_words(victims)}"
+            return "feasible", f"{self.NAME} preempts {plural(victims, 'workload')}"
         gave_up = self.placement == "any" and not self.decision.search.attempts
         nobody = f"{self.NAME} finds no victims that would make room"
         return "unknown", self.why_no_flavor() if gave_up else nobody

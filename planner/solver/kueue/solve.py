@@ -19,12 +19,11 @@ from planner.plan import Multiplier, SolverFreeBound, Status
 from planner.plan.kueue import Place, Plan, PodSetPlaces
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
-from planner.quantity import format_units
+from planner.quantity import format_units, plural
 from planner.quota.kueue.placing import Group
 from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_worse, without_solver
 from planner.solver.bound import best_single_row
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.placement import LEFT_OUT
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import Arrangement, KueueRules
@@ -192,7 +191,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     terms = planning.table.evaluate(positions)
     if greedy.victims and not greedy.outside_rules:
         refuse_worse(profile, terms, greedy.terms)
-    evicting = f"evicting {victims_in_words(len(positions))} makes room"
+    evicting = f"evicting {plural(len(positions), 'workload')} makes room"
     # Pods placed at will may have room where Kueue itself finds none.
     room = evicting if positions else "nobody has to go: there is room"
     counts = search.classes.among(positions)

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from planner.objective.profiles import Profile
 from planner.objective.terms import CASCADE
 from planner.plan.kueue import Cascade, Plan
+from planner.quantity import plural
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.kueue.aftermath import cascades
-from planner.solver.kueue.describe import victims_in_words
 from planner.solver.kueue.planning import Planning
 from planner.state.kueue import State
 from planner.state.queues import BorrowWithinCohort
@@ -233,7 +233,7 @@ def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: D
     return plan.model_copy(
         update={
             "explanation": f"plans are permitted, but after each of them some victim would preempt "
-            f"again: {bound}{len(least.stability)} of {victims_in_words(len(least.victims))}, "
+            f"again: {bound}{len(least.stability)} of {plural(len(least.victims), 'workload')}, "
             f"{'; '.join(shown)}{more}; {what_helps}"
         }
     )

@@ -150,11 +150,6 @@ class Subject(Struct, frozen=True):
         return tuple(rows)
 
 
-def victims_in_words(count: int) -> str:
-    """Return ``1 allocation`` or ``n allocations``."""
-    return f"{count} allocation{'' if count == 1 else 's'}"
-
-
 def postponed(
     cluster: Cluster, asking: Asking, conditions: Preconditions | None
 ) -> tuple[str, ...]:

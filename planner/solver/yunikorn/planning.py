@@ -33,6 +33,7 @@ from planner.problem.array import IntArray
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
+from planner.quantity import plural
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import decide
@@ -40,7 +41,7 @@ from planner.solver.answer import Planned, broken
 from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.search import Rules
 from planner.solver.start import only_pending
-from planner.solver.yunikorn.describe import RuleSet, Subject, postponed, victims_in_words
+from planner.solver.yunikorn.describe import RuleSet, Subject, postponed
 from planner.state.clock import from_nanoseconds, to_nanoseconds
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
@@ -204,7 +205,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         if self.fits_at_once:
             said = "YuniKorn allocates it without preemption"
         elif positions:
-            said = f"YuniKorn preempts {victims_in_words(len(positions))} on {decision.node}"
+            said = f"YuniKorn preempts {plural(len(positions), 'allocation')} on {decision.node}"
         elif decision.triggered:
             said = f"YuniKorn reserves {decision.node} and preempts nobody"
         else:

@@ -28,13 +28,14 @@ from planner.plan import Proof, Status, Tree
 from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import INFEASIBLE, LAST_RESORT, Claims
+from planner.quantity import plural
 from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_worse, without_solver
 from planner.solver.deadline import Deadline, Trees
 from planner.solver.levels import Answer, find_any, solve_levels
 from planner.solver.proving.settle import Proved, Settling, say_proved
 from planner.solver.search import Search
 from planner.solver.start import Given, Wanted, clock_of
-from planner.solver.yunikorn.describe import explain_infeasible, explain_refusal, victims_in_words
+from planner.solver.yunikorn.describe import explain_infeasible, explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, pending_asks, plan_ask
 from planner.stage import begin
 from planner.state.yunikorn import YuniKornState
@@ -157,7 +158,7 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
     plan = planning.subject.plan(
         "optimum",
         "optimal" if proved.outcome == "optimal" else "feasible",
-        f"preempting {victims_in_words(len(positions))} makes room; "
+        f"preempting {plural(len(positions), 'allocation')} makes room; "
         + say_proved(proved, deadline)
         + found.dropped,
         objective=profile.name,

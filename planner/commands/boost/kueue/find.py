@@ -9,6 +9,7 @@ from planner.commands.boost.kueue.search import Choice, Found, Search
 from planner.commands.boost.kueue.trial import StateTrial
 from planner.plan import Published, Record
 from planner.plan.kueue import Plan
+from planner.quantity import plural
 from planner.solver.deadline import Deadline
 from planner.state.kueue import State
 from planner.state.kueue_workload import BOOST_ANNOTATION
@@ -117,7 +118,7 @@ def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:
                 "victims to chance"
             )
             return "unknown", UNKNOWN + ("" if search.complete else others)
-        count, pool = search.orders, _counted(len(search.pool), "candidate")
+        count, pool = search.orders, plural(len(search.pool), "candidate")
         orders = "the only order" if count == 1 else f"each of the {count} orders"
         return "impossible", (
             f"no boosts can make Kueue evict exactly the planned victims: it evicts others in "
@@ -126,15 +127,11 @@ def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:
         )
     if not found.choice:
         return "smallest", "Kueue evicts exactly the planned victims as it is"
-    boosts = f"boosts of {_counted(len(found.choice), 'workload')}"
+    boosts = f"boosts of {plural(len(found.choice), 'workload')}"
     text = f"{boosts} make Kueue evict exactly the planned victims"
     if found.proved:
         return "smallest", f"{text}; proved smallest"
     return "found", f"{text}; whether smaller ones do, too, is not proved"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def _boosts(search: Search, choice: Choice) -> tuple[WorkloadBoost, ...]:

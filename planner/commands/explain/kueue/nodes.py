@@ -13,12 +13,12 @@ from itertools import chain, permutations
 from operator import itemgetter
 from typing import Final, Literal
 
-from planner.commands.explain.inquiry import counted
 from planner.commands.explain.kueue.picture import called, nodes_around, slot_of
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
 from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
 from planner.plan.base import name_some
 from planner.plan.kueue import Place, PodSetPlaces
+from planner.quantity import plural
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.quota.kueue.topology_tree import FlavorTree, Values
@@ -354,8 +354,8 @@ def _in_words(wanted: Wanted, room: DomainRoom) -> str:
     if wanted.aim.size > 1:
         unit, what = "slice", f"{wanted.aim.size} slots of {what}"
     if not room.lacks:
-        return f"{room.name} has room: {counted(room.holds, unit)} of {what} for {wanted.slices}"
-    text = f"{room.name} lacks {counted(room.lacks, unit)} of {what}"
+        return f"{room.name} has room: {plural(room.holds, unit)} of {what} for {wanted.slices}"
+    text = f"{room.name} lacks {plural(room.lacks, unit)} of {what}"
     text += f": it has {room.holds} of {wanted.slices}"
     if room.whoever is None:
         return f"{text}, and {room.empty} with nobody there"

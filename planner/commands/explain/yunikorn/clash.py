@@ -13,7 +13,7 @@ from typing import Final, Literal
 import numpy as np
 from msgspec.structs import replace
 
-from planner.commands.explain.inquiry import counted, minimal
+from planner.commands.explain.inquiry import minimal
 from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn.record import YuniKornShortfall
 from planner.laws import RULE_SETS, Law, Register, in_drop_order
@@ -36,6 +36,7 @@ from planner.models.yunikorn.laws import assemble
 from planner.plan.base import name_some
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
+from planner.quantity import plural
 from planner.quota.yunikorn.cluster import NodeRoom
 from planner.quota.yunikorn.resource import fits, share_type
 from planner.solver.deadline import Deadline
@@ -416,7 +417,7 @@ def _priority(planning: YuniKornPlanning) -> str:
     have = "has" if count == 1 else "have"
     ask = planning.problem.ask
     after = "" if ask.required_node else " after the offsets and fences of the queues"
-    return f"{counted(count, 'allocation')} {have} a higher priority than {ask.priority}{after}"
+    return f"{plural(count, 'allocation')} {have} a higher priority than {ask.priority}{after}"
 
 
 @WORDS.of(laws.YK_FENCE)
@@ -469,4 +470,4 @@ def _preemptable(planning: YuniKornPlanning) -> str:
 
 def _are(planning: YuniKornPlanning, law: Law) -> str:
     count = _forbidden(planning, law)
-    return f"{counted(count, 'allocation')} {'is' if count == 1 else 'are'}"
+    return f"{plural(count, 'allocation')} {'is' if count == 1 else 'are'}"

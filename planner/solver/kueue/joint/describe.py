@@ -12,10 +12,11 @@ from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
 from planner.plan import Status
 from planner.plan.kueue import GreedyTurn, JointPending, JointPlan, JointStep, OneByOneAnswer
+from planner.quantity import plural
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Snapshot
 from planner.solver.answer import broken, certify
-from planner.solver.kueue.describe import release_of, rule_set, victims_in_words
+from planner.solver.kueue.describe import release_of, rule_set
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Served, after, refitting
 from planner.solver.levels import LevelResult
@@ -118,8 +119,8 @@ def _explained(question: Question, found: Found) -> str:
             else "nothing found that admits one of them, and nothing proved"
         )
     bounded = all(level.least.bound == level.least.value for level in found.levels)
-    room = f"evicting {victims_in_words(victims)} makes room" if victims else "no eviction needed"
-    who = f"for {count} of {all_} pending workload{'' if all_ == 1 else 's'}"
+    room = f"evicting {plural(victims, 'workload')} makes room" if victims else "no eviction needed"
+    who = f"for {count:,} of {plural(all_, 'pending workload')}"
     if _status(found) == "optimal":
         proof = "proved best over all orders of serving them"
     elif bounded and not found.proved and not found.undecided and not found.unexamined:
