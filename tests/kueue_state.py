@@ -1,12 +1,13 @@
-"""Reading, where a state of Kueue is meant: anything else fails the test."""
+"""Reading, where a state of Kueue is meant: anything else fails the test; what workloads say."""
 
 from __future__ import annotations
 
 import os
+from datetime import datetime
 from typing import Any
 
 import planner.reader
-from planner.state.kueue import State
+from planner.state.kueue import State, Workload
 
 
 def read(source: str | os.PathLike[str], **more: Any) -> State:
@@ -21,3 +22,9 @@ def read_objects(value: object, **more: Any) -> State:
     state = planner.reader.read_objects(value, **more)
     assert isinstance(state, State)
     return state
+
+
+def reserved_at(workload: Workload) -> datetime | None:
+    """Return when the quota of a workload was reserved, or ``None`` if it is not."""
+    condition = workload.condition("QuotaReserved")
+    return condition.last_transition_time if condition and condition.is_true else None

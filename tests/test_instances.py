@@ -26,7 +26,7 @@ from planner.term import TERMS
 from tests.brute_force import Simulation, reachable
 from tests.brute_force_fair import FairSimulation
 from tests.conftest import ROOT
-from tests.kueue_state import read
+from tests.kueue_state import read, reserved_at
 
 INSTANCES = ROOT / "instances"
 FAIR = INSTANCES / "fair-sharing"
@@ -177,10 +177,10 @@ def totals(name: str, item: Object) -> dict[tuple[str, str, str], int]:
 def test_every_admission_is_one_that_kueue_makes(state: State) -> None:
     """Admit all again, in the order of their reservations: each fits, in the same flavors."""
     admitted = sorted(
-        (w for w in state.workloads if w.reserved_at), key=lambda w: str(w.reserved_at)
+        (w for w in state.workloads if reserved_at(w)), key=lambda w: str(reserved_at(w))
     )
     for position, workload in enumerate(admitted):
-        moment = workload.reserved_at
+        moment = reserved_at(workload)
         before = [
             running(earlier)
             for earlier in admitted[:position]

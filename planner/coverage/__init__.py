@@ -1,7 +1,7 @@
 """Features of a state that may decide who is preempted and are not modelled, for every answer.
 
-answer.py     features that are exact, left out, or read as evidence, and their table; an answer
-              with the features that it leaves out, and the status that remains
+answer.py     features that are exact, left out, or read as evidence; an answer with the features
+              that it leaves out, and the status that remains
 kueue.py      the features that concern a pending workload of Kueue, and remarks on a state for the
               reader of an answer
 kueue_features.py

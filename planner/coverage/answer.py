@@ -1,20 +1,17 @@
 """The features that decide who is preempted, and an answer with the features it leaves out.
 
-Each feature is one record, which says whether it is exact or not modelled. `as_markdown` makes the
-table of docs/explanation/limits.md, `in_short` the list of README. An answer keeps the status that
-remains with the features that it leaves out.
+Each feature is one record, which says whether it is exact or not modelled. An answer keeps the
+status that remains with the features that it leaves out.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, get_args
 
 from planner.errors import SchemaError
 from planner.plan import AnyPlan, Assume, Uncovered, qualified
-from planner.scheduler import Part, scheduler_of
+from planner.scheduler import Part
 from planner.state import AnyState
 
 if TYPE_CHECKING:
@@ -62,28 +59,6 @@ class Feature(NamedTuple):
 
 FEATURES: Final = Part[Sequence[Feature]]("features")
 """All features of a scheduler, in the order of the page."""
-
-
-def in_short() -> str:
-    """Return the titles of the features that are left out, a line for each scheduler."""
-    rows = []
-    for features in FEATURES.of_all():
-        mine = [one for one in features if one.standing == "left out"]
-        if mine:
-            titles = "; ".join(re.sub(r"^the ", "", one.title) for one in mine)
-            rows.append(f"* **{scheduler_of(mine[0]).words.name}**: {titles}.")
-    return "\n".join(rows)
-
-
-def as_markdown() -> str:
-    """Return the table of docs/explanation/limits.md: features, their standings and effects."""
-    rows = ["| what decides | in an answer | what it changes |", "|---|---|---|"]
-    for one in chain.from_iterable(FEATURES.of_all()):
-        if one.standing != "harmless":
-            page = one.source.partition(" ")[0]
-            where = scheduler_of(one).words.name
-            rows.append(f"| {where}: [{one.title}]({page}) | {one.standing} | {one.effect} |")
-    return "\n".join(rows)
 
 
 class Covering:

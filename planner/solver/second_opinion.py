@@ -23,7 +23,7 @@ from planner.objective.profiles import Measure
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.engine import SOLVER, complete, presolved, satisfies
 from planner.solver.levels import MOST_CLASSES
-from planner.solver.search import Counts, RowOverClasses, Search
+from planner.solver.search import Counts, Search
 from planner.stage import begin
 
 if TYPE_CHECKING:
@@ -52,17 +52,16 @@ def second_opinion(
     deadline: Deadline,
     measure: Measure | None = None,
     most: int = 0,
-    rows: Sequence[RowOverClasses] = (),
 ) -> Opinion:
     """Ask whether any answer of a search exists; the search is left as it is.
 
     An answer takes victims of active classes only, keeps to all limits, conditions and bounds of
     classes, and is not cut off; the incumbent plays no part. It has at most ``most`` of a measure,
-    if one is given, and keeps to further ``rows``. Each of the two engines has half of the time.
+    if one is given. Each of the two engines has half of the time.
     """
     if not search.lower.keys() <= set(search.active):
         return Opinion("none")  # every answer left takes members of a class that is not active
-    question = _Question(search, measure, most, rows)
+    question = _Question(search, measure, most)
     first = question.ask(question.by_cp_sat, deadline.half(), exact=True)
     name = f"{SOLVER} with presolve"
     if first.outcome == "found":
@@ -145,11 +144,9 @@ def is_impossible(builder: Builder, deadline: Deadline) -> bool:
 class _Question:
     """The model of a question; a solution that is no answer is cut off for all engines."""
 
-    def __init__(
-        self, search: Search, measure: Measure | None, most: int, rows: Sequence[RowOverClasses]
-    ) -> None:
+    def __init__(self, search: Search, measure: Measure | None, most: int) -> None:
         self.search, self.measure, self.most = search, measure, most
-        self.formulation, self.take = search.state(search.active, rows)
+        self.formulation, self.take = search.state(search.active)
         self.builder = self.formulation.builder
         if measure is not None:
             self.builder.add(express(self.formulation, search.rules.table, measure) <= most)

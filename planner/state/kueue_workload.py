@@ -383,9 +383,3 @@ class Workload(NamedObject):
             return False
         delayed = any(one.delayed == "Pending" for one in admission.pod_set_assignments)
         return delayed or bool(self.status.unhealthy_nodes)
-
-    @property
-    def reserved_at(self) -> datetime | None:
-        """When its quota was reserved, or ``None`` if it is not."""
-        condition = self.condition("QuotaReserved")
-        return condition.last_transition_time if condition and condition.is_true else None

@@ -146,10 +146,13 @@ def test_what_is_cut_off_and_conditions_are_kept_to() -> None:
     assert len(found) == len(set(found))
     search.cut.clear()
     k = next(k for k in search.active if any(search.classes.first[k] in each for each in legal))
-    opinion = ask(search, Deadline(), rows=[(Linear({k: 1}), 1)])
+    search.conditions.append((Linear({k: 1}), 1))
+    opinion = ask(search, Deadline())
     assert opinion.counts is not None
     assert opinion.counts[k]
-    assert ask(search, Deadline(), rows=[(Linear({k: 1}), 99)]).outcome == "none"
+    search.conditions[-1] = Linear({k: 1}), 99
+    assert ask(search, Deadline()).outcome == "none"
+    search.conditions.clear()
     search.lower[k] = 1
     search.active = [other for other in search.active if other != k]
     assert ask(search, Deadline()) == Opinion("none")

@@ -79,8 +79,6 @@ def test_inheritance(
         ({"preemption.delay": "5s"}, Properties(delay=5 * SECOND)),
         ({"preemption.delay": "0s"}, Properties(delay=DEFAULT_DELAY)),
         ({"preemption.delay": "bad"}, Properties(delay=DEFAULT_DELAY)),
-        ({"quota.preemption.delay": "5s"}, Properties(quota_delay=5 * SECOND)),
-        ({"quota.preemption.delay": "-5s"}, Properties()),
     ],
 )
 def test_meaning(written: dict[str, str], meant: Properties) -> None:

@@ -98,7 +98,7 @@ def test_a_fresh_snapshot_knows_nothing_of_the_changes_of_another() -> None:
     assert not snapshot.takeable(leaf)
     assert snapshot.fresh().remaining(leaf) == {"gpu": -1}
     assert snapshot.fresh().takeable(leaf)
-    assert snapshot.fresh().preemptable(leaf) == {"gpu": 1}
+    assert preemptable(snapshot.fresh().levels(leaf)) == {"gpu": 1}
     snapshot.add(leaf, {"gpu": 1})
     assert snapshot.remaining(leaf) == {"gpu": 1}
     assert leaf.allocated == {"gpu": 3}

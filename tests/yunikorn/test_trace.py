@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, is_usable, prepare
-from planner.quota.yunikorn.snapshot import Snapshot
+from planner.quota.yunikorn.snapshot import Snapshot, preemptable
 from planner.reference.yunikorn.candidates import find_candidates, find_fence, in_order
 from planner.reference.yunikorn.decision import can_help, plan_node, score_of
 from tests.yunikorn.building import state_of
@@ -39,7 +39,7 @@ def test_fence_candidates_and_guaranteed(name: str) -> None:
         for path, rest in (trace.get("remainingGuaranteed") or {}).items():
             assert snapshot.remaining(cluster.tree.by_path[path]) == rest, line["id"]
         for path, amount in (trace.get("preemptable") or {}).items():
-            assert snapshot.preemptable(cluster.tree.by_path[path]) == amount, line["id"]
+            assert preemptable(snapshot.levels(cluster.tree.by_path[path])) == amount, line["id"]
 
 
 @pytest.mark.parametrize("name", TRACED)

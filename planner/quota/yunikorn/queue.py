@@ -42,14 +42,13 @@ _LONGEST: Final = 100
 
 
 class Properties(Struct, frozen=True):
-    """The effective properties of a queue; delays are in nanoseconds."""
+    """The effective properties of a queue; ``delay`` is in nanoseconds."""
 
     disabled: bool = False
     preemption_fence: bool = False
     priority_fence: bool = False
     priority_offset: int = 0
     delay: int = DEFAULT_DELAY
-    quota_delay: int = 0
 
 
 def inherited(effective: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
@@ -79,7 +78,6 @@ def read_properties(effective: Mapping[str, str]) -> Properties:
         priority_fence=effective.get(PRIORITY_POLICY, "").lower() == FENCE,
         priority_offset=offset if -(2**31) <= offset < 2**31 else 0,
         delay=delay if delay > 0 else DEFAULT_DELAY,
-        quota_delay=max(0, parse_duration(effective.get(QUOTA_PREEMPTION_DELAY, "")) or 0),
     )
 
 

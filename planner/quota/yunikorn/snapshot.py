@@ -119,10 +119,6 @@ class Snapshot:
         """Return what is left of the guaranteed of a queue; without one, of the ask's leaf."""
         return remaining_guaranteed(self.levels(queue or self.leaf))
 
-    def preemptable(self, queue: Queue) -> Amount:
-        """Return what may be preempted in a queue."""
-        return preemptable(self.levels(queue))
-
     def takeable(self, queue: Queue) -> bool:
         """Say whether a queue is over its guaranteed in a type of the ask, or has no guaranteed."""
         rest = self.remaining(queue)

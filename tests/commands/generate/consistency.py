@@ -10,6 +10,7 @@ from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.state import parse_time
 from planner.state.kueue import State
 from planner.state.yunikorn import QueueConfig, Resource, YuniKornState
+from tests.kueue_state import reserved_at
 
 
 def complaints(state: State, *, overfull: bool = False) -> list[str]:
@@ -49,7 +50,7 @@ def _names(state: State) -> Iterator[str]:
 def _times(state: State) -> Iterator[str]:
     """Created, then admitted, then saved or evicted, then now."""
     for workload in state.workloads:
-        created, reserved = workload.metadata.creation_timestamp, workload.reserved_at
+        created, reserved = workload.metadata.creation_timestamp, reserved_at(workload)
         assert created is not None
         begun = [created, reserved] if workload.holds_quota and reserved else [created]
         saved = workload.metadata.annotations.get(f"{PREFIX}last-checkpoint")
