@@ -91,8 +91,8 @@ def test_the_state_is_aside_while_a_plan_is_looked_for() -> None:
     state = planner.read(ROOT / "instances" / "quickstart")
     aside: list[int] = []
 
-    def look(phase: str, told: dict[str, int]) -> None:
-        del phase, told
+    def look(phase: str, info: dict[str, int]) -> None:
+        del phase, info
         aside.append(gc.get_freeze_count())
 
     gc.callbacks.append(look)

@@ -238,9 +238,9 @@ def _load_missing() -> Work:
 
 def test_processes_that_take_long_are_a_stage() -> None:
     """Whoever listens hears of them before the first row comes, and again while nothing comes."""
-    told: list[str | None] = []
-    with progress_to(told.append):
+    stages: list[str | None] = []
+    with progress_to(stages.append):
         assert len(run([Task("a", 1)], double, header=HEADER, jobs=1, limits=Limits(60))) == 1
-    assert told[0] == "waiting for other processes"
-    assert told[1:]
-    assert not any(told[1:])
+    assert stages[0] == "waiting for other processes"
+    assert stages[1:]
+    assert not any(stages[1:])

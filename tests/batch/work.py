@@ -76,9 +76,9 @@ def misbehave(word: str) -> Mapping[str, Any]:
     return {"word": word}
 
 
-def misbehave_and_say(told: tuple[str, str]) -> Mapping[str, Any]:
+def misbehave_and_say(word_and_file: tuple[str, str]) -> Mapping[str, Any]:
     """Make a file where one is named, and do what the word says."""
-    word, file = told
+    word, file = word_and_file
     if file:
         Path(file).touch()
     return misbehave(word)

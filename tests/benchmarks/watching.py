@@ -37,14 +37,14 @@ whole = {{"apiVersion": "v1", "kind": "List", "metadata": {{}}, "items": items}}
 if not watches:
     sys.exit(print(json.dumps(whole)))
 print(json.dumps({{"type": "ADDED", "object": whole}}), flush=True)
-begun, told = time.monotonic(), 0
+begun, changes = time.monotonic(), 0
 
 
 def tell(kind, item):
-    global told
-    told += 1
-    item["metadata"]["resourceVersion"] = str(1000 + told)
-    time.sleep(max(0.0, begun + told / {rate} - time.monotonic()))
+    global changes
+    changes += 1
+    item["metadata"]["resourceVersion"] = str(1000 + changes)
+    time.sleep(max(0.0, begun + changes / {rate} - time.monotonic()))
     print(json.dumps({{"type": kind, "object": item}}), flush=True)
 
 

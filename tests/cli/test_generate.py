@@ -60,8 +60,8 @@ def test_a_state_of_many_is_the_one_of_its_seed(tmp_path: Path) -> None:
 def test_every_knob_is_an_option() -> None:
     page = call("generate", "--help").stdout
     for record in (KueueKnobs, YuniKornKnobs):
-        for told in knobs_of(record):
-            assert f"--{told.name.replace('_', '-')}" in page
+        for entry in knobs_of(record):
+            assert f"--{entry.name.replace('_', '-')}" in page
     assert all(f"  {name}  " in page for name in PRESETS)
     (line,) = call("generate", "small", "--workloads", "20", "--count", "1").stdout.splitlines()[
         -1:

@@ -151,8 +151,8 @@ def test_commands_say_what_they_are_at(
 ) -> None:
     screen = terminal(monkeypatch)
     main([str(word) for word in words], standalone_mode=False)
-    told = [line.partition("  ")[2] for line in screen.lines]
-    places = [next(i for i, one in enumerate(told) if one.startswith(said[:70])) for said in stages]
+    rows = [line.partition("  ")[2] for line in screen.lines]
+    places = [next(i for i, one in enumerate(rows) if one.startswith(said[:70])) for said in stages]
     assert places == sorted(places)
     assert "\x1b" not in capsys.readouterr().out
 
@@ -167,11 +167,11 @@ def test_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
 
 def test_library_says_nothing_unless_somebody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = terminal(monkeypatch)
-    told: list[str | None] = []
-    with progress_to(told.append):
+    stages: list[str | None] = []
+    with progress_to(stages.append):
         planner.solve(planner.read(STATE))
-    assert "certifying" in told
-    told.clear()
+    assert "certifying" in stages
+    stages.clear()
     planner.solve(planner.read(STATE))
-    assert not told
+    assert not stages
     assert screen.getvalue() == ""

@@ -54,19 +54,19 @@ def test_infeasible_is_an_answer(dump: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "told"),
+    ("rules", "complaint"),
     [
         ("kueue", "there are no rules"),
         ("kep83:cohort=Any", "ReclaimFromLowerPriority"),
         ("kep83:order=ByAge", "ByLowestDisruptionCost"),
     ],
 )
-def test_what_cannot_be_used(dump: Path, rules: str, told: str) -> None:
+def test_what_cannot_be_used(dump: Path, rules: str, complaint: str) -> None:
     result = call("solve", dump, "--rules", rules)
     assert result.exit_code == 2
     assert result.stdout == ""
     assert "--rules" in result.stderr
-    assert told in result.stderr
+    assert complaint in result.stderr
 
 
 def test_yunikorn_has_no_rules_to_choose() -> None:

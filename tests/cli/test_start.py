@@ -41,11 +41,11 @@ UNUSED = {
 from a file, a level without a tree."""
 
 
-def after_a_plan(told: str) -> list[str]:
+def after_a_plan(expression: str) -> list[str]:
     """Return the words that an expression of Python comes to when the quickstart is planned."""
     variables = environment()
     variables.pop("OPENBLAS_NUM_THREADS", None)
-    code = f"{PLAN}print({told}, file=sys.stderr)"
+    code = f"{PLAN}print({expression}, file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
     )
@@ -59,13 +59,13 @@ def test_a_plan_loads_nothing_that_it_does_not_need() -> None:
 
 
 def test_a_plan_builds_validators_only_of_what_it_reads_and_writes() -> None:
-    told = (
+    expression = (
         "*(model.__name__ for module in [*sys.modules.values()]"
         " if module.__name__.startswith(('planner.plan', 'planner.state'))"
         " for model in vars(module).values()"
         " if getattr(model, '__pydantic_complete__', False))"
     )
-    built = after_a_plan(told)
+    built = after_a_plan(expression)
     assert {"ClusterQueue", "Plan"} <= {*built}
     # Made without one, or not there: a state is put together of objects that were checked.
     others = {"Configuration", "Deployment", "Event", "JointPlan", "Node", "Pod", "State"}

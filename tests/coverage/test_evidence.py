@@ -60,9 +60,9 @@ def test_the_plan_by_the_requests_that_kueue_recorded_is_told() -> None:
     """E1: by its template the workload asks for gpus, of which the queue has none."""
     plan = solved(transformed())
     assert (plan.status, plan.proved, plan.requests) == ("conditional", "infeasible", "template")
-    told = next(note for note in plan.notes if "--requests recorded" in note)
-    assert "evicting 1 workload makes room" in told
-    assert "ns/two" in told
+    remark = next(note for note in plan.notes if "--requests recorded" in note)
+    assert "evicting 1 workload makes room" in remark
+    assert "ns/two" in remark
 
 
 def test_plans_by_the_requests_that_kueue_recorded() -> None:
@@ -367,7 +367,7 @@ PINNED = "could not assign spot flavor since the original workload is assigned: 
 
 
 @pytest.mark.parametrize(
-    ("annotation", "flavor", "told"),
+    ("annotation", "flavor", "evidence"),
     [
         (None, "default", "it replaces no slice"),
         ("ns/gone", "default", "it replaces ns/gone, which is not in the state"),
@@ -376,7 +376,7 @@ PINNED = "could not assign spot flavor since the original workload is assigned: 
     ],
 )
 def test_a_slice_that_kueue_keeps_in_its_flavors(
-    annotation: str | None, flavor: str, told: str | None
+    annotation: str | None, flavor: str, evidence: str | None
 ) -> None:
     """E22: Kueue takes it for a slice of one that has a flavor, and by the state it may not be."""
     objects = said(dump(configuration()), PINNED + flavor)
@@ -384,11 +384,11 @@ def test_a_slice_that_kueue_keeps_in_its_flavors(
         name = "kueue.x-k8s.io/workload-slice-replacement-for"
         objects["Workload pending"]["metadata"]["annotations"] = {name: annotation}
     plan = solved(objects)
-    if told is None:
+    if evidence is None:
         assert found(plan) == []
     else:
         assert found(plan) == [("slices", "contradiction")]
-        assert told in plan.coverage[0].evidence
+        assert evidence in plan.coverage[0].evidence
         assert f"has {flavor}" in plan.coverage[0].evidence
 
 
@@ -425,14 +425,14 @@ def test_a_workload_whose_victims_others_want_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "status", "told"),
+    ("reason", "status", "noted"),
     [
         ("Preempted", "True", True),
         ("Preempted", "False", False),
         ("PodsReadyTimeout", "True", False),
     ],
 )
-def test_a_victim_that_is_on_its_way(reason: str, status: str, *, told: bool) -> None:
+def test_a_victim_that_is_on_its_way(reason: str, status: str, *, noted: bool) -> None:
     """E27: it still holds quota, goes first, and costs nothing more."""
     objects = dump(configuration())
     leaving = condition("Evicted", status, "preempted", reason)
@@ -441,7 +441,7 @@ def test_a_victim_that_is_on_its_way(reason: str, status: str, *, told: bool) ->
     words = (
         "ns/two is being preempted already and holds quota until the pods are gone: Kueue takes it"
     )
-    assert any(words in note for note in plan.notes) == told
+    assert any(words in note for note in plan.notes) == noted
     assert plan.status == "optimal"
 
 
@@ -454,10 +454,10 @@ def test_quota_that_is_held_of_a_flavor_that_the_queue_no_longer_has() -> None:
         admission["clusterQueue"] = place
         admission["podSetAssignments"][0]["flavors"]["gpu"] = "old"
     plan = solved(objects)
-    told = [note for note in plan.notes if "no quota any more" in note]
-    assert len(told) == 2
-    assert "ns/one holds 2 gpu of flavor old, for which ClusterQueue a has" in told[0]
-    assert "ns/two holds 2 gpu of flavor old, for which ClusterQueue b has" in told[1]
+    notes = [note for note in plan.notes if "no quota any more" in note]
+    assert len(notes) == 2
+    assert "ns/one holds 2 gpu of flavor old, for which ClusterQueue a has" in notes[0]
+    assert "ns/two holds 2 gpu of flavor old, for which ClusterQueue b has" in notes[1]
     objects["Workload two"]["status"]["admission"]["clusterQueue"] = "z"
     assert sum("no quota any more" in note for note in solved(objects).notes) == 1
 
@@ -532,6 +532,6 @@ def test_fair_sharing_that_nobody_publishes_a_share_of(*, published: bool) -> No
     share = {"fairSharing": {"weightedShare": 0}} if published else {}
     objects["ClusterQueue a"]["status"] = {"pendingWorkloads": 1, **share}
     plan = solved(objects)
-    told = any("no ClusterQueue publishes a share" in note for note in plan.notes)
-    assert told != published
+    noted = any("no ClusterQueue publishes a share" in note for note in plan.notes)
+    assert noted != published
     assert plan.status == "optimal"

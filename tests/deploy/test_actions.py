@@ -68,8 +68,8 @@ def test_what_is_downloaded_was_uploaded() -> None:
     (down,) = (s["with"]["name"] for s in plugin["steps"] if "download" in s.get("uses", ""))
     assert down in uploaded
     assert plugin["needs"] == "package"
-    told = "\n".join(step.get("run", "") for step in job["steps"])
-    assert all(each in told for each in ("python -m build\n", "mkdocs build --strict\n"))
+    commands = "\n".join(step.get("run", "") for step in job["steps"])
+    assert all(each in commands for each in ("python -m build\n", "mkdocs build --strict\n"))
 
 
 @pytest.mark.parametrize("tag", [f"v{project()['project']['version']}", "v9.9.9", ""])
@@ -97,9 +97,9 @@ def test_inputs_are_described_and_used() -> None:
         assert set(each) == {"description", "default"}
         (row,) = (line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
         assert f"`{each['default']}`" in row
-    told = ACTION["inputs"]["fail-on"]
-    assert all(word in told["description"] for word in (*SEVERITIES, NEVER))
-    assert told["default"] in SEVERITIES
+    option = ACTION["inputs"]["fail-on"]
+    assert all(word in option["description"] for word in (*SEVERITIES, NEVER))
+    assert option["default"] in SEVERITIES
 
 
 def checked(state: Path, folder: Path, fail_on: str) -> tuple[int, str]:

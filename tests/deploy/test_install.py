@@ -16,15 +16,15 @@ NAME = project()["project"]["name"]
 EXTRAS = project()["project"]["optional-dependencies"]
 
 
-def told(page: Path) -> list[re.Match[str]]:
+def installs(page: Path) -> list[re.Match[str]]:
     return list(INSTALLED.finditer(page.read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if told(p)], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [p for p in PAGES if installs(p)], ids=lambda page: page.stem)
 def test_what_is_installed_is_there(page: Path) -> None:
-    for one in told(page):
+    for one in installs(page):
         assert one["extra"] is None or one["extra"] in EXTRAS, one[0]
-    if any(one["what"] == NAME for one in told(page)):
+    if any(one["what"] == NAME for one in installs(page)):
         text = " ".join(page.read_text(encoding="utf-8").split())
         assert "published" in text or "package index" in text
         assert "checkout" in text or page.name == "RELEASING.md"
@@ -32,7 +32,7 @@ def test_what_is_installed_is_there(page: Path) -> None:
 
 def test_both_are_told_where_people_begin() -> None:
     for name in ("README.md", "docs/tutorial/first-plan.md"):
-        assert {one["what"] for one in told(ROOT / name)} >= {NAME, "."}
+        assert {one["what"] for one in installs(ROOT / name)} >= {NAME, "."}
 
 
 def test_release_notes_and_changelog_are_of_this_version() -> None:

@@ -118,12 +118,12 @@ def test_the_image_is_named_in_one_place_with_the_version_of_the_project() -> No
     (image,) = kustomization()["images"]
     version = project()["project"]["version"]
     assert image == {"name": NAME, "newName": NAME, "newTag": version}
-    told = [
+    files = [
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "deploy").rglob("*")
         if path.is_file() and version in path.read_text()
     ]
-    assert sorted(told) == ["deploy/base/kustomization.yaml", "deploy/krew/preemption-plan.yaml"]
+    assert sorted(files) == ["deploy/base/kustomization.yaml", "deploy/krew/preemption-plan.yaml"]
 
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="there is no kubectl here")
@@ -158,17 +158,17 @@ def permitted(rules: list[Object]) -> set[tuple[str, ...]]:
 
 def granted(command: str) -> set[tuple[str, ...]]:
     """Return the rights that a ``kubectl create clusterrole`` or ``role`` makes."""
-    told: dict[str, list[str]] = {}
+    options: dict[str, list[str]] = {}
     for word in command.split():
         option, _, value = word.partition("=")
-        told.setdefault(option, []).extend(value.split(","))
-    full = (name.partition(".") for name in told["--resource"])
+        options.setdefault(option, []).extend(value.split(","))
+    full = (name.partition(".") for name in options["--resource"])
     resources = [(group, resource) for resource, _, group in full]
     return {
         (verb, group, resource, name)
-        for verb in told["--verb"]
+        for verb in options["--verb"]
         for group, resource in resources
-        for name in told.get("--resource-name", [""])
+        for name in options.get("--resource-name", [""])
     }
 
 

@@ -46,8 +46,8 @@ def test_every_setting_was_run_at_the_same_instants(name: str) -> None:
 
 @trace
 def test_the_table_is_what_was_recorded(name: str) -> None:
-    told = f"\n{SENSITIVITY.table(recorded(name))}\n"
-    check_block(PAGE, TRACES[name], "tests/docs/test_claims.py", told)
+    wanted = f"\n{SENSITIVITY.table(recorded(name))}\n"
+    check_block(PAGE, TRACES[name], "tests/docs/test_claims.py", wanted)
 
 
 @trace

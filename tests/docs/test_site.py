@@ -76,8 +76,8 @@ def test_types_in_signatures_lead_to_what_they_are(site: Path) -> None:
     functions = text.partition('id="functions"')[2].partition('id="classes"')[0]
     shown = "".join(re.findall(r'<div class="doc-signature.*?</div>', functions, re.DOTALL))
     plain = re.sub(r"<a .*?</a>|<[^>]+>", " ", shown, flags=re.DOTALL)
-    told = re.sub("""".*?"|'.*?'""", "", html.unescape(plain))  # quoted as the formatter likes
-    bare = set(re.findall(r"\b[A-Z]\w+", told))
+    unquoted = re.sub("""".*?"|'.*?'""", "", html.unescape(plain))  # quoted as the formatter likes
+    bare = set(re.findall(r"\b[A-Z]\w+", unquoted))
     assert bare <= {"None", "True", "False", "Mapping", "Sequence"}
     # Of parameters that are described together each has its own type.
     assert "pending (str | None, default: None )" in " ".join(

@@ -18,7 +18,7 @@ FOLDER = ROOT / "docs" / "explanation" / "weeks"
 WEEKS = SimpleNamespace(**run_path(str(ROOT / "instances/traces/weeks.py")))
 
 
-def told(decider: str, until_s: int = 10) -> Simulation:
+def week(decider: str, until_s: int = 10) -> Simulation:
     """Kueue and the optimum take small and big; small comes back and evicts loan."""
     state = state_of(*third_party())
     return simulate(state, decider, until_s=until_s, eviction_s=1, script=Script(run_seconds=20000))
@@ -29,7 +29,7 @@ def name_of(row: str) -> str:
 
 
 def test_rows_are_what_happened() -> None:
-    rows = {name_of(line): line for line in WEEKS.table([told("optimum")])}
+    rows = {name_of(line): line for line in WEEKS.table([week("optimum")])}
     assert rows["decisions that evict"] == "| decisions that evict | 2 |"
     assert rows["evictions"] == "| evictions | 3 |"
     assert rows["evictions a decision"] == "| evictions a decision | 1.50 |"
@@ -42,7 +42,7 @@ def test_rows_are_what_happened() -> None:
 
 
 def test_stable_has_nobody_back() -> None:
-    lines = WEEKS.table([told("optimum"), told("stable")])
+    lines = WEEKS.table([week("optimum"), week("stable")])
     assert "| | optimum | stable |" in lines
     assert "| by workloads that were evicted before | 1 | 0 |" in lines
     assert "| evictions | 3 | 2 |" in lines
@@ -50,7 +50,7 @@ def test_stable_has_nobody_back() -> None:
 
 def test_only_of_one_state_for_as_long() -> None:
     with pytest.raises(SystemExit, match="one state"):
-        WEEKS.table([told("optimum"), told("stable", until_s=5)])
+        WEEKS.table([week("optimum"), week("stable", until_s=5)])
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_page_has_the_rows_of_the_script() -> None:
     """Each row that the page shows is one that the script makes."""
     page = FOLDER.with_suffix(".md").read_text("utf-8")
     shown = [name_of(line) for line in page.splitlines() if line[:2] == "| "]
-    made = {name_of(line) for line in WEEKS.table([told("kueue")])}
+    made = {name_of(line) for line in WEEKS.table([week("kueue")])}
     named = [one for one in shown if one and not one.startswith("hours that one of priority")]
     assert len(named) > 15
     assert set(named) <= made | {"kueue", "a day", *(name for name, _ in WEEKS.MEASURES)}

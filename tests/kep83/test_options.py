@@ -63,7 +63,7 @@ def test_the_default_order_said_is_the_default_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "complaint"),
     [
         ("kep84", "there are no rules"),
         ("", "there are no rules"),
@@ -78,8 +78,8 @@ def test_the_default_order_said_is_the_default_order() -> None:
         ("kep83:order=ByName+ByLowestPriority", '"ByName.ByLowestPriority" is no order'),
     ],
 )
-def test_what_cannot_be_used(text: str, told: str) -> None:
-    with pytest.raises(SchemaError, match=told):
+def test_what_cannot_be_used(text: str, complaint: str) -> None:
+    with pytest.raises(SchemaError, match=complaint):
         planner.greedy(borrowed(), PENDING, rules=text)
 
 

@@ -105,13 +105,13 @@ def test_the_solver_free_bound_is_recomputed_with_the_candidates_of_these_rules(
 
 
 def test_why_there_is_no_plan() -> None:
-    def told(text: str) -> str:
+    def explanation(text: str) -> str:
         plan = planner.solve(state(), PENDING, rules=text)
         assert plan.status == "infeasible"
         return plan.explanation
 
-    assert told("kep83:wait=60") == "it has waited 0 s and may not preempt before 60 s"
-    assert told("kep83:cohort=Never,queue=Never").startswith("no workload may be preempted")
+    assert explanation("kep83:wait=60") == "it has waited 0 s and may not preempt before 60 s"
+    assert explanation("kep83:cohort=Never,queue=Never").startswith("no workload may be preempted")
     large = state_of(queue("a", 2, within="LowerPriority"), running("a1", "a", 2), pending("a", 3))
     plan = planner.solve(large, PENDING, rules="kep83")
     assert plan.status == "infeasible"

@@ -195,12 +195,12 @@ def test_without(kubectl: StandIn) -> None:
 
 
 def test_says_what_comes_next(kubectl: StandIn) -> None:
-    told: list[tuple[float, str]] = []
-    take(on_call=lambda share, label: told.append((share, label)))
-    labels = [label for _, label in told]
+    calls: list[tuple[float, str]] = []
+    take(on_call=lambda share, label: calls.append((share, label)))
+    labels = [label for _, label in calls]
     assert labels == [each.full_name for each in RESOURCES if not each.needed_by]
     assert sorted(labels) == sorted(call[1] for call in kubectl.calls())
-    shares = [share for share, _ in told]
+    shares = [share for share, _ in calls]
     assert shares[0] == 0
     assert shares == sorted(set(shares))
     assert shares[-1] < 1

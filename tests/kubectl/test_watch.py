@@ -79,15 +79,15 @@ def streams(scripted: Any, clock: Callable[[], float] = time.monotonic) -> Itera
 
 def hear(source: Streams, until: Callable[[list[WatchEvent]], bool]) -> list[WatchEvent]:
     """Return what is told until that is enough."""
-    told: list[WatchEvent] = []
+    news: list[WatchEvent] = []
     end = time.monotonic() + PATIENCE_S
-    while not until(told) and time.monotonic() < end:
-        told += source.poll(0.05)
-    return told
+    while not until(news) and time.monotonic() < end:
+        news += source.poll(0.05)
+    return news
 
 
-def ends(told: list[WatchEvent]) -> bool:
-    return any(one.kind == "LOST" for one in told)
+def ends(news: list[WatchEvent]) -> bool:
+    return any(one.kind == "LOST" for one in news)
 
 
 def test_events_in_pieces_and_several_in_one() -> None:
@@ -96,8 +96,8 @@ def test_events_in_pieces_and_several_in_one() -> None:
     first = f"printf '%s' '{text[:9]}'; sleep 0.1; printf '%s' '{text[9:half]}'; sleep 0.1"
     scripted = Scripted(f"{first}; printf '%s\n' '{text[half:]}'")
     with streams(scripted) as source:
-        told = hear(source, ends)
-    found = [(one.kind, one.value.get("metadata", {}).get("name")) for one in told]
+        news = hear(source, ends)
+    found = [(one.kind, one.value.get("metadata", {}).get("name")) for one in news]
     assert found == [("BEGUN", None), ("ADDED", "a"), ("MODIFIED", "b"), ("LOST", None)]
     words = scripted.started[0]
     assert words[:2] == ("get", WORKLOADS)
@@ -177,7 +177,7 @@ def test_the_real_one(config: Path) -> None:
             assert begun.kind == "BEGUN"
             touch(items[0])
             log.append(("MODIFIED", items[0]))
-            *more, changed = hear(source, lambda told: any(one.kind == "MODIFIED" for one in told))
+            *more, changed = hear(source, lambda news: any(one.kind == "MODIFIED" for one in news))
             assert {one.kind for one in (*listed, *more)} <= {
                 "ADDED"
             }  # kubectl lists pieces one by one
@@ -187,8 +187,8 @@ def test_the_real_one(config: Path) -> None:
                 log.append(end)
                 assert ends(hear(source, ends))
                 refused.append(500)
-                told = hear(source, lambda told: any(one.kind == "BEGUN" for one in told))
-                assert {one.kind for one in told} <= {"BEGUN", "LOST", "ADDED"}
+                news = hear(source, lambda news: any(one.kind == "BEGUN" for one in news))
+                assert {one.kind for one in news} <= {"BEGUN", "LOST", "ADDED"}
 
 
 @real_kubectl

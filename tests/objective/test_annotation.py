@@ -87,8 +87,8 @@ def test_a_checkpoint_on_sigterm_needs_the_grace_period_and_takes_its_time(
 
 
 def test_saving_takes_no_longer_than_what_a_published_checkpoint_leaves_to_save() -> None:
-    told = workload(last_checkpoint="2026-05-01T12:59:50Z", checkpoint_seconds="25")
-    found = disruption_of(told, CLOCK)
+    published = workload(last_checkpoint="2026-05-01T12:59:50Z", checkpoint_seconds="25")
+    found = disruption_of(published, CLOCK)
     assert (found.lost_s, found.saving_s, found.checkpoint_s, found.silent) == (0, 10, 10, False)
 
 

@@ -52,9 +52,9 @@ def test_who_is_silent_loses_what_the_median_loses_or_its_own_run() -> None:
     for profile in (BY_START, BY_MEDIAN):
         plan = planner.solve(published_and_not(7), PENDING, profile)
         found[profile.name] = {victim.workload[3:]: victim.costs["D4"] for victim in plan.victims}
-    told = {"told": 2400, "told-too": 600, "saves": 0}
-    assert found["start"] == {"old": 7200, "young": 300, **told}
-    assert found["median"] == {"old": 1800, "young": 300, **told}
+    others = {"told": 2400, "told-too": 600, "saves": 0}
+    assert found["start"] == {"old": 7200, "young": 300, **others}
+    assert found["median"] == {"old": 1800, "young": 300, **others}
 
 
 def test_the_rule_no_longer_spares_who_is_silent() -> None:
@@ -79,9 +79,9 @@ def test_saving_counts_where_an_objective_says_so() -> None:
         plan = planner.solve(published_and_not(7), PENDING, profile)
         found[profile.name] = {victim.workload[3:]: victim.costs["D4"] for victim in plan.victims}
         assert planner.check(published_and_not(7), plan, profile).accepted
-    told = {"told": 2400, "told-too": 600, "saves": 20}
-    assert found["saving"] == {"old": 7200, "young": 300, **told}
-    assert found["both"] == {"old": 1800, "young": 300, **told}
+    others = {"told": 2400, "told-too": 600, "saves": 20}
+    assert found["saving"] == {"old": 7200, "young": 300, **others}
+    assert found["both"] == {"old": 1800, "young": 300, **others}
 
 
 def test_where_nobody_publishes_nothing_changes() -> None:

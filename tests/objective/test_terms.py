@@ -409,8 +409,8 @@ def test_work_is_exact_where_the_largest_size_times_the_longest_time_passes_64_b
     nobody = np.zeros(2, dtype=np.bool_)
     ones = np.ones(2, dtype=np.int64)
     names, sizes = ["large", "long"], np.array([2**45, ACCELERATOR])
-    told = Disruptions.of([large, long])
-    found = separable_terms(Losses(names, sizes, [1, 1], told, ones, ones, ones, nobody, {}))
+    disruptions = Disruptions.of([large, long])
+    found = separable_terms(Losses(names, sizes, [1, 1], disruptions, ones, ones, ones, nobody, {}))
     assert found["D4"].tolist() == [1_099_511_628, 2**25]
     assert found["D5"].tolist() == [0, 2]
     assert found["toll"].tolist() == [659_706_976_666, 600 + 86_400]

@@ -49,11 +49,11 @@ def _admission(item: Json, question: Question) -> Json:
         resource: as_text(resource, question.request.get((flavor, resource), 0))
         for resource, flavor in flavors.items()
     }
-    told = {"name": pod_set["name"], "count": pod_set.get("count", 1)}
+    assigned = {"name": pod_set["name"], "count": pod_set.get("count", 1)}
     return {
         "admission": {
             "clusterQueue": question.queue[1],
-            "podSetAssignments": [{**told, "flavors": flavors, "resourceUsage": usage}],
+            "podSetAssignments": [{**assigned, "flavors": flavors, "resourceUsage": usage}],
         },
         "conditions": [_condition(kind, "True", kind) for kind in HELD],
     }

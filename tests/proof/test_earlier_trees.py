@@ -39,8 +39,8 @@ def levels(*, beyond: int = 0) -> Iterator[tuple[int, Levels]]:
         if found is None or found[1].certificate is None:
             continue
         values = {level.term: level.value for level in found[1].certificate.levels}
-        told = questions(claims_of(state, found[0]), found[1], beyond=beyond)
-        yield seed, [(term, values[term], question) for term, question in told if values[term]]
+        posed = questions(claims_of(state, found[0]), found[1], beyond=beyond)
+        yield seed, [(term, values[term], question) for term, question in posed if values[term]]
 
 
 def earlier_tree(term: str, value: int, question: Question, grown: Grown) -> EarlierTree | None:
@@ -138,5 +138,5 @@ def test_what_questions_share_changes_no_row() -> None:
 def plain(question: Question, box: Box) -> dict[str, object]:
     """Return the rows and the ends of a box, to compare."""
     rows = question.rows(box).items()
-    told = {n: (r.classes.tolist(), r.amounts.tolist(), r.least, dict(r.extra)) for n, r in rows}
-    return {**told, "ends": (box.least.tolist(), box.most.tolist())}
+    stated = {n: (r.classes.tolist(), r.amounts.tolist(), r.least, dict(r.extra)) for n, r in rows}
+    return {**stated, "ends": (box.least.tolist(), box.most.tolist())}

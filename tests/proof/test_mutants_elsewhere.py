@@ -84,7 +84,7 @@ class Case:
             levels.append(
                 Level(term=name, title="", unit="", value=least, bound=least, proof="certified")
             )
-        told = {"levels": tuple(levels), "bounds": (), "sums": ()}
+        changes = {"levels": tuple(levels), "bounds": (), "sums": ()}
         for borrowing in (True, False):
             other = planning.subject.plan(
                 "optimum",
@@ -94,7 +94,7 @@ class Case:
                 victims=planning.describe_in_order(positions),
                 borrowing=borrowing,
                 terms=terms,
-                certificate=certificate.model_copy(update=told),
+                certificate=certificate.model_copy(update=changes),
                 greedy=planning.greedy_plan(),
             )
             try:

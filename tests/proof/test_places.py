@@ -93,7 +93,7 @@ def test_in_a_narrower_box_nothing_is_said_of_leaves_where_nobody_goes() -> None
     question = claims.level((), ("cost",), 4)
     (box,) = question.parts(question.root, Narrowing(narrow={"better": 1}))
     assert box.most.tolist() == [1, 0] or box.most.tolist() == [0, 1]
-    told = " ".join(question.rows(box))
-    assert "main on n0" in told
-    assert "main on n1" not in told
+    rows = " ".join(question.rows(box))
+    assert "main on n0" in rows
+    assert "main on n1" not in rows
     assert "main on n1" in " ".join(question.rows(question.root))

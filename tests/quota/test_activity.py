@@ -125,8 +125,8 @@ def test_the_reasons_stand_in_kueues_order() -> None:
 def test_a_queue_that_kueue_calls_terminating_is() -> None:
     (cluster_queue, local) = queue("a", 4)
     said = [{"type": "Active", "status": "False", "reason": "Terminating"}]
-    told = {**cluster_queue, "status": {"conditions": said}}
-    activity = Activity.of(state_of([told, local]))
+    ending = {**cluster_queue, "status": {"conditions": said}}
+    activity = Activity.of(state_of([ending, local]))
     assert [one.code for one in activity.hindrances["a"]] == ["Terminating"]
 
 

@@ -67,10 +67,10 @@ def seen(state: State) -> Any:
     """Return what a decision sees of who runs and who waits."""
     snapshot = build_snapshot(state, state.now)
 
-    def told(one: Admitted) -> Any:
+    def facts_of(one: Admitted) -> Any:
         return one._replace(workloads=(), place=0), one.workload
 
-    running_ = {node: [told(one) for one in some] for node, some in snapshot.admitted.items()}
+    running_ = {node: [facts_of(one) for one in some] for node, some in snapshot.admitted.items()}
     return running_, dict(snapshot.waiting), snapshot.usage.amount, list(snapshot.fr_index)
 
 
@@ -85,8 +85,8 @@ def agree(data: bytes) -> State | None:
     for entry, whole in pairs:
         assert entry.is_pending == whole.is_pending
         assert entry.holds_quota == whole.holds_quota
-        told = entry.key, entry.namespace, entry.queue_name, entry.admitted_by, entry.parent_uid
-        assert told == (
+        facts = entry.key, entry.namespace, entry.queue_name, entry.admitted_by, entry.parent_uid
+        assert facts == (
             *(whole.key, whole.namespace, whole.queue_name),
             *(whole.admitted_by, whole.parent_uid),
         )
@@ -374,11 +374,11 @@ def test_the_recorded_states_are_read_alike() -> None:
         state = {"apiVersion": "v1", "kind": "List", "items": items}
         alone = agree(listed(items))
         instance = {"now": "2027-03-08T21:06:00Z", "release": "0.18.6", "state": state}
-        told = agree(json.dumps(instance).encode())
+        whole = agree(json.dumps(instance).encode())
         assert alone is not None
-        assert told is not None
-        assert alone.workloads == told.workloads
-        assert told.release.name == "0.18.6"
+        assert whole is not None
+        assert alone.workloads == whole.workloads
+        assert whole.release.name == "0.18.6"
 
 
 def test_workloads_are_a_sequence() -> None:

@@ -48,7 +48,7 @@ def state_of(*objects: Object, release: str = "auto") -> State:
     return found
 
 
-def told(*objects: Object, release: str = "auto") -> tuple[str, KnownBy]:
+def release_of(*objects: Object, release: str = "auto") -> tuple[str, KnownBy]:
     """Return the release of a cluster with some objects more, and how it is known."""
     configured = state_of(*objects, release=release).configuration
     return configured.release.name, configured.release_known_by
@@ -65,18 +65,18 @@ def told(*objects: Object, release: str = "auto") -> tuple[str, KnownBy]:
     ],
 )
 def test_the_image_of_the_manager_tells_the_release(image: str, release: object) -> None:
-    assert told(deployment(image)) == release
+    assert release_of(deployment(image)) == release
 
 
 def test_labels_of_the_chart_tell_the_release() -> None:
     labelled = deployment("registry.example.com/kueue:ours", labels=chart("0.16.4"))
-    assert told(labelled) == ("0.16.4", "labels")
+    assert release_of(labelled) == ("0.16.4", "labels")
     definition = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": "workloads.kueue.x-k8s.io", "labels": chart("0.15.3")},
     }
-    assert told(definition) == ("0.15.3", "labels")
+    assert release_of(definition) == ("0.15.3", "labels")
     text = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
     settings = {
         "apiVersion": "v1",
@@ -84,13 +84,13 @@ def test_labels_of_the_chart_tell_the_release() -> None:
         "metadata": {"name": "kueue-manager-config", "labels": chart("0.18.2")},
         "data": {"controller_manager_config.yaml": text},
     }
-    assert told(settings) == ("0.18.2", "labels")
+    assert release_of(settings) == ("0.18.2", "labels")
 
 
 def test_other_deployments_say_nothing() -> None:
     other = deployment("registry.example.com/other:v1.2.3", labels={"helm.sh/chart": "other-1.2.3"})
     other["metadata"]["name"] = "other"
-    assert told(other) == ("main", "assumed")
+    assert release_of(other) == ("main", "assumed")
 
 
 def test_the_clock_is_not_taken_from_the_deployment() -> None:
@@ -121,8 +121,8 @@ def test_a_recorded_instance_names_its_release() -> None:
 def test_gates_tell_a_bound() -> None:
     """The buffer was dropped after 0.19, lendingLimit may be switched off up to 0.16 only."""
     buffer = configuration(featureGates={"SchedulerTimestampPreemptionBuffer": True})
-    assert told(*buffer) == ("0.19.2", "gates")
-    assert told(*configuration(featureGates={"LendingLimit": False})) == ("0.16.9", "gates")
+    assert release_of(*buffer) == ("0.19.2", "gates")
+    assert release_of(*configuration(featureGates={"LendingLimit": False})) == ("0.16.9", "gates")
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ NEW = variant(waits("new", "a", 2), "good")
 
 
 @pytest.mark.parametrize(
-    ("sibling", "told"),
+    ("sibling", "said"),
     [
         (holds("old", "poor"), "new migrating old"),
         (holds("old", "best"), "new skipped"),
@@ -72,23 +72,23 @@ NEW = variant(waits("new", "a", 2), "good")
         (holds("old", "poor", admitted=False), "new admitted"),
     ],
 )
-def test_a_better_flavor_is_worth_an_eviction(sibling: list[Object], told: str) -> None:
+def test_a_better_flavor_is_worth_an_eviction(sibling: list[Object], said: str) -> None:
     cycle = ran(ON, FLAVORS, concurrent(), sibling, NEW)
-    assert story(cycle) == [told]
+    assert story(cycle) == [said]
     going = [target.workload.key for target in cycle.evicted]
-    assert going == (["ns/old"] if "migrating" in told else [])
+    assert going == (["ns/old"] if "migrating" in said else [])
 
 
 @pytest.mark.parametrize(
-    ("last", "told"), [("best", "new notMigrated"), ("good", "new migrating old")]
+    ("last", "said"), [("best", "new notMigrated"), ("good", "new migrating old")]
 )
-def test_a_flavor_must_be_worth_a_migration(last: str, told: str) -> None:
+def test_a_flavor_must_be_worth_a_migration(last: str, said: str) -> None:
     policy = {"constraints": {"lastAcceptableFlavorName": last}}
-    assert story(ran(ON, FLAVORS, concurrent(policy), holds("old", "poor"), NEW)) == [told]
+    assert story(ran(ON, FLAVORS, concurrent(policy), holds("old", "poor"), NEW)) == [said]
 
 
 @pytest.mark.parametrize(
-    ("sibling", "runs", "own", "told"),
+    ("sibling", "runs", "own", "said"),
     [
         ("poor,best", "best", "good", "new migrating old"),
         ("best,poor", "poor", "good", "new skipped"),
@@ -98,10 +98,10 @@ def test_a_flavor_must_be_worth_a_migration(last: str, told: str) -> None:
     ],
 )
 def test_the_first_name_in_the_annotation_is_the_place(
-    sibling: str, runs: str, own: str, told: str
+    sibling: str, runs: str, own: str, said: str
 ) -> None:
     old = variant(holds("old", runs), sibling)
-    assert story(ran(ON, FLAVORS, concurrent(), old, variant(waits("new", "a", 2), own))) == [told]
+    assert story(ran(ON, FLAVORS, concurrent(), old, variant(waits("new", "a", 2), own))) == [said]
 
 
 def test_of_several_worse_siblings_one_is_evicted() -> None:
@@ -111,14 +111,14 @@ def test_of_several_worse_siblings_one_is_evicted() -> None:
     assert [target.workload.key for target in cycle.evicted] == ["ns/one"]
 
 
-@pytest.mark.parametrize(("last", "told"), [("best", "notMigrated"), ("good", "migrating old")])
-def test_who_migrates_or_may_not_takes_the_room_all_the_same(last: str, told: str) -> None:
+@pytest.mark.parametrize(("last", "said"), [("best", "notMigrated"), ("good", "migrating old")])
+def test_who_migrates_or_may_not_takes_the_room_all_the_same(last: str, said: str) -> None:
     """The other workload could borrow of the flavor good only, and comes second."""
     policy = {"constraints": {"lastAcceptableFlavorName": last}}
     borrows = with_spec(queue("b", 0, "c"), **several_flavors(good=0))
     parts = [*concurrent(policy, cohort="c"), *borrows, *waits("other", "b", 2, minute=5)]
     cycle = ran(ON, FLAVORS, parts, holds("old", "poor"), NEW)
-    assert story(cycle) == [f"new {told}", "other skipped"]
+    assert story(cycle) == [f"new {said}", "other skipped"]
     assert names(cycle.left) == {"a": ["new"], "b": ["other"]}
 
 

@@ -67,11 +67,11 @@ def test_no_regret_may_take_more_and_then_says_so() -> None:
         plan = planner.solve(state_of(line), line["pending"], assignment=line.get("assignment"))
         if plan.greedy is None or not (plan.greedy.victims and plan.victims):
             continue
-        told = {one.measure: one for one in plan.more_than_greedy}
+        excess = {one.measure: one for one in plan.more_than_greedy}
         pods, queues = ((plan.terms[term], plan.greedy.terms[term]) for term in ("D2p", "D8"))
         more = Excess(measure="pods", plan=pods[0], greedy=pods[1])
-        assert told.get("pods") == (more if pods[0] > pods[1] else None)
+        assert excess.get("pods") == (more if pods[0] > pods[1] else None)
         more = Excess(measure="queues", plan=queues[0], greedy=queues[1])
-        assert told.get("queues") == (more if queues[0] > queues[1] else None)
-        found |= told.keys()
+        assert excess.get("queues") == (more if queues[0] > queues[1] else None)
+        found |= excess.keys()
     assert found >= {"pods", "queues"}

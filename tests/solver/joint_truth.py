@@ -70,10 +70,10 @@ class JointTruth:
     def _state(self, objects: Sequence[Json]) -> State:
         return read_kueue_objects(list(objects), where="joint", now=NOW)
 
-    def _go(self, objects: Sequence[Json], order: Order, gone: Gone, told: str) -> None:
-        if (order, gone, told) in self._seen or not self.complete:
+    def _go(self, objects: Sequence[Json], order: Order, gone: Gone, earlier: str) -> None:
+        if (order, gone, earlier) in self._seen or not self.complete:
             return
-        self._seen.add((order, gone, told))
+        self._seen.add((order, gone, earlier))
         self.looked += 1
         self.reached.setdefault(order, set()).add(gone)
         state = self._state(objects)
@@ -86,7 +86,7 @@ class JointTruth:
             for victims in legal(snapshot, preemptor, assignment):
                 if victims.isdisjoint(order):
                     after = _after(objects, key, snapshot, preemptor, assignment, victims)
-                    flavors = f"{told}{key}{assignment.model_dump_json()}"
+                    flavors = f"{earlier}{key}{assignment.model_dump_json()}"
                     self._go(after, (*order, key), gone | victims, flavors)
 
 

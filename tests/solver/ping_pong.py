@@ -69,22 +69,22 @@ def cascade_replay(dump: Dump, plan: Plan) -> CascadeReplay:
 def asked(dump: Dump, now: datetime, victims: Iterable[str]) -> CascadeReplay:
     """Ask for some pending workloads of a dump whom Kueue would preempt."""
     state = read_kueue_objects(dump, where="after", now=now)
-    told = {}
+    targets_of = {}
     for victim in victims:
         found = planner.greedy(state, victim).victims
         targets = tuple(one.workload for one in found if not one.evicted)
         if targets:
-            told[victim] = targets
-    return told
+            targets_of[victim] = targets
+    return targets_of
 
 
 def _admission(state: State, pending: str, assignment: Assignment) -> Dump:
     snapshot = take_snapshot(state)
     preemptor = find_preemptor(state, snapshot, pending)
-    told = {pods.name: pods for pods in assignment.pod_sets}
+    assigned = {pods.name: pods for pods in assignment.pod_sets}
     pod_sets = []
     for request in preemptor.pod_sets:
-        pods = told[request.name]
+        pods = assigned[request.name]
         count = request.count if pods.count is None else pods.count
         amounts = {**request.scaled(count).totals, "pods": count}
         pod_sets.append(

@@ -38,9 +38,9 @@ def test_the_cap_decides_between_one_of_more_priority_and_two_of_less() -> None:
     assert {*planner.solve(state, PENDING, CAPPED, flavors="optimal").keys} == low
     joint = planner.solve_joint(state, [PENDING], CAPPED)
     assert {gone.workload for step in joint.steps for gone in step.victims} == low
-    told = planner.explain(state, PENDING, "ns/low-1", objective=CAPPED)
-    assert told.alternative is not None
-    assert (told.alternative.victims, told.alternative.within_caps) == (("ns/high",), False)
+    why = planner.explain(state, PENDING, "ns/low-1", objective=CAPPED)
+    assert why.alternative is not None
+    assert (why.alternative.victims, why.alternative.within_caps) == (("ns/high",), False)
 
 
 def by_priority(truth: YuniKornTruth, victims: Victims) -> tuple[int, ...]:

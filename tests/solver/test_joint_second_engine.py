@@ -114,11 +114,11 @@ def test_what_another_engine_knows_better_takes_the_place(
     lies: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The search calls serving one by one the best, once from each start."""
-    told = []
+    incumbents = []
 
     def lying(search: Search, levels: Any) -> Answer:
-        told.append(search.incumbent)
-        if len(told) > lies + 1:  # the first answer is only where the search begins
+        incumbents.append(search.incumbent)
+        if len(incumbents) > lies + 1:  # the first answer is only where the search begins
             return solve_levels(search, levels)
         values = [(level, search.value(level, search.answer)) for level in (*levels, ("count",))]
         done = [LevelResult(level, Least("optimal", value, value)) for level, value in values]

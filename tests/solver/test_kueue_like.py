@@ -137,11 +137,11 @@ def test_adjusted_priorities_of_yunikorn() -> None:
 
 def test_explanations_flavors_and_stability_know_the_levels() -> None:
     state = high_or_mid()
-    told = planner.explain(state, PENDING, "ns/low-0", objective=NAME)
-    assert told.alternative is not None
-    differing = {one.term: (one.plan, one.other) for one in told.alternative.terms if one.level}
+    why = planner.explain(state, PENDING, "ns/low-0", objective=NAME)
+    assert why.alternative is not None
+    differing = {one.term: (one.plan, one.other) for one in why.alternative.terms if one.level}
     assert differing["victims@50"] == (0, 1)
-    assert "victims of priority 50: 1 instead of 0" in told.answer
+    assert "victims of priority 50: 1 instead of 0" in why.answer
     chosen = planner.solve(state, PENDING, objective=NAME, flavors="optimal")
     plain = planner.solve(state, PENDING, objective=NAME)
     assert chosen.keys == plain.keys

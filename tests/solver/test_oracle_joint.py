@@ -89,10 +89,10 @@ def compare(
     levels = list(takewhile(lambda level: level != "D7", LEVELS[plan.objective].split()))
     levels += [COUNT] if levels == LEVELS[plan.objective].split() and COUNT not in levels else []
     least = min(measured(terms, levels, gone) for gone in sets)
-    told = [level.value for level in plan.certificate.levels][: len(levels)]
+    values = [level.value for level in plan.certificate.levels][: len(levels)]
     ours = measured(terms, levels, frozenset(victim.workload for victim in plan.victims))
-    if not told == ours == least:
-        yield f"levels {levels} are {told}, measured {ours}, the least is {least}"
+    if not values == ours == least:
+        yield f"levels {levels} are {values}, measured {ours}, the least is {least}"
 
 
 def measured(terms: Terms, levels: list[str], gone: Names) -> list[int]:

@@ -75,7 +75,7 @@ def _milestones(chance: random.Random) -> Iterator[str]:
 def questions(state: RandomState, options: Options, plan: Plan) -> Iterator[Question | str]:
     """Yield the question under the plan's flavors; before it, in what flavors differ."""
     cluster = Cluster(state.objects, NOW)
-    told = flavors_of(plan)
+    own = flavors_of(plan)
     if state.assignment is None:
         flavors = {
             row["name"]: {"flavor": flavor["name"], "mode": "Fit"}
@@ -86,11 +86,11 @@ def questions(state: RandomState, options: Options, plan: Plan) -> Iterator[Ques
         }
         expected = assigned(ask(cluster, PENDING, {"main": flavors}), options, flavors)
         if (plan.assignment.mode == "NoFit") != (expected is None) or (
-            expected is not None and told != {"main": expected}
+            expected is not None and own != {"main": expected}
         ):
-            yield f"flavors {told}, by the pages {expected}"
+            yield f"flavors {own}, by the pages {expected}"
     if plan.assignment.mode != "NoFit":
-        yield ask(cluster, PENDING, told)
+        yield ask(cluster, PENDING, own)
 
 
 def enumerated(

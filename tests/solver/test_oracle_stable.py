@@ -63,7 +63,7 @@ def differences(seed: int, seen: Counter[str]) -> Iterator[str]:
         sets = known.all if objective == "stable" else known.stable()
         seen["unproved"] += plan.status == "feasible"
         yield from (f"{objective}: {said}" for said in compare(plan, sets, objective))
-        yield from (f"{objective}: {said}" for said in told(plan, known))
+        yield from (f"{objective}: {said}" for said in complaints(plan, known))
 
 
 def answer(state: QueueingState, objective: str) -> Plan:
@@ -103,7 +103,7 @@ def compare(plan: Plan, sets: Enumeration, objective: str) -> Iterator[str]:
         yield f"victims {list(plan.keys)}, canonical are {expected}"
 
 
-def told(plan: Plan, known: Stability) -> Iterator[str]:
+def complaints(plan: Plan, known: Stability) -> Iterator[str]:
     """Say what is wrong in what a plan and Kueue's own say of their victims."""
     for each in filter(None, (plan, plan.greedy)):
         if each.stability is not None:

@@ -63,9 +63,9 @@ def test_an_explanation_names_the_law() -> None:
     state = state_of(TREE, RUNNING, room(within="Never"), asks(2))
     clash = planner.explain(state, PENDING).clash
     assert clash is not None
-    told = {one.law: one.text for one in clash.laws}
-    assert told.keys() == {"KQ-04", "KT-01"}
-    assert told["KT-01"] == "the nodes must have room for main"
+    texts = {one.law: one.text for one in clash.laws}
+    assert texts.keys() == {"KQ-04", "KT-01"}
+    assert texts["KT-01"] == "the nodes must have room for main"
 
 
 def test_who_fits_needs_no_eviction() -> None:

@@ -39,8 +39,8 @@ def lines() -> tuple[Any, ...]:
     found = []
     for name, every in (("tas-small", EVERY), ("tas-hand", 1)):
         with gzip.open(root / "kueue-tas" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
-            told = [json.loads(line) for line in file]
-        found += [line for line in told if "exhaustive" in line["expect"]][::every]
+            records = [json.loads(line) for line in file]
+        found += [line for line in records if "exhaustive" in line["expect"]][::every]
     return tuple(found)
 
 

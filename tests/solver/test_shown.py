@@ -177,8 +177,8 @@ def test_ranks_are_the_same_with_and_without(monkeypatch: pytest.MonkeyPatch) ->
         for way in (watched, lambda *_: None):
             monkeypatch.setattr(Settling, "show", way)
             plans.append(planner.solve(yunikorn_state(cluster), "ask"))
-        told = [(p.status, p.keys, p.terms, levels_of(p)) for p in plans]
-        assert told[0] == told[1], seed
+        answers = [(p.status, p.keys, p.terms, levels_of(p)) for p in plans]
+        assert answers[0] == answers[1], seed
         compared += plans[0].status == "optimal"
     assert compared > 40
     assert ("D1",) in shown

@@ -94,7 +94,7 @@ def test_an_objective_that_counts_it_gives_the_best_known(state: State, clock: C
 
 def test_an_explanation_ends_too(state: State, clock: Clock) -> None:
     victim = solve(state).victims[0].workload
-    told = planner.explain(state, PENDING, victim, objective="stable", time_limit=LIMIT)
+    explanation = planner.explain(state, PENDING, victim, objective="stable", time_limit=LIMIT)
     assert clock.now == LIMIT
-    assert told.alternative is not None
-    assert told.alternative.status == "unknown"
+    assert explanation.alternative is not None
+    assert explanation.alternative.status == "unknown"

@@ -51,8 +51,8 @@ def test_the_plan_says_who_is_in_the_way(parts: Any) -> None:
     assert note == plan.greedy.explanation
     assert note.startswith(f"Kueue itself evicts nobody for {P}, as long as nothing changes: ")
     assert FIRST in note
-    told = planner.explain(state_of(*parts()), P)
-    assert note in told.answer
+    explanation = planner.explain(state_of(*parts()), P)
+    assert note in explanation.answer
 
 
 def test_best_effort_passes_over_who_finds_nobody() -> None:

@@ -97,8 +97,8 @@ def test_a_state_keeps_its_release(path: Path) -> None:
             continue
         assert_read_back(state)
         found = State.model_validate_json(state.model_dump_json())
-        told = [(one.configuration.release_known_by, one.release.name) for one in (state, found)]
-        assert told == [("recorded", json.loads(line)["release"])] * 2
+        known = [(one.configuration.release_known_by, one.release.name) for one in (state, found)]
+        assert known == [("recorded", json.loads(line)["release"])] * 2
         assert found.configuration.requests_from == "recorded"
         assert answer(found, line) == answer(state, line)
 

@@ -164,7 +164,7 @@ def assigned(mode: str = "Preempt", flavor: str = "h200") -> Assignment:
 def costs_of(**terms: Mapping[str, int]) -> Costs:
     """Return what workloads cost, by terms, all of the same workloads."""
     keys = next(iter(terms.values()), dict[str, int]())
-    arrays = {term: np.array([*told.values()], dtype=np.int64) for term, told in terms.items()}
+    arrays = {term: np.array([*costs.values()], dtype=np.int64) for term, costs in terms.items()}
     places = {key: place for place, key in enumerate(keys)}
     return Costs(lambda some: np.array([places.get(w.key, -1) for w in some], np.int64), arrays)
 

@@ -60,9 +60,9 @@ class Death:
             stage.kueue(kind)
 
         self.stage.reply = reply
-        told, _ = run.communicate(timeout=FOR_EVER_S)
+        output, _ = run.communicate(timeout=FOR_EVER_S)
         self.stage.reply = lambda stage, kind, _: stage.kueue(kind)
-        return run.returncode, told
+        return run.returncode, output
 
     def again(self, config: Path, *options: str) -> tuple[int, str]:
         """Return exit code and status of another run."""
@@ -102,8 +102,8 @@ def test_killed_while_boosts_stand(death: Death, moment: int) -> None:
 def test_asked_to_end_while_boosts_stand(death: Death, moment: int) -> None:
     """SIGTERM, as whoever stops a container sends it: it takes back what it did by itself."""
     with death.stage.serve() as config:
-        code, told = death.run(config, "boosts", moment, signal.SIGTERM)
-    assert (code, json.loads(told)["status"]) == (STOPPED, "interrupted")
+        code, output = death.run(config, "boosts", moment, signal.SIGTERM)
+    assert (code, json.loads(output)["status"]) == (STOPPED, "interrupted")
     assert marks(death.stage) == death.before
 
 

@@ -406,11 +406,11 @@ def test_boosts_of_a_run_that_died_are_undone_before_anybody_is_evicted(
 
 
 def test_who_waits_for_ever_is_told_no_time(stage: Stage, plan: Plan) -> None:
-    told: list[str] = []
+    titles: list[str] = []
     run = stage.carrying(plan)
-    run.tell, run.patience.wait_s = told.append, float("inf")
+    run.tell, run.patience.wait_s = titles.append, float("inf")
     assert run.run().status == "applied"
-    assert told[-1] == f"wait for {PENDING}"
+    assert titles[-1] == f"wait for {PENDING}"
 
 
 @pytest.mark.parametrize("odd", [True, 1, "text", [True], {"a": 1}, None])

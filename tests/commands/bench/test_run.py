@@ -200,7 +200,7 @@ def test_a_record_of_another_objective_is_refused(suite: Path, tmp_path: Path) -
 
 def row_of(rival: str, case: str, seconds: float, **changes: Any) -> Row:
     """Return an answer that is optimal, unless something else is said."""
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "case": case,
         "kind": "classical",
         "scheduler": "kueue",
@@ -224,7 +224,7 @@ def row_of(rival: str, case: str, seconds: float, **changes: Any) -> Row:
         "cpu_seconds": seconds,
         "prepare_seconds": 0.0,
     }
-    return Row.model_validate(told | changes)
+    return Row.model_validate(fields | changes)
 
 
 ROWS = (

@@ -39,8 +39,8 @@ def rules_say(state: State, pending: str, assignment: Assignment) -> list[tuple[
     problem = build_problem(snapshot, find_preemptor(state, snapshot, pending), assignment)
     fair = problem.fair is not None
     allowed = eligible(problem, without={"FS-06"} if fair else ()).tolist()
-    told = zip(problem.workloads, allowed, reasons(problem), strict=True)
-    return [(one.key, may, reason if may else "") for one, may, reason in told]
+    rows = zip(problem.workloads, allowed, reasons(problem), strict=True)
+    return [(one.key, may, reason if may else "") for one, may, reason in rows]
 
 
 def of_grid(state: State, pending: str, assignment: Assignment) -> dict[frozenset[str], Size]:

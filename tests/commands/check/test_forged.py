@@ -37,7 +37,7 @@ def quickstart() -> AnyState:
     return planner.read(INSTANCES / "quickstart" / "cluster.json")
 
 
-def told(plan: AnyPlan) -> Json:
+def as_json(plan: AnyPlan) -> Json:
     """Return a plan of Kueue as it is printed."""
     assert isinstance(plan, Plan)
     return plain(plan)
@@ -72,7 +72,7 @@ def no_plan(plan: Json) -> Json:
 def test_flavors_of_no_plan(change: Mapping[str, Any] | None, said: str) -> None:
     """A larger request has no plan, and a podset without flavors has none: neither is asked."""
     state = quickstart()
-    plan = told(planner.solve(state))
+    plan = as_json(planner.solve(state))
     pods = plan["assignment"]["podSets"]
     plan["assignment"]["podSets"] = [] if change is None else [{**pods[0], **change}, *pods[1:]]
     found = planner.check(state, Plan.model_validate(no_plan(plan)))
@@ -85,7 +85,7 @@ def test_other_flavors_are_named() -> None:
     state = quickstart()
     plan = planner.solve(state)
     assert planner.check(state, plan).notes == ()
-    given = told(plan)["assignment"]
+    given = as_json(plan)["assignment"]
     for pods in given["podSets"]:
         for choice in pods["flavors"].values():
             choice["mode"] = "Preempt"
@@ -132,7 +132,7 @@ def test_own_plan_outside_the_rules_only_in_its_own_words() -> None:
     """Caps bind where the scheduler's own plan, replayed, is lawful: a false queue is no excuse."""
     state = read_kueue_objects(random_state(59).objects, where="seed 59", now=NOW)
     assert planner.check(state, planner.solve(state, PENDING)).accepted
-    plan = told(planner.solve(state, PENDING, objective="least-disruption"))
+    plan = as_json(planner.solve(state, PENDING, objective="least-disruption"))
     plan["objective"] = "no-regret"
     assert refused(planner.check(state, Plan.model_validate(plan))) == {"CT-06"}
     plan["greedy"]["victims"][0]["cluster_queue"] = "elsewhere"
@@ -172,7 +172,7 @@ def running_for_one() -> AnyState:
 
 def test_victims_are_in_candidate_order() -> None:
     state = quickstart()
-    plan = told(planner.solve(state))
+    plan = as_json(planner.solve(state))
     plan["victims"].reverse()
     assert refused(planner.check(state, Plan.model_validate(plan))) == {"CT-07"}
 
@@ -180,7 +180,7 @@ def test_victims_are_in_candidate_order() -> None:
 @pytest.mark.parametrize("name", ["name", "flavor", "levels", "count"])
 def test_places_are_where_kueue_puts_the_pods(name: str) -> None:
     state = planner.read(TOPOLOGY)
-    plan = told(planner.solve(state))
+    plan = as_json(planner.solve(state))
     place = plan["places"][0]
     if name == "count":
         place["domains"][0]["count"] += 1

@@ -144,8 +144,8 @@ def test_true_plans_are_accepted_and_other_victims_are_not(placement: Placement)
         assert isinstance(planning, Planning)
         planning.set_objective(PROFILES["min-count"])
         for others in other_sets(planning, plan):
-            told = {"victims": planning.describe_in_order(others)}
-            assert not checked(state, plan.model_copy(update=told)).accepted, seed
+            changes = {"victims": planning.describe_in_order(others)}
+            assert not checked(state, plan.model_copy(update=changes)).accepted, seed
             seen["forged"] += 1
     assert seen["forged"] > 20
     assert seen["optimal"] > 20

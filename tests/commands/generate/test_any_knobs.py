@@ -36,14 +36,14 @@ def knobs(draw: st.DrawFn, record: type[KueueKnobs | YuniKornKnobs]) -> dict[str
     """Draw some knobs, each within its limits, and leave the others."""
     chosen = draw(st.sets(st.sampled_from(list(knobs_of(record))), max_size=8))
     drawn: dict[str, Any] = {}
-    for told in sorted(chosen):
-        if isinstance(told.kind, tuple):
-            drawn[told.name] = draw(st.sampled_from(told.kind))
-        elif told.kind is bool:
-            drawn[told.name] = draw(st.booleans())
+    for entry in sorted(chosen):
+        if isinstance(entry.kind, tuple):
+            drawn[entry.name] = draw(st.sampled_from(entry.kind))
+        elif entry.kind is bool:
+            drawn[entry.name] = draw(st.booleans())
         else:
-            most = min(told.knob.most, LARGEST.get(told.name, told.knob.most))
-            drawn[told.name] = draw(st.integers(told.knob.least, most))
+            most = min(entry.knob.most, LARGEST.get(entry.name, entry.knob.most))
+            drawn[entry.name] = draw(st.integers(entry.knob.least, most))
     return drawn
 
 

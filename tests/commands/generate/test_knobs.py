@@ -269,13 +269,13 @@ def test_every_knob_is_tried() -> None:
 
 @pytest.mark.parametrize("record", [KueueKnobs, YuniKornKnobs])
 def test_limits_are_kept(record: type[KueueKnobs | YuniKornKnobs]) -> None:
-    for told in knobs_of(record):
+    for entry in knobs_of(record):
         wrong: list[object] = ["nonesuch", 3.5]
-        if told.kind is int:
-            wrong += [told.knob.least - 1, told.knob.most + 1, True]
+        if entry.kind is int:
+            wrong += [entry.knob.least - 1, entry.knob.most + 1, True]
         for value in wrong:
-            with pytest.raises(InputError, match=f"--{told.name}".replace("_", "-")):
-                record(**{told.name: value})  # type: ignore[arg-type]
+            with pytest.raises(InputError, match=f"--{entry.name}".replace("_", "-")):
+                record(**{entry.name: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

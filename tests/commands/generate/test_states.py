@@ -78,12 +78,12 @@ def test_same_seed_same_bytes_in_any_process() -> None:
         "    text = as_json(generate_objects(name, 7, {}))\n"
         "    print(sha256(text.encode()).hexdigest()[:16])"
     )
-    told = [printed(code, seed).split() for seed in ("1", "2")]
+    elsewhere = [printed(code, seed).split() for seed in ("1", "2")]
     here = [
         sha256(as_json(generate_objects(name, 7, {})).encode()).hexdigest()[:16]
         for name in ("hierarchical", "fair", "yunikorn")
     ]
-    assert told == [here, here]
+    assert elsewhere == [here, here]
     # Written down once. A change of what is generated changes them; another Python must not.
     assert here == DIGESTS
 

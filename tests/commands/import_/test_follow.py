@@ -73,8 +73,8 @@ def test_jobs_of_the_trace_come_when_they_started(tmp_path: Path) -> None:
 def test_a_simulation_follows_the_trace(tmp_path: Path) -> None:
     """The first job has run for an hour, and for one second more than another hour to go."""
     state = imported(tmp_path, "--follow", str(WINDOW_S), "--priority", "-5")
-    told = planner.simulate(state, until_s=2 * WINDOW_S)
-    fates = {fate.workload: fate for fate in told.workloads}
+    answer = planner.simulate(state, until_s=2 * WINDOW_S)
+    fates = {fate.workload: fate for fate in answer.workloads}
     assert fates["vc1/job-2"].finished_s == 7201 - 3600
     assert fates["vc2/job-4"].arrived_s == 600
     assert fates["vc2/job-5"].arrived_s == 3600

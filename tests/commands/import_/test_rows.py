@@ -120,10 +120,10 @@ def test_no_file() -> None:
 
 def test_rows_that_are_passed_over_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, PHILLY_HEADER, GOOD, "x,1,1,a", "short", GOOD)
-    told: list[SchemaError] = []
-    whole = outline(path, on_bad=told.append)
+    errors: list[SchemaError] = []
+    whole = outline(path, on_bad=errors.append)
     assert (whole.rows, whole.jobs) == (4, 2)
-    assert [error.where for error in told] == [
+    assert [error.where for error in errors] == [
         f"{path}: line 3, column timestamp",
         f"{path}: line 4",
     ]
@@ -158,10 +158,10 @@ def test_bad_node(tmp_path: Path) -> None:
     path = write(tmp_path, "cpu_milli,memory_mib,gpu,model", "1,1,two,T4", "1000,1024,2,T4")
     with pytest.raises(SchemaError, match=r'line 2, column gpu: "two" stands here'):
         read_nodes(path)
-    told: list[SchemaError] = []
-    (model,) = read_nodes(path, told.append).values()
+    errors: list[SchemaError] = []
+    (model,) = read_nodes(path, errors.append).values()
     assert (model.gpus, model.cpu_milli, model.memory) == (2, 1000, 2**30)
-    assert len(told) == 1
+    assert len(errors) == 1
 
 
 @pytest.mark.parametrize(

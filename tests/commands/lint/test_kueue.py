@@ -236,8 +236,8 @@ def test_useless_changes_nothing(case: Case, tmp_path: Path) -> None:
     assert without != dump
     for priority in PRIORITIES:
         entries = [head_of(with_priority(one, priority)) for one in (dump, without)]
-        told = [(one.outcome, [t.workload.key for t in one.targets]) for one in entries]
-        assert told[0] == told[1]
+        decisions = [(one.outcome, [t.workload.key for t in one.targets]) for one in entries]
+        assert decisions[0] == decisions[1]
 
 
 def test_alike_queues_are_one_finding() -> None:

@@ -166,9 +166,9 @@ def test_arguments_that_cannot_be(wrong: dict[str, Any]) -> None:
 
 
 def test_progress_is_told_before_each() -> None:
-    told: list[tuple[int, int, str]] = []
-    risk(small(), progress=lambda *news: told.append(news))
-    assert told == [
+    heard: list[tuple[int, int, str]] = []
+    risk(small(), progress=lambda *news: heard.append(news))
+    assert heard == [
         (0, 3, "ns/pending"), (1, 3, "ns/small-1-again"), (2, 3, "ns/big-again")
     ]  # fmt: skip
 

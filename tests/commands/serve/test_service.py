@@ -46,13 +46,13 @@ def without_times(plan: dict[str, Any]) -> dict[str, Any]:
 def test_a_plan_is_that_of_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "cluster.json"
     file.write_bytes(DUMP)
-    told = call("solve", file, "--pending", "ns/pending", "--format", "json")
+    printed = call("solve", file, "--pending", "ns/pending", "--format", "json")
     query = {"pending": "ns/pending"}
     answer = one(ask(service(), "/v1/plan", DUMP[:100], DUMP[100:], **query))
     assert answer.status == 200
     assert answer.headers["content-type"] == "application/json"
-    assert answer.headers["planner-exit-code"] == str(told.exit_code) == "0"
-    assert without_times(answer.json) == without_times(json.loads(told.stdout))
+    assert answer.headers["planner-exit-code"] == str(printed.exit_code) == "0"
+    assert without_times(answer.json) == without_times(json.loads(printed.stdout))
 
 
 def test_gzip_and_objectives() -> None:

@@ -14,7 +14,7 @@ from planner.state.kueue import State
 from tests.cluster import Object, state_of
 
 
-def told(events: Iterable[Event]) -> list[str]:
+def story(events: Iterable[Event]) -> list[str]:
     """Tell events: ``second name kind``, and by whom; without namespaces."""
     return [
         f"{event.at_s} {_bare(event.workload)} {event.kind}"

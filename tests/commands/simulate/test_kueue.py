@@ -23,7 +23,7 @@ from tests.cluster import (
     running,
     state_of,
 )
-from tests.commands.simulate.driving import drive, told, went, world_of
+from tests.commands.simulate.driving import drive, story, went, world_of
 from tests.reference.cycles import flavors, several_flavors, strict, waits, with_spec
 
 A = queue("a", 4, within="LowerPriority")
@@ -32,7 +32,7 @@ A = queue("a", 4, within="LowerPriority")
 def test_a_victim_waits_again_and_the_preemptor_runs() -> None:
     """The victim leaves for 5 s; then the preemptor has its quota, and nobody else fits."""
     answer = went(A, running("low", "a", 4), waits("high", "a", 2, 10), eviction_s=5)
-    assert told(answer.timeline) == [
+    assert story(answer.timeline) == [
         "0 low preempted by high",
         "5 low requeued",
         "5 high admitted",
@@ -52,14 +52,14 @@ def test_victims_leave_one_after_another() -> None:
     evictions = ["0 x preempted by high", "0 y preempted by high"]
     answer = went(*parts, apart_s=3)
     assert (answer.eviction_s, answer.apart_s) == (1, 3)
-    assert told(answer.timeline) == [
+    assert story(answer.timeline) == [
         *evictions,
         "1 x requeued",
         "4 y requeued",
         "4 high admitted",
     ]
     script = Script.model_validate({"workload": [{"name": "ns/x", "vacate_seconds": 9}]})
-    assert told(went(*parts, script=script).timeline) == [
+    assert story(went(*parts, script=script).timeline) == [
         *evictions,
         "1 y requeued",
         "9 x requeued",
@@ -75,13 +75,13 @@ def test_evictions_are_counted_on_the_workload() -> None:
     for at_s, _ in drive(world, 0, 9):
         state = world.state_at(at_s)
         (found,) = (one for one in state.workloads if one.metadata.name == "low")
-        (told_of,) = found.status.scheduling_stats.evictions
-        assert (told_of.reason, told_of.count) == ("Preempted", 3)
+        (eviction,) = found.status.scheduling_stats.evictions
+        assert (eviction.reason, eviction.count) == ("Preempted", 3)
 
 
 def test_who_is_evicted_already_leaves_and_is_evicted_no_more() -> None:
     answer = went(A, running("low", "a", 4, evicted=True), waits("high", "a", 2, 10))
-    assert told(answer.timeline) == ["1 low requeued", "1 high admitted"]
+    assert story(answer.timeline) == ["1 low requeued", "1 high admitted"]
 
 
 def test_who_is_evicted_already_keeps_its_checkpoints() -> None:
@@ -91,7 +91,7 @@ def test_who_is_evicted_already_keeps_its_checkpoints() -> None:
     row = {"name": "ns/low", "run_seconds": 4000, "checkpoint_seconds": 600}
     script = Script.model_validate({"workload": [row]})
     answer = went(A, low, script=script)
-    assert told(answer.timeline) == ["1 low requeued", "1 low admitted", "1001 low finished"]
+    assert story(answer.timeline) == ["1 low requeued", "1 low admitted", "1001 low finished"]
 
 
 def test_a_preemptor_stays_the_head_in_a_best_effort_queue() -> None:
@@ -100,7 +100,7 @@ def test_a_preemptor_stays_the_head_in_a_best_effort_queue() -> None:
     script = Script.model_validate({"workload": [{"name": "ns/later", "arrive_seconds": 3}]})
     parts = (running("low", "a", 4), waits("high", "a", 4, 10), late)
     best_effort = went(A, *parts, eviction_s=5, script=script, until_s=6)
-    assert told(best_effort.timeline)[:4] == [
+    assert story(best_effort.timeline)[:4] == [
         "0 low preempted by high",
         "3 later arrived",
         "5 low requeued",
@@ -108,7 +108,7 @@ def test_a_preemptor_stays_the_head_in_a_best_effort_queue() -> None:
     ]
     in_order = strict("a", 4, within="LowerPriority")
     strictly = went(in_order, *parts, eviction_s=5, script=script, until_s=6)
-    assert told(strictly.timeline)[:4] == [
+    assert story(strictly.timeline)[:4] == [
         "0 low preempted by high",
         "3 later arrived",
         "5 low requeued",
@@ -146,9 +146,9 @@ def test_a_walk_over_flavors_goes_on_where_it_stopped() -> None:
 
     Without what it remembers it begins with f1 again, where it may preempt.
     """
-    assert told(went(*two_flavors()).timeline) == ["0 x admitted", "1 y admitted"]
+    assert story(went(*two_flavors()).timeline) == ["0 x admitted", "1 y admitted"]
     forgetful = went(*two_flavors(FlavorFungibilityPreserveScanProgress=False))
-    assert told(forgetful.timeline)[:2] == ["0 x admitted", "1 low preempted by y"]
+    assert story(forgetful.timeline)[:2] == ["0 x admitted", "1 low preempted by y"]
 
 
 def test_what_is_alike_is_parked_together_and_later_ones_with_it() -> None:
@@ -179,7 +179,7 @@ def test_whatever_is_parked_wakes_a_second_after_the_tree_gave_something_back() 
         waits("never", "z", 1),
         script=script,
     )
-    assert told(answer.timeline) == ["100 there finished", "101 mine admitted"]
+    assert story(answer.timeline) == ["100 there finished", "101 mine admitted"]
     assert answer.cycles == 2  # nobody is a head in between
     fates = {fate.workload: fate.standing for fate in answer.workloads}
     assert fates["ns/never"] == "pending"
@@ -197,7 +197,7 @@ def test_a_backoff_ends_when_it_says() -> None:
         "requeueState": {"count": 1, "requeueAt": "2026-05-01T13:01:30Z"},
     }
     answer = went(A, waits("late", "a", 4, **status))
-    assert told(answer.timeline) == ["90 late admitted"]
+    assert story(answer.timeline) == ["90 late admitted"]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_an_eviction_loses_what_came_after_the_last_checkpoint(
     ]
     script = Script.model_validate({"workload": rules})
     answer = went(A, running("low", "a", 4), waits("high", "a", 4, 10), script=script)
-    assert told(answer.timeline) == [
+    assert story(answer.timeline) == [
         "0 low preempted by high",
         "1 low requeued",
         "1 high admitted",
@@ -237,7 +237,7 @@ def test_annotations_say_run_times_and_checkpoints_on_a_signal() -> None:
     }
     low = running("low", "a", 4, annotations=notes)
     answer = went(A, low, waits("high", "a", 4, 10), script=Script(run_seconds=100))
-    assert told(answer.timeline)[-1] == f"{102 + 400} low finished"
+    assert story(answer.timeline)[-1] == f"{102 + 400} low finished"
     assert answer.totals.lost_s == 0
 
 
@@ -250,14 +250,14 @@ def test_an_unusable_annotation_is_refused() -> None:
 def test_who_is_created_after_the_clock_arrives_then() -> None:
     parts = dump_of(A, waits("soon", "a", 1, minute=10))
     state = read_kueue_objects(parts, where="test", now="2026-05-01T12:05:00Z")
-    assert told(simulate(state).timeline) == ["300 soon arrived", "300 soon admitted"]
+    assert story(simulate(state).timeline) == ["300 soon arrived", "300 soon admitted"]
 
 
 def test_copies_arrive_one_after_the_other() -> None:
     row = {"like": "ns/pending", "at_seconds": 10, "every_seconds": 5, "count": 2}
     script = Script.model_validate({"arrival": [row], "run_seconds": 3})
     answer = went(A, pending("a", 1), script=script)
-    assert told(answer.timeline) == [
+    assert story(answer.timeline) == [
         "0 pending admitted",
         "3 pending finished",
         "10 pending-1 arrived",
@@ -307,12 +307,12 @@ def test_the_optimum_spares_whom_the_greedy_takes() -> None:
         running("more", "a", 2, minute=3),
         waits("high", "a", 3, 10),
     )
-    assert told(went(*parts).timeline)[:2] == [
+    assert story(went(*parts).timeline)[:2] == [
         "0 more preempted by high",
         "0 two preempted by high",
     ]
     best = went(*parts, decider="optimum", objective="min-count")
-    assert told(best.timeline)[:3] == [
+    assert story(best.timeline)[:3] == [
         "0 three preempted by high",
         "1 three requeued",
         "1 high admitted",

@@ -19,7 +19,7 @@ from planner.quota.kueue.snapshot import build_snapshot
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state.kueue import State
 from tests.cluster import Object, cohort, configuration, queue, running, state_of
-from tests.commands.simulate.driving import drive, told, went, world_of
+from tests.commands.simulate.driving import drive, story, went, world_of
 from tests.commands.simulate.week import WEEK_S, week
 from tests.kueue_state import read
 from tests.reference.cycles import waits
@@ -62,7 +62,7 @@ def test_two_queues_take_from_each_other_for_ever() -> None:
     (loop,) = answer.loops
     assert (loop.first_s, loop.period_s, loop.cycles, loop.evictions) == (2, 4, 4, 2)
     assert (loop.endless, loop.workloads) == (True, ("ns/small-a", "ns/small-b"))
-    assert told(loop.events) == [
+    assert story(loop.events) == [
         "3 small-b requeued",
         "3 small-a admitted",
         "4 small-a preempted by large-a",
@@ -88,7 +88,7 @@ def test_a_victim_that_takes_its_time_went_for_nothing() -> None:
     """
     answer = went(*pair(), eviction_s=30)
     assert answer.ended == "settled"
-    assert told(answer.timeline) == [
+    assert story(answer.timeline) == [
         "0 small-a preempted by large-a",
         "1 small-b admitted",
         "30 small-a requeued",
@@ -100,8 +100,8 @@ def test_preemptors_first_if_the_gate_says_so() -> None:
     """With it whoever preempted comes before all others, and has what it made free."""
     without, with_gate = went(*pair()), went(*pair(PrioritizePreemptorWorkloads=True))
     same = ["0 small-a preempted by large-a", "1 small-a requeued"]
-    assert told(without.timeline)[:3] == [*same, "1 small-b admitted"]
-    assert told(with_gate.timeline)[:3] == [*same, "1 large-a admitted"]
+    assert story(without.timeline)[:3] == [*same, "1 small-b admitted"]
+    assert story(with_gate.timeline)[:3] == [*same, "1 large-a admitted"]
 
 
 def test_a_storm_is_more_evictions_than_the_limit() -> None:
@@ -183,8 +183,8 @@ def test_an_admission_wakes_a_tree_that_has_a_cohort_object(named_only: bool) ->
         *([] if named_only else [cohort("org")]),
     )
     begins = ["0 first preempted by asks", "0 second preempted by asks"]
-    assert told(answer.timeline)[:2] == begins
-    again = [one for one in told(answer.timeline) if one.endswith("first preempted by asks")]
+    assert story(answer.timeline)[:2] == begins
+    again = [one for one in story(answer.timeline) if one.endswith("first preempted by asks")]
     if named_only:
         assert (answer.ended, answer.loops, again) == ("settled", (), begins[:1])
     else:
@@ -213,7 +213,7 @@ def test_the_zoo_goes_on(case: Any) -> None:
 
 def shifted(events: list[Event], by_s: int) -> list[str]:
     """Tell events as if they had happened earlier."""
-    return told(one.model_copy(update={"at_s": one.at_s - by_s}) for one in events)
+    return story(one.model_copy(update={"at_s": one.at_s - by_s}) for one in events)
 
 
 def replayed(state: State, loop: Loop, eviction_s: int = 1) -> None:

@@ -28,6 +28,6 @@ def test_the_same_happens_where_all_is_decided_anew(preset: str, seed: int) -> N
     assert isinstance(state, State)
     script = Script.model_validate({"run_seconds": 400_000})
     worlds = [KueueWorld(state, script, decider) for decider in (decide, _anew)]
-    told, plainly = (list(drive(world, 0, 100)) for world in worlds)
-    assert told == plainly
-    assert any(one.kind == "preempted" for _, events in told for one in events)
+    remembering, plainly = (list(drive(world, 0, 100)) for world in worlds)
+    assert remembering == plainly
+    assert any(one.kind == "preempted" for _, events in remembering for one in events)

@@ -16,8 +16,8 @@ def test_an_old_slice_is_finished_when_the_new_one_is_admitted() -> None:
         new("q", Pods(6), priority=5),
     )
     answer = planner.simulate(state)
-    told = [(event.kind, event.workload) for event in answer.timeline]
-    assert told[:4] == [
+    events = [(event.kind, event.workload) for event in answer.timeline]
+    assert events[:4] == [
         ("preempted", "ns/other"),
         ("requeued", "ns/other"),
         ("finished", "ns/old"),

@@ -23,7 +23,7 @@ from planner.reference.kueue.decision import Decision, decide
 from planner.state.kueue import State
 from planner.state.kueue_topology import HOST
 from tests.cluster import KUEUE, PENDING, Object, configuration
-from tests.commands.simulate.driving import drive, told, world_of
+from tests.commands.simulate.driving import drive, story, world_of
 from tests.conftest import recorded_root
 from tests.recorded import state_of as recorded_state
 from tests.reference.topology.racks import (
@@ -77,12 +77,12 @@ def test_a_job_that_fits_by_quota_waits_for_a_node() -> None:
     found = went(parts, script=script)
     finished = next(one for one in found.timeline if one.kind == "finished")
     at_s = finished.at_s + 1
-    assert told(found.timeline) == [
+    assert story(found.timeline) == [
         f"{finished.at_s} w1 finished",
         f"{at_s} pending admitted",
     ]
     assert found.coverage == ()
-    assert told(went(parts, OFF, script=script).timeline)[0] == "0 pending admitted"
+    assert story(went(parts, OFF, script=script).timeline)[0] == "0 pending admitted"
 
 
 def test_who_preempts_gets_the_node_of_its_victim() -> None:
@@ -90,7 +90,7 @@ def test_who_preempts_gets_the_node_of_its_victim() -> None:
     (event,) = went(parts, until_s=0).timeline
     assert (event.kind, event.workload) == ("preempted", "ns/w1")
     world = world_of(state_of(TREE, parts))
-    assert [event for _, events in drive(world, 0, 60) for event in told(events)] == [
+    assert [event for _, events in drive(world, 0, 60) for event in story(events)] == [
         "0 w1 preempted by pending",
         "1 w1 requeued",
         "1 pending admitted",

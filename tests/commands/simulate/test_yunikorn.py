@@ -17,7 +17,7 @@ from planner.reader import read_objects
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.state.yunikorn import YuniKornState
-from tests.commands.simulate.driving import told
+from tests.commands.simulate.driving import story
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -76,7 +76,7 @@ def test_the_recorded_flows_settle_as_well(name: str) -> None:
 def test_an_ask_waits_for_the_delay_of_its_queue() -> None:
     """It was made 4 s ago, the delay is 30 s."""
     answer = simulate(state_of(two_queues(*full(), age=4)))
-    assert told(answer.timeline) == [
+    assert story(answer.timeline) == [
         "26 run-3 preempted by ask",
         "26 run-3 requeued",
         "26 ask admitted",
@@ -100,7 +100,7 @@ def test_an_end_makes_room() -> None:
     )
     script = Script.model_validate({"workload": [{"name": "run-0", "run_seconds": 110}]})
     answer = simulate(state_of(value), script=script)
-    assert told(answer.timeline) == ["10 run-0 finished", "10 ask admitted"]
+    assert story(answer.timeline) == ["10 run-0 finished", "10 ask admitted"]
     assert [(one.resource, one.capacity, one.share) for one in answer.use] == [("gpu", 4, 1.0)]
 
 
@@ -120,7 +120,7 @@ def test_who_found_nobody_tries_again_when_something_changed() -> None:
     )
     script = Script.model_validate({"workload": [{"name": "fifth", "arrive_seconds": 5}]})
     answer = simulate(state_of(value), script=script)
-    assert told(answer.timeline) == [
+    assert story(answer.timeline) == [
         "5 fifth arrived",
         "5 fifth admitted",
         "15 run-3 preempted by ask",
@@ -142,7 +142,7 @@ def test_who_is_preempted_in_the_dump_is_gone_and_asks_again() -> None:
         {"name": "run-3", "run_seconds": 200, "checkpoint_seconds": 30},
     ]
     answer = simulate(state_of(value), script=Script.model_validate({"workload": rows}))
-    assert told(answer.timeline) == [
+    assert story(answer.timeline) == [
         "0 ask admitted",
         "1 run-3 requeued",
         "50 run-0 finished",
@@ -157,7 +157,7 @@ def test_copies_of_asks() -> None:
     value = two_queues(*full(), age=4)
     row = {"like": "ask", "at_seconds": 7}
     answer = simulate(state_of(value), script=Script.model_validate({"arrival": [row]}), until_s=9)
-    assert told(answer.timeline) == ["7 ask-1 arrived"]
+    assert story(answer.timeline) == ["7 ask-1 arrived"]
     with pytest.raises(LookupFailed, match="nobody"):
         simulate(state_of(value), script=Script.model_validate({"arrival": [{"like": "nobody"}]}))
     twice = Script.model_validate({"arrival": [row, row]})
@@ -217,7 +217,7 @@ def test_a_loop_would_be_found() -> None:
     assert found.ended == "loop"
     (loop,) = found.watch.loops()
     assert (loop.first_s, loop.period_s, loop.endless) == (0, 60, True)
-    assert told(loop.events) == [
+    assert story(loop.events) == [
         "30 y preempted by x",
         "30 y requeued",
         "30 x admitted",

@@ -85,15 +85,15 @@ class Cluster(Source):
         self, *keys: str, moment: str = "2026-05-01T13:00:07Z", uid: str = UID
     ) -> list[WatchEvent]:
         """Let Kueue evict some workloads for the one that waits, or another one."""
-        told = []
+        changes = []
         for key in keys:
             text = f"Preempted to accommodate a workload (UID: {uid}, JobUID: j) due to x"
             for kind in ("Evicted", "Preempted"):
                 said = {"type": kind, "status": "True", "reason": "Preempted", "message": text}
                 condition = {**said, "lastTransitionTime": moment}
                 self.find(key)["status"]["conditions"].append(condition)
-            told.append(self.change(key))
-        return told
+            changes.append(self.change(key))
+        return changes
 
     def run(self, store: Store | None = None) -> list[Line]:
         """Watch until the script is at its end; return what was told."""

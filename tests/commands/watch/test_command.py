@@ -71,12 +71,12 @@ def test_lines_to_read(dumps: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".json", ".jsonl"])
 def test_dumps_of_a_folder_come_in_the_order_of_their_numbers(dumps: Path, suffix: str) -> None:
-    told = call("watch", dumps).stdout
+    printed = call("watch", dumps).stdout
     for name, number in (("2", "10"), ("1", "2")):
         dump = json.loads(Path(dumps, f"{name}.json").read_text("utf-8"))
         Path(dumps, f"{name}.json").unlink()
         Path(dumps, f"dump-{number}{suffix}").write_text(json.dumps(dump), encoding="utf-8")
-    assert call("watch", dumps).stdout == told
+    assert call("watch", dumps).stdout == printed
 
 
 def test_no_decision_waits_for_long_trees(dumps: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,12 +37,12 @@ REFUSED = Answer(1, b"", "The connection to the server localhost:8080 was refuse
 
 def test_a_decision_to_come(kueue: Cluster) -> None:
     kueue.steps = [kueue.begin, nothing, nothing, nothing]
-    note, told = kueue.run()
+    note, decision = kueue.run()
     assert isinstance(note, Note)
     assert note.text == "read: 6 workloads"
-    assert isinstance(told, Decision)
-    assert (told.preemptor, told.queue) == (PENDING, "lender")
-    found = told.measured
+    assert isinstance(decision, Decision)
+    assert (decision.preemptor, decision.queue) == (PENDING, "lender")
+    found = decision.measured
     assert set(found.victims) == set(SMALL)
     assert (found.needless, found.fewest, found.optimum) == ((), 1, (BIG,))
     assert found.excess_s is not None
@@ -85,13 +85,13 @@ def test_no_decision_is_judged_before_what_was_used_is_made_up_for(
 def test_a_preemption_as_the_replay_has_it(kueue: Cluster, tmp_path: Path) -> None:
     """Both states are kept, and show the same to whoever compares them later."""
     kueue.steps = [kueue.begin, lambda: kueue.preempt(*SMALL), nothing, nothing]
-    (told,) = of(kueue.run(Store(tmp_path)), Preemption)
-    assert isinstance(told, Preemption)
-    assert (told.preemptor, told.queue, told.outcome) == (PENDING, "lender", "equal")
-    assert told.evicted == told.replayed == tuple(sorted(SMALL))
-    assert told.measured is not None
-    assert told.measured.optimum == (BIG,)
-    files = [Path(told.recording, f"{one}.json.gz") for one in ("before", "after")]
+    (line,) = of(kueue.run(Store(tmp_path)), Preemption)
+    assert isinstance(line, Preemption)
+    assert (line.preemptor, line.queue, line.outcome) == (PENDING, "lender", "equal")
+    assert line.evicted == line.replayed == tuple(sorted(SMALL))
+    assert line.measured is not None
+    assert line.measured.optimum == (BIG,)
+    files = [Path(line.recording, f"{one}.json.gz") for one in ("before", "after")]
     done = call("replay", "--before", files[0], "--after", files[1], "--format", "json")
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["equal"] == 1
@@ -99,10 +99,10 @@ def test_a_preemption_as_the_replay_has_it(kueue: Cluster, tmp_path: Path) -> No
 
 def test_a_preemption_that_is_another(kueue: Cluster) -> None:
     kueue.steps = [kueue.begin, lambda: kueue.preempt(BIG), nothing, nothing]
-    (told,) = of(kueue.run(), Preemption)
-    assert isinstance(told, Preemption)
-    assert (told.outcome, told.evicted, told.measured) == ("different", (BIG,), None)
-    assert f"Kueue evicted {BIG}, the replay does not" in told.detail
+    (line,) = of(kueue.run(), Preemption)
+    assert isinstance(line, Preemption)
+    assert (line.outcome, line.evicted, line.measured) == ("different", (BIG,), None)
+    assert f"Kueue evicted {BIG}, the replay does not" in line.detail
 
 
 def test_two_preemptors_of_one_cycle(kueue: Cluster) -> None:
@@ -144,9 +144,9 @@ def test_clocks_of_whole_seconds(kueue: Cluster) -> None:
     """Who is evicted in the very second of the state before is new all the same."""
     moment = "2026-05-01T13:00:00Z"
     kueue.steps = [kueue.begin, lambda: kueue.preempt(*SMALL, moment=moment), nothing, nothing]
-    (told,) = of(kueue.run(), Preemption)
-    assert isinstance(told, Preemption)
-    assert told.outcome == "equal"
+    (line,) = of(kueue.run(), Preemption)
+    assert isinstance(line, Preemption)
+    assert line.outcome == "equal"
 
 
 def lost(answer: Answer = REFUSED) -> list[WatchEvent]:
@@ -169,9 +169,9 @@ def test_a_server_that_goes_away(kueue: Cluster) -> None:
     times = kueue.reads[1:]
     waits = [later - before for before, later in itertools.pairwise(times)]
     assert waits == sorted(waits)
-    (told,) = of(lines, Preemption)
-    assert isinstance(told, Preemption)
-    assert (told.outcome, told.detail, told.evicted) == ("skipped", live.MISSED, SMALL)
+    (line,) = of(lines, Preemption)
+    assert isinstance(line, Preemption)
+    assert (line.outcome, line.detail, line.evicted) == ("skipped", live.MISSED, SMALL)
 
 
 def test_a_watch_that_ends_as_all_do(kueue: Cluster) -> None:
@@ -226,15 +226,15 @@ def test_what_was_told_before_everything_is_read_again_is_not_lost(kueue: Cluste
     """One is gone, and then Kueue preempts: it decided without the one that is gone."""
 
     def gone_and_preempted() -> Sequence[WatchEvent]:
-        told = kueue.change(SMALL[0], "DELETED")
+        deleted = kueue.change(SMALL[0], "DELETED")
         kueue.items.remove(kueue.find(SMALL[0]))
         kueue.preempt(*SMALL[1:])  # what is read shows it before any change of it is told
-        return [told, *stopped(kueue)]
+        return [deleted, *stopped(kueue)]
 
     kueue.steps = [kueue.begin, nothing, gone_and_preempted, *[nothing] * 4]
-    (told,) = of(kueue.run(), Preemption)
-    assert isinstance(told, Preemption)
-    assert (told.outcome, told.evicted) == ("equal", SMALL[1:])
+    (line,) = of(kueue.run(), Preemption)
+    assert isinstance(line, Preemption)
+    assert (line.outcome, line.evicted) == ("equal", SMALL[1:])
 
 
 @pytest.mark.parametrize(
@@ -314,19 +314,19 @@ def test_a_clock_that_was_set_back_before_everything_is_read_again(
     """The state after a preemption is by an earlier clock than the one before it, and later."""
     kueue.steps = [kueue.begin, nothing, nothing, lambda: kueue.preempt(*SMALL)]
     kueue.steps += [lambda: [*lost(ENDED), *kueue.begin()], nothing]
-    (told,) = of(kueue.run(Store(tmp_path)), Preemption)
-    assert isinstance(told, Preemption)
-    assert (told.outcome, len(kueue.reads)) == ("equal", 2)
-    files = [Path(told.recording, f"{one}.json.gz") for one in ("before", "after")]
+    (line,) = of(kueue.run(Store(tmp_path)), Preemption)
+    assert isinstance(line, Preemption)
+    assert (line.outcome, len(kueue.reads)) == ("equal", 2)
+    files = [Path(line.recording, f"{one}.json.gz") for one in ("before", "after")]
     done = call("replay", "--before", files[0], "--after", files[1], "--format", "json")
     assert done.exit_code == 0, done.stderr
 
 
 def test_what_cannot_be_read_is_read_again(kueue: Cluster) -> None:
     def odd() -> Sequence[WatchEvent]:
-        told = kueue.change(SMALL[0])
-        told.value["spec"]["podSets"] = 7
-        return [told]
+        event = kueue.change(SMALL[0])
+        event.value["spec"]["podSets"] = 7
+        return [event]
 
     kueue.steps = [kueue.begin, nothing, odd, *[nothing] * 3]
     notes = [one for one in kueue.run() if isinstance(one, Note)]
@@ -357,8 +357,8 @@ def test_memory_does_not_grow(kueue: Cluster) -> None:
                 keeper.take(kueue.change(SMALL[0]))
                 keeper.take(kueue.change(SMALL[1], "DELETED"))
                 keeper.take(kueue.change(SMALL[1], "ADDED"))
-            for told in kueue.preempt(SMALL[2]):
-                keeper.take(told)
+            for event in kueue.preempt(SMALL[2]):
+                keeper.take(event)
             for one in ("Evicted", "Preempted"):
                 conditions = kueue.find(SMALL[2])["status"]["conditions"]
                 conditions[:] = [each for each in conditions if each["type"] != one]

@@ -34,9 +34,9 @@ def test_what_cannot_be_recorded_is_told_all_the_same(kueue: Cluster, tmp_path: 
     first, second = (partial(kueue.preempt, one) for one in SMALL[:2])
     kueue.steps = [kueue.begin, first, nothing, second, nothing, mended, nothing, nothing]
     lines = kueue.run(Store(folder))
-    told = [one for one in lines if isinstance(one, Preemption)]
-    assert [bool(one.recording) for one in told] == [False, False, True]
-    assert [Path(one.recording).parent for one in told[2:]] == [folder]
+    preemptions = [one for one in lines if isinstance(one, Preemption)]
+    assert [bool(one.recording) for one in preemptions] == [False, False, True]
+    assert [Path(one.recording).parent for one in preemptions[2:]] == [folder]
     texts = [one.text for one in lines if isinstance(one, Note) and "read:" not in one.text]
     assert [text.partition(":")[0] for text in texts] == [
         "nothing is recorded",
@@ -73,11 +73,11 @@ def test_a_recording_has_the_quotas_of_its_time(kueue: Cluster, tmp_path: Path) 
         return [WatchEvent(WATCHED[1], "MODIFIED", copy.deepcopy(found))]
 
     kueue.steps = [kueue.begin, nothing, lambda: kueue.preempt(*SMALL), raised, *[nothing] * 4]
-    (told,) = of(kueue.run(Store(tmp_path)), Preemption)
-    assert isinstance(told, Preemption)
+    (preemption,) = of(kueue.run(Store(tmp_path)), Preemption)
+    assert isinstance(preemption, Preemption)
     quotas = []
     for label in ("before", "after"):
-        state = of_kueue(planner.read(Path(told.recording, f"{label}.json.gz")))
+        state = of_kueue(planner.read(Path(preemption.recording, f"{label}.json.gz")))
         (queue,) = (one for one in state.cluster_queues if one.metadata.name == "lender")
         quotas.append(queue.spec.resource_groups[0].flavors[0].resources[0].nominal_quota)
     assert quotas[1] == quotas[0] * 1000 // 8

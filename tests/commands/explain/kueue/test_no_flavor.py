@@ -122,8 +122,8 @@ def test_each_flavor_has_its_own_reason() -> None:
     pod = objects[2]["spec"]["podSets"][0]["template"]["spec"]
     pod["nodeSelector"] = {"age": "new"}
     plan = planner.solve(state_of(objects))
-    told = plan.explanation.removeprefix(START.format(who=PENDING)).split("; ")
-    assert told == [
+    reasons = plan.explanation.removeprefix(START.format(who=PENDING)).split("; ")
+    assert reasons == [
         "its node selector or tolerations exclude flavor old",
         "its node selector or tolerations exclude flavor spot",
         NEVER.format(most="2 (nominal 2 and it is in no cohort)"),

@@ -240,8 +240,8 @@ def test_flavors_that_were_not_assigned_are_told_as_well() -> None:
         own,
         waits(pods("main", 2, FOUR, {"required": HOST})),
     )
-    told = [(one.flavor, one.assigned, one.closest[0].text) for one in nodes.flavors]
-    assert told == [
+    rooms = [(one.flavor, one.assigned, one.closest[0].text) for one in nodes.flavors]
+    assert rooms == [
         ("default", True, "node n1 lacks 1 slot of 4 gpu: it has 1 of 2, and 1 with nobody there"),
         ("second", False, "node n2 has room: 2 slots of 4 gpu for 2"),
     ]
