@@ -14,6 +14,7 @@ infeasible, 4 a plan without proof, 5 no plan within the time limit.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import ClassVar, Final
 
 NO_MEMORY: Final = "the system gives no more memory"
@@ -25,6 +26,8 @@ AT_MOST: Final = "that are read at most"
 LONGEST_LINE: Final = 1200
 """The most characters in a line of a message: enough for three names and the words around them."""
 _TAIL: Final = 400
+_LONGEST_NAME: Final = 100
+_SHORTEST_PART: Final = 3
 
 
 class PlannerError(Exception):
@@ -98,6 +101,23 @@ def _remade(kind: type[PlannerError], arguments: tuple[object, ...]) -> PlannerE
 def one_line(text: str) -> str:
     """Write a message in one line, as rows of results have it."""
     return "; ".join(" ".join(line.split()) for line in text.splitlines())
+
+
+def closest(found: str, choices: Collection[str]) -> str | None:
+    """Return the choice that is spelt almost like what was found, or the only one it is in."""
+    import difflib  # noqa: PLC0415 - only what is misspelt needs it
+
+    part = found.lower()[:_LONGEST_NAME]
+    by_lower = {choice.lower(): choice for choice in choices}
+    having = [choice for choice in by_lower if len(part) >= _SHORTEST_PART and part in choice]
+    close = difflib.get_close_matches(part, by_lower, n=1) or having
+    return by_lower[close[0]] if len(close) == 1 else None
+
+
+def did_you_mean(found: str, choices: Collection[str]) -> str:
+    """Return the hint that names the choice `closest` to what was found; empty if none is."""
+    close = closest(found, choices)
+    return f'did you mean "{close}"?' if close else ""
 
 
 def readable(line: str) -> str:

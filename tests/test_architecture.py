@@ -63,7 +63,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/risk": "coverage errors objective plan quota commands/whatif solver state"
         " scheduler",
         "commands/serve": "errors",
-        "commands/simulate": "coverage errors quantity plan quota objective reference solver"
+        "commands/simulate": "coverage errors quantity plan quota objective reader reference solver"
         " state scheduler term garbage commands/boost",
         "commands/lint": "stage coverage dump errors quantity state reader quota reference plan"
         " solver commands/simulate scheduler",

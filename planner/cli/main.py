@@ -98,7 +98,7 @@ class PlannerCommand(click.Command):
             )
             code = answer if isinstance(answer, int) else 0
         except click.ClickException as error:
-            say("error", error.format_message())
+            say("error", error.format_message().replace("\n\t", " "))  # before each of its choices
             context = getattr(error, "ctx", None)
             if context is not None:
                 write(f"  hint: {context.command_path} --help\n")

@@ -15,7 +15,7 @@ from planner.cli import value
 from planner.cli.exit_code import POINTER
 from planner.cli.output import Target
 from planner.cli.value import Option
-from planner.errors import InputError, ParseError, SchemaError
+from planner.errors import InputError, ParseError, SchemaError, closest
 from planner.scheduler import Part
 
 if TYPE_CHECKING:
@@ -249,8 +249,6 @@ states = click.argument("states", metavar="STATE...", nargs=-1, required=True)
 
 def meant(name: str, known: Iterable[str]) -> str:
     """Return a sentence, after a space, with the known name spelt most alike; empty if none is."""
-    from planner.reader.complaint import closest
-
     close = closest(name, list(known))
     return f" Did you mean {close!r}?" if close else ""
 

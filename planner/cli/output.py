@@ -13,10 +13,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import click
+
 from planner.errors import InputError
 from planner.stage import progress_to
 
 STDOUT: Final = Path("-")
+READ: Final = (
+    *("state", "states", "plan", "suite", "file", "files", "before", "after"),
+    *("costs", "assignment", "script", "nodes", "shapes", "workload", "workloads", "profile"),
+)
+"""The parameters of commands that name files or folders to read."""
 FILE_WIDTH: Final = 108
 PATIENCE_S: Final = 1.0
 REDRAW_S: Final = 0.1
@@ -105,13 +112,28 @@ def make_folder(option: str, folder: Path) -> None:
 def check_file(option: str, path: Path) -> None:
     """Refuse the file of an option early that cannot be written later.
 
-    Raises an InputError if its folder is not there, or it is a folder itself.
+    Raises an InputError if its folder is not there, it is a folder itself, or the command that runs
+    reads it.
     """
     folder = path.resolve().parent
     if not folder.is_dir():
         raise InputError(f"{option} {path}", f"there is no folder {folder}")
     if path.is_dir():
         raise InputError(f"{option} {path}", "is a folder", "the name of a file")
+    if path.is_file() and any(one.is_file() and one.samefile(path) for one in _read_now(path.name)):
+        raise InputError(f"{option} {path}", "is read by this command", "another file")
+
+
+def _read_now(name: str) -> Iterator[Path]:
+    """Yield the files that the command which runs reads; of a folder only the one of a name."""
+    from planner.reader.source import is_dump
+
+    context = click.get_current_context(silent=True)
+    params = context.params if context else {}
+    for value in map(params.get, READ):
+        for given in value if isinstance(value, tuple) else (value,):
+            path = Path(given) if isinstance(given, str | Path) else STDOUT
+            yield path / name if path.is_dir() and is_dump(name) else path
 
 
 def write_file(option: str, path: Path, data: bytes | Iterable[bytes]) -> None:

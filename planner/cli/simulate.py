@@ -75,7 +75,6 @@ plan was not proved best in time; 0 else.
     value.file(
         "--script",
         "Run times, checkpoints and arrivals, as TOML or JSON; see below.",
-        "script_file",
     ),
     value.one(
         "--until SECONDS",
@@ -122,18 +121,19 @@ def command(given: Given) -> int:
                 f"--plot {given.plot}: the name must end in {' or '.join(PLOTS)}"
             )
         need(f"--plot {given.plot}", "matplotlib")
-    script = read_script(given.script_file) if given.script_file else Script()
+    script = read_script(given.script) if given.script else Script()
     found, longest = given.read(), max(1, given.until)
     names = "until_s=until cycles eviction_s=eviction apart_s=apart storm objective=profile"
-    answer = simulate(
-        found,
-        given.decider,
-        script=script,
-        **given.of(f"{names} time_limit rules=laws"),
-        report=lambda at_s, done: LINE.update(
-            max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
-        ),
-    )
+    with given.naming("script"):
+        answer = simulate(
+            found,
+            given.decider,
+            script=script,
+            **given.of(f"{names} time_limit rules=laws"),
+            report=lambda at_s, done: LINE.update(
+                max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
+            ),
+        )
     if given.timeline is not None:
         write_file("--timeline", given.timeline, render_timeline(answer).encode("ascii"))
     if given.plot is not None:

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.errors import LookupFailed
+from planner.errors import LookupFailed, did_you_mean
 from planner.objective.annotation import Disruptions, read_disruption
 from planner.objective.applied import KnownGroups
 from planner.objective.sums import LookedUp, Losses, exact_sizes, places, ranks, separable_terms
@@ -50,7 +50,8 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         held = {workload.key for group in snapshot.admitted.values() for workload in group}
         for name in costs:
             if name not in held:
-                raise LookupFailed("costs", f"there is no workload {name} that holds quota")
+                found = f"there is no workload {name} that holds quota"
+                raise LookupFailed("costs", found, hint=did_you_mean(name, held))
     workloads, columns = problem.workloads, problem.workloads.columns
     rank, priorities = ranks(problem.priority, eligible if ranked is None else ranked)
     keys = LookedUp(len(workloads), lambda place: workloads[place].key)

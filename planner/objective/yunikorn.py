@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.errors import LookupFailed, UnsupportedError
+from planner.errors import LookupFailed, UnsupportedError, did_you_mean
 from planner.objective.annotation import DEFAULT_RESTART_S, Disruption, Disruptions
 from planner.objective.applied import KnownGroups
 from planner.objective.profiles import Profile
@@ -63,7 +63,8 @@ def yunikorn_term_table(
     """
     keys = [one.allocation_key for one in problem.allocations]
     for name in sorted({*(costs or {})}.difference(keys)):
-        raise LookupFailed("costs", f"there is no allocation {name}")
+        hint = did_you_mean(name, keys)
+        raise LookupFailed("costs", f"there is no allocation {name}", "an allocation key", hint)
     seconds = [max(0, now - one.allocation_time) // SECOND for one in problem.allocations]
     disruptions = Disruptions.of(
         [

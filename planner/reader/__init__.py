@@ -33,7 +33,7 @@ from planner.garbage import without_garbage_collection
 from planner.reader.bound import Budget
 from planner.reader.parse import Document, parse
 from planner.reader.settings import Said, Settings, named
-from planner.reader.source import MAX_BYTES, Loadable, Source, load, load_file
+from planner.reader.source import MAX_BYTES, UNREAD, Loadable, Source, load, load_file
 from planner.reader.unknown import Ignored
 from planner.scheduler import Part
 from planner.stage import begin
@@ -82,8 +82,8 @@ def read(  # noqa: PLR0913 - what can be said of a state
     ----------
     source
         The name of a file; of a directory, of which the files ending in .json, .yaml, .yml, also
-        with .gz, are read in the order of their names; or ``-``. Or what such a file holds: its
-        bytes, an open file, or the value that ``json.load`` makes of it.
+        with .gz, are read in the order of their names, and folders in it are not; or ``-``. Or what
+        such a file holds: its bytes, an open file, or the value that ``json.load`` makes of it.
     now
         The clock of the decision. Without it, the clock of the recorded instance or of the state
         dump, or the time of the snapshot, else the newest timestamp in any object.
@@ -109,7 +109,12 @@ def read(  # noqa: PLR0913 - what can be said of a state
     if isinstance(source, Mapping | list):
         return read_objects(source, where="the value", ignored=ignored, **said)
     begin(f"reading {source}" if isinstance(source, str) else "reading")
-    return read_loaded(load(source, max_bytes), ignored=ignored, **said)
+    loaded = load(source, max_bytes)
+    state = read_loaded(loaded, ignored=ignored, **said)
+    if not loaded.below:
+        return state
+    note = f"{loaded.name}: {UNREAD}: {', '.join(loaded.below)}"
+    return state.model_copy(update={"notes": (note, *state.notes)})
 
 
 def read_loaded(

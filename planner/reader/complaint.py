@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from planner.errors import SchemaError
+from planner.errors import SchemaError, did_you_mean
 from planner.quantity import SUFFIXES, QuantityError, parse_quantity
 from planner.reader.items import Item
 from planner.reader.show import Path, place, plain, shown
@@ -23,6 +23,7 @@ _FORMER_NAMES: Final = {
 
 _FOUND_AND_EXPECTED: Final = {
     "missing": ("is missing", ""),
+    "extra_forbidden": ("there is no such key", ""),
     "model_type": ("is not an object", "an object"),
     "dict_type": ("is not an object", "an object"),
     "tuple_type": ("is not a list", "a list"),
@@ -69,7 +70,8 @@ def schema_error(item: Item, subject: str, error: ValidationError, total: int) -
         if "owner" in context:
             found = f"{found} of {context['owner']}"
     # A missing field has no value of its own: pydantic gives the object it is missing from.
-    phrase = found if kind == "missing" else f"{shown(given)} {found}"
+    absent = kind in {"missing", "extra_forbidden"}
+    phrase = found if absent else f"{shown(given)} {found}"
     if total > 1:
         phrase += f" (the first of {total} such problems)"
     where = place(item.root, (*item.path, *_written(item.value, location)))
@@ -96,8 +98,7 @@ def _written(value: object, location: tuple[str | int, ...]) -> Iterator[str | i
 
 def _hint(kind: str, found: object, choices: list[str]) -> str:
     if kind == "literal_error" and isinstance(found, str):
-        close = closest(found, choices)
-        return f'did you mean "{close}"?' if close else ""
+        return did_you_mean(found, choices)
     if kind == "quantity" and isinstance(found, str):
         meant = _meant_quantity(found)
         return f'did you mean "{meant}"?' if meant else ""
@@ -110,15 +111,6 @@ def _hint(kind: str, found: object, choices: list[str]) -> str:
         if kind == "timestamp" and re.fullmatch(r"[0-9-]{10}[T ][0-9:.]+", found):
             return "add the time zone, such as Z for UTC"
     return ""
-
-
-def closest(found: str, choices: list[str]) -> str | None:
-    """Return the choice which is spelt almost like what was found, if there is one."""
-    import difflib  # noqa: PLC0415 - only what is misspelt needs it
-
-    by_lower = {choice.lower(): choice for choice in choices}
-    close = difflib.get_close_matches(found.lower()[:100], by_lower, n=1)
-    return by_lower[close[0]] if close else None
 
 
 def _meant_quantity(found: str) -> str | None:

@@ -21,6 +21,8 @@ MAX_BYTES: Final = 160 * 2**20
 
 STDIN: Final = "stdin"
 EXTENSIONS: Final = (".json", ".yaml", ".yml")
+UNREAD: Final = "folders in it are not read"
+_MOST_SHOWN: Final = 10
 _SOURCES: Final = "a file, a directory of files, or - for standard input"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
@@ -40,13 +42,15 @@ class Text(NamedTuple):
 class Source(NamedTuple):
     """The files that were asked for: their common name, their texts in order, and the digest.
 
-    ``max_bytes`` is the bound under which they were read.
+    ``max_bytes`` is the bound under which they were read. ``below`` are the folders in the folder
+    that was asked for: what they hold is not read.
     """
 
     name: str
     texts: tuple[Text, ...]
     digest: str
     max_bytes: int = MAX_BYTES
+    below: tuple[str, ...] = ()
 
 
 Loadable = str | os.PathLike[str] | bytes | IO[bytes] | IO[str]
@@ -110,8 +114,13 @@ def printable(name: str) -> str:
     return name.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
+def is_dump(name: str) -> bool:
+    """Say whether a file of this name in a folder is read, whatever the case of its suffixes."""
+    return name.lower().removesuffix(".gz").endswith(EXTENSIONS) and not name.startswith(".")
+
+
 def _named_yaml(name: str) -> bool:
-    return name.removesuffix(".gz").endswith((".yaml", ".yml"))
+    return name.lower().removesuffix(".gz").endswith((".yaml", ".yml"))
 
 
 def _single(where: str, raw: bytes, max_bytes: int, *, named_yaml: bool = False) -> Source:
@@ -121,18 +130,17 @@ def _single(where: str, raw: bytes, max_bytes: int, *, named_yaml: bool = False)
 
 def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
     with _reading(where), os.scandir(path) as entries:
-        names = sorted(
-            entry.name
-            for entry in entries
-            if entry.name.removesuffix(".gz").endswith(EXTENSIONS)
-            and not entry.name.startswith(".")
-            and not entry.is_dir()
+        visible = sorted(
+            (entry.name, entry.is_dir()) for entry in entries if not entry.name.startswith(".")
         )
+    names = [name for name, is_folder in visible if is_dump(name) and not is_folder]
+    below = tuple(printable(name) for name, is_folder in visible if is_folder)
     if not names:
         raise InputError(
             where,
             "the directory has no file to read",
             "files that end in .json, .yaml or .yml, also with .gz",
+            f"{UNREAD}: {', '.join(below[:_MOST_SHOWN])}" if below else "",
         )
     digest = hashlib.sha256()
     texts = []
@@ -147,7 +155,7 @@ def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
         text = Text(file_where, _unpack(raw, file_where, max_bytes, left), _named_yaml(name))
         left -= len(text.data)
         texts.append(text)
-    return Source(where, tuple(texts), digest.hexdigest(), max_bytes)
+    return Source(where, tuple(texts), digest.hexdigest(), max_bytes, below)
 
 
 def _status(path: Path, where: str) -> os.stat_result:

@@ -92,7 +92,10 @@ def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
     if len(waiting) == 1:
         return waiting[0]
     if not waiting:
-        raise InputError(state.source, "nothing is pending: there is nothing to plan for")
+        hint = "planner lint STATE and planner risk STATE need nothing pending"
+        raise InputError(
+            state.source, "nothing is pending: there is nothing to plan for", hint=hint
+        )
     raise InputError(
         state.source,
         f"{len(waiting)} are pending",

@@ -209,6 +209,7 @@ def test_flavors_fixed_by_hand(dump: Path, tmp_path: Path) -> None:
     ("options", "said"),
     [
         (("--victim", "ns/nobody"), "there is no workload ns/nobody"),
+        (("--victim", "ns/bg"), 'did you mean "ns/big"?'),
         (("--pending", "ns/nobody"), "there is no workload ns/nobody"),
         (("--message", "nothing"), "no text of Kueue"),
         (("--message", MESSAGE, "--victim", BIG), "--message goes neither"),
@@ -220,6 +221,10 @@ def test_bad_use(dump: Path, options: tuple[str, ...], said: str) -> None:
     assert result.exit_code == 2
     assert said in result.stderr
     assert result.stdout == ""
+
+
+def test_a_victim_is_found_without_its_namespace(dump: Path) -> None:
+    assert explained(dump, "--victim", "big") == explained(dump, "--victim", BIG)
 
 
 def test_objective_of_ones_own(dump: Path, tmp_path: Path) -> None:

@@ -120,7 +120,9 @@ def test_laws_and_costs(tmp_path: Path) -> None:
     ("options", "said"),
     [
         (("--victim", "nobody"), "there is no allocation nobody"),
+        (("--victim", "sessions-hourly-exec-9"), 'did you mean "etl/sessions-hourly-exec-9"?'),
         (("--pending", "nobody"), 'no ask "nobody" is pending'),
+        (("--pending", "ranker-2"), 'did you mean "serving/ranker-2"?'),
         (("--message", "Preempted workload a/b (UID: c) in ClusterQueue d"), "a state of Kueue"),
     ],
 )

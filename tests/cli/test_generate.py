@@ -89,6 +89,7 @@ def test_options_turn_knobs(tmp_path: Path) -> None:
         (("flat", "--cohorts", "9"), "--cohorts: 9 root cohorts for 6 queues"),
         (("flat", "--seed", "-1"), "--seed: -1 is outside the limits"),
         (("nonesuch",), "'nonesuch' is not one of"),
+        ((), "Missing argument 'PRESET'. Choose from: flat, small, "),
         (("flat", "--count", "2", "-o", "two.json"), "holds one state, and there are several"),
     ],
 )

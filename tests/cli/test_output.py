@@ -119,6 +119,20 @@ def test_colors(environment: dict[str, str], wanted: bool) -> None:  # noqa: FBT
     assert wants_color(environment) is wanted
 
 
+@pytest.mark.parametrize("option", ["-o", "--proof"])
+@pytest.mark.parametrize("folder", [False, True])
+def test_what_is_read_is_not_overwritten(tmp_path: Path, option: str, *, folder: bool) -> None:
+    state = write(tmp_path, cluster())
+    before = state.read_bytes()
+    result = call("solve", tmp_path if folder else state, option, state)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{option} {state}: is read by this command" in result.stderr
+    assert state.read_bytes() == before
+    beside = tmp_path / "plan.txt"
+    assert call("solve", tmp_path if folder else state, "-o", beside).exit_code == 0
+    assert call("solve", tmp_path if folder else state, "-o", beside).exit_code == 0
+
+
 def test_a_file_gets_plain_text_and_nothing_is_printed(tmp_path: Path) -> None:
     file = tmp_path / "plan.txt"
     result = call("solve", write(tmp_path, cluster()), "-o", file)

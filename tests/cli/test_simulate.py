@@ -123,11 +123,16 @@ def test_a_script(dump: Path, tmp_path: Path) -> None:
     [
         ("bad.toml", "run_seconds = ", "not TOML"),
         ("bad.json", "{", "not JSON"),
-        ("bad.toml", "run_second = 5", "run_second"),
-        ("bad.toml", "run_seconds = 0", "run_seconds"),
-        ("bad.json", "[]", "the whole"),
-        ("bad.toml", '[[arrival]]\nlike = "ns/nobody"', "there is no workload ns/nobody"),
-        ("bad.toml", '[[arrival]]\nlike = "ns/low"\ncount = 999999999', "arrival.0.count"),
+        ("bad.toml", "run_second = 5", "bad.toml: run_second: the script: there is no such key"),
+        ("bad.toml", "run_seconds = 0", "0 is too small\n  expected a whole number of at least 1"),
+        ("bad.json", "[]", "an empty list is not an object"),
+        (
+            "bad.toml",
+            '[[arrival]]\nlike = "ns/nobody"',
+            "bad.toml: arrival.like: there is no workload ns/nobody",
+        ),
+        ("bad.toml", '[[arrival]]\nlike = "ns/lo"', 'did you mean "ns/low"?'),
+        ("bad.toml", '[[arrival]]\nlike = "ns/low"\ncount = 999999999', "arrival[0].count"),
         ("bad.toml", '[[arrival]]\nlike = "ns/low"\ncount = 60000\n' * 2, "100000 arrivals"),
         ("bad.toml", f'[[arrival]]\nlike = "a"\ncount = 9\nevery_seconds = {2**30}', "later than"),
     ],
@@ -146,7 +151,7 @@ def test_a_long_name_in_a_script_is_cut_short(tmp_path: Path, state: Path) -> No
     script = write(tmp_path, {"arrival": [{"like": "a/" + "x" * 100_000}]}, "script.json")
     result = call("simulate", state, "--script", script)
     assert result.exit_code == 2
-    assert result.stderr.startswith("error: arrival.like: there is no ")
+    assert result.stderr.startswith(f"error: {script}: arrival.like: there is no ")
     assert len(result.stderr) < 1000
 
 

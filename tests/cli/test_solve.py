@@ -209,6 +209,9 @@ def test_a_workload_is_found_by_its_job(tmp_path: Path, name: str, found: str) -
         ("other/pending", "there is no workload other/pending"),
         ("ns/train-0a1b", "there is no workload ns/train-0a1b"),
         ("ns/.*", "there is no workload ns/.*"),
+        ("big", "workload ns/big is not pending: it already holds quota"),
+        ("ns/job-train-0a1", 'hint: did you mean "ns/job-train-0a1b2"?'),
+        ("rayjob", 'hint: did you mean "ns/rayjob-twice-0a1b2"?'),
     ],
 )
 def test_a_job_that_is_not_found(tmp_path: Path, name: str, said: str) -> None:
@@ -273,6 +276,7 @@ def test_costs_decide(dump: Path, tmp_path: Path) -> None:
         ({BIG: "7"}, f"[\"{BIG}\"]: '7' cannot be used"),
         ({BIG: 2**62}, "a whole number up to"),
         ({"ns/typo": 1}, "there is no workload ns/typo"),
+        ({"big": 1}, 'hint: did you mean "ns/big"?'),
         ([1], "one JSON object"),
         ("text", "one JSON object"),
     ],
@@ -325,7 +329,13 @@ def test_a_plan_s_assignment_can_be_given(dump: Path, tmp_path: Path) -> None:
         ({"main": {}}, "gets no flavor"),
         ({"main": {"gpu": {"flavor": 3}}}, "flavor"),
         ({"main": {"gpu": {"flavor": "default", "mode": "Never"}}}, "mode"),
-        ({"podSets": 3}, "podSets"),
+        ({"podSets": 3}, "podSets: 3 cannot be used\n  expected what a plan has"),
+        ({"main": {"gpu": "default"}}, "main.gpu: 'default' cannot be used\n  expected what a"),
+        ({"main": {"gpu": {"flavour": "default"}}}, "main.gpu.flavor: is missing"),
+        (
+            {"main": {"gpu": {"flavor": "defaut"}}},
+            'one of default\n  hint: did you mean "default"?',
+        ),
     ],
 )
 def test_wrong_assignment(dump: Path, tmp_path: Path, assignment: object, message: str) -> None:
@@ -334,6 +344,19 @@ def test_wrong_assignment(dump: Path, tmp_path: Path, assignment: object, messag
     assert result.exit_code == 2
     assert result.stderr.startswith(f"error: {file}: ")
     assert message in result.stderr
+
+
+def test_a_workload_without_a_queue_and_nothing_pending(tmp_path: Path) -> None:
+    value = cluster()
+    ours = next(one for one in value["items"] if one["metadata"]["name"] == "pending")
+    ours["spec"]["queueName"] = ""
+    result = call("solve", write(tmp_path, value))
+    assert result.exit_code == 2
+    assert "ns/pending waits in no LocalQueue: its spec.queueName is empty" in result.stderr
+    value["items"].remove(ours)
+    result = call("solve", write(tmp_path, value))
+    assert result.exit_code == 2
+    assert "nothing is pending: there is nothing to plan for\n  hint: planner lint" in result.stderr
 
 
 def test_size_limit(dump: Path) -> None:

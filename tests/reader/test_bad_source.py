@@ -66,6 +66,9 @@ def test_directory_without_files(tmp_path: Path) -> None:
     error = error_of(lambda: read(tmp_path))
     assert error.where == str(tmp_path)
     assert ".yaml" in error.expected
+    assert not error.hint
+    (tmp_path / "monday").mkdir()
+    assert error_of(lambda: read(tmp_path)).hint == "folders in it are not read: monday"
 
 
 def test_error_in_a_directory_names_the_file(tmp_path: Path) -> None:

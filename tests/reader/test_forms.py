@@ -125,10 +125,13 @@ def test_directory_reads_its_files_in_order_and_ignores_others(tmp_path: Path) -
     write(tmp_path, "4.json", workload("d"))
     write(tmp_path, "README.md", "not for us: {")
     write(tmp_path, ".hidden.json", "{")
+    write(tmp_path, "5.YAML", as_yaml(workload("e")))
     (tmp_path / "folder.json").mkdir()
+    (tmp_path / ".git").mkdir()
     state = read(tmp_path, now=NOW)
-    assert [each.metadata.name for each in state.workloads] == ["a", "b", "c", "d"]
+    assert [each.metadata.name for each in state.workloads] == ["a", "b", "c", "d", "e"]
     assert state.source == str(tmp_path)
+    assert f"{tmp_path}: folders in it are not read: folder.json" in state.notes
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from planner.reader.bound import Budget
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
 from planner.reader.parse import parse
-from planner.reader.source import EXTENSIONS, Holds, Source, printable
+from planner.reader.source import Holds, Source, is_dump, printable
 from planner.reader.source import STDIN as STANDARD_INPUT
 from planner.scheduler import Part
 from planner.solver.start import Given, pending_workloads
@@ -155,7 +155,7 @@ def refuse_as_state(where: str, file: Path, paths: Iterable[str]) -> None:
         If the file is a state, or lies in a folder of states under the name of one.
     """
     target = file.resolve()
-    is_named = target.name.endswith(LINES) or _is_dump(target)
+    is_named = target.name.endswith(LINES) or is_dump(target.name)
     places = [Path(path).resolve() for path in paths if path != STDIN]
     if target in places or (is_named and any(map(target.is_relative_to, places))):
         raise InputError(
@@ -231,7 +231,7 @@ def _in_folder(
     children = [one for one in shown if not one.is_symlink() or one.resolve() not in own]
     below = [child for child in children if child.is_dir()]
     files = [child for child in children if child.is_file()]
-    yield from _dumps_of(folder, list(filter(_is_dump, files)), max_bytes)
+    yield from _dumps_of(folder, [one for one in files if is_dump(one.name)], max_bytes)
     for child in files:
         if child.name.endswith(LINES):
             yield from _lines_at(str(child))
@@ -266,11 +266,6 @@ def _dumps_of(folder: Path, dumps: Sequence[Path], max_bytes: int) -> Iterator[P
         yield from (Place(str(child)) for child in dumps)
     elif dumps:
         yield Place(str(folder))
-
-
-def _is_dump(path: Path) -> bool:
-    """Say whether a file of this name is read as a dump."""
-    return path.name.removesuffix(".gz").endswith(EXTENSIONS)
 
 
 def _holds(path: Path, max_bytes: int) -> Holds | None:

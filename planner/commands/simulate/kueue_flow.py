@@ -25,7 +25,7 @@ from typing import Any, Final, NamedTuple
 from planner.commands.simulate.script import Arrivals, Script
 from planner.commands.simulate.world import Text, ranks
 from planner.coverage.kueue_features import TOPOLOGY
-from planner.errors import LookupFailed, SchemaError, UnsupportedError
+from planner.errors import LookupFailed, SchemaError, UnsupportedError, did_you_mean
 from planner.plan.base import Uncovered
 from planner.quota.kueue.activity import cohorts_of
 from planner.quota.kueue.assignment import Assignment
@@ -79,7 +79,7 @@ def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
     for coming in (*later, *copies):
         if coming.key in known or coming.key in found:
             found_there = f"a workload {coming.key} is there already"
-            raise SchemaError("arrival", found_there, hint="copy one of another name")
+            raise SchemaError("script: arrival", found_there, hint="copy one of another name")
         found[coming.key] = coming
     return state.model_copy(update={"workloads": state.workloads.without(found)}), found
 
@@ -87,7 +87,8 @@ def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
 def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:
     original = state.workloads.find(rows.like)
     if original is None:
-        raise LookupFailed("arrival.like", f"there is no workload {rows.quoted}")
+        hint = did_you_mean(rows.like, state.workloads.keys)
+        raise LookupFailed("script: arrival.like", f"there is no workload {rows.quoted}", hint=hint)
     for number in range(1, rows.count + 1):
         name, at_s = f"{original.metadata.name}-{number}", rows.at_s(number)
         workload = _created(state, original, name, at_s)

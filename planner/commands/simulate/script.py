@@ -31,11 +31,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
-from pydantic import Field, Strict, ValidationError, model_validator
+from pydantic import Field, Strict, model_validator
 
 from planner.errors import InputError, ParseError, SchemaError
 from planner.objective.profile_file import parse_toml
 from planner.plan.base import Record
+from planner.reader.complaint import checked
 
 MAX_BYTES: Final = 16 * 2**20
 MOST_ARRIVALS: Final = 100_000
@@ -87,9 +88,9 @@ class Script(Record):
     @model_validator(mode="after")
     def _arrivals_are_bounded(self) -> Script:
         if sum(rows.count for rows in self.arrival) > MOST_ARRIVALS:
-            raise ValueError(f"more than {MOST_ARRIVALS} arrivals in all")
+            raise ValueError(f"should be at most {MOST_ARRIVALS} arrivals in all")
         if any(rows.at_s(rows.count) > MOST_S for rows in self.arrival):
-            raise ValueError(f"an arrival is later than {MOST_S} seconds")
+            raise ValueError(f"should be arrivals no later than {MOST_S} seconds")
         return self
 
     def run_s(self, *called: str, annotated: int | None = None) -> int | None:
@@ -163,8 +164,7 @@ def read_script(path: str | Path) -> Script:
     except (ValueError, RecursionError) as error:
         raise ParseError(str(path), f"not {'JSON' if is_json else 'TOML'}: {error}") from None
     try:
-        return Script.model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the whole"
-        raise SchemaError(f"{path}: {where}", str(first["msg"]), hint="see the help") from None
+        return checked(Script, value, str(path), (), "the script")
+    except SchemaError as error:
+        error.hint = error.hint or "planner simulate --help has the keys and an example"
+        raise

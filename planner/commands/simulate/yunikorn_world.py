@@ -90,7 +90,9 @@ def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[s
     known = {claim.allocation_key for _, _, claim in _claims(state)} - gone
     for coming in (*later, *copies):
         if coming.key in known or coming.key in found:
-            raise SchemaError("arrival", f"{coming.key} is there already", hint="copy another one")
+            raise SchemaError(
+                "script: arrival", f"{coming.key} is there already", hint="copy another one"
+            )
         found[coming.key] = coming
 
     def now(application: Application) -> tuple[Ask, ...]:
@@ -121,7 +123,7 @@ def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
     claims = _claims(state)
     found = next((row for row in claims if rows.like in {row[2].allocation_key, row[2].pod}), None)
     if found is None:
-        raise LookupFailed("arrival.like", f"there is no ask or allocation {rows.quoted}")
+        raise LookupFailed("script: arrival.like", f"there is no ask or allocation {rows.quoted}")
     tree, application, claim = found
     for number in range(1, rows.count + 1):
         key, at_s = f"{claim.allocation_key}-{number}", rows.at_s(number)

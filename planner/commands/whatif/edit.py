@@ -13,11 +13,11 @@ from typing import Any, Final, Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
-from planner.errors import SchemaError
+from planner.errors import SchemaError, did_you_mean
 from planner.plan import AnyPlan, Published, Record, Status
 from planner.plan.base import name_some
 from planner.plan.record import SchedulerId
-from planner.reader.complaint import checked, closest
+from planner.reader.complaint import checked
 from planner.reader.items import Item
 from planner.scheduler import Part
 from planner.state import AnyState
@@ -54,9 +54,8 @@ class Setting(Struct, frozen=True):
 
     def unknown(self, what: str, name: str, known: Sequence[str]) -> SchemaError:
         """Return an error about a name that is not there, with the known names."""
-        close = closest(name, list(known)) if name else None
         shown = name_some(known, _MOST_SHOWN) or "none: there is nothing to set"
-        hint = f'did you mean "{close}"?' if close else ""
+        hint = did_you_mean(name, known)
         return self.refused(f'there is no {what} "{name}"', f"one of {shown}", hint)
 
     def split(self, what: str, rest: str, names: Sequence[str], meant: str) -> tuple[str, str]:

@@ -19,9 +19,9 @@ from typing import Final
 
 from pydantic import Field
 
-from planner.errors import LookupFailed, SchemaError, UnsupportedError
+from planner.errors import LookupFailed, SchemaError, UnsupportedError, did_you_mean
 from planner.plan.base import name_some
-from planner.reader.complaint import checked, closest
+from planner.reader.complaint import checked
 from planner.reader.items import Item, items_of
 from planner.reader.kueue import resolve_priorities
 from planner.reader.parse import parse
@@ -257,12 +257,11 @@ def without_workloads(state: State, keys: Collection[str]) -> State:
 def _check_queue(state: State, namespace: str, name: str, where: str) -> None:
     queues = [f"{one.metadata.namespace}/{one.metadata.name}" for one in state.local_queues]
     if (key := f"{namespace}/{name}") not in queues:
-        near = closest(key, queues)
         raise LookupFailed(
             where,
             f"LocalQueue {shown(key)} is not in the dump",
             f"one of {name_some(queues, 10)}" if queues else "",
-            f'did you mean "{near}"?' if near else "--queue NAMESPACE/NAME names another",
+            did_you_mean(key, queues) or "--queue NAMESPACE/NAME names another",
         )
 
 

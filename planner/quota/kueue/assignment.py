@@ -11,16 +11,21 @@ from typing import Any, Final, Literal
 
 from pydantic import AliasChoices, Field, ValidationError
 
-from planner.errors import SchemaError
+from planner.errors import LookupFailed, SchemaError, did_you_mean
 from planner.quota.kueue.placing import Group, groups_of
 from planner.quota.kueue.slices import replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import FlavorResource
 from planner.state.base import Count, Schema
+from planner.state.kueue import State
 
 Mode = Literal["NoFit", "Preempt", "Fit"]
 PODS: Final = "pods"
 """The resource that counts pods: a podset asks for one per pod, where its queue covers it."""
+_LONGEST: Final = 60
+_FORMS: Final = (
+    'what a plan has as "assignment", or {"PODSET": {"RESOURCE": {"flavor": "NAME"}, ...}, ...}'
+)
 MODES: tuple[Mode, ...] = ("NoFit", "Preempt", "Fit")
 """From worst to best."""
 
@@ -74,14 +79,19 @@ def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # no
         return value
     if not isinstance(value, Mapping):
         raise SchemaError(where, f"found {type(value).__name__}", "an object with podSets")
+    whole = value
     if "podSets" not in value:
-        value = {"podSets": [{"name": name, "flavors": some} for name, some in value.items()]}
+        whole = {"podSets": [{"name": name, "flavors": some} for name, some in value.items()]}
     try:
-        return Assignment.model_validate({"mode": "Fit", **value})
+        return Assignment.model_validate({"mode": "Fit", **whole})
     except ValidationError as error:
         first = error.errors()[0]
-        path = ".".join(str(part) for part in first["loc"])
-        raise SchemaError(f"{where}: {path}", str(first["msg"])) from None
+        steps = [str(step) for step in first["loc"]]
+        if whole is not value:  # podSets, the place of the podset, its flavors, and the rest
+            steps[:3] = [str(list(value)[int(steps[1])])]
+        missing = first["type"] == "missing"
+        found = "is missing" if missing else f"{repr(first['input'])[:_LONGEST]} cannot be used"
+        raise SchemaError(f"{where}: {'.'.join(steps)}", found, _FORMS) from None
 
 
 def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment") -> Assignment:  # noqa: ANN401
@@ -95,9 +105,8 @@ def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment")
     known = [request.name for request in preemptor.pod_sets]
     for name in given:
         if name not in known:
-            raise SchemaError(
-                where, f'podset "{name}" is not in {preemptor.key}', f"one of {known}"
-            )
+            expected = f"one of {', '.join(known)}"
+            raise SchemaError(where, f'podset "{name}" is not in {preemptor.key}', expected)
     pod_sets = []
     for request in preemptor.pod_sets:
         named = f'podset "{request.name}"'
@@ -118,6 +127,17 @@ def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment")
 def flavor_resources(assignment: Assignment) -> list[FlavorResource]:
     """Return every flavor-resource the assignment names."""
     return [FlavorResource(choice.flavor, resource) for resource, choice in assignment.choices()]
+
+
+def check_flavors(assignment: Assignment, state: State) -> None:
+    """Raise ``LookupFailed`` if a flavor has neither an object nor a quota in the state."""
+    known = {flavor.name for flavor in state.resource_flavors}
+    for queue in state.cluster_queues:
+        known |= {one.name for group in queue.spec.resource_groups for one in group.flavors}
+    for _, choice in assignment.choices():
+        if (name := choice.flavor) not in known:
+            found, expected = f'there is no flavor "{name}"', f"one of {', '.join(sorted(known))}"
+            raise LookupFailed("assignment", found, expected, did_you_mean(name, known))
 
 
 def total_request(

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from planner.errors import InputError, LookupFailed, UnsupportedError
+from planner.errors import InputError, LookupFailed, UnsupportedError, did_you_mean
 from planner.quota.kueue.holding import effective_priority, queue_order_time
 from planner.quota.kueue.request import Defaults, pod_set_requests
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
@@ -32,12 +32,12 @@ def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
     return as_preemptor(state, snapshot, workload)
 
 
-def key_of(state: State, name: str, waiting: Sequence[str]) -> str:
-    """Return the key of the pending workload that a user means by a name, or the name as it is.
+def key_of(state: State, name: str, meant: Sequence[str]) -> str:
+    """Return the key of the workload that a user means by a name, or the name as it is.
 
-    That is the workload with this key, or else the only pending workload of this name, whose
-    namespace may be left out, or that of the job of this name: Kueue calls the workload of a job
-    KIND-JOB-HASH (pkg/controller/jobframework/workload_names.go).
+    That is the workload with this key; or else the only one of this name, whose namespace may be
+    left out, or that of the job of this name: Kueue calls the workload of a job KIND-JOB-HASH
+    (pkg/controller/jobframework/workload_names.go). The keys that may be ``meant`` come first.
 
     Raises ``LookupFailed`` if several may be meant.
     """
@@ -45,15 +45,18 @@ def key_of(state: State, name: str, waiting: Sequence[str]) -> str:
         return name
     namespace, _, own = name.rpartition("/")
     of_job = re.compile(rf"[a-z0-9]+-{re.escape(own)}-[0-9a-f]{{5}}")
-    places = [(key, *key.split("/", 1)) for key in waiting]
-    there = [(key, called) for key, place, called in places if namespace in {"", place}]
-    found = [key for key, called in there if called == own] or [
-        key for key, called in there if of_job.fullmatch(called)
-    ]
-    if len(found) > 1:
-        some = ", ".join(found[:10])
-        raise LookupFailed(state.source, f"{name} may be any of {len(found)}", f"one of {some}")
-    return found[0] if found else name
+    for keys in (meant, state.workloads.keys):
+        places = [(key, *key.split("/", 1)) for key in keys]
+        there = [(key, called) for key, place, called in places if namespace in {"", place}]
+        found = [key for key, called in there if called == own] or [
+            key for key, called in there if of_job.fullmatch(called)
+        ]
+        if len(found) > 1:
+            some = ", ".join(found[:10])
+            raise LookupFailed(state.source, f"{name} may be any of {len(found)}", f"one of {some}")
+        if found:
+            return found[0]
+    return name
 
 
 def find_workload(state: State, key: str) -> Workload:
@@ -62,11 +65,9 @@ def find_workload(state: State, key: str) -> Workload:
     if workload is not None:
         return workload
     waiting = [one.key for one in state.workloads.entries if one.is_pending]
-    raise LookupFailed(
-        state.source,
-        f"there is no workload {key}",
-        "one of the pending workloads: " + (", ".join(waiting[:10]) or "there are none"),
-    )
+    some = ", ".join(waiting[:10]) or "there are none"
+    expected, hint = f"one of the pending workloads: {some}", did_you_mean(key, waiting)
+    raise LookupFailed(state.source, f"there is no workload {key}", expected, hint)
 
 
 def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemptor:
@@ -102,6 +103,10 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
 def _queue_of(state: State, snapshot: Snapshot, workload: Workload) -> int:
     name, namespace = workload.spec.queue_name, workload.metadata.namespace
     kind, found = "localqueues", f'workload {workload.key} waits in LocalQueue "{namespace}/{name}"'
+    if not name:
+        found = f"workload {workload.key} waits in no LocalQueue: its spec.queueName is empty"
+        hint = "the label kueue.x-k8s.io/queue-name of its job names one"
+        raise LookupFailed(state.source, found, hint=hint)
     for local in state.local_queues:
         if (local.metadata.name, local.metadata.namespace) == (name, namespace):
             queue = local.spec.cluster_queue

@@ -11,7 +11,12 @@ from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
 from planner.plan.base import name_some
 from planner.plan.kueue import Plan
-from planner.quota.kueue.assignment import flavor_resources, parse_assignment, read_assignment
+from planner.quota.kueue.assignment import (
+    check_flavors,
+    flavor_resources,
+    parse_assignment,
+    read_assignment,
+)
 from planner.quota.kueue.preemptor import find_preemptor, key_of
 from planner.quota.kueue.slices import as_in_kep83
 from planner.quota.kueue.snapshot import build_snapshot, take_snapshot
@@ -133,6 +138,8 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
         state = as_in_kep83(state)
     now = clock_of(given.now)
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
+    if flavors is not None:
+        check_flavors(flavors, state)
     extra = flavor_resources(flavors) if flavors else ()
     waiting = list(dict.fromkeys(pending(state)))
     wanted = (

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.errors import LookupFailed, SchemaError
+from planner.errors import LookupFailed, SchemaError, did_you_mean
 from planner.laws import unkept
 from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
 from planner.models.shared.classes import Classes, Row
@@ -307,8 +307,12 @@ def plan_ask(
                 cluster = prepare(state, partition.name)
                 asking = find_ask(cluster, ask.allocation_key, application.application_id)
                 return YuniKornPlanning(state, cluster, asking, side, costs)
+    asks = (ask for partition in state.partitions for _, ask in partition.asks)
+    known = [ask.pod or ask.allocation_key for ask in asks]
+    shown = ", ".join(known[:10]) or "there are none"
     raise LookupFailed(
         state.source,
         f'no ask "{wanted}" is pending',
-        "the allocation key of an ask, or the namespace/name of its pod",
+        f"the allocation key of an ask, or the namespace/name of its pod: {shown}",
+        did_you_mean(wanted, known),
     )

@@ -10,13 +10,13 @@ from planner.commands.explain.kueue import clash
 from planner.commands.explain.kueue.nodes import in_short, on_nodes
 from planner.commands.explain.kueue.record import Clash, Explanation, Standing
 from planner.commands.explain.record import LawInWords
-from planner.errors import InputError, InternalError, LookupFailed
+from planner.errors import InputError, InternalError, LookupFailed, did_you_mean
 from planner.laws import Register, law_behind
 from planner.laws import kueue as laws
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
-from planner.quota.kueue.preemptor import find_workload
+from planner.quota.kueue.preemptor import find_workload, key_of
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, prepare, settled
@@ -195,12 +195,13 @@ class KueueInquiry(clash.KueueExplainer):
     def find(self, name: str) -> str:
         """Return the key of a workload of the dump."""
         state = self.planning.state
-        if name in state.workloads.keys:
-            return name
         holding = [one.key for one in state.workloads.entries if one.holds_quota]
+        key = key_of(state, name, holding)
+        if state.workloads.find(key) is not None:
+            return key
         shown = ", ".join(holding[:10]) or "there are none"
         found, expected = f"there is no workload {name}", f"one of those that hold quota: {shown}"
-        raise LookupFailed(state.source, found, expected)
+        raise LookupFailed(state.source, found, expected, did_you_mean(name, holding))
 
     def seen(self, key: str) -> Standing:
         """Return how the rules see a workload of the dump."""

@@ -17,7 +17,7 @@ from planner.commands.explain.yunikorn.record import (
 )
 from planner.commands.whatif.edit import ABSENT
 from planner.commands.whatif.yunikorn_edit import every_queue
-from planner.errors import LookupFailed
+from planner.errors import LookupFailed, did_you_mean
 from planner.laws import RULE_SETS, in_drop_order
 from planner.laws.yunikorn import YK_LAST_TIER, YK_UNDER_GUARANTEED, Spared
 from planner.models.yunikorn.candidates import is_under_guaranteed, short_of_guaranteed, used
@@ -208,7 +208,8 @@ class YuniKornInquiry(YuniKornExplainer):
             found, known = f"{len(keys)} allocations are of pod {name}", keys
         shown = ", ".join(known[:10]) or "there are none"
         expected = f"an allocation key, or the namespace/name of its pod: {shown}"
-        raise LookupFailed(self.planning.state.source, found, expected)
+        hint = did_you_mean(name, known)
+        raise LookupFailed(self.planning.state.source, found, expected, hint)
 
     def name(self, key: str) -> str:
         """Return the pod of an allocation, or its key where no pod is known."""
