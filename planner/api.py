@@ -283,7 +283,7 @@ def whatif(  # noqa: PLR0913 - the public signature
         The state, with hypothetical workloads in it, if there are any.
     edits
         Texts such as ``clusterqueue/a.preemption.reclaimWithinCohort=Any``, as `planner whatif
-        --help` lists them.
+        --help` lists them, or one of them.
     pending, objective, time_limit, rules
         As for ``planner.solve``; the time limit is for each of the plans.
     added
@@ -304,6 +304,7 @@ def whatif(  # noqa: PLR0913 - the public signature
     # Imported here: only this verb needs them.
     from planner.commands.whatif.edit import SUBMISSIONS, compare, edit  # noqa: PLC0415
 
+    edits = [edits] if isinstance(edits, str) else edits
     after = solve(edit(state, edits), pending, objective, time_limit=time_limit, rules=rules)
     before = None
     if edits or after.preemptor not in added:

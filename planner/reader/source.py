@@ -73,6 +73,9 @@ def load(source: Loadable, max_bytes: int) -> Source:
             raise too_large("the bytes", max_bytes, len(source))
         return _single("the bytes", source, max_bytes)
     if not isinstance(source, str | os.PathLike):
+        if not hasattr(source, "read"):
+            found = f"{type(source).__name__} cannot be read"
+            raise InputError("", found, f"{_SOURCES}, an open file, bytes, or a JSON value")
         where = printable(str(getattr(source, "name", "the open file")))
         with _reading(where):  # from where it stands
             data = source.read(min(max_bytes, sys.maxsize - 1) + 1)

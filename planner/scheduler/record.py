@@ -15,7 +15,7 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from msgspec import Struct, field
 
-from planner.errors import UnsupportedError
+from planner.errors import SchemaError, UnsupportedError
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -102,11 +102,16 @@ def scheduler_of(thing: Named) -> Scheduler:
     ------
     UnsupportedError
         If it is not registered.
+    SchemaError
+        If the thing is neither a state nor an answer.
     """
-    found = find_scheduler(thing.scheduler)
+    name = getattr(thing, "scheduler", None)
+    if not isinstance(name, str):
+        found_here = f"{type(thing).__name__} is neither a state nor an answer"
+        raise SchemaError("", found_here, "what planner.read returned, or what was made of it")
+    found = find_scheduler(name)
     if found is None:
-        known = ", ".join(_REGISTERED)
-        raise UnsupportedError("scheduler", f'"{thing.scheduler}" is not registered', known)
+        raise UnsupportedError("scheduler", f'"{name}" is not registered', ", ".join(_REGISTERED))
     return found
 
 

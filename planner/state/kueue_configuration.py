@@ -1,7 +1,7 @@
 """Kueue's Configuration: fair sharing, feature gates, and the resource settings."""
 
 from datetime import timedelta
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import (
     Field,
@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from planner.errors import SchemaError
 from planner.state.base import Bool, KubernetesObject, Quantity, Schema
 from planner.state.kueue_release import DECIDING, NEWEST, KnownBy, Release, Rules, find_release
 from planner.state.pods import DeviceSelector
@@ -161,6 +162,8 @@ class Configuration(KubernetesObject):
 
     def counting(self, requests: RequestsFrom) -> "Configuration":
         """Return the same Configuration, with the place that requests are taken from."""
+        if requests not in get_args(RequestsFrom):
+            raise SchemaError("requests", f"{requests!r} cannot be used", "template or recorded")
         copy = self.model_copy()
         copy._requests = requests  # noqa: SLF001 - its own copy
         return copy

@@ -47,6 +47,12 @@ class AnyState(Schema):
         source: str
         notes: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        """Describe the state in a line: all that it holds would fill a screen."""
+        return f"<{type(self).__name__} of {self.source}, {self.digest[:12]}>"
+
+    __str__ = __repr__
+
     @property
     @abstractmethod
     def scheduler(self) -> str:

@@ -175,6 +175,16 @@ def test_broken_gzip(tmp_path: Path, data: bytes) -> None:
     assert "gzip" in error.found
 
 
+@pytest.mark.parametrize("source", [None, 7])
+def test_what_is_no_source_and_no_choice(tmp_path: Path, source: Any) -> None:
+    error = error_of(lambda: read(source))
+    assert "cannot be read" in error.found
+    assert "an open file, bytes" in error.expected
+    choice: Any = "record"
+    error = error_of(lambda: read(write(tmp_path, "1.json", GOOD), now=NOW, requests=choice))
+    assert (error.where, error.expected) == ("requests", "template or recorded")
+
+
 def test_errors_are_input_errors_with_exit_code_2() -> None:
     assert issubclass(ParseError, InputError)
     assert ParseError.exit_code == 2

@@ -44,6 +44,12 @@ def test_a_style_that_is_none_is_refused() -> None:
         planner.render(make_plan(), style)
 
 
+@pytest.mark.parametrize("thing", [STATE, STATE.source, None])
+def test_what_is_no_answer_is_refused(thing: Any) -> None:
+    with pytest.raises(planner.InputError, match=r"is no answer|is neither a state nor an answer"):
+        planner.render(thing)
+
+
 @pytest.mark.parametrize("plan", [make_plan(), make_yunikorn()])
 def test_a_notebook_shows_the_page_in_a_frame(plan: planner.AnyPlan) -> None:
     shown = plan._repr_html_()

@@ -88,6 +88,12 @@ def test_one_that_nobody_registered() -> None:
     assert schedulers() == (KUEUE, YUNIKORN)
 
 
+@pytest.mark.parametrize("thing", ["cluster.json", None, {}])
+def test_what_is_no_state(thing: Any) -> None:
+    with pytest.raises(InputError, match="neither a state nor an answer\n  expected what planner"):
+        planner.solve(thing)
+
+
 @pytest.mark.parametrize(
     "place",
     sorted({*KUEUE.parts.values(), *YUNIKORN.parts.values()}),

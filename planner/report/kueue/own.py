@@ -9,6 +9,7 @@ from planner.commands.apply.record import Applied, ApplyStatus
 from planner.commands.boost.kueue.find import Boosts, WorkloadBoost
 from planner.commands.explain.kueue.record import PreemptionMessage
 from planner.commands.replay.kueue_live import LiveReplay, Observed
+from planner.errors import SchemaError
 from planner.plan.kueue import JointPlan
 from planner.quantity import plural
 from planner.report import document as doc
@@ -172,4 +173,7 @@ _RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
 
 def render_own(answer: Any, style: str, *, width: int, color: bool) -> str:  # noqa: ANN401
     """Return a result that only Kueue has, in a style."""
-    return _RENDERERS[type(answer)](answer, style, width=width, color=color)
+    write = _RENDERERS.get(type(answer))
+    if write is None:
+        raise SchemaError("", f"{type(answer).__name__} is no answer", "what a verb returned")
+    return write(answer, style, width=width, color=color)

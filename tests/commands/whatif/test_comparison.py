@@ -43,6 +43,9 @@ def test_other_victim(state: State) -> None:
         assert (count.before, count.after) == (1, 1)
         assert not difference.is_none
     assert (answer.greedy.algorithm, answer.optimum.algorithm) == ("kueue", "optimum")
+    for edits in (LESS, [LESS]):  # one edit may be given as it is
+        found = api.whatif(state, edits)
+        assert (found.edits, found.optimum) == (answer.edits, answer.optimum)
 
 
 def test_no_plan_any_more(state: State) -> None:
