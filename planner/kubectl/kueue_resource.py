@@ -191,8 +191,12 @@ def refusal(question: Question, words: str, answer: Answer) -> InputError:
         )
     how = f"signal {-answer.code}" if answer.code < 0 else f"exit code {answer.code}"
     found = f"failed: {_short(message)}" if message else f"ended with {how} and gave no reason"
-    hints = (hint for said, hint in _HINTS.items() if re.search(said, message.lower()))
-    return InputError(words, found, hint=next(hints, ""))
+    return InputError(words, found, hint=hint_of(message))
+
+
+def hint_of(message: str) -> str:
+    """Return what may help where kubectl failed with a message; empty if nothing is known to."""
+    return next((hint for said, hint in _HINTS.items() if re.search(said, message.lower())), "")
 
 
 class Refused(NamedTuple):

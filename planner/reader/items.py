@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -12,6 +12,9 @@ from planner.reader.parse import EXPECTED, Document
 from planner.reader.quick import read_item
 from planner.reader.show import Path, place, shown
 from planner.state.base import Schema
+
+ANSWERS: Final = "planner/"
+"""What the field ``schema`` of an answer of the planner begins with, in every version."""
 
 
 class Kind(NamedTuple):
@@ -73,6 +76,8 @@ def items_of(
             kind = value.get("kind")
             if not isinstance(kind, str) or not kind:
                 found = f"{shown(kind)} is not a kind" if kind else ""
+                if str(value.get("schema")).startswith(ANSWERS):
+                    found = "an answer of the planner stands here, not a state"
                 raise SchemaError(
                     place(root, at),
                     found or "an object without a kind stands here",

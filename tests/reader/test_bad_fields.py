@@ -281,6 +281,7 @@ def test_bad_configuration(fields: Object, path: str, found: str, expected: str)
         ([[cluster_queue(), 7]], "x: [0][1]", "7 is not an object"),
         ({}, "x", "without a kind"),
         ({"metadata": {"name": "a"}}, "x", "without a kind"),
+        ({"schema": "planner/v1", "scheduler": "kueue"}, "x", "an answer of the planner"),
         ([cluster_queue(), {"kind": ""}], "x: [1]", "without a kind"),
         ({"kind": 5}, "x", "5 is not a kind"),
         ({"kind": ["List"]}, "x", "a list of 1 is not a kind"),

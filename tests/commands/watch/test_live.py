@@ -8,6 +8,7 @@ import itertools
 import json
 import tracemalloc
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -184,9 +185,13 @@ FORBIDDEN = Answer(1, b"", 'Error from server (Forbidden): User "ada" cannot wat
 
 
 def test_what_may_not_be_watched(kueue: Cluster) -> None:
-    kueue.steps = [lambda: lost(FORBIDDEN)]
-    with pytest.raises(InputError, match="create clusterrole preemption-planner-watch"):
-        Live(kueue, kueue.take, how={}, question=QUESTION, tell=kueue.lines.append).run()
+    for answer, said in (
+        (FORBIDDEN, "create clusterrole preemption-planner-watch"),
+        (REFUSED, "hint: --context and --kubeconfig choose the cluster"),
+    ):
+        kueue.steps = [partial(lost, answer)]
+        with pytest.raises(InputError, match=said):
+            Live(kueue, kueue.take, how={}, question=QUESTION, tell=kueue.lines.append).run()
     kueue.steps = [kueue.begin, lambda: lost(FORBIDDEN), nothing]
     assert "clusterrole preemption-planner-watch" in str(kueue.run()[-1])
 

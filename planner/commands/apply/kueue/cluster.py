@@ -17,7 +17,7 @@ from planner.commands.apply.record import Way
 from planner.commands.boost.kueue.find import WorkloadBoost
 from planner.errors import InputError, ParseError
 from planner.kubectl.call import PROGRAM, Answer, Kubectl, last_words
-from planner.kubectl.kueue_resource import WORKLOADS, LiveObject, is_forbidden, is_missing
+from planner.kubectl.kueue_resource import WORKLOADS, LiveObject, hint_of, is_forbidden, is_missing
 from planner.plan.kueue import Plan
 from planner.reader.parse import parse_json
 from planner.state.kueue import API_GROUP
@@ -194,8 +194,9 @@ def _object(answer: Answer, words: Sequence[str]) -> dict[str, Any]:
 
 
 def _failure(answer: Answer, words: Sequence[str]) -> InputError:
-    hint = f"an administrator grants it: {CLUSTER_ROLE}" if is_forbidden(answer) else ""
     said = last_words(answer.stderr) or f"ended with exit code {answer.code}"
+    granted = f"an administrator grants it: {CLUSTER_ROLE}"
+    hint = granted if is_forbidden(answer) else hint_of(said)
     return InputError(shlex.join((PROGRAM, *words[:3])), f"failed: {said}", hint=hint)
 
 

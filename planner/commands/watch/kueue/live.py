@@ -25,7 +25,7 @@ from planner.commands.watch.record import Decision, Line, Measured, Note, Preemp
 from planner.errors import InputError, PlannerError
 from planner.kubectl.call import Answer
 from planner.kubectl.kueue_dump import Dump
-from planner.kubectl.kueue_resource import COHORTS, is_forbidden, is_missing, watching_role
+from planner.kubectl.kueue_resource import COHORTS, hint_of, is_forbidden, is_missing, watching_role
 from planner.kubectl.watch import FIRST_WAIT_S, LONGEST_WAIT_S, Source, reason
 from planner.plan import Uncovered
 from planner.quota.kueue.preemptor import find_preemptor
@@ -265,15 +265,15 @@ class Live:
         if resource == COHORTS and is_missing(answer):
             self._begun.add(resource)  # an older Kueue has no Cohorts that could change
             return
-        self._is_gap = True
+        self._is_gap, begins = True, self._keeper is None
         where, why = f"kubectl get {resource} --watch", reason(answer)
-        error = InputError(where, f"ended: {why}")
+        error = InputError(where, f"ended: {why}", hint=hint_of(why) if begins else "")
         if is_forbidden(answer):
             hint = f"an administrator grants it: {watching_role()}"
             error = InputError(where, f"is forbidden: {why}", "the right to watch", hint)
         elif is_missing(answer):
             error = InputError(where, "Kueue is not installed in this cluster", why)
-        if self._keeper is None:
+        if begins:
             raise error
         if answer.code or answer.stderr:  # else the API server ended it, as it does after a while
             self._note(str(error), connected=False)
