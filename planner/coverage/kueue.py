@@ -7,7 +7,7 @@ Remarks are further notes for the reader of an answer: none of them makes an ans
 dump of one namespace, say, is often all that one may read; and what Kueue said last of a workload
 may depend on the other workloads of that cycle.
 
-Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E31.
+Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E32.
 """
 
 from __future__ import annotations
@@ -133,6 +133,14 @@ def _lacking(state: State, queue: ClusterQueue) -> Iterator[str]:
         )
     yield from _fewer_pending(state, queue)
     yield from _less_held(state, queue)
+    # E32: no cluster is without pods, which take room on the nodes whoever placed them.
+    placed = {one.name for one in state.resource_flavors if one.spec.topology_name}
+    named = {one.name for group in queue.spec.resource_groups for one in group.flavors}
+    if state.nodes and not state.pods and placed & named and queue.status.conditions:
+        yield (
+            "the state has nodes and no pods: what pods that Kueue did not place use there is not "
+            "counted"
+        )
 
 
 def _lacking_of(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[str]:
