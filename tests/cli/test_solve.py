@@ -353,6 +353,13 @@ def test_a_workload_without_a_queue_and_nothing_pending(tmp_path: Path) -> None:
     result = call("solve", write(tmp_path, value))
     assert result.exit_code == 2
     assert "ns/pending waits in no LocalQueue: its spec.queueName is empty" in result.stderr
+    for joint in ((), ("--joint", "--all")):
+        ours["spec"]["queueName"] = "lendr"
+        result = call("solve", write(tmp_path, value), *joint)
+        assert result.exit_code == 2
+        assert 'ns/pending waits in LocalQueue "ns/lendr", which is not in the' in result.stderr
+        assert "\\n" not in result.stderr
+        assert joint or 'hint: did you mean "ns/lender"?' in result.stderr
     value["items"].remove(ours)
     result = call("solve", write(tmp_path, value))
     assert result.exit_code == 2

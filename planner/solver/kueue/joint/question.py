@@ -267,6 +267,7 @@ def ask_of_all(
     """
     waiting: list[_Waiting] = []
     skipped: list[JointSkipped] = []
+    why = ""
     keys = pending_workloads(state)
     _refuse_too_many(keys)
     for key in keys:
@@ -274,8 +275,8 @@ def ask_of_all(
             waiting.append(_waiting(state, snapshot, key))
         except InputError as error:
             skipped.append(JointSkipped(workload=key, explanation=str(error)))
+            why = why or error.found
     if not waiting:
-        why = "; ".join(one.explanation for one in skipped[:1])
         raise InputError(state.source, "nothing is pending that could be planned for", hint=why)
     return _question(state, snapshot, waiting, costs, skipped)
 
