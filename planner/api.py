@@ -14,6 +14,7 @@ from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profile_file import checked_costs as _checked_costs
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Assume, Verification, qualified
+from planner.plan.base import edited
 from planner.scheduler import OWN, Flavors, Part, Placement
 from planner.solver.start import (
     PLANNER,
@@ -312,4 +313,5 @@ def whatif(  # noqa: PLR0913 - the public signature
         if added and not edits:
             then = original or SUBMISSIONS.of(state).without_workloads(state, added)
         before = solve(then, pending, objective, time_limit=time_limit, rules=rules)
+        after = edited(after, before) if edits else after
     return compare(edits, before, after, added)

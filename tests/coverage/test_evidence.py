@@ -308,6 +308,26 @@ def test_what_a_dump_lacks_is_remarked_and_changes_no_status() -> None:
     assert "9 gpu of flavor default are reserved, its workloads in the state hold 4" in said
 
 
+@pytest.mark.parametrize(("missing", "conditional"), [(2, False), (1, True)])
+def test_what_kueue_said_is_about_the_state_before_an_edit(
+    missing: int, *, conditional: bool
+) -> None:
+    """E19: 2 are missing; with one more there, Kueue's word of 1 is still another than ours."""
+    text = f"insufficient unused quota for gpu in flavor default, {missing} more needed"
+    value = {"apiVersion": "v1", "kind": "List", "items": list(said(dump(), text).values())}
+    state = read_objects(value, where="test", now=NOW)
+    expected = ("conditional", "optimal") if conditional else ("optimal", None)
+    for quota, victims in ((6, 0), (5, 1)):
+        answer = planner.whatif(state, f"clusterqueue/a.quota.default/gpu.nominal={quota}")
+        for plan in (answer.before, answer.after):
+            assert plan is not None
+            assert (plan.status, plan.proved) == expected
+            assert plan.explanation.startswith("If what") == conditional
+        assert len(answer.after.victims) == victims
+        (count,) = (one for one in answer.optimum.terms if one.term == "D2")
+        assert (count.before, count.after) == (1, victims)
+
+
 @pytest.mark.parametrize("placed", [True, False])
 @pytest.mark.parametrize("with_pod", [True, False])
 def test_nodes_without_any_pod(*, placed: bool, with_pod: bool) -> None:

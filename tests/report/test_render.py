@@ -60,6 +60,7 @@ def test_a_notebook_shows_the_page_in_a_frame(plan: planner.AnyPlan) -> None:
     assert "<" not in inside
     assert unescape(inside) == planner.render(plan, "html")
     assert "\n" not in repr(plan)
+    assert str(plan) == repr(plan)
 
 
 def test_victims_are_a_table_of_pandas() -> None:

@@ -274,7 +274,7 @@ def _difference(before: AnyPlan | None, after: AnyPlan) -> Difference:
     keys, was = (before.keys, before.where) if before else ((), {})
     then, now = set(keys), set(after.keys)
     is_plan = {"optimal", "feasible"}
-    measured = [one.terms if one and one.status in is_plan else {} for one in (before, after)]
+    measured = [one.terms if one and one.claim in is_plan else {} for one in (before, after)]
     return Difference(
         algorithm=after.algorithm,
         before=before.status if before else None,
