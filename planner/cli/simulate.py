@@ -10,7 +10,7 @@ import click
 from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL
 from planner.cli.option import Given, define
-from planner.cli.output import LINE, STDOUT, check_file, write_file
+from planner.cli.output import LINE, STDOUT, check_file, warn, write_file
 from planner.scheduler import schedulers
 
 CODES: Final = ("loop", "feud", "storm")
@@ -134,6 +134,10 @@ def command(given: Given) -> int:
                 max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
             ),
         )
+    took_part = [
+        name for one in answer.workloads for name in (one.workload, answer.called(one.workload))
+    ]
+    warn(f"{given.script}: {name} names nobody who took part" for name in script.idle(took_part))
     if given.timeline is not None:
         write_file("--timeline", given.timeline, render_timeline(answer).encode("ascii"))
     if given.plot is not None:

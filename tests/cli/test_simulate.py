@@ -108,7 +108,9 @@ def test_a_script(dump: Path, tmp_path: Path) -> None:
     """Evicted at once, low begins anew at 131, a second after high has ended and made room."""
     script = tmp_path / "week.toml"
     script.write_text(WEEK, encoding="utf-8")
-    plain = call("simulate", dump, "--script", script).stdout
+    result = call("simulate", dump, "--script", script)
+    assert "took part" not in result.stderr
+    plain = result.stdout
     assert "event            130 finished ns/high " in plain
     assert "event            3831 finished ns/low " in plain
     as_json = tmp_path / "week.json"
@@ -116,6 +118,11 @@ def test_a_script(dump: Path, tmp_path: Path) -> None:
     as_json.write_text(json.dumps({"run_seconds": 100, "workload": rules}), encoding="utf-8")
     assert call("simulate", dump, "--script", as_json).stdout == plain
     valid("script", as_json.read_text("utf-8"))
+    rules.append({"name": "ns/lwo", "run_seconds": 7})
+    rules.append({"name": "ns/*", "checkpoint_seconds": 7})
+    as_json.write_text(json.dumps({"workload": rules}), encoding="utf-8")
+    said = call("simulate", dump, "--script", as_json).stderr
+    assert said == f"warning: {as_json}: ns/lwo names nobody who took part\n"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ The file is TOML, or JSON with the same keys; all times are whole seconds::
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
@@ -108,6 +108,12 @@ class Script(Record):
     def vacate_s(self, key: str) -> int | None:
         """Return how long a victim keeps its quota; ``None`` if no entry gives that."""
         return self._last((key,), "vacate_seconds")
+
+    def idle(self, called: Sequence[str]) -> Iterator[str]:
+        """Yield the names of the rules that name none of some workloads."""
+        for rule in self.workload:
+            if not any(fnmatchcase(key, rule.name) for key in called):
+                yield rule.name
 
     def _last(self, called: Iterable[str], field: str) -> int | None:
         """Return the value of a field in the last rule that names a workload and sets the field."""
