@@ -290,10 +290,15 @@ def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Worklo
     )
     reference = workload.spec.priority_class
     if missing and reference is not None:
+        of_kueue = reference.kind == "WorkloadPriorityClass"
+        classes = state.workload_priority_classes if of_kueue else state.priority_classes
+        known = [one.metadata.name for one in classes]
+        add = f"add {_PLURALS.get(reference.kind, 'it')} to the kinds that kubectl get prints"
         raise LookupFailed(
             item.where,
             f"{reference.kind} {shown(reference.name)} is not in the dump",
-            hint=f"add {_PLURALS.get(reference.kind, 'it')} to the kinds that kubectl get prints",
+            f"one of {name_some(known, 10)}" if known else "",
+            did_you_mean(reference.name, known) or add,
         )
     return resolved
 

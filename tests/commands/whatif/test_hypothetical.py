@@ -236,7 +236,7 @@ def test_it_is_planned_for_like_one_of_the_dump() -> None:
         (job({"kueue.x-k8s.io/queue-name": "taem"}), LookupFailed,
          ['"ns/taem" is not in the dump', 'did you mean "ns/team"?']),
         (job(QUEUE | {"kueue.x-k8s.io/priority-class": "hihg"}), LookupFailed,
-         ['WorkloadPriorityClass "hihg"', "workloadpriorityclasses"]),
+         ['WorkloadPriorityClass "hihg"', "expected one of", 'did you mean "high"?']),
         (job(template=template(priorityClassName="none")), LookupFailed,
          ['PriorityClass "none"', "priorityclasses"]),
         (pod(labels=QUEUE | {"kueue.x-k8s.io/pod-group-name": "g"}), UnsupportedError,
