@@ -12,8 +12,6 @@ from planner.cli.option import Given, define
 from planner.cli.output import say
 from planner.errors import PlannerError
 
-STDIN: Final = "-"
-
 EPILOG: Final = """\b
 Examples:
   planner check cluster.json plan.json
@@ -54,8 +52,6 @@ def command(given: Given) -> int:
     integers, for the inequalities that the state itself gives. A plan for Kueue is judged by the
     rules of the release that it names, and by the requests that it says it counts.
     """
-    if given.state == given.plan == STDIN:
-        raise click.UsageError("only one of STATE and PLAN can be standard input")
     from planner.cli.plan_file import read_plans, with_trees
     from planner.commands.check.plan import Check, check
     from planner.report.checking import Checks, render_checks

@@ -248,7 +248,7 @@ def test_standard_input(state: Path, plan: Path) -> None:
     assert call("check", "-", plan, stdin=state.read_text("utf-8")).exit_code == 0
     both = call("check", "-", "-")
     assert both.exit_code == 2
-    assert "only one of STATE and PLAN" in both.stderr
+    assert "only one of the files that are read can be standard input" in both.stderr
 
 
 def test_objective_and_costs(tmp_path: Path, state: Path) -> None:

@@ -133,6 +133,16 @@ def test_what_is_read_is_not_overwritten(tmp_path: Path, option: str, *, folder:
     assert call("solve", tmp_path if folder else state, "-o", beside).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("audit", "-", "-"), ("whatif", "-", "--workload", "-"), ("risk", "-", "--workload", "-")],
+)
+def test_standard_input_is_one_file(words: tuple[str, ...]) -> None:
+    result = call(*words, stdin="{}")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "only one of the files that are read can be standard input" in result.stderr
+
+
 def test_a_file_gets_plain_text_and_nothing_is_printed(tmp_path: Path) -> None:
     file = tmp_path / "plan.txt"
     result = call("solve", write(tmp_path, cluster()), "-o", file)
