@@ -91,10 +91,10 @@ def command(given: Given) -> int:
     # What cannot be written after hours of work is refused now.
     check_table(given.table)
     if given.plots is not None:
-        if not given.plots.is_dir():
-            check_file("--plots", given.plots)
         if given.plots.exists() and not given.plots.is_dir():
             raise InputError(f"--plots {given.plots}", "is not a folder")
+        if not given.plots.is_dir():
+            check_file("--plots", given.plots)
         need(f"--plots {given.plots}", "matplotlib")
     with settings_of(given, given.states, given.table) as settings:
         found = compare_states(given.states, question, settings, given.limit_of_bytes)
