@@ -40,9 +40,6 @@ class Given:
             raise click.UsageError("only one of the files that are read can be standard input")
         # A result that cannot be written later is refused before any work.
         self.target = Target.choose(values.get("style"), values.get("output"))
-        path = self.target.path
-        if path is not None and self.names_state and path.resolve() == Path(self.state).resolve():
-            raise InputError(f"-o {path}", "is STATE itself, which would be lost", "another file")
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - each option has a type of its own
         """Return the value of an option."""

@@ -20,10 +20,10 @@ from planner.stage import progress_to
 
 STDOUT: Final = Path("-")
 READ: Final = (
-    *("state", "states", "plan", "suite", "file", "files", "before", "after"),
+    *("state", "plan", "suite", "file", "files", "before", "after"),
     *("costs", "assignment", "script", "nodes", "shapes", "workload", "workloads", "profile"),
 )
-"""The parameters of commands that name files or folders to read."""
+"""The parameters that name files or folders to read; many states have a check of their own."""
 FILE_WIDTH: Final = 108
 PATIENCE_S: Final = 1.0
 REDRAW_S: Final = 0.1
@@ -121,7 +121,9 @@ def check_file(option: str, path: Path) -> None:
     if path.is_dir():
         raise InputError(f"{option} {path}", "is a folder", "the name of a file")
     if path.is_file() and any(one.is_file() and one.samefile(path) for one in _read_now(path.name)):
-        raise InputError(f"{option} {path}", "is read by this command", "another file")
+        raise InputError(
+            f"{option} {path}", "is read by this command, and would be lost", "another file"
+        )
 
 
 def _read_now(name: str) -> Iterator[Path]:

@@ -71,7 +71,7 @@ def test_state_is_not_written_over(tmp_path: Path, verb: str) -> None:
     for state, file in ((path, path), (path, tmp_path / "link.json")):
         result = call(verb, state, "-o", file)
         assert (result.exit_code, result.stdout) == (2, "")
-        assert "is STATE itself" in result.stderr
+        assert "is read by this command, and would be lost" in result.stderr
     assert path.read_bytes() == before
 
 
@@ -135,7 +135,7 @@ def test_what_is_read_is_not_overwritten(tmp_path: Path, option: str, *, folder:
 
 @pytest.mark.parametrize(
     "words",
-    [("audit", "-", "-"), ("whatif", "-", "--workload", "-"), ("risk", "-", "--workload", "-")],
+    [("check", "-", "-"), ("whatif", "-", "--workload", "-"), ("risk", "-", "--workload", "-")],
 )
 def test_standard_input_is_one_file(words: tuple[str, ...]) -> None:
     result = call(*words, stdin="{}")

@@ -29,8 +29,8 @@ from planner.reader.bound import Budget
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
 from planner.reader.parse import parse
-from planner.reader.source import Holds, Source, is_dump, printable
 from planner.reader.source import STDIN as STANDARD_INPUT
+from planner.reader.source import Holds, Source, is_dump, printable
 from planner.scheduler import Part
 from planner.solver.start import Given, pending_workloads
 from planner.state import AUTO, AnyState, RequestsFrom
