@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final
 
+from msgspec.structs import replace
+
 from planner.commands.check.plan import CheckedClaim
 from planner.errors import UnsupportedError
 from planner.laws import Law
@@ -122,10 +124,10 @@ def _judge(ask: Callable[[], Question], tree: Tree | None) -> tuple[bool, str]:
 CAPS: Final = Law(
     "CT-06",
     "check_caps",
-    "the caps are those of the scheduler's own plan",
+    "the caps are those of the scheduler's own plan, and kept",
     "Every cap is the value of its measure in the scheduler's own plan that stands beside, and "
     "none that its objective names is missing where that plan keeps the laws, and the wishes of "
-    "the objective.",
+    "the objective. The plan keeps its caps, and these wishes.",
     "docs/design/objectives.md §4 and §5; planner.objective.profiles",
 )
 VICTIMS: Final = Law(
@@ -180,12 +182,23 @@ class Facts:
             costs = self.table.separable.get(term)
             yield from compare(f"{term} of {key}", cost, None if costs is None else int(costs[at]))
 
-    def check_caps(self, caps: Sequence[Cap], profile: Profile) -> Verdict:
-        """CT-06: compare caps with the profile's measures of the scheduler's own plan."""
-        expected = self._caps(profile)
+    def check_caps(self, caps: Sequence[Cap], profile: Profile, victims: Sequence[int]) -> Verdict:
+        """CT-06: compare caps with the profile's measures of the scheduler's own plan.
+
+        Trees are about sets that keep caps and wishes: of a plan that does not they show nothing.
+        """
+        expected, terms = self._caps(profile), self.table.evaluate(victims)
         findings = []
         for cap in caps:
             findings += compare(f"cap of {cap.term}", cap.most, expected.get(cap.term))
+            value = sum(terms.get(term, 0) for term in cap.term.split("+"))
+            if value > cap.most:
+                findings.append(f"the plan exceeds its cap of {cap.term}: {value:,}")
+        wishes = profile.wishes
+        # Where D11 is not recomputed, a level of it is never certified.
+        known = {m: most for m, most in wishes.most.items() if terms.keys() >= {*m}}
+        if not replace(wishes, most=known).are_kept(self.table, victims):
+            findings.append(f"the plan does not keep the wishes: {wishes.in_words()}")
         # Where the scheduler's own plan breaks laws or wishes, caps may be beyond reach, and be
         # dropped; `dropped_caps` then asks what that costs.
         if not self.outside and self._keeps(profile.wishes):

@@ -248,7 +248,8 @@ class _Checking:
             yield self.facts.check_greedy(plan.greedy, self._greedy_faults(plan.greedy))
             yield check_facts(match(plan.greedy), plan.greedy)
         if certificate is not None and plan.victims:
-            yield self.facts.check_caps(certificate.caps, self._wishing(profile))
+            chosen = self.facts.positions(plan.keys)
+            yield self.facts.check_caps(certificate.caps, self._wishing(profile), chosen)
 
     def _assignment_verdicts(self) -> Iterator[Verdict]:
         """Yield what is wrong with the flavors of a plan that claims no victims, by their law.

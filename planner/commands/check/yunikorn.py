@@ -119,7 +119,8 @@ class _Checking:
             yield self.facts.check_greedy(greedy, others)
             yield check_yunikorn_facts(match_yunikorn(self.state, greedy, self.cluster), greedy)
         if certificate is not None and plan.victims:
-            yield self.facts.check_caps(certificate.caps, profile)
+            chosen = self.facts.positions(plan.keys)
+            yield self.facts.check_caps(certificate.caps, profile, chosen)
 
     @cached_property
     def _decision(self) -> Decision:

@@ -26,6 +26,7 @@ from tests.proof.mutation import Json, plain
 
 INSTANCES = ROOT / "instances"
 TOPOLOGY = INSTANCES / "topology" / "needless.yaml"
+OUTSIDE = INSTANCES / "fair-sharing" / "outside-rules.yaml"
 YUNIKORN = INSTANCES / "yunikorn" / "quickstart"
 CLAIMED = (
     *("scheduler", "rules", "objective", "preemptor", "cluster_queue", "priority", "now"),
@@ -157,6 +158,27 @@ def test_a_wish_is_no_excuse_for_dropped_caps(
     assert planner.check(state, plan, free).accepted
     found = refused(planner.check(state, plan, capped))
     assert found == ({"cap of D4+D5"} if expected == "cap" else expected)
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [Wishes(min_runtime_s={"queue/a": 10**6}), Wishes(budget={"all": 0}), Wishes(most={("D2",): 0})],
+)
+def test_a_plan_keeps_the_wishes_that_its_trees_are_about(wishes: Wishes) -> None:
+    """Nobody keeps these: trees would show whatever is said of those who do."""
+    state = running_for_one()
+    plan = planner.solve(state, objective=FEWEST)
+    assert planner.check(state, plan, FEWEST).accepted
+    assert refused(planner.check(state, plan, replace(FEWEST, wishes=wishes))) == {"CT-06"}
+
+
+def test_a_plan_keeps_the_caps_that_its_trees_are_about() -> None:
+    """Of one workload, and two must go: no set is within the cap, and any level has its tree."""
+    state = planner.read(OUTSIDE)
+    plan = told(planner.solve(state))
+    assert len(plan["victims"]) == 2
+    plan["certificate"]["caps"].append({"term": "D2", "most": 1})
+    assert refused(planner.check(state, Plan.model_validate(plan))) == {"CT-06"}
 
 
 def running_for_one() -> AnyState:
