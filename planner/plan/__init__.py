@@ -26,6 +26,7 @@ from planner.plan.record import AnyPlan as AnyPlan
 from planner.plan.record import BoundByRows as BoundByRows
 from planner.plan.record import Cap as Cap
 from planner.plan.record import Certificate as Certificate
+from planner.plan.record import DroppedCap as DroppedCap
 from planner.plan.record import Excess as Excess
 from planner.plan.record import Level as Level
 from planner.plan.record import Multiplier as Multiplier

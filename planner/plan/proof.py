@@ -79,8 +79,9 @@ class Tree(Record):
     """The proof of one claim: that no legal victim set is better on a level, or there is none.
 
     ``claim`` is the term of a level, such as ``D4+D5``, ``infeasible``, or ``ties``: that no set
-    which is equal on all levels comes before the plan in the scheduler's candidate order; or
-    ``last resort``: that no legal set spares who opted out of YuniKorn's preemption.
+    which is equal on all levels comes before the plan in the scheduler's candidate order;
+    ``last resort``: that no legal set spares who opted out of YuniKorn's preemption; or, such as
+    ``cap of D2``, that no legal set keeps a cap which the plan drops.
     """
 
     claim: str

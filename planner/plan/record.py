@@ -46,6 +46,12 @@ class Cap(Record):
     most: int
 
 
+class DroppedCap(Cap):
+    """A cap that no legal plan keeps which keeps the wishes, and the caps that stand before it."""
+
+    proof: Proof
+
+
 class Multiplier(Record):
     """The weight of one flavor-resource in a solver-free bound, over the common denominator."""
 
@@ -178,12 +184,13 @@ class Certificate(Record):
     ``sums`` are the levels that one sum of inequalities proves: their trees have a single step.
     ``last_resort`` says on what it rests that no legal set does without a last resort of the
     plan: pods that opted out of YuniKorn's preemption. ``trees_omitted`` counts the steps of trees
-    that were left out where the plan was written.
+    that were left out where the plan was written. ``dropped`` are the caps that no plan can keep.
     """
 
     digest: str
     levels: tuple[Level, ...]
     caps: tuple[Cap, ...] = ()
+    dropped: tuple[DroppedCap, ...] = ()
     trees: tuple[Tree, ...] = ()
     trees_omitted: int = 0
     ties: Proof | None = None

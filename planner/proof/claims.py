@@ -2,7 +2,8 @@
 
 An optimal plan claims of each level that no legal set which is no worse on the levels before it
 is better on this one, and that no legal set which is equal on all comes before it in the
-scheduler's candidate order. An infeasible one claims that there is no legal set at all.
+scheduler's candidate order. An infeasible one claims that there is no legal set at all. Of a cap
+that it drops a plan claims that no legal set keeps it, and the caps kept before it.
 """
 
 from __future__ import annotations
@@ -30,11 +31,17 @@ BETTER: Final = OWN_ROW
 INFEASIBLE: Final = "infeasible"
 TIES: Final = "ties"
 LAST_RESORT: Final = "last resort"
+CAP_OF: Final = "cap of"
+"""How the claim begins that no set keeps a cap."""
 UNKNOWN_TERM: Final = "D11"
 """The term that asks the scheduler what victims do next: no inequality bounds it."""
 
 RulesFor = Callable[[TermTable, Iterable[str], Sequence[IntArray]], Rules]
 """Makes rules over classes whose members are equal in some terms and some marks, (W,) each."""
+
+
+Limits = Sequence[tuple[Measure, int]]
+"""Measures that are bounded above."""
 
 
 class Stated(NamedTuple):
@@ -54,7 +61,7 @@ class Claims:
 
     table: TermTable
     rules_for: RulesFor
-    caps: Sequence[tuple[Measure, int]] = ()
+    caps: Limits = ()
     wishes: Wishes = NO_WISHES
     _known: dict[frozenset[str], Rules] = field(default_factory=dict)
     _shared: dict[int, Shared] = field(default_factory=dict)
@@ -68,8 +75,11 @@ class Claims:
         self.table = replace(self.table, cascades=None, rates=rates)
 
     def infeasible(self) -> Question:
-        """Ask whether there is any legal set."""
-        return self._question(self._bounds(()))
+        """Ask whether there is any legal set; of the caps the last is the one in question."""
+        if not self.caps or self.is_unknown(self.caps[-1][0]):
+            return self._question(self._bounds(()))
+        measure, most = self.caps[-1]
+        return self.level((), measure, most + 1)
 
     def level(self, earlier: Sequence[Stated], measure: Measure, value: int) -> Question:
         """Ask whether any set no worse on the levels before it has less than a value."""
@@ -159,6 +169,11 @@ class Claims:
 def level_claim(measure: Measure) -> str:
     """Return the name of the claim that no set is better on a level."""
     return measure_id(measure)
+
+
+def cap_claim(measure: Measure) -> str:
+    """Return the name of the claim that no set keeps a cap."""
+    return f"{CAP_OF} {measure_id(measure)}"
 
 
 def at_most(measure: Measure, most: int) -> str:

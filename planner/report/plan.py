@@ -453,6 +453,8 @@ def certificate_lines(plan: AnyPlan) -> Iterator[str]:
     for one in certificate.sums:
         facts = fields(one, "bound rows needed reached")
         yield line("sum", one.term, Said(one.statement), **facts)
+    for cap in certificate.dropped:
+        yield line("dropped_cap", cap.term, most=cap.most, proof=cap.proof)
     for verdict in certificate.verdicts:
         detail = Said(verdict.detail) if verdict.detail else None
         yield line("law", verdict.law, detail, holds=verdict.holds)

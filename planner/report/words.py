@@ -324,8 +324,11 @@ def _levels(certificate: Certificate, ties: bool) -> Iterator[str]:  # noqa: FBT
         return
     how = f"certified by trees of {plural(steps, 'step')}" if steps else "certified"
     certified = sum(level.proof == "certified" for level in levels)
-    if certified == len(levels) and (not ties or certificate.ties == "certified"):
+    dropped = certificate.dropped
+    besides = [*([certificate.ties] if ties else []), *(cap.proof for cap in dropped)]
+    if certified == len(levels) and all(proof == "certified" for proof in besides):
         also = " and ties" if ties else ""
+        also = f", ties and {plural(len(dropped), 'dropped cap')}" if dropped else also
         yield f"{certified} of {plural(len(levels), 'level')}{also} {how}"
         yield CHECK_IT
         return
@@ -343,6 +346,9 @@ def _levels(certificate: Certificate, ties: bool) -> Iterator[str]:  # noqa: FBT
     if ties:
         resting = {"certified": "certified", "solver": f"by {ONE_ENGINE} alone", None: "not proved"}
         yield f"ties {resting[certificate.ties]}"
+    by_trees = sum(cap.proof == "certified" for cap in dropped)
+    if dropped:
+        yield f"{by_trees} of {plural(len(dropped), 'dropped cap')} certified"
 
 
 def _engines(engines: Sequence[str]) -> str:

@@ -6,10 +6,13 @@ scheduler's own.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
+
+from msgspec import Struct
 
 from planner.errors import InternalError
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
@@ -17,16 +20,19 @@ from planner.plan import (
     AnyPlan,
     Cap,
     Certificate,
+    DroppedCap,
     Level,
     SolverFreeBound,
     Status,
+    Tree,
     Verdict,
     Verification,
 )
+from planner.proof.claims import Claims, Limits, cap_claim
 from planner.solver.deadline import Trees
 from planner.solver.engine import SEED, SOLVER, Outcome
 from planner.solver.levels import LevelResult, find_any, find_within
-from planner.solver.proving.settle import Proved
+from planner.solver.proving.settle import Absence, Proved, prove_absence
 from planner.solver.search import Search, impose
 from planner.solver.start import AnyPlanning
 
@@ -53,22 +59,68 @@ def broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
     )
 
 
-def cap(search: Search, profile: Profile, greedy: AnyPlan) -> str:
-    """Bound the capped measures by the scheduler's values; say in words which caps were dropped.
+class Dropped(Struct, frozen=True):
+    """Caps that a search drops, in words, and what it rests on that no answer keeps them."""
+
+    words: str = ""
+    caps: tuple[DroppedCap, ...] = ()
+    trees: tuple[Tree, ...] = ()
+    engines: tuple[str, ...] = ()
+
+
+NOTHING_DROPPED: Final = Dropped()
+
+Claiming = Callable[[Limits], Claims]
+"""Makes the claims about sets that keep some caps."""
+
+
+def cap(
+    search: Search,
+    profile: Profile,
+    greedy: AnyPlan,
+    claiming: Claiming | None = None,
+    certify: Trees = None,
+) -> Dropped:
+    """Bound the capped measures by the scheduler's values; return the caps that were dropped.
 
     The wishes of the profile are imposed first, and never dropped.
 
     No cap is dropped where the search starts from the scheduler's own answer, which meets all caps.
-    Elsewhere each cap is kept if an answer is found that meets it and the caps kept before. Where
-    time runs out before that is known, no answer of the search is proved best.
+    Elsewhere each cap is kept if an answer is found that meets it and the caps kept before. That
+    there is none takes a tree or two engines, if ``claiming`` is given, and else one. Where time
+    runs out before that is known, no answer of the search is proved best.
 
     Raises `UnsupportedError` if a term of the profile cannot be known from the state.
     """
     bind(search, profile)
     if not greedy.victims:
-        return ""
-    impossible = keep_caps(search, profile, greedy.terms, find_within)
-    return dropped_in_words(profile, impossible, search.undecided)
+        return NOTHING_DROPPED
+    absent: list[Absence] = []
+    impossible: list[DroppedCap] = []
+
+    def find(trial: Search, measure: Measure, most: int) -> Outcome:
+        outcome = find_within(trial, measure, most)
+        if outcome != "infeasible" or claiming is None:
+            return outcome
+        caps = [*search.caps, (measure, most)]
+        asked = dataclasses.replace(trial, caps=caps, deadline=search.deadline.half())
+        found = prove_absence(asked, claiming(caps), certify, cap_claim(measure))
+        if found.victims is not None:
+            trial.incumbent = trial.classes.counts(found.victims)
+            return "unknown" if trial.incumbent is None else "optimal"
+        if found.proof is None:
+            return "unknown"
+        absent.append(found)
+        impossible.append(DroppedCap(term=measure_id(measure), most=most, proof=found.proof))
+        return "infeasible"
+
+    names = keep_caps(search, profile, greedy.terms, find)
+    return Dropped(
+        dropped_in_words(profile, names, search.undecided),
+        tuple(impossible),
+        tuple(tree for found in absent for tree in found.trees),
+        tuple(engine for found in absent for engine in found.engines),
+    )
 
 
 def keep_caps(
@@ -166,20 +218,24 @@ def certify(  # noqa: PLR0913 - all that is known
     *,
     bounds: Sequence[SolverFreeBound] = (),
     cut_off: int = 0,
-    caps: Sequence[tuple[Measure, int]] = (),
+    caps: Limits = (),
+    dropped: Dropped = NOTHING_DROPPED,
 ) -> Certificate:
     """Return the certificate of what is proved; verdicts come with the verification.
 
     ``started`` is the monotonic time at which the work began, ``caps`` are the measures with the
-    values that no answer was to exceed.
+    values that no answer was to exceed, ``dropped`` those that none can keep.
     """
+    if proved.victims is None:  # that there is no plan does not rest on caps
+        dropped = NOTHING_DROPPED
     return Certificate(
         digest=digest,
         levels=describe_levels(proved.levels),
         caps=tuple(Cap(term=measure_id(measure), most=most) for measure, most in caps),
-        trees=tuple(proved.trees),
+        dropped=dropped.caps,
+        trees=(*proved.trees, *dropped.trees),
         ties=proved.ties,
-        engines=tuple(proved.engines),
+        engines=tuple(dict.fromkeys((*proved.engines, *dropped.engines))),
         corrected=proved.corrected,
         bounds=tuple(bounds),
         sums=tuple(proved.sums),

@@ -5,6 +5,7 @@ The oracle compares the numbers of victims from the highest priority down, as tu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from planner.plan.kueue import Plan
 from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
 from tests.conftest import TEST_ALL
-from tests.oracle.objectives import Enumeration
+from tests.oracle.objectives import Enumeration, value
 from tests.oracle.random_states import NOW, PENDING, RandomState, random_state
 from tests.solver.oracle_difference import enumerated
 
@@ -94,6 +95,55 @@ def test_a_cap_of_each_priority_is_checked_as_the_plan_is(tmp_path: Path) -> Non
         )
         assert not found.accepted
     assert certified > 10
+
+
+OUTSIDE = (120, 173, 319, 426, 484, 495)
+"""Seeds at which Kueue's own victims are outside its rules."""
+
+
+def unkeepable(sets: Enumeration, greedy: int, caps: Sequence[str]) -> list[str]:
+    """Return the caps that no legal set keeps beside the caps kept before them."""
+    terms, left, found = sets.terms.of(greedy), list(sets.known.values()), []
+    for cap in caps:
+        keeping = [each for each in left if value(each, cap) <= value(terms, cap)]
+        found += [] if keeping else [cap]
+        left = keeping or left
+    return found
+
+
+def test_dropped_are_the_caps_that_no_legal_set_keeps(tmp_path: Path) -> None:
+    dropped = false = 0
+    for caps in ("D2 D4+D5", "D4+D5 D2 D8", "D7 D4+D5", "D7 time D2"):
+        capped, free = written(tmp_path, caps), written(tmp_path, "")
+        for seed in OUTSIDE:
+            state = random_state(seed)
+            plan, forged = solved(state, capped), solved(state, free)
+            sets, own = enumerated(state, plan), plan.greedy
+            assert sets is not None
+            assert own is not None
+            assert plan.certificate is not None
+            assert forged.certificate is not None
+            greedy = sets.legal.mask(frozenset(own.keys))
+            expected = unkeepable(sets, greedy, caps.split())
+            assert [cap.term for cap in plan.certificate.dropped] == expected, seed
+            assert check(state_of(state), plan, capped).accepted, seed
+            dropped += len(expected)
+            # As if no cap could be kept, with all the trees that there are.
+            trees = (*forged.certificate.trees, *plan.certificate.trees)
+            certificate = forged.certificate.model_copy(update={"trees": trees})
+            forged = forged.model_copy(update={"certificate": certificate})
+            exceeded = [
+                cap
+                for cap in caps.split()
+                if value(forged.terms, cap) > value(own.terms, cap)
+                and not unkeepable(sets, greedy, [cap])
+            ]
+            false += bool(exceeded)
+            refused = check(state_of(state), forged, capped)
+            claims = {one.claim for one in refused.claims if not one.certified}
+            assert claims >= {f"cap of {cap}" for cap in exceeded}, seed
+    assert dropped
+    assert false
 
 
 def test_nothing_is_compared_where_the_scheduler_finds_nobody(tmp_path: Path) -> None:

@@ -20,14 +20,14 @@ from planner.objective.terms import TermTable
 from planner.objective.wishes import Wishes
 from planner.plan import AnyPlan, BoundByRows, Cap, Certificate, Level, Tree, Verdict
 from planner.plan.proof import ByRows
-from planner.proof.claims import INFEASIBLE, LAST_RESORT, TIES, Claims, Stated, level_claim
+from planner.proof.claims import INFEASIBLE, TIES, Claims, Limits, Stated, cap_claim, level_claim
 from planner.proof.question import Open, Question, bound_by_rows
 from planner.verifier.wording import compare, judge
 
-_TITLES: Final = {
-    INFEASIBLE: "no legal victim set exists",
-    LAST_RESORT: "no legal victim set spares who opted out",
-}
+
+def limits_of(caps: Iterable[Cap]) -> Limits:
+    """Return the measures of caps, with what bounds them."""
+    return [(tuple(cap.term.split("+")), cap.most) for cap in caps]
 
 
 def check_levels(
@@ -76,15 +76,19 @@ def check_levels(
 
 
 def check_infeasible(
-    claims: Claims, trees: Sequence[Tree], known: str = "", claim: str = INFEASIBLE
+    claims: Claims,
+    trees: Sequence[Tree],
+    known: str = "",
+    claim: str = INFEASIBLE,
+    title: str = "no legal victim set exists",
 ) -> CheckedClaim:
-    """Judge the claim that no legal set exists, or none that spares allocations that opted out.
+    """Judge the claim that no legal set exists of which claims are.
 
     ``known`` says why the claim needs no tree; empty if it needs one.
     """
     tree = next((tree for tree in trees if tree.claim == claim), None)
     found, detail = (True, known) if known else _judge(claims.infeasible, tree)
-    return CheckedClaim(claim=claim, title=_TITLES[claim], certified=found, detail=detail)
+    return CheckedClaim(claim=claim, title=title, certified=found, detail=detail)
 
 
 def _sum_fault(
@@ -182,15 +186,19 @@ class Facts:
             costs = self.table.separable.get(term)
             yield from compare(f"{term} of {key}", cost, None if costs is None else int(costs[at]))
 
-    def check_caps(self, caps: Sequence[Cap], profile: Profile, victims: Sequence[int]) -> Verdict:
+    def check_caps(
+        self, certificate: Certificate, profile: Profile, victims: Sequence[int]
+    ) -> Verdict:
         """CT-06: compare caps with the profile's measures of the scheduler's own plan.
 
         Trees are about sets that keep caps and wishes: of a plan that does not they show nothing.
         """
         expected, terms = self._caps(profile), self.table.evaluate(victims)
         findings = []
-        for cap in caps:
+        caps = certificate.caps
+        for cap in (*caps, *certificate.dropped):
             findings += compare(f"cap of {cap.term}", cap.most, expected.get(cap.term))
+        for cap in caps:
             value = sum(terms.get(term, 0) for term in cap.term.split("+"))
             if value > cap.most:
                 findings.append(f"the plan exceeds its cap of {cap.term}: {value:,}")
@@ -207,22 +215,30 @@ class Facts:
         return judge(CAPS, findings, "those of the scheduler's own plan")
 
     def dropped_caps(
-        self, caps: Sequence[Cap], profile: Profile, victims: Sequence[int]
+        self,
+        certificate: Certificate,
+        profile: Profile,
+        victims: Sequence[int],
+        asking: Callable[[Limits], Claims],
     ) -> Iterator[CheckedClaim]:
-        """Yield caps that a plan dropped and exceeds: that no lawful plan keeps them is open."""
-        kept = {cap.term for cap in caps}
+        """Judge the claims that no legal set keeps the caps that a plan dropped and exceeds.
+
+        Which these are does not depend on what the plan says of them, nor what they bound. A set in
+        question keeps to the caps before, too, by the order of the profile. ``asking`` makes the
+        claims about sets that keep to bounds.
+        """
+        kept = {cap.term for cap in certificate.caps}
         terms = self.table.evaluate(victims)
+        before: list[tuple[Measure, int]] = []
         for name, most in self._caps(profile).items():
             measure = tuple(name.split("+"))
-            value = sum(terms[term] for term in measure)
-            if name not in kept and value > most:
-                yield CheckedClaim(
-                    claim=f"cap of {name}",
-                    title=measure_title(measure),
-                    value=value,
-                    certified=False,
-                    detail=f"it was dropped: no tree shows that no plan keeps to the {most:,} of "
-                    "the scheduler's own",
+            bounds = [*before, (measure, most)]
+            if name in kept:
+                before = bounds
+            elif sum(terms[term] for term in measure) > most:
+                claim, title = cap_claim(measure), f"at most {most:,} {measure_title(measure)}"
+                yield check_infeasible(
+                    asking(bounds), certificate.trees, "", claim, f"no legal set: {title}"
                 )
 
     def _caps(self, profile: Profile) -> dict[str, int]:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels
+from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels, limits_of
 from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.errors import UnsupportedError
 from planner.laws import RULE_SETS
@@ -20,11 +20,11 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import CASCADE, Cut, TermTable
-from planner.plan import Cap, Verdict, Verification
+from planner.plan import Verdict, Verification
 from planner.plan.kueue import Plan
 from planner.problem.kep83 import build_kep83
 from planner.problem.kueue import Problem, build_problem
-from planner.proof.claims import Claims
+from planner.proof.claims import Claims, Limits
 from planner.proof.kueue import kueue_claims
 from planner.quota.kueue.assignment import Assignment, flavor_resources
 from planner.quota.kueue.holders import Admitted
@@ -249,7 +249,7 @@ class _Checking:
             yield check_facts(match(plan.greedy), plan.greedy)
         if certificate is not None and plan.victims:
             chosen = self.facts.positions(plan.keys)
-            yield self.facts.check_caps(certificate.caps, self._wishing(profile), chosen)
+            yield self.facts.check_caps(certificate, self._wishing(profile), chosen)
 
     def _assignment_verdicts(self) -> Iterator[Verdict]:
         """Yield what is wrong with the flavors of a plan that claims no victims, by their law.
@@ -388,20 +388,20 @@ class _Checking:
             trees = certificate.trees if certificate else ()
             never = "the scheduler, replayed, never looks for victims"
             known = never if self._never_looks() else ""
-            yield check_infeasible(self._questions(()), trees, known)
+            yield check_infeasible(self._asking(()), trees, known)
         elif certificate and self.plan.claim == "optimal" and self.plan.victims:
-            claims = self._questions(certificate.caps)
+            claims = self._asking(limits_of(certificate.caps))
             victims = self.facts.positions(self.plan.keys)
             yield from check_levels(claims, certificate, victims, replayed=self._replays)
             profile = spelled_out(self.profile, self.table)
-            yield from self.facts.dropped_caps(certificate.caps, profile, victims)
+            yield from self.facts.dropped_caps(certificate, profile, victims, self._asking)
 
-    def _questions(self, caps: Sequence[Cap]) -> Claims:
+    def _asking(self, caps: Limits) -> Claims:
         return kueue_claims(
             self.setting,
             self.table,
             self.problem.workloads,
             self.problem.order.tolist(),
-            caps=[(tuple(cap.term.split("+")), cap.most) for cap in caps],
+            caps=caps,
             wishes=self.profile.wishes,
         )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from msgspec.structs import replace
 
-from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels
+from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels, limits_of
 from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.laws.yunikorn import Spared
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
@@ -17,10 +17,10 @@ from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.objective.yunikorn import known_yunikorn_groups, refuse_annotated, yunikorn_term_table
-from planner.plan import Cap, Verdict
+from planner.plan import Verdict
 from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
-from planner.proof.claims import LAST_RESORT, Claims
+from planner.proof.claims import LAST_RESORT, Claims, Limits
 from planner.proof.yunikorn import yunikorn_claims
 from planner.proof.yunikorn.frame import candidates
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
@@ -120,7 +120,7 @@ class _Checking:
             yield check_yunikorn_facts(match_yunikorn(self.state, greedy, self.cluster), greedy)
         if certificate is not None and plan.victims:
             chosen = self.facts.positions(plan.keys)
-            yield self.facts.check_caps(certificate.caps, profile, chosen)
+            yield self.facts.check_caps(certificate, profile, chosen)
 
     @cached_property
     def _decision(self) -> Decision:
@@ -157,14 +157,16 @@ class _Checking:
             yield check_infeasible(self._questions((), "nobody"), trees, known)
         elif certificate is not None and plan.claim == "optimal" and plan.victims:
             positions = self.facts.positions(plan.keys)
-            claims = self._questions(certificate.caps, self._spare)
+            claims = self._questions(limits_of(certificate.caps), self._spare)
             yield from check_levels(claims, certificate, positions)
             profile = spelled_out(self.profile, self.table)
-            yield from self.facts.dropped_caps(certificate.caps, profile, positions)
+            asking = partial(self._questions, spare=self._spare)
+            yield from self.facts.dropped_caps(certificate, profile, positions, asking)
             if not plan.spares("opted-out"):
                 # Without caps or wishes: law 1 is not up for trade against what a user asks for.
                 others = self._questions((), "opted-out", NO_WISHES)
-                yield check_infeasible(others, certificate.trees, claim=LAST_RESORT)
+                title = "no legal victim set spares who opted out"
+                yield check_infeasible(others, certificate.trees, "", LAST_RESORT, title)
 
     @property
     def _spare(self) -> Spared:
@@ -173,16 +175,14 @@ class _Checking:
             return "last-tier"
         return "opted-out" if self.plan.spares("opted-out") else "nobody"
 
-    def _questions(
-        self, caps: Sequence[Cap], spare: Spared, wishes: Wishes | None = None
-    ) -> Claims:
+    def _questions(self, caps: Limits, spare: Spared, wishes: Wishes | None = None) -> Claims:
         return yunikorn_claims(
             self.cluster,
             self.asking,
             self.plan.rules,
             self.table,
             self.problem.order.tolist(),
-            caps=[(tuple(cap.term.split("+")), cap.most) for cap in caps],
+            caps=caps,
             wishes=self.profile.wishes if wishes is None else wishes,
             spare=spare,
         )

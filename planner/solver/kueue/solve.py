@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from msgspec import Struct
@@ -21,7 +22,16 @@ from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quantity import format_units, plural
 from planner.quota.kueue.placing import Group
-from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_worse, without_solver
+from planner.solver.answer import (
+    NOTHING_DROPPED,
+    Dropped,
+    blame_wishes,
+    cap,
+    certify,
+    no_plan,
+    refuse_worse,
+    without_solver,
+)
 from planner.solver.bound import best_single_row
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.placement import LEFT_OUT
@@ -77,27 +87,30 @@ def solver_free_bounds(
 
 
 class Prepared(Struct, frozen=True):
-    """A search that is ready for its levels, and in words which caps were dropped."""
+    """A search that is ready for its levels, and the caps that were dropped."""
 
     rules: KueueRules
     search: Search
-    dropped: str
+    dropped: Dropped = NOTHING_DROPPED
 
 
-def prepare(
+def prepare(  # noqa: PLR0913 - what a search is made of
     planning: Planning,
     profile: Profile,
     deadline: Deadline,
     greedy: Plan,
     apart: Collection[int] = (),
+    *,
+    proving: bool = False,
 ) -> Prepared:
     """Set up the search for a planned workload that needs one, with the caps of its profile.
 
     ``apart`` are positions of workloads that get a class of their own, so that a question can
-    be asked about each of them.
+    be asked about each of them. ``proving`` asks for proofs of what caps drop.
     """
     unbound = set_up(planning, profile, deadline, greedy, apart)
-    return replace(unbound, dropped=cap(unbound.search, profile, greedy))
+    claiming = partial(planning.claims, profile) if proving else None
+    return replace(unbound, dropped=cap(unbound.search, profile, greedy, claiming, planning.trees))
 
 
 def set_up(
@@ -122,7 +135,7 @@ def set_up(
             message = "the model has no candidate for one of Kueue's own victims"
             raise InternalError(message)
         search.incumbent = counts
-    return Prepared(rules, search, "")
+    return Prepared(rules, search)
 
 
 @in_time
@@ -142,7 +155,7 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
             if planning.placement is not None and at_once.status == "optimal":
                 at_once = with_places(planning, at_once, (), {})
             return at_once
-        prepared = prepare(planning, profile, deadline, greedy)
+        prepared = prepare(planning, profile, deadline, greedy, proving=True)
         settling = settling_of(planning, profile, prepared.search)
     answer = solve_levels(prepared.search, profile.levels, settling.show)
     with without_garbage_collection():
@@ -181,6 +194,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
         bounds=bounds,
         cut_off=len(search.cut),
         caps=search.caps,
+        dropped=prepared.dropped,
     )
     if proved.victims is None:
         why = None
@@ -198,7 +212,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     plan = planning.subject.plan(
         "optimum",
         "optimal" if proved.outcome == "optimal" else "feasible",
-        f"{room}; {say_proved(proved, search.deadline)}{prepared.dropped}",
+        f"{room}; {say_proved(proved, search.deadline)}{prepared.dropped.words}",
         objective=profile.name,
         victims=planning.describe_in_order(positions),
         borrowing=rules.attempt_of(search.classes, counts) if positions else None,

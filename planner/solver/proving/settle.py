@@ -27,6 +27,7 @@ from planner.proof.claims import (
     INFEASIBLE,
     TIES,
     Claims,
+    Limits,
     Stated,
     at_most,
     level_claim,
@@ -249,9 +250,6 @@ _EFFORTS: Final[Mapping[Trees, Effort]] = {
 _LATER: Final[Mapping[Trees, Effort]] = {**_EFFORTS, None: BRIEF}
 """The efforts after a level for which no tree was found."""
 
-Limits = Sequence[tuple[Measure, int]]
-"""Measures that are bounded above."""
-
 
 class Proved(Struct, frozen=True):
     """An answer, by positions of workloads, and what it rests on."""
@@ -264,6 +262,26 @@ class Proved(Struct, frozen=True):
     engines: Sequence[str] = ()
     corrected: int = 0
     sums: Sequence[BoundByRows] = ()
+
+
+class Absence(Struct, frozen=True):
+    """What it rests on that no legal set is of some kind, or the positions of a set that is."""
+
+    proof: Proof | None
+    trees: tuple[Tree, ...] = ()
+    engines: Sequence[str] = ()
+    victims: Sequence[int] | None = None
+
+
+def prove_absence(search: Search, claims: Claims, certify: Trees, claim: str) -> Absence:
+    """Prove that a search has no answer; ``claims`` are of its sets, ``claim`` names the tree."""
+    found = Settling(claims, search, (), certify).prove(Answer("infeasible", ()))
+    if found.victims is not None:
+        return Absence(None, victims=found.victims)
+    if found.outcome != "infeasible":
+        return Absence(None)
+    trees = tuple(tree.model_copy(update={"claim": claim}) for tree in found.trees)
+    return Absence("certified" if trees else "solver", trees, found.engines)
 
 
 def say_proved(proved: Proved, deadline: Deadline) -> str:

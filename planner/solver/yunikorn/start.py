@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -24,15 +25,23 @@ from planner.models.yunikorn.laws import spared_by
 from planner.objective.profiles import Measure, Profile
 from planner.objective.wishes import NO_WISHES
 from planner.objective.yunikorn import chosen_node
-from planner.plan import Proof, Status, Tree
+from planner.plan import Status
 from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem
-from planner.proof.claims import INFEASIBLE, LAST_RESORT, Claims
+from planner.proof.claims import LAST_RESORT, Claims
 from planner.quantity import plural
-from planner.solver.answer import blame_wishes, cap, certify, no_plan, refuse_worse, without_solver
+from planner.solver.answer import (
+    Dropped,
+    blame_wishes,
+    cap,
+    certify,
+    no_plan,
+    refuse_worse,
+    without_solver,
+)
 from planner.solver.deadline import Deadline, Trees
-from planner.solver.levels import Answer, find_any, solve_levels
-from planner.solver.proving.settle import Proved, Settling, say_proved
+from planner.solver.levels import find_any, solve_levels
+from planner.solver.proving.settle import Absence, Proved, Settling, prove_absence, say_proved
 from planner.solver.search import Search
 from planner.solver.start import Given, Wanted, clock_of
 from planner.solver.yunikorn.describe import explain_infeasible, explain_refusal
@@ -41,15 +50,6 @@ from planner.stage import begin
 from planner.state.yunikorn import YuniKornState
 
 LAST_TIER: Final[Measure] = ("D0",)
-
-
-class LastResort(Struct, frozen=True):
-    """The proof that no legal set spares all who opted out, or the positions of a set that does."""
-
-    proof: Proof | None
-    trees: tuple[Tree, ...] = ()
-    engines: Sequence[str] = ()
-    victims: Sequence[int] | None = None
 
 
 def sparing(
@@ -90,30 +90,20 @@ def is_spared(problem: YuniKornProblem, spare: Spared, positions: Sequence[int])
 
 def why_last_resort(
     free: Search, rules: YuniKornRules, claims: Claims, *, certify: Trees
-) -> LastResort:
+) -> Absence:
     """Prove that no legal set spares all who opted out; ``claims`` are of sets that do."""
     everything = list(range(len(free.classes)))
     rules = replace(rules, spare="opted-out")
     search = Search(rules, free.classes, free.deadline, everything, permitted=everything)
-    found = Settling(claims, search, (), certify).prove(Answer("infeasible", ()))
-    if found.victims is not None:
-        return LastResort(None, victims=found.victims)
-    if found.outcome != "infeasible":
-        return LastResort(None)
-    trees = tuple(
-        tree.model_copy(update={"claim": LAST_RESORT})
-        for tree in found.trees
-        if tree.claim == INFEASIBLE
-    )
-    return LastResort("certified" if trees else "solver", trees, found.engines)
+    return prove_absence(search, claims, certify, LAST_RESORT)
 
 
 class PreparedAsk(Struct, frozen=True):
     """A search that is ready for its levels, and spares whom law 1 spares as far as possible.
 
     ``spare`` says whom, ``settled`` whether it is known that no more can be spared; ``free`` is the
-    same search before law 1 and caps, ``rules`` are its rules; ``dropped`` says in words which caps
-    were dropped, ``within`` whether the core's own answer is one that the search may give.
+    same search before law 1 and caps, ``rules`` are its rules; ``dropped`` are the caps that were
+    dropped, ``within`` says whether the core's own answer is one that the search may give.
     """
 
     search: Search
@@ -121,7 +111,7 @@ class PreparedAsk(Struct, frozen=True):
     settled: bool
     free: Search
     rules: YuniKornRules
-    dropped: str
+    dropped: Dropped
     within: bool
 
 
@@ -141,7 +131,9 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
     if resort.victims is not None:  # some legal set spares them after all: search anew from it
         found, proved, resort = _search(planning, profile, deadline, greedy, resort.victims)
     search = found.search
-    certificate = certify(planning.state.digest, proved, started, caps=search.caps)
+    certificate = certify(
+        planning.state.digest, proved, started, caps=search.caps, dropped=found.dropped
+    )
     certificate = certificate.model_copy(update={"last_resort": resort.proof})
     if proved.victims is None:
         why, problem, candidates = None, planning.problem, planning.eligible
@@ -160,7 +152,7 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
         "optimal" if proved.outcome == "optimal" else "feasible",
         f"preempting {plural(len(positions), 'allocation')} makes room; "
         + say_proved(proved, deadline)
-        + found.dropped,
+        + found.dropped.words,
         objective=profile.name,
         node=None if node is None else planning.problem.nodes[node],
         victims=positions,
@@ -177,20 +169,20 @@ def _search(
     deadline: Deadline,
     greedy: YuniKornPlan,
     known: Sequence[int] | None = None,
-) -> tuple[PreparedAsk, Proved, LastResort]:
+) -> tuple[PreparedAsk, Proved, Absence]:
     """Search the least disruptive set, and prove it.
 
     Last resorts are spared if any legal set spares them: if the answer has victims that opted out,
     it is to be proved, too, that no legal set does without such victims.
     """
-    found = prepare_ask(planning, profile, deadline, greedy, known=known)
+    found = prepare_ask(planning, profile, deadline, greedy, known=known, proving=True)
     claims = planning.claims(profile, found.search.caps, spare=found.spare)
     settling = Settling(claims, found.search, profile.levels, planning.certify)
     proved = settling.prove(solve_levels(found.search, profile.levels, settling.show))
     if proved.victims is None or is_spared(planning.problem, "opted-out", proved.victims):
         # If time ended before it was known whom law 1 spares, another plan might spare more.
         sure = found.settled or proved.outcome != "optimal"
-        return found, proved if sure else replace(proved, outcome="feasible"), LastResort(None)
+        return found, proved if sure else replace(proved, outcome="feasible"), Absence(None)
     without = planning.claims(replace(profile, wishes=NO_WISHES), (), spare="opted-out")
     resort = why_last_resort(found.free, found.rules, without, certify=planning.certify)
     proved = replace(
@@ -211,12 +203,13 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     *,
     last_resort: bool = False,
     known: Sequence[int] | None = None,
+    proving: bool = False,
 ) -> PreparedAsk:
     """Set up the search for an ask that needs one, with the caps of its profile.
 
     ``apart`` are positions of allocations that get a class of their own, so that a question can
     be asked about each of them; with ``last_resort`` law 1 does not bind. ``known`` are positions
-    of a legal set without anybody who opted out.
+    of a legal set without anybody who opted out. ``proving`` asks for proofs of what caps drop.
     """
     problem, table = planning.problem, planning.table
     # Members of a class never differ in tier or opting out, for law 1.
@@ -241,7 +234,8 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     within = not greedy.outside_rules and greedy.spares(spare)
     if greedy.victims and within:
         search.incumbent = classes.counts(planning.greedy_positions())
-    dropped = cap(search, profile, greedy)
+    claiming = partial(planning.claims, profile, spare=spare) if proving else None
+    dropped = cap(search, profile, greedy, claiming, planning.certify)
     return PreparedAsk(search, spare, settled, free, rules, dropped, within)
 
 

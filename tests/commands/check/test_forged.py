@@ -150,7 +150,7 @@ LEAST_LOST = (("D4", "D5"),)
 def test_a_wish_is_no_excuse_for_dropped_caps(
     budget: Mapping[str, int], expected: set[str] | str
 ) -> None:
-    """Only where the scheduler's own plan does not keep it, and then nothing shows the need."""
+    """Only where the scheduler's own plan does not keep it, and then a tree shows the need."""
     state = running_for_one()
     free = replace(FEWEST, wishes=Wishes(budget=budget))
     capped = replace(free, caps=LEAST_LOST)
@@ -158,11 +158,56 @@ def test_a_wish_is_no_excuse_for_dropped_caps(
     assert planner.check(state, plan, free).accepted
     found = refused(planner.check(state, plan, capped))
     assert found == ({"cap of D4+D5"} if expected == "cap" else expected)
+    assert planner.check(state, planner.solve(state, objective=capped), capped).accepted
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fair-sharing/outside-rules.yaml",
+        "regressions/kueue-14543-outside-the-strategies.yaml",
+        "regressions/yunikorn-3137-third-victim-dropped",
+    ],
+)
+def test_a_tree_shows_that_no_plan_keeps_a_dropped_cap(name: str) -> None:
+    """In all three more must go than the scheduler itself takes, and no legal set is smaller."""
+    state = planner.read(INSTANCES / name)
+    plan = planner.solve(state)
+    found = planner.check(state, plan)
+    assert found.accepted
+    assert [one.claim for one in found.claims][-2:] == ["cap of D2", "cap of D4+D5"]
+    printed: Json = plan.model_dump(mode="json")
+    trees = printed["certificate"]["trees"]
+    assert [tree["claim"] for tree in trees][-2:] == ["cap of D2", "cap of D4+D5"]
+    plan_of = type(plan).model_validate
+    # An older plan names no dropped caps: which these are is found in any case.
+    assert printed["certificate"].pop("dropped")
+    assert planner.check(state, plan_of(printed)).accepted
+    levels = trees[:-2]
+    for forged in (
+        levels,
+        [*levels, {"claim": "cap of D2", "steps": trees[-2]["steps"][:-1]}],
+        [*levels, {"claim": "cap of D2", "steps": [{"rows": {"D0 <= 0": 1}}]}],
+        [*levels, {"claim": "cap of D2", "steps": [{"law": "none is left"}]}],
+    ):
+        printed["certificate"]["trees"] = forged
+        assert refused(planner.check(state, plan_of(printed))) == {"cap of D2", "cap of D4+D5"}
+
+
+def test_a_dropped_cap_is_that_of_the_own_plan() -> None:
+    state = planner.read(OUTSIDE)
+    plan = told(planner.solve(state))
+    plan["certificate"]["dropped"][0]["most"] -= 1
+    assert refused(planner.check(state, Plan.model_validate(plan))) == {"CT-06"}
 
 
 @pytest.mark.parametrize(
     "wishes",
-    [Wishes(min_runtime_s={"queue/a": 10**6}), Wishes(budget={"all": 0}), Wishes(most={("D2",): 0})],
+    [
+        Wishes(min_runtime_s={"queue/a": 10**6}),
+        Wishes(budget={"all": 0}),
+        Wishes(most={("D2",): 0}),
+    ],
 )
 def test_a_plan_keeps_the_wishes_that_its_trees_are_about(wishes: Wishes) -> None:
     """Nobody keeps these: trees would show whatever is said of those who do."""
