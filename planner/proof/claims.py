@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -36,6 +37,9 @@ CAP_OF: Final = "cap of"
 UNKNOWN_TERM: Final = "D11"
 """The term that asks the scheduler what victims do next: no inequality bounds it."""
 
+MOST_ASKED: Final = 300
+"""Workloads up to which trees ask the scheduler: no two of them are in one class then."""
+
 RulesFor = Callable[[TermTable, Iterable[str], Sequence[IntArray]], Rules]
 """Makes rules over classes whose members are equal in some terms and some marks, (W,) each."""
 
@@ -56,23 +60,41 @@ class Stated(NamedTuple):
 class Claims:
     """The questions of one decision.
 
-    ``caps`` bind every set besides the laws, as do the ``wishes`` of the objective.
+    ``caps`` bind every set besides the laws, as do the ``wishes`` of the objective. No inequality
+    bounds D11, which asks the scheduler: questions leave its bounds out, and so are about more sets
+    than need be. With ``asks`` they keep them: then no two workloads are alike, and a box that is a
+    single set is closed where the scheduler, replayed, breaks a bound of D11 for it.
     """
 
     table: TermTable
     rules_for: RulesFor
     caps: Limits = ()
     wishes: Wishes = NO_WISHES
+    asks: bool = False
     _known: dict[frozenset[str], Rules] = field(default_factory=dict)
     _shared: dict[int, Shared] = field(default_factory=dict)
     _unknown: set[str] = field(default_factory=set)
+    _whole: TermTable = field(init=False)
 
     def __post_init__(self) -> None:
         """Leave out D11, which asks the scheduler."""
+        self._whole = self.table
+        if self.asks:
+            return
         self._unknown = {UNKNOWN_TERM} | ({RATED} if UNKNOWN_TERM in self.table.rates else set())
         # With D11 in it the weighted sum is not known either, so no tree is asked about it.
         rates = {term: rate for term, rate in self.table.rates.items() if term != UNKNOWN_TERM}
         self.table = replace(self.table, cascades=None, rates=rates)
+
+    @cached_property
+    def asking(self) -> Claims | None:
+        """The same claims with the bounds of D11; ``None`` where that is not counted, or too much.
+
+        Trees of these show more, and take a decision of the scheduler for each victim of a set.
+        """
+        if self._whole.cascades is None or len(self._whole.rank) > MOST_ASKED:
+            return None
+        return Claims(self._whole, self.rules_for, self.caps, self.wishes, asks=True)
 
     def infeasible(self) -> Question:
         """Ask whether there is any legal set; of the caps the last is the one in question."""
@@ -115,8 +137,9 @@ class Claims:
         return not self._unknown.isdisjoint(measure)
 
     def value(self, measure: Measure, victims: Sequence[int]) -> int:
-        """Return a measure of victims, given by positions; D11 counts as 0."""
-        terms = {**dict.fromkeys(self._unknown, 0), **self.table.evaluate(victims, measure)}
+        """Return a measure of victims, given by positions; where D11 is not counted it is 0."""
+        table = self._whole if self.is_unknown(measure) else self.table
+        terms = {**dict.fromkeys(self._unknown, 0), **table.evaluate(victims, measure)}
         return sum(terms[term] for term in measure)
 
     def _bounds(self, levels: Iterable[Stated]) -> list[Bounded]:
@@ -169,6 +192,11 @@ class Claims:
 def level_claim(measure: Measure) -> str:
     """Return the name of the claim that no set is better on a level."""
     return measure_id(measure)
+
+
+def asking_claim(claim: str) -> str:
+    """Return the name of a claim whose tree asks the scheduler."""
+    return f"{claim}, D11 replayed"
 
 
 def cap_claim(measure: Measure) -> str:

@@ -1,4 +1,7 @@
-"""D11 and proofs: no tree knows it, so it binds the search for them, and engines bear it out."""
+"""D11 and proofs: no inequality bounds it, so trees ask the scheduler about single sets.
+
+Where a state is too large for that, D11 binds the search for trees, and engines bear it out.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import Wishes
 from planner.plan import Level
 from planner.plan.kueue import Plan
+from planner.proof import claims as claims_of_plans
 from planner.solver.deadline import Deadline
 from planner.solver.kueue import solve as kueue_solve
 from planner.solver.kueue.planning import Planning
@@ -58,7 +62,15 @@ def settled(profile: Profile, names: set[str], claimed: Sequence[Measure]) -> tu
     return proved, {planning.problem.workloads[i].key for i in proved.victims}
 
 
-def test_a_set_that_breaks_d11_is_never_better() -> None:
+@pytest.fixture(params=["certified", "solver"], ids=["asked", "too large"])
+def proof(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Give what D11 is proved by, where trees may ask the scheduler and where they may not."""
+    if request.param == "solver":
+        monkeypatch.setattr(claims_of_plans, "MOST_ASKED", 0)
+    return str(request.param)
+
+
+def test_a_set_that_breaks_d11_is_never_better(proof: str) -> None:
     """On D2, D3 and lost work the unstable set is as good or better; D11 comes first."""
     profile = Profile("mine", "", (D11, ("D3",)))
     proved, names = settled(profile, STABLE_BEST, [D11, ("D3",), ("count",)])
@@ -66,7 +78,7 @@ def test_a_set_that_breaks_d11_is_never_better() -> None:
     assert proved.corrected == 0
     proofs = {level.measure: level.proof for level in proved.levels}
     assert proofs[D11] == "certified"  # nothing is below 0
-    assert proofs["D3",] == "solver"  # any tree would have to deny the unstable set
+    assert proofs["D3",] == proof  # a tree has to deny the unstable set
     assert proved.outcome == "optimal"
 
 
@@ -94,41 +106,56 @@ def test_what_has_more_of_it_than_needed_is_replaced() -> None:
 
 
 @pytest.mark.parametrize("name", ["stable", "rated"])
-def test_levels_of_a_stable_plan_say_what_they_rest_on(name: str) -> None:
+def test_levels_of_a_stable_plan_say_what_they_rest_on(name: str, proof: str) -> None:
     rated = Profile("rated", "", (("rated",), ("D3",)), rates={"D11": 5, "D2": 1})
     state = state_of(*third_party())
-    plan = planner.solve(state, PENDING, objective=STABLE if name == "stable" else rated)
+    objective = STABLE if name == "stable" else rated
+    plan = planner.solve(state, PENDING, objective=objective)
+    assert planner.check(state, plan, objective).accepted == (proof == "certified")
     assert (plan.status, set(plan.keys)) == ("optimal", STABLE_BEST)
     found = levels_of(plan)
     assert all(level.proof for level in found.values())
     assert found["D11" if name == "stable" else "rated"].proof == (
-        "certified" if name == "stable" else "solver"
+        "certified" if name == "stable" else proof
     )
 
 
-def test_rated_by_d11_alone() -> None:
+def test_rated_by_d11_alone(proof: str) -> None:
     profile = Profile("rated", "", (("rated",), ("D3",)), rates={"D11": 5})
     plan = planner.solve(state_of(*third_party(priority=50)), PENDING, objective=profile)
     assert (plan.status, set(plan.keys)) == ("optimal", UNSTABLE_BEST)
     level = levels_of(plan)["rated"]
-    assert (level.value, level.proof) == (5, "solver")
+    assert (level.value, level.proof) == (5, proof)
 
 
-def test_more_than_0_is_never_certified() -> None:
-    """The loan is out of reach: one victim would preempt again, which no tree tells."""
-    plan = planner.solve(state_of(*third_party(priority=50)), PENDING, objective=STABLE)
+def test_more_than_0_takes_the_scheduler_or_two_engines(proof: str) -> None:
+    """The loan is out of reach: one victim would preempt again."""
+    state = state_of(*third_party(priority=50))
+    plan = planner.solve(state, PENDING, objective=STABLE)
     level = levels_of(plan)["D11"]
-    assert (plan.status, level.value, level.proof) == ("optimal", 1, "solver")
+    assert (plan.status, level.value, level.proof) == ("optimal", 1, proof)
+    assert planner.check(state, plan).accepted == (proof == "certified")
     assert plan.certificate is not None
-    assert len(plan.certificate.engines) == 2
+    assert bool(plan.certificate.engines) == (proof == "solver")
+    # That the trees of other claims ask the scheduler does not show this one.
+    trees = [tree for tree in plan.certificate.trees if not tree.claim.startswith("D11")]
+    certificate = plan.certificate.model_copy(update={"trees": tuple(trees)})
+    forged = plan.model_copy(update={"certificate": certificate})
+    assert not planner.check(state, forged).accepted
 
 
-def test_no_stable_plan_is_proved_by_two_engines() -> None:
-    plan = planner.solve(state_of(*third_party(priority=50)), PENDING, stable=True)
+def test_no_stable_plan_is_proved_by_the_scheduler_or_two_engines(proof: str) -> None:
+    state = state_of(*third_party(priority=50))
+    plan = planner.solve(state, PENDING, stable=True)
     assert plan.status == "infeasible"
     assert plan.certificate is not None
-    assert not plan.certificate.trees
-    assert len(plan.certificate.engines) == 2
+    claims = [tree.claim for tree in plan.certificate.trees]
+    assert claims == (["infeasible, D11 replayed"] if proof == "certified" else [])
+    assert len(plan.certificate.engines) == (0 if proof == "certified" else 2)
+    # There are plans: only an objective that demands a stable one has none.
+    assert not planner.check(state, plan).accepted
+    demanding = Profile("no-regret", "", (D11,), (), Wishes(most={D11: 0}))
+    assert planner.check(state, plan, demanding).accepted == (proof == "certified")
 
 
 def test_the_demand_is_kept_where_the_search_errs(monkeypatch: pytest.MonkeyPatch) -> None:

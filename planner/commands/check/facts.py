@@ -20,7 +20,16 @@ from planner.objective.terms import TermTable
 from planner.objective.wishes import Wishes
 from planner.plan import AnyPlan, BoundByRows, Cap, Certificate, Level, Tree, Verdict
 from planner.plan.proof import ByRows
-from planner.proof.claims import INFEASIBLE, TIES, Claims, Limits, Stated, cap_claim, level_claim
+from planner.proof.claims import (
+    INFEASIBLE,
+    TIES,
+    Claims,
+    Limits,
+    Stated,
+    asking_claim,
+    cap_claim,
+    level_claim,
+)
 from planner.proof.question import Open, Question, bound_by_rows
 from planner.verifier.wording import compare, judge
 
@@ -44,13 +53,16 @@ def check_levels(
         # The recomputed value, not the stated one; without a tree it bounds later levels from above
         # only.
         value = claims.value(measure, victims)
-        if claims.is_unknown(measure) and not (replayed and level.value == 0):
-            found, detail = False, "it asks the scheduler what victims do next: no tree tells"
-        elif value == 0:
+        unknown, claim = claims.is_unknown(measure), level_claim(measure)
+        ask = partial(Claims.level, earlier=stated, measure=measure, value=value)
+        if value == 0 and (replayed or not unknown):
             found, detail = True, "no term is below 0"
+        elif not unknown:
+            found, detail = _judge(claims, ask, claim, trees)
+        elif claims.asking is None:
+            found, detail = False, "it asks the scheduler what victims do next: no tree tells"
         else:
-            ask = partial(claims.level, stated, measure, value)
-            found, detail = _judge(ask, trees.get(level_claim(measure)))
+            found, detail = _judge(claims.asking, ask, asking_claim(claim), trees)
         fault = _sum_fault(claims, stated, level, certificate.sums) if found else ""
         stated.append(Stated(measure, value, found))
         yield CheckedClaim(
@@ -64,13 +76,13 @@ def check_levels(
     for stray in (each.term for each in certificate.sums if each.term not in levels):
         yield CheckedClaim(claim=stray, title="", certified=False, detail="it is no level")
 
-    def ask_ties() -> Question:
+    def ask_ties(asked: Claims) -> Question:
         # A tree knows classes, not their members: that the first are taken is checked here.
-        if sorted(claims.canonical(stated, victims)) != sorted(victims):
+        if sorted(asked.canonical(stated, victims)) != sorted(victims):
             raise Open("of workloads that nothing tells apart it does not take the first")
-        return claims.ties(stated, victims)
+        return asked.ties(stated, victims)
 
-    certified, detail = _judge(ask_ties, trees.get(TIES))
+    certified, detail = _judge(claims, ask_ties, TIES, trees)
     title = "first among equals in the scheduler's candidate order"
     yield CheckedClaim(claim=TIES, title=title, certified=certified, detail=detail)
 
@@ -86,8 +98,8 @@ def check_infeasible(
 
     ``known`` says why the claim needs no tree; empty if it needs one.
     """
-    tree = next((tree for tree in trees if tree.claim == claim), None)
-    found, detail = (True, known) if known else _judge(claims.infeasible, tree)
+    by_claim = {tree.claim: tree for tree in trees}
+    found, detail = (True, known) if known else _judge(claims, Claims.infeasible, claim, by_claim)
     return CheckedClaim(claim=claim, title=title, certified=found, detail=detail)
 
 
@@ -112,11 +124,17 @@ def _sum_fault(
     return ""
 
 
-def _judge(ask: Callable[[], Question], tree: Tree | None) -> tuple[bool, str]:
+def _judge(
+    claims: Claims, ask: Callable[[Claims], Question], claim: str, trees: Mapping[str, Tree]
+) -> tuple[bool, str]:
+    """Walk the tree of a claim, or the one that asks the scheduler, which is about fewer sets."""
+    tree, asked = trees.get(claim), claims
+    if tree is None and claims.asking is not None:
+        tree, asked = trees.get(asking_claim(claim)), claims.asking
     if tree is None:
         return False, "there is no tree"
     try:
-        ask().check(tree.steps)
+        ask(asked).check(tree.steps)
     except Open as gap:
         return False, f"the tree does not show it: {gap}"
     except UnsupportedError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Final
@@ -80,7 +80,7 @@ def check_kueue(
 class _Aftermath:
     """The term D11 of victim sets: the scheduler decides for each victim on the state after.
 
-    ``reasons`` are the codes of the victims that are asked about, by their keys.
+    ``reason`` returns the reason code of a victim.
     """
 
     state: State
@@ -88,7 +88,7 @@ class _Aftermath:
     preemptor: Preemptor
     assignment: Assignment
     workloads: Sequence[Admitted]
-    reasons: Mapping[str, str]
+    reason: Callable[[Admitted], str]
     cuts: Sequence[Cut] = ()  # nothing is learned of other sets
     _counted: dict[frozenset[int], int] = field(default_factory=dict)
 
@@ -104,8 +104,7 @@ class _Aftermath:
         return self._counted.get(chosen, 0)
 
     def _preempts(self, after: Snapshot, victim: Admitted) -> bool:
-        reason = self.reasons.get(victim.key, "")
-        waiting = pending_again(self.state, self.snapshot, victim, reason)
+        waiting = pending_again(self.state, self.snapshot, victim, self.reason(victim))
         return bool(next_targets(after, waiting))
 
     def is_steady(self, position: int) -> bool:
@@ -168,11 +167,19 @@ class _Checking:
 
     @cached_property
     def _aftermath(self) -> _Aftermath:
-        plan, targets = self.plan, self._decision.search.targets
+        plan, targets, setting = self.plan, self._decision.search.targets, self.setting
         reasons = {target.workload.key: target.reason for target in targets}
         reasons |= {victim.workload: victim.reason for victim in plan.victims}
+
+        def reason(one: Admitted) -> str:
+            if one.key in reasons:
+                return reasons[one.key]
+            if isinstance(setting, FairSetting):
+                return setting.reason(one)
+            return setting.variant(one).reason
+
         given = self.state, self.snapshot, self.preemptor, plan.assignment
-        return _Aftermath(*given, self.problem.workloads, reasons)
+        return _Aftermath(*given, self.problem.workloads, reason)
 
     @cached_property
     def _replays(self) -> bool:
@@ -403,5 +410,5 @@ class _Checking:
             self.problem.workloads,
             self.problem.order.tolist(),
             caps=caps,
-            wishes=self.profile.wishes,
+            wishes=self._wishing(self.profile).wishes,
         )

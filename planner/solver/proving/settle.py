@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -29,6 +29,7 @@ from planner.proof.claims import (
     Claims,
     Limits,
     Stated,
+    asking_claim,
     at_most,
     level_claim,
 )
@@ -49,6 +50,10 @@ ROUNDS: Final = 4
 
 GLANCE: Final = Effort(steps=8, entries=30_000)
 """The effort of a tree that only bounds a level."""
+
+
+Ask = Callable[[Claims], Question]
+"""Makes a question of claims."""
 
 
 @dataclass
@@ -138,15 +143,34 @@ class Certifier:
         return shown
 
     def _grow(
-        self, question: Question, done: Certified, effort: Effort | None = None
-    ) -> tuple[Grown, list[int] | None]:
-        """Return a tree or what was found instead, and the positions of an allowed better set."""
-        grown = grow(question, self.deadline, effort or self.effort, self.before)
+        self, claim: str, ask: Ask, question: Question, done: Certified, effort: Effort
+    ) -> tuple[Tree | None, list[int] | None]:
+        """Return the tree of a claim, and the positions of an allowed set that denies it instead.
+
+        ``question`` is what is asked. If what is found keeps to all but the bounds of D11, the
+        scheduler is asked, too.
+        """
+        grown = grow(question, self.deadline, effort, self.before)
         self._remember(grown, done)
-        if grown.better is None:
-            return grown, None
-        found = question.rules.members.taken(grown.better)
-        return grown, found if self.is_allowed(found, done) else None
+        if grown.better is not None:
+            found = question.rules.members.taken(grown.better)
+            return (None, found) if self.is_allowed(found, done) else self._grow_asking(claim, ask)
+        return None if grown.steps is None else Tree(claim=claim, steps=grown.steps), None
+
+    def _grow_asking(self, claim: str, ask: Ask) -> tuple[Tree | None, list[int] | None]:
+        """Return what `_grow` does, of a question with the bounds of D11."""
+        if self.claims.asking is None:
+            return None, None
+        question = ask(self.claims.asking)
+        try:
+            grown = grow(question, self.deadline, BRIEF)
+        except OutOfTime:
+            return None, None
+        if grown.better is not None:
+            return None, question.rules.members.taken(grown.better)
+        if grown.steps is None:
+            return None, None
+        return Tree(claim=asking_claim(claim), steps=grown.steps), None
 
     def _remember(self, grown: Grown, done: Certified) -> None:
         """Keep multipliers that narrowed a box, with the measure's row named as on later levels."""
@@ -161,9 +185,10 @@ class Certifier:
                 self.before.narrowed.append(named)
 
     def _prove_infeasible(self, done: Certified) -> None:
-        grown, found = self._grow(self.claims.infeasible(), done)
-        if grown.steps is not None:
-            done.trees.append(Tree(claim=INFEASIBLE, steps=grown.steps))
+        question = self.claims.infeasible()
+        tree, found = self._grow(INFEASIBLE, Claims.infeasible, question, done, self.effort)
+        if tree is not None:
+            done.trees.append(tree)
             done.infeasible = True
         elif found is not None:
             done.victims, done.corrected = found, done.corrected + 1
@@ -182,26 +207,28 @@ class Certifier:
         If none was, the level is stated, as proved if there is a tree.
         """
         self.measure = measure
-        value = self.claims.value(measure, done.victims or ())
-        if self.claims.is_unknown(measure):
-            done.levels.append(Stated(measure, value, proved=False))
-            return True
+        value, claim = self.claims.value(measure, done.victims or ()), level_claim(measure)
         if value == 0:  # no term is negative
             done.levels.append(Stated(measure, 0, proved=True))
             return True
-        question = self.claims.level(done.levels, measure, value)
-        grown, found = self._grow(question, done, effort)
+        ask = partial(Claims.level, earlier=done.levels, measure=measure, value=value)
+        question = None if self.claims.is_unknown(measure) else ask(self.claims)
+        if question is None:
+            tree, found = self._grow_asking(claim, ask)
+        else:
+            tree, found = self._grow(claim, ask, question, done, effort)
         if found is not None:
             done.victims = found
             return False
-        if grown.steps is not None:
-            done.trees.append(Tree(claim=level_claim(measure), steps=grown.steps))
+        if tree is not None:
+            done.trees.append(tree)
+        if tree is not None and tree.claim == claim and question is not None:
             bound = at_most(measure, value)
-            tree = EarlierTree.of(question.rules, grown.steps, bound)
-            self.before.tree = tree or self.before.tree
-            sum_ = bound_by_rows(question, grown.steps, measure, value)
+            earlier = EarlierTree.of(question.rules, tree.steps, bound)
+            self.before.tree = earlier or self.before.tree
+            sum_ = bound_by_rows(question, tree.steps, measure, value)
             done.sums += [] if sum_ is None else [sum_]
-        done.levels.append(Stated(measure, value, proved=grown.steps is not None))
+        done.levels.append(Stated(measure, value, proved=tree is not None))
         return True
 
     def narrowed(self, question: Question) -> Box:
@@ -215,19 +242,23 @@ class Certifier:
         """Show that no equal set comes before the answer; begin anew with one that does."""
         self.measure = None
         # Ties are worth less than levels: without a tree the search's own word on them stands.
-        grown, effort = Grown(), replace(self.effort, entries=self.effort.entries // 10)
-        for _ in range(ROUNDS):
+        tree, effort = None, replace(self.effort, entries=self.effort.entries // 10)
+        for _ in range(ROUNDS if done.victims else 0):
+            place_of = self.claims.place_of(done.levels)
             canonical = self.claims.canonical(done.levels, done.victims or ())
-            victims = sorted(canonical, key=self.claims.place_of(done.levels))
-            if not victims or not self.is_allowed(victims, done):
-                return
-            grown, found = self._grow(self.claims.ties(done.levels, victims), done, effort)
+            alike = self.is_allowed(canonical, done)  # else D11 tells members of a class apart
+            victims = sorted(canonical if alike else done.victims or (), key=place_of)
+            ask = partial(Claims.ties, levels=done.levels, victims=victims)
+            if alike:
+                tree, found = self._grow(TIES, ask, ask(self.claims), done, effort)
+            else:
+                tree, found = self._grow_asking(TIES, ask)
             done.victims = victims
             if found is None:
                 break
             done.victims = found
-        if grown.steps is not None:
-            done.trees.append(Tree(claim=TIES, steps=grown.steps))
+        if tree is not None:
+            done.trees.append(tree)
             done.ties = True
 
 
@@ -280,7 +311,9 @@ def prove_absence(search: Search, claims: Claims, certify: Trees, claim: str) ->
         return Absence(None, victims=found.victims)
     if found.outcome != "infeasible":
         return Absence(None)
-    trees = tuple(tree.model_copy(update={"claim": claim}) for tree in found.trees)
+    names = [tree.claim.replace(INFEASIBLE, claim) for tree in found.trees]
+    named = zip(found.trees, names, strict=True)
+    trees = tuple(tree.model_copy(update={"claim": name}) for tree, name in named)
     return Absence("certified" if trees else "solver", trees, found.engines)
 
 
