@@ -161,9 +161,11 @@ class Certifier:
         """Return what `_grow` does, of a question with the bounds of D11."""
         if self.claims.asking is None:
             return None, None
-        question = ask(self.claims.asking)
+        question, effort = ask(self.claims.asking), self.effort
+        # A third: the scheduler is asked once for each victim of a set.
+        effort = replace(effort, steps=effort.steps // 3, entries=effort.entries // 3)
         try:
-            grown = grow(question, self.deadline, BRIEF)
+            grown = grow(question, self.deadline, effort)
         except OutOfTime:
             return None, None
         if grown.better is not None:
