@@ -196,7 +196,7 @@ def test_a_tree_shows_that_no_plan_keeps_a_dropped_cap(name: str) -> None:
 
 def test_a_dropped_cap_is_that_of_the_own_plan() -> None:
     state = planner.read(OUTSIDE)
-    plan = told(planner.solve(state))
+    plan = as_json(planner.solve(state))
     plan["certificate"]["dropped"][0]["most"] -= 1
     assert refused(planner.check(state, Plan.model_validate(plan))) == {"CT-06"}
 
@@ -220,7 +220,7 @@ def test_a_plan_keeps_the_wishes_that_its_trees_are_about(wishes: Wishes) -> Non
 def test_a_plan_keeps_the_caps_that_its_trees_are_about() -> None:
     """Of one workload, and two must go: no set is within the cap, and any level has its tree."""
     state = planner.read(OUTSIDE)
-    plan = told(planner.solve(state))
+    plan = as_json(planner.solve(state))
     assert len(plan["victims"]) == 2
     plan["certificate"]["caps"].append({"term": "D2", "most": 1})
     assert refused(planner.check(state, Plan.model_validate(plan))) == {"CT-06"}
