@@ -5,6 +5,7 @@ README, and what their cells print into the notebooks, to be looked at before it
 """
 
 import doctest
+import os
 import re
 from collections.abc import Iterator
 from inspect import signature
@@ -14,6 +15,7 @@ from textwrap import indent
 import nbformat
 import pytest
 from click.testing import CliRunner
+from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 
 import planner
@@ -163,19 +165,43 @@ def test_notebook_holds_what_it_prints(path: Path) -> None:
     assert not re.search(r"/(home|root|tmp|work)/", str(found))
 
 
+@pytest.fixture(scope="module")
+def kernel() -> Iterator[KernelManager | None]:
+    """Give one kernel for all notebooks, which imports what they import once.
+
+    Thorough runs, and those that write the notebooks, have a new one for each.
+    """
+    if TEST_ALL or UPDATE:
+        yield None
+        return
+    environment = {name: text for name, text in os.environ.items() if name != "PLANNER_CONFORMANCE"}
+    manager = KernelManager()
+    manager.start_kernel(cwd=str(ROOT / "notebooks"), env=environment)
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
 @pytest.mark.filterwarnings("ignore")  # those of Jupyter's own machinery
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook_runs_and_draws(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not (TEST_ALL or UPDATE):
-        monkeypatch.delenv("PLANNER_CONFORMANCE", raising=False)
+def test_notebook_runs_and_draws(path: Path, kernel: KernelManager | None) -> None:
+    """No name of one notebook is known to the next."""
     notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     for full, less in () if TEST_ALL or UPDATE else SMALLER.get(path.stem, {}).items():
         (cell,) = (cell for cell in notebook.cells if full in cell.source)
         cell.source = cell.source.replace(full, less)
-    folder = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(
-        notebook, timeout=SECONDS_PER_NOTEBOOK, resources=folder, record_timing=False
-    ).execute()
+    forget = nbformat.v4.new_code_cell("%reset -f")  # type: ignore[no-untyped-call]
+    empty = nbformat.v4.new_notebook(cells=[forget])  # type: ignore[no-untyped-call]
+    for one in (notebook,) if kernel is None else (empty, notebook):
+        client = NotebookClient(
+            one,
+            km=kernel,
+            timeout=SECONDS_PER_NOTEBOOK,
+            resources={"metadata": {"path": str(path.parent)}},
+            record_timing=False,
+        )
+        client.execute()
+        if client.kc is not None:  # it is kept where the kernel is
+            client.kc.stop_channels()
     if UPDATE:
         nbformat.write(notebook, path)  # type: ignore[no-untyped-call]
     shown = [output.get("data", {}) for output in outputs(notebook)]
