@@ -15,7 +15,7 @@ from planner.reference.kueue.decision import decide
 from planner.state.kueue_configuration import FEATURE_GATES, Configuration
 from planner.state.kueue_release import SWITCHES, Rules, find_release, newest_first
 from tests.cluster import NOW, PENDING, Object, configuration, dump_of, pending, queue, running
-from tests.conftest import ROOT, recorded_root
+from tests.conftest import ROOT, TEST_ALL, recorded_root
 from tests.elastic import Pods, new, old
 from tests.kueue_state import read_objects
 
@@ -305,10 +305,12 @@ def test_sample_is_replayed_exactly(path: Path) -> None:
 @pytest.mark.skipif(recorded_root() is None, reason="no recorded answers")
 @pytest.mark.parametrize("release", SEEN)
 def test_every_recorded_answer_of_a_release_is_reproduced(release: str, conformance: Path) -> None:
+    """Every file; in ordinary runs every second one, the others of the next release."""
     paths = sorted((conformance / "kueue-releases" / release).glob("*.jsonl.gz"))
-    found = [replay(str(path)) for path in paths]
+    asked = paths if TEST_ALL else paths[SEEN.index(release) % 2 :: 2]
+    found = [replay(str(path)) for path in asked]
     assert [(one.id, one.detail) for each in found for one in each.different] == []
-    assert sum(each.equal for each in found) == sum(each.instances for each in found) > 3000
+    assert sum(each.equal for each in found) == sum(each.instances for each in found) > 1000
 
 
 def test_a_quota_of_pods_as_0_17_decided(conformance: Path) -> None:
