@@ -13,7 +13,7 @@ import click
 
 from planner.cli import value
 from planner.cli.exit_code import POINTER
-from planner.cli.output import READ, STDOUT, Target
+from planner.cli.output import STDOUT, Target, named_to_read
 from planner.cli.value import Option
 from planner.errors import InputError, ParseError, SchemaError, closest
 from planner.scheduler import Part
@@ -34,9 +34,7 @@ class Given:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
-        named = [values.get(name) for name in READ]
-        flat = [one for each in named for one in (each if isinstance(each, tuple) else [each])]
-        if flat.count(str(STDOUT)) > 1:
+        if [*named_to_read(values)].count(str(STDOUT)) > 1:
             raise click.UsageError("only one of the files that are read can be standard input")
         # A result that cannot be written later is refused before any work.
         self.target = Target.choose(values.get("style"), values.get("output"))

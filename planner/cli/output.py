@@ -126,16 +126,20 @@ def check_file(option: str, path: Path) -> None:
         )
 
 
+def named_to_read(values: Mapping[str, object]) -> Iterator[object]:
+    """Yield what the parameters of `READ` name, each of several by itself."""
+    for value in map(values.get, READ):
+        yield from value if isinstance(value, tuple) else (value,)
+
+
 def _read_now(name: str) -> Iterator[Path]:
     """Yield the files that the command which runs reads; of a folder only the one of a name."""
     from planner.reader.source import is_dump
 
     context = click.get_current_context(silent=True)
-    params = context.params if context else {}
-    for value in map(params.get, READ):
-        for given in value if isinstance(value, tuple) else (value,):
-            path = Path(given) if isinstance(given, str | Path) else STDOUT
-            yield path / name if path.is_dir() and is_dump(name) else path
+    for given in named_to_read(context.params if context else {}):
+        path = Path(given) if isinstance(given, str | Path) else STDOUT
+        yield path / name if path.is_dir() and is_dump(name) else path
 
 
 def write_file(option: str, path: Path, data: bytes | Iterable[bytes]) -> None:

@@ -366,8 +366,8 @@ class Service:
             return Reply(200, ended.output, endpoint.kind, ((EXIT_CODE, str(ended.code)),))
         status = 500
         if ended.code == _BAD_INPUT:
-            told = (each for words, each in _STATUS_OF.items() if words in ended.said)
-            status = next(told, 422)
+            fitting = (each for words, each in _STATUS_OF.items() if words in ended.said)
+            status = next(fitting, 422)
         why = ended.said.strip().removeprefix("error: ")
         raise Refused(status, why or f"the process ended with {ended.code}")
 

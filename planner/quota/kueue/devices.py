@@ -21,7 +21,14 @@ from msgspec.structs import replace
 from planner.quantity import MAX_INT64, NANO, to_units
 from planner.quota.kueue.amount import add, multiply
 from planner.quota.kueue.holding import NEVER
-from planner.quota.kueue.request import Charge, Defaults, in_kueues_order, with_defaults
+from planner.quota.kueue.request import (
+    Charge,
+    Defaults,
+    add_to,
+    in_kueues_order,
+    raise_to,
+    with_defaults,
+)
 from planner.state.kueue import Configuration, LimitRange, RuntimeClass, State, Workload
 from planner.state.kueue_configuration import CounterSource
 from planner.state.kueue_release import Rules
@@ -167,16 +174,14 @@ def _recorded(workload: Workload) -> Mapping[str, Mapping[str, int]]:
 def _added(*several: Mapping[str, int]) -> dict[str, int]:
     total: dict[str, int] = {}
     for amounts in several:
-        for name, amount in amounts.items():
-            total[name] = total.get(name, 0) + amount
+        add_to(total, amounts)
     return total
 
 
 def _highest(*several: Mapping[str, int]) -> dict[str, int]:
     highest: dict[str, int] = {}
     for amounts in several:
-        for name, amount in amounts.items():
-            highest[name] = max(highest.get(name, 0), amount)
+        raise_to(highest, amounts)
     return highest
 
 

@@ -142,7 +142,7 @@ def pod_set_requests(
         charge = charges.get(pods.name, NO_CHARGE) if charges else NO_CHARGE
         for name in charge.replaced & per_pod.keys():
             del per_pod[name]
-        _add_to(per_pod, charge.amounts)
+        add_to(per_pod, charge.amounts)
         count = counts[pods.name]
         totals = {
             # Rounded per pod; the usage of admitted workloads was rounded once, on the total.
@@ -165,22 +165,20 @@ def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
 
     total: dict[str, int] = {}
     for container in pod.containers:
-        _add_to(total, asked(container))
+        add_to(total, asked(container))
     sidecars: dict[str, int] = {}
     peak: dict[str, int] = {}
     for container in pod.init_containers:
         running = asked(container)
         if container.restart_policy == "Always":
-            _add_to(total, running)
-            _add_to(sidecars, running)
+            add_to(total, running)
+            add_to(sidecars, running)
             running = dict(sidecars)
         else:
             # An init container runs beside the sidecars that were started before it, and no others.
-            _add_to(running, sidecars)
-        for name, amount in running.items():
-            peak[name] = max(peak.get(name, 0), amount)
-    for name, amount in peak.items():
-        total[name] = max(total.get(name, 0), amount)
+            add_to(running, sidecars)
+        raise_to(peak, running)
+    raise_to(total, peak)
     if pod.resources is not None:
         # Pod-level requests count even where the containers together ask for more.
         total |= {
@@ -188,7 +186,7 @@ def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
             for name, amount in with_defaults(pod.resources, defaults.pod).requests.items()
             if name in _POD_LEVEL or name.startswith("hugepages-")
         }
-    _add_to(total, pod.overhead or defaults.overheads.get(pod.runtime_class_name, {}))
+    add_to(total, pod.overhead or defaults.overheads.get(pod.runtime_class_name, {}))
     return total
 
 
@@ -236,7 +234,7 @@ def _transform(
             retained[name] = kept
     if not rules.transforms_apart:
         return generated | retained
-    _add_to(retained, {name: max(0, amount) for name, amount in generated.items()})
+    add_to(retained, {name: max(0, amount) for name, amount in generated.items()})
     return retained
 
 
@@ -270,7 +268,14 @@ def _first_of(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return merged
 
 
-def _add_to(total: dict[str, int], more: Mapping[str, int]) -> None:
+def raise_to(amounts: dict[str, int], least: Mapping[str, int]) -> None:
+    """Raise amounts to what they are at least; one that is not there counts as 0."""
+    for name, amount in least.items():
+        amounts[name] = max(amounts.get(name, 0), amount)
+
+
+def add_to(total: dict[str, int], more: Mapping[str, int]) -> None:
+    """Add amounts to a total, name by name."""
     for name, amount in more.items():
         total[name] = total.get(name, 0) + amount
 
