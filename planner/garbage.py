@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Final
 
-_MANY: Final = 100_000
+_MANY: Final = 10_000
 """From this many new objects on, the collector is told that they are old."""
 
 _TIDY: Final = 100

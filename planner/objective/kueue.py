@@ -195,7 +195,7 @@ def sharing(
     borrowed = [0] * len(problem.names)
     sharers: dict[int, Sequence[int]] = {}
     queues, first = np.unique(problem.queue, return_index=True)
-    nodes = [problem.workloads[place].queue for place in first.tolist()]
+    nodes = problem.workloads.columns.queue[first].tolist()
     everything = None
     if problem.fair is not None:
         everything = sum(_size(snapshot.usage.amount[node], tree) for node in nodes)

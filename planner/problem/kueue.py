@@ -381,22 +381,7 @@ def _candidate_order(
 
 def _places_without_past_use(workloads: Holders, kind: IntArray) -> IntArray:
     held = workloads.columns
-    columns = (~held.evicted, kind, held.priority, -held.reserved_s)
-    # lexsort sorts by its last key first.
-    order = np.lexsort(columns[::-1])
-    # Workloads that are equal in all columns are ordered by UID.
-    equal = np.ones(max(0, len(order) - 1), dtype=bool)
-    for column in columns:
-        equal &= column[order[1:]] == column[order[:-1]]
-    run = np.concatenate(([0], np.cumsum(~equal)))  # (W,) a number for each run of equals
-    in_run = np.zeros(len(order), dtype=bool)
-    # Only ties are sorted by Python: UIDs are strings, and few workloads tie.
-    in_run[1:] |= equal
-    in_run[:-1] |= equal
-    positions = order[in_run].tolist()
-    uids = [workloads[position].uid for position in positions]
-    tied = zip(run[in_run].tolist(), uids, positions, strict=True)
-    order[in_run] = [position for _, _, position in sorted(tied)]
+    order = workloads.order(~held.evicted, kind, held.priority, -held.reserved_s)
     places = np.empty(len(workloads), dtype=np.int64)
     places[order] = np.arange(len(workloads))
     return places

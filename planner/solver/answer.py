@@ -274,8 +274,16 @@ class Planned(AnyPlanning, Protocol[PlanT]):
     subject: Any
 
     @cached_property
-    def _position(self) -> dict[str, int]:
-        return dict(zip(self.keys, range(len(self.keys)), strict=True))
+    def _known(self) -> dict[str, int]:
+        return {}
+
+    def positions(self, keys: Iterable[str]) -> list[int]:
+        """Return the positions of workloads in the problem by their keys, which are few."""
+        asked, known = [*keys], self._known
+        new = {*asked} - known.keys()
+        if new:  # all keys of a large state are never put into a dictionary
+            known.update((key, at) for at, key in enumerate(self.keys) if key in new)
+        return [known[key] for key in asked]
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
         """Sort positions of the problem by the scheduler's candidate order."""
@@ -300,7 +308,7 @@ class Planned(AnyPlanning, Protocol[PlanT]):
         certificate = plan.certificate.model_copy(update=found)
         # Claims are checked on the certificate with the verdicts in it, as it is handed out.
         certified = plan.model_copy(update={"certificate": certificate})
-        terms = self.table.evaluate([self._position[key] for key in plan.keys])
+        terms = self.table.evaluate(self.positions(plan.keys))
         untrue = broken(self._check_claims(certified, terms))
         if untrue:
             message = f"the certificate for {plan.preemptor} is not true: {'; '.join(untrue)}"

@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cached_property
+from itertools import repeat
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, Self, overload
 
 from msgspec import Struct
@@ -82,6 +84,8 @@ class Facts(NamedTuple):
         """Empty: a workload with facts is no variant of another."""
         return ""
 
+
+_HELD: Final = attrgetter("held")
 
 Place = tuple[str, str]
 """A flavor and a resource; the flavor is empty where a resource has none."""
@@ -254,14 +258,19 @@ class Workloads(Sequence[Workload]):
 
     @cached_property
     def _unusual(self) -> Sequence[Workload]:
+        are_facts = map(isinstance, self.entries, repeat(Facts))  # of a million, twice as fast
+        if all(are_facts):
+            return []
         return [one for one in self.entries if isinstance(one, Workload)]
 
     @cached_property
     def _plain_places(self) -> AbstractSet[Place]:
         """The places in which workloads that are kept as facts hold quota."""
         # Equal values of ``held`` are mostly one object.
-        different = {id(one.held): one.held for one in self.entries if isinstance(one, Facts)}
-        layouts = {layout for held in different.values() for layout, _, _ in held}
+        facts = (one for one in self.entries if isinstance(one, Facts))
+        held = [*map(_HELD, facts if self._unusual else self.entries)]
+        different = dict(zip(map(id, held), held, strict=True))
+        layouts = {layout for some in different.values() for layout, _, _ in some}
         return {place for layout in layouts for place in layout.held}
 
     def _where(self, wanted: Callable[[Entry], bool]) -> Iterator[Workload]:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import random
+from io import StringIO
 
+import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
+from planner.quota.kueue import admission
 from planner.quota.kueue.holders import NOBODY, Holders
 from planner.quota.kueue.snapshot import take_snapshot
-from tests.cluster import pending, queue, running, state_of
+from planner.reader import read
+from planner.state.kueue import State, Workload
+from planner.state.kueue_workloads import Facts
+from tests.cluster import NOW, pending, queue, running, state_of
 from tests.random_trees import Instance, instances
 
 
@@ -24,6 +31,7 @@ def check(some: Holders, everybody: dict[int, Holders]) -> None:
     assert columns.number.tolist() == [everybody[one.queue].index(one) for one in some]
     assert list(some.keys) == [one.key for one in some]
     first, which = some.alike
+    assert [some.shapes[id(one.usage)].names for one in some] == [one.names for one in some]
     assert [first[number].usage is one.usage for number, one in zip(which, some, strict=True)] == [
         True
     ] * len(some)
@@ -46,9 +54,41 @@ def test_random_states(instance: Instance) -> None:
     check(every, everybody)
     assert every.places_of(some).tolist() == [every.index(one) for one in some]
     assert every.places_of(every).tolist() == list(range(len(every)))
+    backwards = some.at(range(len(some))[::-1])
+    assert [*backwards] == [*some][::-1]
+    check(backwards, everybody)
+    order = every.order(every.columns.evicted, -every.columns.priority)
+    expected = sorted(every, key=lambda one: (one.evicted, -one.priority, one.uid))
+    assert [*every.at(order)] == expected
     assert NOBODY.places_of(some).tolist() == [-1] * len(some)
     less = Holders.joined([*everybody.values()][1:])
     assert less.places_of(some).tolist() == [less.index(w) if w in less else -1 for w in some]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 1000])
+def test_facts_and_objects_are_read_in_the_order_of_the_dump(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "_AT_ONCE", at_once)
+    some = [
+        running(name, "ab"[number % 2], 1 + number % 3, minute=number, evicted=number % 3 == 1)
+        for number, name in enumerate("stuvwxyz")
+    ]
+    parts = [*some, running("lost", "gone", 1), queue("a", 9), queue("b", 9), pending("a", 1)]
+    items = [one for part in parts for one in part]
+    state = read(StringIO(json.dumps({"kind": "List", "items": items})), now=NOW)
+    assert isinstance(state, State)
+    assert {type(one) for one in state.workloads.entries} == {Facts, Workload}
+    snapshot = take_snapshot(state)
+    held = {snapshot.queue_name(node): some for node, some in snapshot.admitted.items()}
+    assert {name: list(some.keys) for name, some in held.items()} == {
+        "a": ["ns/s", "ns/u", "ns/w", "ns/y"],
+        "b": ["ns/t", "ns/v", "ns/x", "ns/z"],
+    }
+    for found in held.values():
+        # Columns from facts are those of the records, which are made one by one.
+        check(found, dict(snapshot.admitted))
+    assert [*snapshot.waiting] == ["ns/pending"]
 
 
 def test_what_was_joined_is_joined_again_where_a_queue_has_others() -> None:

@@ -21,7 +21,7 @@ import planner
 from planner.commands.explain.kueue.record import parse_messages, resolve
 from planner.commands.lint import lint
 from planner.errors import InputError
-from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.holders import NOBODY, Admitted, Holders
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.reader import Ignored, Source, read_loaded
 from planner.reader.source import Text
@@ -70,8 +70,14 @@ def seen(state: State) -> Any:
     def facts_of(one: Admitted) -> Any:
         return one._replace(workloads=(), place=0), one.workload
 
+    def columns_of(some: Holders) -> Any:
+        assert [(one.key, one.uid) for one in some.entries] == [(one.key, one.uid) for one in some]
+        assert [*some.columns.identity] == [id(one.usage) for one in some]
+        return [column.tolist() for column in some.columns._replace(identity=NOBODY.columns.queue)]
+
+    columns = {node: columns_of(some) for node, some in snapshot.admitted.items()}
     running_ = {node: [facts_of(one) for one in some] for node, some in snapshot.admitted.items()}
-    return running_, dict(snapshot.waiting), snapshot.usage.amount, list(snapshot.fr_index)
+    return columns, running_, dict(snapshot.waiting), snapshot.usage.amount, list(snapshot.fr_index)
 
 
 def agree(data: bytes) -> State | None:

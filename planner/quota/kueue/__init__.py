@@ -8,7 +8,8 @@ devices.py    what pods take for the devices that they claim
 request.py    what a pending workload asks for
 assignment.py which flavor each podset of a pending workload gets
 holding.py    what an admitted workload holds, worked out once for all with equal usage
-holders.py    workloads that hold quota: each as a record, all of a queue as columns
+holders.py    workloads that hold quota: all of a queue as columns, each as a record
+admission.py  workloads of a state -> those that hold quota, and all others
 past_use.py   past use of LocalQueues, by which admission fair sharing orders workloads
 slices.py     the old slice that a slice of an elastic workload replaces
 snapshot.py   state -> tree + admitted workloads

@@ -1,21 +1,22 @@
-"""Workloads that hold quota, as records and as columns."""
+"""Workloads that hold quota, as columns and as records."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cached_property
-from itertools import chain, islice, repeat
+from itertools import chain, repeat
 from operator import is_not, itemgetter
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.quota.kueue.holding import started_at
+from planner.quota.kueue.holding import Shape, started_at
 from planner.state import Remarks
 from planner.state.kueue import Workload
+from planner.state.kueue_workloads import Entry
 
 
 class Admitted(NamedTuple):
@@ -118,55 +119,140 @@ class Columns(NamedTuple):
 
 _READERS: Final = {name: itemgetter(place) for place, name in enumerate(Admitted._fields)}
 
-_AT_ONCE: Final = 1000
-"""How many holders are read together: records just made are still in the processor's cache."""
 
+class Holders(Sequence[Admitted]):
+    """C workloads that hold quota, in some order: their fields as columns, and each as a record.
 
-class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside the items
-    """C workloads that hold quota, in some order; their fields as columns.
-
-    A large state has a million holders, scattered in memory: the columns are read once, queue by
-    queue. ``parts`` are the holders of one queue after the other; ``source`` is all holders of a
-    queue, and the places of these among them. Without either, these are all holders of a queue.
+    A large state has a million holders, of which a plan looks at some hundred: columns say who
+    matters, and a record is made when it is asked for, once. These are all holders of a queue, or
+    others joined (``parts``), or some of others (``source``: these, and the places among them).
+    ``entries`` has the key and the UID of each: its record, or the workload as the state keeps it;
+    ``shapes`` has, by identity as in the columns, what has the ``usage`` and ``names``.
     """
 
     parts: Sequence[Holders] = ()
     source: tuple[Holders, NDArray[np.int64]] | None = None
+    _make: Callable[[int], Admitted] | None = None
+
+    def __init__(self, some: Iterable[Admitted] = ()) -> None:
+        """Hold all holders of a queue, whose records exist already."""
+        self._records: list[Admitted | None] = [*some]
 
     @classmethod
-    def by_queue(cls, some: Iterable[Admitted], queues: Iterable[int]) -> dict[int, Self]:
-        """Return the holders of each of these ClusterQueues, in the order of ``some``."""
-        held: dict[int, list[Admitted]] = {queue: [] for queue in queues}
-        parts, stream = [Columns.of(())], iter(some)
-        while chunk := [*islice(stream, _AT_ONCE)]:
-            parts.append(Columns.of(chunk))
-            for queue, one in zip(map(_READERS["queue"], chunk), chunk, strict=True):
-                held[queue].append(one)
-        columns = Columns.joined(parts)
-        columns = columns.at(np.argsort(columns.queue, kind="stable"))
-        begins = np.searchsorted(columns.queue, [*held]).tolist()
-        found = {}
-        for (queue, group), begin in zip(held.items(), begins, strict=True):
-            found[queue] = cls(group)
-            part = columns.at(slice(begin, begin + len(group)))
-            found[queue].columns = part._replace(number=np.arange(len(group)))
+    def made_by(
+        cls,
+        make: Callable[[int], Admitted],
+        columns: Columns,
+        entries: Sequence[Entry],
+        shapes: Mapping[int, Shape],
+    ) -> Self:
+        """Return all holders of a queue, of which ``make`` makes the record at a place."""
+        found = cls()
+        found._records, found._make = [None] * len(entries), make
+        found.columns, found.entries, found.shapes = columns, entries, shapes
         return found
 
     @classmethod
     def joined(cls, parts: Iterable[Holders]) -> Self:
-        """Return the holders of several queues, one queue after the other."""
-        some = [part for part in parts if part]
-        found = cls(chain.from_iterable(some))
-        found.parts = some
+        """Return the holders of several queues, one part after the other."""
+        found = cls()
+        found.parts = [part for part in parts if part]
+        found._records = [None] * sum(map(len, found.parts))
         return found
 
-    def at(self, places: Sequence[int]) -> Holders:
-        """Return the holders at these places; ``self`` must be all holders of a queue."""
-        if len(places) == len(self):
-            return self
-        found = Holders(map(self.__getitem__, places))
-        found.source = self, np.array(places, dtype=np.int64)
+    def at(self, places: Sequence[int] | NDArray[np.int64]) -> Holders:
+        """Return the holders at these places, in their order."""
+        found = Holders()
+        found.source = self, np.asarray(places, dtype=np.int64)
+        found._records = [None] * len(places)
         return found
+
+    def order(self, *columns: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the places in the order of columns, the first counts most, then of UIDs: (C,)."""
+        order = np.lexsort(columns[::-1])  # which sorts by its last key first
+        equal = np.ones(max(0, len(order) - 1), dtype=np.bool_)
+        for column in columns:
+            equal &= column[order[1:]] == column[order[:-1]]
+        run = np.concatenate(([0], np.cumsum(~equal)))  # (C,) a number for each run of equals
+        in_run = np.zeros(len(order), dtype=np.bool_)
+        # Only ties are sorted by Python: UIDs are strings, and few workloads tie.
+        in_run[1:] |= equal
+        in_run[:-1] |= equal
+        tied = order[in_run]
+        uids = [self.entries[place].uid for place in tied.tolist()]
+        by_uid = np.array(sorted(range(len(uids)), key=uids.__getitem__), dtype=np.int64)
+        order[in_run] = tied[by_uid][np.argsort(run[in_run][by_uid], kind="stable")]
+        return order
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether these are all holders of a queue."""
+        return not self.parts and self.source is None
+
+    @cached_property
+    def _addresses(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The queue of each holder, and its place among all holders there."""
+        return self.columns.queue.tolist(), self.columns.number.tolist()
+
+    @cached_property
+    def by_queue(self) -> Mapping[int, Holders]:
+        """All holders of each queue that these are taken from."""
+        if self.source is not None:
+            return self.source[0].by_queue
+        if not self.parts:
+            return dict.fromkeys(self.columns.queue[:1].tolist(), self)
+        return dict(chain.from_iterable(part.by_queue.items() for part in self.parts))
+
+    def __len__(self) -> int:
+        """Return C."""
+        return len(self._records)
+
+    @overload
+    def __getitem__(self, place: int) -> Admitted: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Admitted, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Admitted | tuple[Admitted, ...]:
+        """Return the record at a place, or the records of a slice."""
+        if isinstance(place, slice):
+            return tuple(self[one] for one in range(*place.indices(len(self))))
+        found = self._records[place]
+        if found is None:
+            place %= len(self)
+            if self._make is not None:
+                found = self._make(place)
+            else:
+                queues, numbers = self._addresses
+                found = self.by_queue[queues[place]][numbers[place]]
+            self._records[place] = found
+        return found
+
+    def __iter__(self) -> Iterator[Admitted]:
+        """Yield all records."""
+        if self._is_whole and self._make is None:
+            return cast("Iterator[Admitted]", iter(self._records))
+        return map(self.__getitem__, range(len(self)))
+
+    @cached_property
+    def entries(self) -> Sequence[Admitted | Entry]:
+        """What has the key and the UID of each holder."""
+        if self.parts:
+            return [*chain.from_iterable(part.entries for part in self.parts)]
+        if self.source is not None:
+            whole, places = self.source
+            return [whole.entries[place] for place in places.tolist()]
+        return [*self]
+
+    @cached_property
+    def shapes(self) -> Mapping[int, Admitted | Shape]:
+        """What has the ``usage`` and ``names`` of these holders, by the identity of the usage."""
+        if self.source is not None:
+            return self.source[0].shapes
+        if not self.parts:
+            return {id(one.usage): one for one in self}
+        different = {id(part.shapes): part.shapes for part in self.parts}
+        return dict(chain.from_iterable(one.items() for one in different.values()))
 
     @cached_property
     def columns(self) -> Columns:
@@ -181,23 +267,23 @@ class Holders(tuple[Admitted, ...]):  # noqa: SLOT001 - columns are kept beside 
     @cached_property
     def keys(self) -> Sequence[str]:
         """The keys of the holders, ``namespace/name``: (C,)."""
-        return [*map(_READERS["key"], self)]
+        return [one.key for one in self.entries]
 
     @cached_property
-    def alike(self) -> tuple[Sequence[Admitted], NDArray[np.int64]]:
-        """A holder for each different usage, and for each holder the number of its usage: (C,)."""
-        _, first, which = np.unique(self.columns.identity, return_index=True, return_inverse=True)
-        return [self[place] for place in first.tolist()], which.astype(np.int64)
+    def alike(self) -> tuple[Sequence[Admitted | Shape], NDArray[np.int64]]:
+        """Different usages with the names, and for each holder the number of its usage: (C,)."""
+        identities, which = np.unique(self.columns.identity, return_inverse=True)
+        return [self.shapes[one] for one in identities.tolist()], which.astype(np.int64)
 
     def places_of(self, some: Holders) -> NDArray[np.int64]:
         """Return the place of each holder of ``some`` among these, -1 if it is not here: (C,).
 
-        Of each of its queues ``self`` has all holders, one queue after the other.
+        ``self`` must be joined of all holders of some queues.
         """
         size = 1 + max(int(one.columns.queue.max(initial=0)) for one in (self, some))
         begins, begin = np.full(size, -(2**62), dtype=np.int64), 0
         for part in self.parts:
-            begins[part[0].queue] = begin
+            begins[part.columns.queue[0]] = begin
             begin += len(part)
         places: NDArray[np.int64] = begins[some.columns.queue] + some.columns.number
         places[places < 0] = -1

@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -30,6 +32,7 @@ _MOVING = frozenset({"Evicted", "Preempted"})
 """Conditions that may move a workload in its queue."""
 
 _BOOST = re.compile(r"[+-]?[0-9]{1,64}")
+_HELD, _COUNTS = attrgetter("held"), attrgetter("counts")
 
 
 class PodSetHolding(Struct, frozen=True):
@@ -311,6 +314,11 @@ class Shapes:
         """The different sets of fr that shapes name."""
         return self._names
 
+    @cached_property
+    def by_identity(self) -> Mapping[int, Shape]:
+        """All shapes by the ``id`` of their usage; no workload may be asked for after that."""
+        return {id(one.usage): one for one in chain(self._seen.values(), self._known.values())}
+
     def of(self, entry: Entry) -> Shape:
         """Return what an admitted workload holds; ``entry`` must live as long as this is in use."""
         if isinstance(entry, Facts):  # equal parts are mostly one object here, too
@@ -327,6 +335,14 @@ class Shapes:
         if shape is None:
             shape = self._known[key] = self._shape(holding_of(entry, self._configuration))
         return shape
+
+    def of_all(self, entries: Sequence[Entry]) -> Sequence[Shape]:
+        """Return what each of many admitted workloads holds."""
+        if not all(isinstance(entry, Facts) for entry in entries):
+            return [self.of(entry) for entry in entries]
+        parts = zip(map(id, map(_HELD, entries)), map(id, map(_COUNTS, entries)), strict=True)
+        known = zip(map(self._seen.get, parts), entries, strict=True)
+        return [self.of(entry) if shape is None else shape for shape, entry in known]
 
     def _by_facts(self, facts: Facts) -> Shape:
         if len(facts.held) == 1:  # almost every workload: one podset, of which all pods run

@@ -18,27 +18,17 @@ from msgspec.structs import replace
 from planner.errors import LookupFailed
 from planner.garbage import without_garbage_collection
 from planner.quota.kueue.activity import Activity, cohorts_of, notes_on
+from planner.quota.kueue.admission import Admissions
 from planner.quota.kueue.amount import Arithmetic, arithmetic_of
 from planner.quota.kueue.devices import Devices
-from planner.quota.kueue.holders import Admitted, Holders
-from planner.quota.kueue.holding import (
-    NEVER,
-    Shape,
-    Shapes,
-    Unsettled,
-    effective_priority,
-    holding_of,
-    is_concurrent,
-    progress_of,
-    queue_order_time,
-)
+from planner.quota.kueue.holders import Holders
+from planner.quota.kueue.holding import Shapes, is_concurrent
 from planner.quota.kueue.past_use import PastUse
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.topology import NO_TOPOLOGIES, Occupancy, Topologies
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
-from planner.state.clock import seconds_since
 from planner.state.kueue import ClusterQueue, Configuration, ResourceFlavor, State, Workload
-from planner.state.kueue_workloads import Entry, Facts, Workloads
+from planner.state.kueue_workloads import Workloads
 from planner.state.pods import PodDisruptionBudget
 from planner.state.queues import ClusterQueueSpec, CohortSpec, ResourceGroup
 
@@ -239,26 +229,9 @@ def build_snapshot(
     queues = {node_of[cq.name]: cq for cq in state.cluster_queues}
     shapes, past_use = Shapes(configuration, index), PastUse(state)
     by_past = {node for node, queue in queues.items() if past_use.orders(queue)}
-    waiting: dict[str, int] = {}
     variants_only = {cq.name for cq in state.cluster_queues if is_concurrent(cq, configuration)}
-    workloads, moment = state.workloads, (clock, clock.timestamp())
-
-    def holding() -> Iterator[Admitted]:
-        for place, entry in enumerate(workloads.entries):
-            if not entry.holds_quota:
-                waiting.setdefault(entry.key, place)
-                continue
-            if entry.admitted_by in variants_only and not entry.parent_uid:
-                continue  # such a queue counts what its variants hold, and nothing else
-            shape = shapes.of(entry)
-            node = node_of.get(entry.admitted_by)
-            # A workload without its queue has no usage that counts, but its fr are still indexed.
-            if node is not None:
-                used = past_use.of(entry.namespace, entry.queue_name) if node in by_past else None
-                at = workloads, place, node
-                yield _admitted(configuration, moment, at, entry, shape, used)
-
-    admitted = Holders.by_queue(holding(), node_of.values())
+    admissions = Admissions(state, clock, node_of, variants_only, shapes, past_use, by_past)
+    admitted = admissions.holders()
     if not all(index.keys() >= named for named in shapes.named):  # an fr with usage is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
     _index_more(index, [*map(sorted, shapes.named), extra])
@@ -273,7 +246,7 @@ def build_snapshot(
         usage=usage,
         queues=queues,
         node_of=node_of,
-        waiting=_ByKey(workloads, waiting),
+        waiting=_ByKey(state.workloads, admissions.waiting),
         flavors={flavor.name: flavor for flavor in state.resource_flavors},
         admitted=admitted,
         fr_index=index,
@@ -301,76 +274,6 @@ def _add_up(usage: Usage, state: State, shapes: Shapes, admitted: Mapping[int, H
     for entry in state.workloads.entries:
         if entry.holds_quota and entry.admitted_by in node_of:
             usage.add(node_of[entry.admitted_by], shapes.of(entry).usage)
-
-
-def as_admitted(
-    configuration: Configuration,
-    now: datetime,
-    index: Mapping[FlavorResource, int],
-    node: int,
-    workload: Workload,
-) -> Admitted:
-    """Return a workload as the holder of its admission in the ClusterQueue at a node.
-
-    Without a reservation, ``now`` counts as the time of its reservation.
-    """
-    shape = Unsettled(holding_of(workload, configuration), set())
-    shape.settle(index)
-    moment = now, now.timestamp()
-    return _admitted(configuration, moment, ((workload,), 0, node), workload, shape, None)
-
-
-_Place = tuple[Sequence[Workload], int, int]
-"""Workloads, the place of one of them, and the node of its ClusterQueue."""
-
-_Moment = tuple[datetime, float]
-"""A time, and the same in seconds since 1970."""
-
-
-def _admitted(  # noqa: PLR0913, PLR0917 - what a holder is made of
-    configuration: Configuration,
-    moment: _Moment,
-    at: _Place,
-    entry: Entry,
-    shape: Shape,
-    past: float | None,
-) -> Admitted:
-    (workloads, place, node), (now, now_s) = at, moment
-    priority = entry.priority
-    if isinstance(entry, Facts):  # almost every workload: not being evicted, nor moved
-        reserved, reserved_s, started = entry.reserved, entry.reserved_s, entry.started_at
-        queued_at, evicted, started_s = entry.created or NEVER, False, entry.started_s
-        running_s = 0 if started_s is None else max(0, int(now_s - started_s))
-    else:
-        reserved, reserved_s, started, evicted, moved = progress_of(entry)
-        queued_at = queue_order_time(entry, configuration, moved=moved)
-        running_s = seconds_since(started, now)
-    if entry.boost is not None:
-        priority = effective_priority(entry, configuration)
-    if reserved_s is None:
-        reserved_s = NEVER.timestamp() if reserved else now_s
-    # By position, as a tuple: keywords, or a call of the class, take as long as all the rest.
-    fields = (
-        workloads,
-        place,
-        entry.key,
-        entry.namespace,
-        entry.uid,
-        node,
-        shape.usage,
-        shape.names,
-        shape.pods,
-        priority,
-        queued_at,
-        reserved_s,
-        started,
-        running_s,
-        evicted,
-        entry.remarks,
-        entry.queue_name,
-        past,
-    )
-    return tuple.__new__(Admitted, fields)
 
 
 def _index_quotas(state: State) -> dict[FlavorResource, int]:

@@ -7,7 +7,7 @@ pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkl
 from __future__ import annotations
 
 from planner.laws import kueue as laws
-from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.holders import Holders
 from planner.reference.kueue.candidates import REASON, Candidate, CandidateList, collect_candidates
 from planner.reference.kueue.context import Context, Search, Target, fill_back, restore
 from planner.reference.kueue.fair_sharing import fair_candidates, search_fair_sharing
@@ -114,8 +114,8 @@ def search(context: Context) -> Search:
     return search_classical(context)
 
 
-def candidates(context: Context) -> list[Admitted]:
+def candidates(context: Context) -> Holders:
     """Return the candidates, as the rules see each workload before the search."""
     if context.snapshot.configuration.fair_sharing_on:
-        return list(fair_candidates(context))
-    return list(collect_candidates(context).ordered)
+        return fair_candidates(context)
+    return collect_candidates(context).ordered

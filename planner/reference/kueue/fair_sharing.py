@@ -8,10 +8,10 @@ pkg/scheduler/preemption/fairsharing/ordering.go.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 
 from planner.laws import kueue as laws
-from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.share import Share, Shares
 from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.candidates import candidate_order, in_candidate_order, permitted
@@ -44,12 +44,12 @@ def search_fair_sharing(context: Context) -> Search:
 
 
 @keeps(laws.FS_BORROWS_CONTESTED)
-def fair_candidates(context: Context) -> Iterator[Admitted]:
-    """Yield the candidates of the own queue, and of every queue that borrows contested quota."""
+def fair_candidates(context: Context) -> Holders:
+    """Return the candidates of the own queue, and of every queue that borrows contested quota."""
     tree, policy = context.snapshot.tree, context.policy
-    yield from permitted(context, context.queue, policy.within_cluster_queue)
+    found = [permitted(context, context.queue, policy.within_cluster_queue)]
     if policy.reclaim_within_cohort == "Never" or tree.nodes[context.queue].parent == NO_PARENT:
-        return
+        return Holders.joined(found)
     # From the root: any queue that borrows may lose, whatever cohorts are between (§6.2).
     below = [tree.path(context.queue)[-1]]
     for node in below:
@@ -58,7 +58,8 @@ def fair_candidates(context: Context) -> Iterator[Admitted]:
             node, context.contested
         )
         if borrows and node != context.queue:
-            yield from permitted(context, node, policy.reclaim_within_cohort)
+            found.append(permitted(context, node, policy.reclaim_within_cohort))
+    return Holders.joined(found)
 
 
 class _Passes:
@@ -93,7 +94,7 @@ class _Passes:
         return self.first(candidates)
 
     @keeps(laws.ST_STOPS, laws.ST_STRATEGIES)
-    def first(self, candidates: list[Admitted]) -> bool:
+    def first(self, candidates: Sequence[Admitted]) -> bool:
         """Apply the first configured strategy; say whether the preemptor fits."""
         order = QueueOrder(self.context, self.shares, candidates)
         permits = _STRATEGIES[self.strategies[0]]

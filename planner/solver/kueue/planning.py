@@ -305,7 +305,7 @@ class Planning(Planned[Plan]):
 
     def greedy_positions(self) -> list[int]:
         """Return Kueue's own targets as positions of the problem's workloads, in its order."""
-        return [self._position[target.workload.key] for target in self.decision.search.targets]
+        return self.positions(one.workload.key for one in self.decision.search.targets)
 
     def greedy_plan(self) -> Plan:
         """Return what Kueue itself would do, verified.
@@ -355,7 +355,7 @@ class Planning(Planned[Plan]):
         Raises `LookupFailed` if the LocalQueue or ClusterQueue of a victim is not in the dump;
         `OutOfTime` if time is up before there is a decision for each.
         """
-        found = self.cascade_replay.cascades([self._position[key] for key in victims])
+        found = self.cascade_replay.cascades(self.positions(victims))
         return tuple(sorted(found, key=lambda one: victims.index(one.victim)))
 
     def claims(self, profile: Profile, caps: Sequence[tuple[Measure, int]]) -> Claims:

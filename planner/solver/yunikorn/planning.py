@@ -197,7 +197,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
 
     def greedy_positions(self) -> list[int]:
         """Return the core's own victims as positions of the problem's allocations."""
-        return [self._position[key] for key in self.decision.victim_keys]
+        return self.positions(self.decision.victim_keys)
 
     def greedy_plan(self) -> YuniKornPlan:
         """Return what the core itself would do, with the laws it breaks."""

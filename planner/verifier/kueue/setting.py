@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
 
+import numpy as np
 from msgspec import Struct
 
 from planner.quantity import format_units
 from planner.quota.kueue.holders import NOBODY, Admitted, Holders
+from planner.quota.kueue.holding import Shape
 from planner.quota.kueue.share import Share
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.state.queues import Preemption
@@ -157,7 +159,7 @@ class Setting(Struct, frozen=True, dict=True):
             fits = fits or fits_here
         return advantage
 
-    def names_contested(self, workload: Admitted) -> bool:
+    def names_contested(self, workload: Admitted | Shape) -> bool:
         """Say whether a workload names a contested flavor-resource, whatever the amount."""
         return not self.contested.isdisjoint(workload.names)
 
@@ -213,9 +215,8 @@ class Setting(Struct, frozen=True, dict=True):
         priorities, shapes = held.columns.priority.tolist(), held.columns.identity.tolist()
         others = dict(zip(priorities, range(len(held)), strict=True))
         permitted = {p for p, at in others.items() if p != mine and self.permits(held[at])}
-        for shape, place in dict(zip(shapes, range(len(held)), strict=True)).items():
-            if shape not in self._naming:
-                self._naming[shape] = self.names_contested(held[place])
+        for shape in {*shapes} - self._naming.keys():
+            self._naming[shape] = self.names_contested(held.shapes[shape])
         asked = enumerate(zip(priorities, shapes, strict=True))
         return held.at(
             [
@@ -259,9 +260,13 @@ class Setting(Struct, frozen=True, dict=True):
     def attempts(self) -> tuple[bool, ...]:
         """The attempts in Kueue's order, each as "borrowing is permitted" (§5.5)."""
         own, some = self.queue, self.candidates
-        keys = zip(some.columns.queue.tolist(), some.columns.priority.tolist(), strict=True)
-        others = dict(zip(keys, some, strict=True))
-        variants = {self.variant(one) for (queue, _), one in others.items() if queue != own}
+        # One for each queue and priority: nothing else decides about the variant.
+        order = np.lexsort((some.columns.priority, some.columns.queue))
+        queue, priority = some.columns.queue[order], some.columns.priority[order]
+        first = np.ones(len(some), dtype=np.bool_)
+        first[1:] = (np.diff(queue) != 0) | (np.diff(priority) != 0)
+        first &= queue != own
+        variants = {self.variant(some[at]) for at in order[first].tolist()}
         # A missing borrowWithinCohort reads as Never, as Kueue treats the two alike (§5.5).
         forbidden = self.policy.borrow_within_cohort.policy == "Never"
         tree, used = self.snapshot.tree, self.snapshot.usage.amount[own]
