@@ -15,7 +15,7 @@ from planner.objective.profile_file import checked_costs as _checked_costs
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Assume, Verification, qualified
 from planner.plan.base import edited
-from planner.scheduler import OWN, Flavors, Part, Placement
+from planner.scheduler import OWN, Flavors, Part, Placement, verb
 from planner.solver.start import (
     PLANNER,
     AssignmentInput,
@@ -37,6 +37,7 @@ VERIFIER: Final = Part[Callable[[AnyState, AnyPlan], Verification]]("verifier")
 """The function of a scheduler that checks a plan law by law."""
 
 
+@verb
 def greedy(
     state: AnyState,
     pending: str | None = None,
@@ -75,6 +76,7 @@ def greedy(
     return covered(state, plan)
 
 
+@verb
 def solve(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
     pending: str | None = None,
@@ -158,6 +160,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         return plan if add_nodes is None else add_nodes(state, plan)
 
 
+@verb
 def front(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
     pending: str | None = None,
@@ -203,6 +206,7 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     return covered_front(state, found, vouched(assume))
 
 
+@verb
 def explain(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
     pending: str | None = None,
@@ -252,6 +256,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     return qualified(found, uncovered(covering(state), inquiry.plan))
 
 
+@verb
 def verify(state: AnyState, plan: AnyPlan) -> Verification:
     """Check a plan law by law, without a solver, on the state it was made for.
 
@@ -265,6 +270,7 @@ def verify(state: AnyState, plan: AnyPlan) -> Verification:
     return VERIFIER.of(state)(state, plan)
 
 
+@verb
 def whatif(  # noqa: PLR0913 - the public signature
     state: AnyState,
     edits: Sequence[str] = (),

@@ -17,6 +17,7 @@ from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import Assume
 from planner.plan.kueue import JointPlan, Plan
 from planner.quota.kueue.snapshot import take_snapshot
+from planner.scheduler import verb
 from planner.solver.kueue.joint.question import ask, ask_of_all
 from planner.solver.kueue.joint.solve import solve_together
 from planner.solver.start import clock_of, deadline_after
@@ -28,6 +29,7 @@ from planner.state.kueue_workload import BOOST_GATE
 __all__ = ["boost", "solve_joint"]
 
 
+@verb
 def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
     pending: Sequence[str] | None = None,
@@ -90,6 +92,7 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     return covered_joint(state, plan, vouched(assume), besides)
 
 
+@verb
 def boost(
     state: AnyState,
     pending: str | None = None,

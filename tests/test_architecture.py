@@ -84,7 +84,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " problem objective models plan verifier solver commands/replay commands/explain"
         " commands/whatif scheduler",
         "kueue_verbs": "api commands/boost commands/whatif stage coverage errors objective plan"
-        " quota solver state",
+        " quota scheduler solver state",
         "cli": "stage planner coverage dump errors scheduler term quantity laws state reader quota"
         " reference problem objective models plan verifier solver"
         " commands/replay report batch commands/audit commands/whatif commands/boost"

@@ -8,16 +8,19 @@ needs no simulation, and a check no solver.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from importlib import import_module
 from types import MappingProxyType
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Final, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from msgspec import Struct, field
 
 from planner.errors import SchemaError, UnsupportedError
 
 T_co = TypeVar("T_co", covariant=True)
+Answer = TypeVar("Answer")
+Asked = ParamSpec("Asked")
 
 
 class Words(Struct, frozen=True):
@@ -113,6 +116,36 @@ def scheduler_of(thing: Named) -> Scheduler:
     if found is None:
         raise UnsupportedError("scheduler", f'"{name}" is not registered', ", ".join(_REGISTERED))
     return found
+
+
+_TAKEN: Final = {
+    "state": ("source", "what planner.read returns", "planner.read(path) makes a state of a file"),
+    "plan": ("keys", "what planner.solve returns", "planner.Plan.model_validate_json reads one"),
+}
+"""Of each parameter that verbs look into: what only it has, what it is, and how one is read."""
+
+
+def verb(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+    """Let a public function refuse a ``state`` that is none, and a ``plan``, before it begins.
+
+    Raises
+    ------
+    SchemaError
+        If the thing is of another kind.
+    """
+    names = function.__code__.co_varnames
+
+    @wraps(function)
+    def checked(*args: Asked.args, **named: Asked.kwargs) -> Answer:
+        for name, thing in (*zip(names, args, strict=False), *named.items()):
+            if name in _TAKEN:
+                mark, expected, hint = _TAKEN[name]
+                if not (hasattr(thing, "scheduler") and hasattr(thing, mark)):
+                    found = f"{type(thing).__name__} is no {name}"
+                    raise SchemaError("", found, expected, hint)
+        return function(*args, **named)
+
+    return checked
 
 
 class Part(Generic[T_co]):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from inspect import isfunction, signature
+from typing import Any, Final
 
 import pytest
 
@@ -13,6 +14,7 @@ from planner.errors import InputError, UnsupportedError
 from planner.scheduler import KUEUE, YUNIKORN, Part, record, register, scheduler_of, schedulers
 from planner.solver.start import PLANNER, pending_workloads
 from planner.term import text_of
+from tests.report.factory import make_plan
 from tests.scheduler.toy import TOY, Job, ToyPlan, ToyState
 
 
@@ -88,10 +90,29 @@ def test_one_that_nobody_registered() -> None:
     assert schedulers() == (KUEUE, YUNIKORN)
 
 
-@pytest.mark.parametrize("thing", ["cluster.json", None, {}])
-def test_what_is_no_state(thing: Any) -> None:
-    with pytest.raises(InputError, match="neither a state nor an answer\n  expected what planner"):
-        planner.solve(thing)
+VERBS: Final = {
+    (name, part)
+    for name in planner.__all__
+    for function in [getattr(planner, name)]
+    if isfunction(function)
+    for part in {"state", "plan"} & set(signature(function).parameters)
+}
+
+
+@pytest.mark.parametrize(("name", "part"), sorted(VERBS))
+def test_what_is_no_state_and_no_plan(name: str, part: str) -> None:
+    """Whatever it is, where it is given, and whether by its place or by name."""
+    assert len(VERBS) == 15
+    plan, state = make_plan(), planner.read("instances/quickstart/cluster.json")
+    things = {"state": ["cluster.json", None, {}, plan], "plan": ["plan.json", None, {}, state]}
+    verb = getattr(planner, name)
+    for thing in things[part]:
+        found = f"^{type(thing).__name__} is no {part}\n  expected what planner.*\n  hint: "
+        given = {"state": state, part: thing} if part == "plan" else {part: thing}
+        with pytest.raises(InputError, match=found):
+            verb(**given)
+        with pytest.raises(InputError, match=found):
+            verb(*given.values())
 
 
 @pytest.mark.parametrize(

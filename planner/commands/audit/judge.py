@@ -35,7 +35,7 @@ from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Shown
 from planner.plan.record import names_of, resources_of
 from planner.reader import MAX_BYTES
-from planner.scheduler import Part
+from planner.scheduler import Part, verb
 from planner.solver.deadline import Deadline, Trees
 from planner.solver.start import (
     AnyPlanning,
@@ -403,6 +403,7 @@ class Tally:
         return Verdicts(objective=name, judged=judged, shown=shown, **count)
 
 
+@verb
 def audit(  # noqa: PLR0913 - the public signature
     state: AnyState,
     pending: str | None = None,

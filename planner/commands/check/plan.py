@@ -10,7 +10,7 @@ from planner.errors import InputError, SchemaError
 from planner.objective.profile_file import checked_costs, find_profile
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan, Record, Verdict, Verification
-from planner.scheduler import Part
+from planner.scheduler import Part, verb
 from planner.stage import begin
 from planner.state import AnyState
 
@@ -78,6 +78,7 @@ Checker = Callable[[AnyState, AnyPlan, Profile, Mapping[str, int] | None], Check
 CHECKER: Final = Part[Checker]("checker")
 
 
+@verb
 def check(
     state: AnyState,
     plan: AnyPlan,

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 from planner.coverage.answer import covering
 from planner.plan.base import Published, Record, Uncovered
 from planner.plan.record import SchedulerId
-from planner.scheduler import Part
+from planner.scheduler import Part, verb
 from planner.state import AnyState
 
 Family = Literal["ping-pong", "impossible", "useless", "starvation", "nodes"]
@@ -142,6 +142,7 @@ RULES: Final = Part[Callable[[AnyState], Iterable[Finding]]]("lint")
 """Yields the findings in a state of the scheduler."""
 
 
+@verb
 def lint(state: AnyState) -> Lint:
     """Return what is found in the configuration of a cluster, each with an example that shows it.
 

@@ -28,7 +28,7 @@ from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Published
 from planner.plan.base import Record, Status, Uncovered
 from planner.plan.record import SchedulerId
-from planner.scheduler import Part
+from planner.scheduler import Part, verb
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, pending_workloads, solve
 from planner.state import AnyState
@@ -179,6 +179,7 @@ Progress = Callable[[int, int, str], None]
 _SHARE_DIGITS: Final = 6
 
 
+@verb
 def risk(  # noqa: PLR0913 - what a user may say
     state: AnyState,
     pending: Sequence[str] | None = None,

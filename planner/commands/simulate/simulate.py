@@ -27,7 +27,7 @@ from planner.garbage import tidy
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan
-from planner.scheduler import Part
+from planner.scheduler import Part, verb
 from planner.state import AnyState
 
 
@@ -326,6 +326,7 @@ class Simulated(Protocol):
 SIMULATED: Final = Part[Simulated]("simulation")
 
 
+@verb
 def simulate(  # noqa: PLR0913 - the public signature
     state: AnyState,
     decider: str | None = None,
