@@ -38,7 +38,7 @@ Commands on states and plans, and their output:
 commands/      a package for each command beyond a single plan: audit, lint, simulate, ...
 batch/         many states in parallel, on one machine or many
 report/        one renderer per format
-cli/           the command line
+cli/           the command line; __main__.py: `python -m planner`
 """
 
 from typing import TYPE_CHECKING

@@ -92,6 +92,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " kubectl rest commands/apply commands/watch commands/bench commands/compare"
         " commands/import_"
         " commands/generate kueue_verbs commands/lint commands/serve",
+        "__main__": "cli",
         FACE: "errors state commands/check reader plan commands/audit commands/risk"
         " commands/simulate commands/generate api kueue_verbs commands/lint commands/boost"
         " commands/explain commands/whatif objective report",

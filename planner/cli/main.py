@@ -258,7 +258,3 @@ def run(command: click.Command = main, program: str = PROGRAM) -> None:
         command.main(prog_name=program)
     finally:
         gc.freeze()  # or the interpreter would search all objects for cycles before it ends
-
-
-if __name__ == "__main__":
-    run()

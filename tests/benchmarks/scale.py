@@ -108,7 +108,7 @@ def whole_process(question: Question, limit: float, folder: Path) -> Row:
     content = json.loads(question.file.read_bytes())
     dump = folder / "dump.json"
     dump.write_text(json.dumps(content["state"]), encoding="utf-8")
-    command = [sys.executable, "-m", "planner.cli.main", "solve", str(dump)]
+    command = [sys.executable, "-m", "planner", "solve", str(dump)]
     command += ["--pending", content["pending"], "--now", content["now"]]
     command += ["--format", "json", "--time-limit", str(limit)]
     row = _run(question, "process", command, limit)

@@ -51,7 +51,7 @@ def process(
 
 def command(*args: str | Path) -> list[str]:
     """Return the words that run the command line in a new interpreter."""
-    return [sys.executable, "-m", "planner.cli.main", *map(str, args)]
+    return [sys.executable, "-m", "planner", *map(str, args)]
 
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -62,6 +62,11 @@ def test_version() -> None:
     assert result.stdout.startswith("planner ")
 
 
+def test_a_module_is_the_program() -> None:
+    """Processes of these tests are started by ``python -m planner``."""
+    assert process("solve", "-h").stdout.startswith("Usage: planner solve ")
+
+
 def test_nothing_asked_for_is_a_usage_error_with_help() -> None:
     result = call()
     assert result.exit_code == 2

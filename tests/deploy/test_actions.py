@@ -107,7 +107,7 @@ def checked(state: Path, folder: Path, fail_on: str) -> tuple[int, str]:
     (step,) = (one for one in ACTION["runs"]["steps"] if one.get("name") == "Check")
     program = folder / "temp" / "planner" / "bin" / "planner"
     program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m planner.cli.main "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m planner "$@"\n')
     program.chmod(0o755)
     summary = folder / "summary"
     given = {"STATE": str(state), "FAIL_ON": fail_on, "KUEUE_RELEASE": "auto"}

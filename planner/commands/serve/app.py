@@ -212,7 +212,7 @@ def _operation(endpoint: Endpoint) -> Json:
     }
 
 
-PROGRAM: Final = "planner.cli.main"
+PROGRAM: Final = "planner"
 OURS: Final = "PLANNER_"
 """The prefix of environment variables that set options: a request does not inherit them."""
 

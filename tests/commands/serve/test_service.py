@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import importlib.util
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -24,7 +25,7 @@ from planner.objective.profiles import PROFILES
 from tests.batch.runs import wait_for
 from tests.cli.running import call, cluster, command, environment
 from tests.commands.serve.asking import Answer, ask
-from tests.conftest import FOR_EVER_S
+from tests.conftest import FOR_EVER_S, ROOT
 
 DUMP = json.dumps(cluster()).encode()
 BOUNDS = Bounds(max_bytes=10**6, seconds=FOR_EVER_S, memory=4 * 2**30, at_once=1)
@@ -196,7 +197,7 @@ def sleeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f"time.sleep({FOR_EVER_S})\n"
     )
     monkeypatch.setattr("planner.commands.serve.app.PROGRAM", "sleeper")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
     return tmp_path / "number"
 
 
@@ -246,7 +247,7 @@ def test_a_client_that_does_not_wait_leaves_its_slot(sleeper: Path) -> None:
         gone.set()
         left = await first
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("planner.commands.serve.app.PROGRAM", "planner.cli.main")
+            patched.setattr("planner.commands.serve.app.PROGRAM", "planner")
             return left, await ask(app, "/v1/plan", DUMP)
 
     left, answer = asyncio.run(one_after_the_other())
