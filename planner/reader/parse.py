@@ -27,6 +27,15 @@ _HINTS: Final = {
     "key must be": "keys stand in double quotes",
     "trailing comma": "no comma follows the last item",
 }
+_MESSAGE: Final = re.compile(
+    rb"^(?:Warning: |[Ee]rror: |Error from server|Unable to connect|The connection to the server"
+    rb"|No resources found|Defaulted container |Flag --|[EFIW]\d{4} \d\d:)[^\r\n]*",
+    re.MULTILINE,
+)
+"""A line that kubectl writes to standard error."""
+_FIRST_LINE: Final = re.compile(rb"\s*[^\s{\[#%\-][^\r\n]*")
+_OBJECT: Final = re.compile(rb"^[{\[]", re.MULTILINE)
+_QUOTED: Final = 80
 EXPECTED: Final = "Kubernetes objects as JSON or YAML, as kubectl get -o json prints them"
 
 
@@ -70,7 +79,15 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
     listed = quick_document(data, text.where, budget) if quick else None
     if listed is not None:
         return [Document(text.where, listed, used_up=True)]
-    values, is_json = _values(data, text, budget)
+    try:
+        values, is_json = _values(data, text, budget)
+    except ParseError as error:
+        hint = error.hint or _between(data)
+        raise ParseError(error.where, error.found, error.expected, hint) from None
+    if not is_json and b"kind" not in data and (hint := _between(data)):
+        raise ParseError(
+            text.where, "is no dump: did the command that wrote it fail?", EXPECTED, hint
+        )
     documents = [
         Document(
             f"{text.where}: document {number}" if len(values) > 1 else text.where,
@@ -108,6 +125,17 @@ def _values(data: bytes, text: Text, budget: Budget) -> tuple[list[object], bool
         return _yaml(decoded, text.where, budget), False
     except ParseError as yaml_error:
         raise (json_error if looks_like_json else yaml_error) from None
+
+
+def _between(data: bytes) -> str:
+    """Return the hint about a line that a program wrote between the objects; empty if none did."""
+    found = _MESSAGE.search(data) or (_OBJECT.search(data) and _FIRST_LINE.match(data))
+    if not found:
+        return ""
+    line = found[0].strip().decode(errors="replace")
+    said = line if len(line) <= _QUOTED else f"{line[: _QUOTED - 1]}…"
+    number = data.count(b"\n", 0, found.end()) + 1
+    return f'line {number} is a message, "{said}": leave out 2>&1, which puts messages into a dump'
 
 
 def _yaml(text: str, where: str, budget: Budget) -> list[object]:
