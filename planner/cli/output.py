@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import IO, Final, NamedTuple
 
 import click
 
@@ -28,6 +28,18 @@ FILE_WIDTH: Final = 108
 PATIENCE_S: Final = 1.0
 REDRAW_S: Final = 0.1
 BAR: Final = 24
+IN_ASCII: Final = {
+    "─": "-",
+    "…": "...",
+    "≤": "<=",
+    "≥": ">=",
+    "→": "->",
+    "−": "-",  # noqa: RUF001
+    "⚠": "!",
+    "\ufe0f": "",
+    "❌": "x",
+}
+"""What rules and signs of our own become where an encoding does not have them."""
 
 
 class Target(NamedTuple):
@@ -90,14 +102,23 @@ def print_parts(parts: Iterable[str]) -> None:
         stream = sys.stdout
         if stream is None:
             raise InputError("standard output", "is closed", hint="-o writes the result to a file")
-        encoding = getattr(stream, "encoding", None) or "utf-8"
         try:
-            stream.write(text.encode(encoding, "replace").decode(encoding))
+            stream.write(_encodable(text, stream, "replace"))
             stream.flush()
         except BrokenPipeError:
             raise
         except OSError as error:
             raise InputError("standard output", _reason(error)) from None
+
+
+def _encodable(text: str, stream: IO[str], errors: str) -> str:
+    """Return a text as a stream can write it: signs in ASCII, then names by a way of `codecs`."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(str.maketrans(IN_ASCII)).encode(encoding, errors).decode(encoding)
+    return text
 
 
 def make_folder(option: str, folder: Path) -> None:
@@ -203,9 +224,8 @@ def write(text: str) -> None:
     LINE.wipe()
     if sys.stderr is None:
         return
-    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
     with contextlib.suppress(OSError, ValueError):
-        sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stderr.write(_encodable(text, sys.stderr, "backslashreplace"))
         sys.stderr.flush()
 
 

@@ -262,9 +262,9 @@ def _objectives(audit: Audit) -> Iterator[doc.Block]:
     if gaps:
         work = _work(audit)
         measures: list[Column[Gap]] = [
-            Column("Objective", lambda gap: gap.objective),
-            Column("Measure", lambda gap: gap.title, folds=True),
-            Column("Unit", lambda gap: work.unit(gap.unit), folds=True),
+            Column("Objective", lambda gap: gap.objective, folds=True),
+            Column("Measure", lambda gap: gap.title, folds=True, below="Objective"),
+            Column("Unit", lambda gap: work.unit(gap.unit), folds=True, below="Measure"),
             Column("Compared", lambda gap: f"{gap.compared:,}", number=True, only="page"),
             *counts({"more": "Worse", "less": "Better"}),
             Column("Mean gap", lambda o: work.amount(o.unit, o.total / o.compared), number=True),

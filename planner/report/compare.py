@@ -143,7 +143,7 @@ def _row_table(rows: Sequence[Row], work: Work) -> doc.Table:
 def _distribution_table(rows: Sequence[Distribution], work: Work) -> doc.Table:
     made: list[Column[Distribution]] = [
         Column("Measure", lambda one: _title(one.measure, work), folds=True),
-        Column("Algorithm", lambda one: one.algorithm, folds=True),
+        Column("Algorithm", lambda one: one.algorithm, folds=True, below="Measure"),
         Column("Cases", lambda one: f"{one.count:,}", number=True),
         Column("Mean", lambda one: shown(one.measure, one.mean, work), number=True),
         Column("Median", lambda one: shown(one.measure, one.median, work), number=True),

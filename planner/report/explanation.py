@@ -116,7 +116,7 @@ def _alternative(answer: CommonExplanation, other: Alternative) -> Iterator[doc.
         Column("Plan", of("plan"), number=True),
         Column("Other", of("other"), number=True),
         Column("Difference", lambda o: work.difference(o.unit, o.other - o.plan), number=True),
-        Column("Unit", lambda term: work.unit(term.unit)),
+        Column("Unit", lambda term: work.unit(term.unit), below="Disruption"),
     ]
     yield table("The plan and the other", columns, shown)
 

@@ -78,5 +78,5 @@ def terms_table(
         columns.append(Column(beside, lambda row: amount(row, row.greedy), number=True))
     if any(row.bound is not None for row in rows):
         columns.append(Column("Bound", lambda row: amount(row, row.bound), number=True))
-    columns.append(Column("Unit", unit))
+    columns.append(Column("Unit", unit, below="Disruption"))
     return table(caption, columns, rows)

@@ -188,7 +188,7 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> doc
         Column("Term", lambda row: row[0]),
         Column("Disruption", lambda row: texts_of(plan.scheduler, row[0])[0], folds=True),
         *map(value, range(len(sides))),
-        Column("Unit", lambda row: work.unit(unit(row))),
+        Column("Unit", lambda row: work.unit(unit(row)), below="Disruption"),
     ]
     return table("What is lost", columns, rows)
 

@@ -9,7 +9,7 @@ import pytest
 
 from planner.cli.output import Target, wants_color
 from planner.errors import InputError
-from tests.cli.running import call, cluster, write
+from tests.cli.running import call, cluster, process, write
 from tests.conftest import FOR_EVER_S
 
 
@@ -187,3 +187,15 @@ def test_a_format_that_there_is_not(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "there is no csv of this; --format says which of table, plain, json" in result.stderr
     assert not (tmp_path / "plan.csv").exists()
+
+
+def test_an_encoding_without_rules_has_them_in_ascii(tmp_path: Path) -> None:
+    file, ascii_only = write(tmp_path, cluster()), {"PYTHONIOENCODING": "ascii"}
+    for style in ("table", "markdown"):
+        words = ("solve", file, "--format", style, "--objective", "min-count")
+        done = process(*words, env=ascii_only)
+        assert done.returncode == 0
+        assert style != "table" or "\n -----" in done.stdout
+        assert "?" not in done.stdout
+    missing = process("solve", tmp_path / "é…", env=ascii_only)
+    assert r"\xe9...: there is no such file" in missing.stderr

@@ -9,6 +9,7 @@ import pytest
 
 import planner
 from planner.report.render import Style
+from planner.report.terminal import SMALLEST_WIDTH
 from tests.report.factory import make_infeasible, make_plan, make_victim
 from tests.report.yunikorn_factory import make_yunikorn
 
@@ -25,6 +26,8 @@ STATE = planner.read("instances/regressions/kueue-1974-too-many-victims.yaml")
         planner.whatif(STATE, ["clusterqueue/vision.preemption.withinClusterQueue=Never"]),
         planner.boost(STATE),
         planner.lint(STATE),
+        planner.audit(STATE),
+        planner.risk(STATE),
         planner.check(STATE, planner.solve(STATE)),
         make_yunikorn(),
     ],
@@ -34,8 +37,9 @@ def test_every_answer_is_written_in_every_style(answer: Any) -> None:
     assert planner.render(answer, "json").startswith("{")
     assert planner.render(answer, "html").startswith("<!DOCTYPE html>")
     assert planner.render(answer, "markdown").startswith("## ")
-    lines = planner.render(answer, width=80).splitlines()
-    assert max(len(line) for line in lines if not line.startswith("kubectl ")) <= 80
+    for width in (SMALLEST_WIDTH, 80):
+        lines = planner.render(answer, width=width).splitlines()
+        assert max(len(line) for line in lines if not line.startswith("kubectl ")) <= width
 
 
 def test_a_style_that_is_none_is_refused() -> None:

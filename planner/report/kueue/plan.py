@@ -189,7 +189,7 @@ def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> doc.Table:
         Column("This plan", lambda row: work.amount(row.unit, row.value), number=True),
         Column("Kueue's flavors", lambda row: work.amount(row.unit, row.greedy or 0), number=True),
         Column("Costs more", more, number=True, only="screen"),
-        Column("Unit", lambda row: work.unit(row.unit)),
+        Column("Unit", lambda row: work.unit(row.unit), below="Disruption"),
     ]
     return table(caption, columns, rows)
 

@@ -229,7 +229,7 @@ def _usage(plan: YuniKornPlan) -> Iterator[doc.Block]:
 
     columns: list[Column[QueueUse]] = [
         Column("Queue", lambda o: name(o.queue) if first[o.queue] is o else "", folds=True),
-        Column("Resource", lambda use: names[use.resource], folds=True),
+        Column("Resource", lambda use: names[use.resource], folds=True, below="Queue"),
         Column("Guaranteed", lambda use: limit(use.guaranteed, use), number=True),
     ]
     if any(use.max is not None for use in plan.queues):
