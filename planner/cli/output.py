@@ -28,17 +28,19 @@ FILE_WIDTH: Final = 108
 PATIENCE_S: Final = 1.0
 REDRAW_S: Final = 0.1
 BAR: Final = 24
-IN_ASCII: Final = {
-    "─": "-",
-    "…": "...",
-    "≤": "<=",
-    "≥": ">=",
-    "→": "->",
-    "−": "-",  # noqa: RUF001
-    "⚠": "!",
-    "\ufe0f": "",
-    "❌": "x",
-}
+IN_ASCII: Final = str.maketrans(
+    {
+        "─": "-",
+        "…": "...",
+        "≤": "<=",
+        "≥": ">=",
+        "→": "->",
+        "−": "-",  # noqa: RUF001
+        "⚠": "!",
+        "\ufe0f": "",
+        "❌": "x",
+    }
+)
 """What rules and signs of our own become where an encoding does not have them."""
 
 
@@ -117,7 +119,7 @@ def _encodable(text: str, stream: IO[str], errors: str) -> str:
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
-        return text.translate(str.maketrans(IN_ASCII)).encode(encoding, errors).decode(encoding)
+        return text.translate(IN_ASCII).encode(encoding, errors).decode(encoding)
     return text
 
 

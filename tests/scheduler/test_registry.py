@@ -104,7 +104,10 @@ def test_what_is_no_state_and_no_plan(name: str, part: str) -> None:
     """Whatever it is, where it is given, and whether by its place or by name."""
     assert len(VERBS) == 15
     plan, state = make_plan(), planner.read("instances/quickstart/cluster.json")
-    things = {"state": ["cluster.json", None, {}, plan], "plan": ["plan.json", None, {}, state]}
+    things: dict[str, list[Any]] = {
+        "state": ["cluster.json", None, {}, plan],
+        "plan": ["plan.json", None, {}, state],
+    }
     verb = getattr(planner, name)
     for thing in things[part]:
         found = f"^{type(thing).__name__} is no {part}\n  expected what planner.*\n  hint: "
