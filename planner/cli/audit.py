@@ -85,7 +85,7 @@ BATCH: Final[tuple[Option, ...]] = (
     option.states,
     value.one(
         "--pending NAME",
-        value.name,
+        str,
         "Judge only this pending workload (NAMESPACE/NAME) or ask; by default every one.",
     ),
     value.several(

@@ -52,7 +52,7 @@ one is not, and 2 if a state or an algorithm fails.
     ),
     value.one(
         "--pending NAME",
-        value.name,
+        str,
         "Answer only for this pending workload (NAMESPACE/NAME) or ask; by default for every one.",
     ),
     option.time_limit("For each optimum; none: as long as it takes."),

@@ -28,7 +28,7 @@ may, 5 that none were found.
 
 @define(
     option.state,
-    value.one("--pending NAMESPACE/NAME", value.name, "The pending workload of Kueue to plan for."),
+    value.one("--pending NAMESPACE/NAME", str, "The pending workload of Kueue to plan for."),
     option.profile,
     option.time_limit("For the plan, half at most, and the boosts; none: as long as it takes."),
     *option.reading,

@@ -20,6 +20,7 @@ from planner.cli.exit_code import epilog
 from planner.cli.main import PlannerCommand, run
 from planner.cli.main import main as planner
 from planner.cli.option import Given
+from planner.cli.value import Valued
 from planner.state.kueue_workload import API_GROUP
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def build() -> click.Command:
     everywhere = click.Option(
         ["-A", "--all-namespaces"], is_flag=True, help="Plan for what is pending in all of them."
     )
-    output = click.Option(
+    output = Valued(
         ["-o", "--output"],
         metavar="FORMAT|FILE",
         is_eager=True,

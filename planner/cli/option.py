@@ -375,10 +375,10 @@ last: Final = (max_size, page_format, output)
 reading: Final = (now, *own("release", "requests"), *last)
 """`last`, after the options on how STATE is read: its clock and, of Kueue, release and requests."""
 named_pending = f"The pending workload to plan for, {own_help('pending')}."
-pending = value.one("--pending NAME", value.name, named_pending)
+pending = value.one("--pending NAME", str, named_pending)
 several_pending = value.one(
     "--pending NAME",
-    value.name,
+    str,
     f"{named_pending} With --joint it may be repeated.",
     multiple=True,
 )

@@ -18,6 +18,22 @@ LOOPBACK: Final = "127.0.0.1"
 MOST_PORTS: Final = 65535
 
 
+class Valued(click.Option):
+    """An option that takes no empty value, which most often is a shell variable that is not set."""
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:  # noqa: ANN401 - click's
+        """Read the value, or values, as text; refuse an empty one."""
+        for text in value if isinstance(value, tuple | list) else (value,):
+            if isinstance(text, str) and not text.strip():
+                raise click.BadParameter(
+                    "the value is empty: leave the option out, or see whether its shell variable "
+                    "is set",
+                    ctx,
+                    self,
+                )
+        return super().type_cast_value(ctx, value)
+
+
 def one(
     name: str,
     kind: object,
@@ -36,7 +52,7 @@ def one(
         more = {"default": default, "show_default": True, **more}
     declared = [*flags, *([more.pop("into")] if "into" in more else [])]
     metavar = " ".join(words[len(flags) :]) or None
-    return click.option(*declared, metavar=metavar, type=kind, help=covers, **more)
+    return click.option(*declared, cls=Valued, metavar=metavar, type=kind, help=covers, **more)
 
 
 def several(
@@ -52,7 +68,8 @@ def file(name: str, covers: str, *names: str, first: bool = False) -> Option:
     With ``first`` it is read before the other options.
     """
     kind = click.Path(path_type=Path)
-    return click.option(name, *names, metavar="FILE", type=kind, help=covers, is_eager=first)
+    more: dict[str, Any] = {"cls": Valued, "metavar": "FILE", "is_eager": first}
+    return click.option(name, *names, type=kind, help=covers, **more)
 
 
 def flag(name: str, covers: str, *names: str) -> Option:
@@ -93,15 +110,6 @@ def address(text: str) -> tuple[str, int]:
     if not colon or not is_port or int(port) > MOST_PORTS:
         raise click.BadParameter(f"{text!r} is neither :PORT nor HOST:PORT")
     return host.strip("[]") or LOOPBACK, int(port)
-
-
-def name(text: str) -> str:
-    """Read a name: a text that is not empty."""
-    if not text.strip():
-        raise click.BadParameter(
-            "the name is empty: leave the option out, or see whether its shell variable is set"
-        )
-    return text
 
 
 def moment(text: str) -> datetime:

@@ -174,14 +174,6 @@ def test_a_clock_for_states_that_have_none(tmp_path: Path, verb: str) -> None:
     assert len(json.loads(call(verb, *words).stdout)["failures"]) == 2
 
 
-@pytest.mark.parametrize("verb", ["audit", "compare"])
-def test_nobody_is_not_everybody(dump: Path, verb: str) -> None:
-    """The name may come from a shell variable that is not set."""
-    result = call(verb, dump, "--jobs", "1", "--pending", "")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "the name is empty" in result.stderr
-
-
 def test_why_a_workload_is_not_judged_is_one_line(dump: Path) -> None:
     (failure,) = audited(dump, "--pending", "ns/nobody", code=2)["failures"]
     assert failure["detail"].startswith(f"{dump}: there is no workload ns/nobody; expected one of")

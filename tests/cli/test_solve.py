@@ -126,13 +126,6 @@ def test_the_way_on_asks_the_same(
         assert call("explain", *shlex.split(said)).exit_code == 3
 
 
-@pytest.mark.parametrize("command", ["solve", "explain", "whatif", "boost"])
-def test_an_empty_name_is_not_taken_for_no_name(dump: Path, command: str) -> None:
-    result = call(command, dump, "--pending", "")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "the name is empty: leave the option out" in result.stderr
-
-
 def test_all_ends_with_an_overview(crowd: Path) -> None:
     screen = call("solve", crowd, "--all", "--format", "table").stdout
     _, _, last = screen.rpartition("\n\n Overview  ")

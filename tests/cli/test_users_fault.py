@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from planner.cli.main import COMMANDS, main
 from planner.commands.replay import replay_line
 from planner.errors import SchemaError
 from planner.quota.yunikorn.queue import build_tree
@@ -172,3 +174,17 @@ def test_a_flavor_for_what_is_not_requested(state: Path, tmp_path: Path) -> None
     ]
     assert result.exit_code == expected.exit_code == 0, result.stderr
     assert victims[0] == victims[1] != []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_empty_value_is_not_taken_for_none(name: str) -> None:
+    """It most often is a shell variable that is not set."""
+    context = main.make_context("planner", ["--help"], resilient_parsing=True)
+    command = main.get_command(context, name)
+    assert command is not None
+    for one in command.params:
+        if isinstance(one, click.Option) and not one.is_flag:
+            for text in ("", " "):
+                result = call(name, one.opts[-1], text)
+                assert (result.exit_code, result.stdout) == (2, "")
+                assert f"{one.opts[-1]}': the value is empty: leave the option out" in result.stderr
