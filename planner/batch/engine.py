@@ -118,6 +118,21 @@ class Journal:
             if time.monotonic() > self._synced + SYNC_S:
                 self._sync()
 
+    def refuse_others(self, mine: Callable[[str], bool]) -> None:
+        """Refuse rows of other tasks than those of this run, whose keys are ``mine``.
+
+        Raises
+        ------
+        InputError
+            If there are any.
+        """
+        if strays := [key for key in self.places if not mine(key)]:
+            count = "a task" if len(strays) == 1 else f"{len(strays):,} tasks"
+            more = f"{count} that this run does not have, such as {strays[0]}"
+            hint = "give the input that the run began with, or name another file"
+            same = "rows of the same input"
+            raise InputError(str(self._path), f"has rows of {more}", same, hint)
+
     def finish(self, keys: Mapping[str, object]) -> Results:
         """Put the rows into the order of the keys; the file is replaced whole or not at all.
 
@@ -126,11 +141,7 @@ class Journal:
         InputError
             If there are rows of other tasks.
         """
-        if strays := [key for key in self.places if key not in keys]:
-            more = f"{len(strays)} tasks that this run does not have, such as {strays[0]}"
-            hint = "give the input that the run began with, or name another file"
-            same = "rows of the same input"
-            raise InputError(str(self._path), f"has rows of {more}", same, hint)
+        self.refuse_others(keys.__contains__)
 
         def line_of(key: str) -> bytes:
             self._stream.seek(self.places[key].offset)
@@ -315,6 +326,7 @@ def run(  # noqa: PLR0913 - what a run can be told
     cluster: str | None = None,
     cluster_wait: float | None = WAIT_S,
     limits: Limits = NO_LIMITS,
+    mine: Callable[[str], bool] | None = None,
     total: int | None = None,
     watch: Watch | None = None,
     changed: Changed | None = None,
@@ -336,7 +348,8 @@ def run(  # noqa: PLR0913 - what a run can be told
     it. With ``cluster``, the address of a Dask scheduler as ``tcp://HOST:PORT`` or
     ``tls://HOST:PORT``, it is done there. The cluster may have no scheduler or no workers for
     ``cluster_wait`` seconds, summed up since the last row, ``None`` for ever; then the run ends,
-    and rows that were written stay. ``limits`` bound what a task may use.
+    and rows that were written stay. ``limits`` bound what a task may use. ``mine``
+    says whether a key may be that of a task: a file with rows of others is refused before any work.
 
     ``watch`` is called after every row with the progress of the run, of a ``total`` if it is known;
     ``changed`` with the key of every task that is done again, as its row is of another input;
@@ -354,6 +367,8 @@ def run(  # noqa: PLR0913 - what a run can be told
         raise InputError("--jobs", said)
     _take_free_streams()
     with closing(Journal.open(file, header, resume=resume)) as journal:
+        if mine is not None:
+            journal.refuse_others(mine)
         digests: dict[str, str] = {}
         ahead = _without_row(tasks, journal, digests, changed)
         begun = time.monotonic()

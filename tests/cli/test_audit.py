@@ -222,6 +222,26 @@ def test_results_and_resume(tmp_path: Path) -> None:
     assert other.exit_code == 2
 
 
+def test_a_state_that_is_gone_is_missed_before_any_work(tmp_path: Path) -> None:
+    """The rows are kept, and none is added: the state may come back."""
+    dumps, results = tmp_path / "dumps", tmp_path / "results"
+    dumps.mkdir()
+    lines = (RECORDED / "small-classical-flat.jsonl.gz").read_bytes()
+    (dumps / "recorded.jsonl.gz").write_bytes(lines)
+    for name in "ab":
+        write(dumps, cluster(), f"{name}.json")
+    options: list[str | Path] = [dumps, "--results", results, "--format", "plain"]
+    first = call("audit", *options)
+    rows = results.read_bytes()
+    (dumps / "a.json").rename(dumps / "c.json")
+    resumed = call("audit", *options, "--resume")
+    assert (resumed.exit_code, resumed.stdout) == (2, "")
+    assert f"rows of a task that this run does not have, such as {dumps}/a.json" in resumed.stderr
+    assert results.read_bytes() == rows
+    (dumps / "c.json").rename(dumps / "a.json")
+    assert call("audit", *options, "--resume").stdout == first.stdout
+
+
 @pytest.mark.parametrize("verb", ["audit", "compare"])
 def test_a_file_that_changed_is_asked_again(tmp_path: Path, verb: str) -> None:
     """A row is believed only while its state is what it was."""

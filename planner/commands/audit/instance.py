@@ -74,6 +74,11 @@ class Place(NamedTuple):
     path: str
     lines: bool = False
 
+    @property
+    def where(self) -> str:
+        """How messages name it."""
+        return STANDARD_INPUT if self.path == STDIN else printable(self.path)
+
 
 class Instance(Struct, frozen=True):
     """One state, the keys of its pending workloads, and the flavors that a recorded line fixes."""
@@ -125,7 +130,7 @@ def find_places(path: str, max_bytes: int = MAX_BYTES, order: Order | None = Non
 
 def packed_at(place: Place, max_bytes: int) -> Iterator[Packed]:
     """Yield every state at a place; one that cannot be read has the error as its content."""
-    where = STANDARD_INPUT if place.path == STDIN else printable(place.path)
+    where = place.where
     try:
         if place.lines:
             for number, text in read_lines(place.path, None, max_bytes):
@@ -334,10 +339,15 @@ class Settings(Struct, frozen=True):
     notice: Callable[[str], None] | None = None
 
     def run(
-        self, tasks: Iterable[Task], work: Work, header: Mapping[str, Any], total: int | None
+        self,
+        tasks: Iterable[Task],
+        work: Work,
+        header: Mapping[str, Any],
+        total: int | None,
+        mine: Callable[[str], bool],
     ) -> Results:
         """Do the work on every task, as `planner.batch.run` does under these settings."""
-        return run(tasks, work, header=header, total=total, **asdict(self))
+        return run(tasks, work, header=header, total=total, mine=mine, **asdict(self))
 
 
 HERE: Final = Settings(jobs=1)
@@ -446,7 +456,8 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
     packed = (one for place in places for one in packed_at(place, max_bytes))
     tasks = (Task(one.name, one, one.digest) for one in packed)
     total = count_states(places, max_bytes) if settings.watch else None
-    for row in settings.run(tasks, partial(_answer, work, question), header, total):
+    mine = partial(_is_at, {place.where: place.lines for place in places})
+    for row in settings.run(tasks, partial(_answer, work, question), header, total, mine):
         value: Mapping[str, Any] = row.result or {}
         if row.outcome != "done":
             failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
@@ -456,6 +467,11 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
         except ValidationError as error:
             item = Item(str(settings.file or ""), ("result",), dict(value))
             raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None
+
+
+def _is_at(lines: Mapping[str, bool], key: str) -> bool:
+    """Say whether a key may be that of a state at places, which have ``lines`` or have not."""
+    return key in lines or lines.get(key.rpartition(": line ")[0], False)
 
 
 def _answer(
