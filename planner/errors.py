@@ -15,16 +15,21 @@ infeasible, 4 a plan without proof, 5 no plan within the time limit.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal, Self
 
 NO_MEMORY: Final = "the system gives no more memory"
-"""What the command line says where memory ends; the service tells it from bad input by that."""
-NEEDS_MEMORY: Final = "needs memory of about"
-"""What is said of a dump for which there is not enough memory."""
+"""What the command line says where memory ends."""
 AT_MOST: Final = "that are read at most"
 """What is said of a dump that is too large, or has too many values."""
 LONGEST_LINE: Final = 1200
 """The most characters in a line of a message: enough for three names and the words around them."""
+Kind = Literal["input", "option", "too large", "memory"]
+"""What cannot be used: the input, what an option says, or either, as it is too large or there is
+not enough memory for it."""
+TELL_KIND: Final = "PLANNER_TELL_KIND"
+"""The variable under which the command line ends what it says with the kind of the error, on a line
+that begins with `KIND`: for programs that run it."""
+KIND: Final = "kind: "
 _TAIL: Final = 400
 _LONGEST_NAME: Final = 100
 _SHORTEST_PART: Final = 3
@@ -53,6 +58,7 @@ class InputError(PlannerError):
     """
 
     exit_code: ClassVar[int] = 2
+    kind: Kind = "input"
 
     def __init__(self, where: str, found: str, expected: str = "", hint: str = "") -> None:
         self.where = where
@@ -60,6 +66,11 @@ class InputError(PlannerError):
         self.expected = expected
         self.hint = hint
         super().__init__(str(self))
+
+    def of(self, kind: Kind) -> Self:
+        """Return the error as one of a kind."""
+        self.kind = kind
+        return self
 
     def __str__(self) -> str:
         """Return the message: the first line says what is wrong, the next two how to mend it."""

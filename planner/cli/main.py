@@ -19,7 +19,15 @@ import click
 
 from planner.cli.exit_code import BAD_INPUT, INTERRUPTED, OUR_BUG, PIPE_CLOSED, epilog
 from planner.cli.output import LINE, say, write
-from planner.errors import NO_MEMORY, InternalError, PlannerError
+from planner.errors import (
+    KIND,
+    NO_MEMORY,
+    TELL_KIND,
+    InputError,
+    InternalError,
+    Kind,
+    PlannerError,
+)
 from planner.scheduler import Part
 
 SECTIONS: Final = {
@@ -102,6 +110,7 @@ class PlannerCommand(click.Command):
             context = getattr(error, "ctx", None)
             if context is not None:
                 write(f"  hint: {context.command_path} --help\n")
+            _tell("option")
             code = BAD_INPUT
         except click.Abort:
             say("error", "interrupted")
@@ -197,21 +206,31 @@ def _pipe_closed() -> int:
     return PIPE_CLOSED
 
 
+def _tell(kind: Kind) -> None:
+    """Tell the program that asks for it of which kind the error is."""
+    if os.environ.get(TELL_KIND):
+        write(f"{KIND}{kind}\n")
+
+
 def _failed(error: Exception) -> int:
     if isinstance(error, MemoryError):
         error.__traceback__ = None  # frees all that was being made
         say("error", f"{NO_MEMORY}\n  hint: work on less at once, or where there is more memory")
+        _tell("memory")
         return BAD_INPUT
     if isinstance(error, OSError):  # a file or folder that the system keeps from us
         from planner.reader.source import printable
 
         name = error.filename if isinstance(error.filename, str | bytes) else "the system"
         say("error", f"{printable(os.fsdecode(name))}: cannot be used: {error.strerror or error}")
+        _tell("input")
         return BAD_INPUT
     known = isinstance(error, PlannerError)
     say("error", str(error) if known else f"{type(error).__name__}: {error}")
     if not known or isinstance(error, InternalError):
         write(ASK_TO_REPORT + "\n")
+    if isinstance(error, InputError):
+        _tell(error.kind)
     return error.exit_code if isinstance(error, PlannerError) else OUR_BUG
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from planner.errors import AT_MOST, NEEDS_MEMORY, ParseError
+from planner.errors import AT_MOST, ParseError
 from planner.reader.source import MAX_BYTES, megabytes
 
 BYTES_FOR_EACH: Final = 8
@@ -50,12 +50,13 @@ class Budget:
         """
         self.left -= values
         if self.left < 0:
-            raise ParseError(
+            error = ParseError(
                 where,
                 f"has more than the {self._most:,} values {AT_MOST}",
                 "Kubernetes objects, which have fewer in a text of that size",
                 "--max-size or PLANNER_MAX_SIZE sets another bound on bytes, and on values with it",
             )
+            raise error.of("too large")
 
     def allows_text(self, data: bytes) -> bool:
         """Say whether there is memory for all objects of a JSON text, left as text."""
@@ -89,8 +90,10 @@ class Budget:
         self.take(count, where)
         needed, room = count * MEMORY_FOR_EACH, memory_left()
         if needed > room:
-            found = f"{NEEDS_MEMORY} {megabytes(needed)}, {megabytes(max(0, room))} are left"
-            raise ParseError(where, found, hint="read it where there is more, or read less at once")
+            left = megabytes(max(0, room))
+            found = f"needs memory of about {megabytes(needed)}, {left} are left"
+            hint = "read it where there is more, or read less at once"
+            raise ParseError(where, found, hint=hint).of("memory")
         return None
 
 

@@ -82,8 +82,8 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
     try:
         values, is_json = _values(data, text, budget)
     except ParseError as error:
-        hint = error.hint or _between(data)
-        raise ParseError(error.where, error.found, error.expected, hint) from None
+        error.hint = error.hint or _between(data)
+        raise
     if not is_json and b"kind" not in data and (hint := _between(data)):
         raise ParseError(
             text.where, "is no dump: did the command that wrote it fail?", EXPECTED, hint

@@ -243,7 +243,7 @@ def too_large(
         where,
         f"{subject} {amount} the {megabytes(max_bytes)} {AT_MOST}",
         hint="--max-size or PLANNER_MAX_SIZE sets another bound",
-    )
+    ).of("too large")
 
 
 def megabytes(size: int) -> str:

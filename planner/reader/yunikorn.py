@@ -71,7 +71,8 @@ def read_yunikorn(
     if moment is not None:
         clock = to_nanoseconds(moment)
         if abs(clock) > MAX_INT64:
-            raise InputError("--now", f'"{moment.isoformat()}" is too far away', "1678 to 2262")
+            found = f'"{moment.isoformat()}" is too far away'
+            raise InputError("--now", found, "1678 to 2262").of("option")
         clock = _to_the_nanosecond(files.dump.value, clock)
     state = _state(files, clock)
     if ignored is not None and isinstance(files.dump.value, Mapping):

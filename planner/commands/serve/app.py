@@ -23,7 +23,7 @@ from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from planner.errors import AT_MOST, NEEDS_MEMORY, NO_MEMORY
+from planner.errors import AT_MOST, KIND, TELL_KIND
 
 FOR_THE_PLAN: Final = 0.8
 """The share of the seconds that the plan itself may take: reading and writing take some, too."""
@@ -218,11 +218,15 @@ OURS: Final = "PLANNER_"
 
 
 class Ended(NamedTuple):
-    """How a process ended: its exit code, its standard output, and the text of standard error."""
+    """How a process ended: its exit code, its standard output, and the text of standard error.
+
+    ``kind`` is that of the error, where there was one.
+    """
 
     code: int
     output: bytes
     said: str
+    kind: str = ""
 
 
 async def answer(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) -> Ended:
@@ -238,7 +242,10 @@ async def answer(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) 
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        env={name: value for name, value in os.environ.items() if not name.startswith(OURS)},
+        env={
+            **{name: value for name, value in os.environ.items() if not name.startswith(OURS)},
+            TELL_KIND: "1",
+        },
         start_new_session=True,
     )
     try:
@@ -252,7 +259,8 @@ async def answer(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) 
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
-    return Ended(process.returncode or 0, output, said.decode(errors="replace"))
+    message, kind, last = said.decode(errors="replace").rstrip("\n").rpartition(f"\n{KIND}")
+    return Ended(process.returncode or 0, output, message if kind else last, last if kind else "")
 
 
 Message = MutableMapping[str, Any]
@@ -264,15 +272,8 @@ DESCRIPTION: Final = "/openapi.json"
 _ANSWERS: Final = frozenset({0, 3, 4, 5, 6})
 """Exit codes of the commands asked that are answers; Python itself ends with 1."""
 _BAD_INPUT: Final = 2
-_STATUS_OF: Final = {
-    NO_MEMORY: 500,
-    NEEDS_MEMORY: 500,
-    AT_MOST: 413,
-    "--help\n": 400,  # the hint of whatever is wrong with the command line
-    "error: --": 400,
-    "error: edit ": 400,
-}
-"""The status of bad input by what is said of it; 422 for anything else."""
+_STATUS_OF: Final = {"input": 422, "option": 400, "too large": 413, "memory": 500}
+"""The status of bad input by the kind of the error."""
 EDITS: Final = "set"
 """The one option that may stand in a query several times."""
 _CLOSED: Final = (
@@ -364,10 +365,7 @@ class Service:
             raise Refused(408, f"there was no answer within {bounds.seconds:g} s") from None
         if ended.code in _ANSWERS:
             return Reply(200, ended.output, endpoint.kind, ((EXIT_CODE, str(ended.code)),))
-        status = 500
-        if ended.code == _BAD_INPUT:
-            fitting = (each for words, each in _STATUS_OF.items() if words in ended.said)
-            status = next(fitting, 422)
+        status = _STATUS_OF.get(ended.kind, 500) if ended.code == _BAD_INPUT else 500
         why = ended.said.strip().removeprefix("error: ")
         raise Refused(status, why or f"the process ended with {ended.code}")
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
-from planner.errors import SchemaError, did_you_mean
+from planner.errors import InputError, SchemaError, did_you_mean
 from planner.plan import AnyPlan, Published, Record, Status
 from planner.plan.base import name_some
 from planner.plan.record import SchedulerId
@@ -178,8 +178,12 @@ def edit(state: StateT, assignments: Sequence[str]) -> StateT:
         setting = Setting(text, target, value)
         if not equals or not target or not value:
             hint = f"such as {edits.EXAMPLE}"
-            raise setting.refused("is not an edit", "OBJECT.FIELD=VALUE", hint)
-        state = edits.edited(state, setting)
+            refused = setting.refused("is not an edit", "OBJECT.FIELD=VALUE", hint)
+            raise refused.of("option")
+        try:
+            state = edits.edited(state, setting)
+        except InputError as error:
+            raise error.of("option") from None
     digest = hashlib.sha256("\n".join((state.digest, *assignments)).encode()).hexdigest()
     return state.model_copy(update={"digest": digest})
 

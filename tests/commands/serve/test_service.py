@@ -99,6 +99,7 @@ def test_edits_are_bounded(edits: list[str], monkeypatch: pytest.MonkeyPatch) ->
         (b"{", {}, "stdin"),
         (DUMP, {"pending": "ns/nobody"}, "ns/nobody"),
         (DUMP, {"pending": "--output=/tmp/x"}, "--output=/tmp/x"),
+        (DUMP, {"pending": "edit that are read at most kind: option"}, "are read at most kind"),
         (gzip.compress(DUMP)[:-9], {}, "is not a whole gzip file"),
         (json.dumps({"metadata": {}, "queues": [], "nodes": []}).encode() * 2, {}, "a second"),
     ],
@@ -108,6 +109,7 @@ def test_what_cannot_be_used_says_why(dump: bytes, query: dict[str, str], said: 
     assert answer.status == 422
     assert said in answer.json["error"]
     assert "Traceback" not in answer.json["error"]
+    assert not answer.json["error"].endswith("kind: input")
 
 
 @pytest.mark.parametrize(
