@@ -172,13 +172,13 @@ def write_file(option: str, path: Path, data: bytes | Iterable[bytes]) -> None:
     """
     parts = (data,) if isinstance(data, bytes) else data
     try:
-        target = path.resolve()  # a link stays a link: what it points to is replaced
-        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-            # A device or a pipe cannot be replaced, only written to.
-            with target.open("wb") as file:
+        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+            # A device or a pipe cannot be replaced, only written to; /dev/stdout is a link to one
+            # that has no name.
+            with path.open("wb") as file:
                 file.writelines(parts)
         else:
-            _replace(target, parts)
+            _replace(path.resolve(), parts)  # a link stays a link: what it points to is replaced
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -199,3 +199,11 @@ def test_an_encoding_without_rules_has_them_in_ascii(tmp_path: Path) -> None:
         assert "?" not in done.stdout
     missing = process("solve", tmp_path / "é…", env=ascii_only)
     assert r"\xe9...: there is no such file" in missing.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs names of open files")
+def test_a_pipe_without_a_name_is_written_to() -> None:
+    """As ``-o >(COMMAND)`` of a shell gives one."""
+    done = process("schema", "plan", "-o", "/dev/stdout")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == process("schema", "plan").stdout
