@@ -208,8 +208,10 @@ SUFFIXES: Final = {
     ".html": "html",
     ".json": "json",
     ".md": "markdown",
+    ".yaml": "yaml",
+    ".yml": "yaml",
 }
-"""The formats of results, by the suffixes of their files."""
+"""The formats of results, by the suffixes of their files; no result is written as YAML."""
 
 
 def style(formats: Sequence[str], more: str = "") -> Option:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -31,7 +32,16 @@ class Valued(click.Option):
                     ctx,
                     self,
                 )
-        return super().type_cast_value(ctx, value)
+        try:
+            return super().type_cast_value(ctx, value)
+        except click.BadParameter as error:
+            source = ctx.get_parameter_source(self.name or "")
+            if source is click.core.ParameterSource.ENVIRONMENT:
+                names = [self.envvar] if isinstance(self.envvar, str) else self.envvar or ()
+                said = next((name for name in names if os.environ.get(name)), "the environment")
+                why = f"{error.message.rstrip('.')}; {said} says so"
+                raise click.BadParameter(why, error.ctx, error.param) from None
+            raise
 
 
 def one(

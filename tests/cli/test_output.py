@@ -182,11 +182,13 @@ def test_the_option_goes_before_the_name(tmp_path: Path) -> None:
     assert file.read_text("utf-8").startswith("preemptor ")
 
 
-def test_a_format_that_there_is_not(tmp_path: Path) -> None:
-    result = call("solve", write(tmp_path, cluster()), "-o", tmp_path / "plan.csv")
+@pytest.mark.parametrize(("name", "wanted"), [("plan.csv", "csv"), ("plan.yml", "yaml")])
+def test_a_format_that_there_is_not(tmp_path: Path, name: str, wanted: str) -> None:
+    result = call("solve", write(tmp_path, cluster()), "-o", tmp_path / name)
     assert result.exit_code == 2
-    assert "there is no csv of this; --format says which of table, plain, json" in result.stderr
-    assert not (tmp_path / "plan.csv").exists()
+    said = f"there is no {wanted} of this; --format says which of table, plain, json"
+    assert said in result.stderr
+    assert not (tmp_path / name).exists()
 
 
 def test_an_encoding_without_rules_has_them_in_ascii(tmp_path: Path) -> None:

@@ -188,3 +188,12 @@ def test_an_empty_value_is_not_taken_for_none(name: str) -> None:
                 result = call(name, one.opts[-1], text)
                 assert (result.exit_code, result.stdout) == (2, "")
                 assert f"{one.opts[-1]}': the value is empty: leave the option out" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["PLANNER_TIME_LIMIT", "PLANNER_SOLVE_TIME_LIMIT"])
+def test_a_wrong_value_of_the_environment_names_its_variable(name: str) -> None:
+    variables = {"PLANNER_TIME_LIMIT": "5", name: "abc"}
+    said = call("solve", QUICKSTART, env=variables).stderr
+    assert f"'abc' is not a number of seconds, 0 or more, or none; {name} says so\n" in said
+    by_hand = call("solve", QUICKSTART, "--time-limit", "x", env=variables).stderr
+    assert "says so" not in by_hand
