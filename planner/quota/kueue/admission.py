@@ -74,6 +74,7 @@ class Admissions:
         self._shapes: Final = shapes
         self._past_use: Final = past_use
         self._by_past: Final = by_past
+        self._made: Final[dict[int, Admitted]] = {}
 
     def holders(self) -> dict[int, Holders]:
         """Return the holders of each ClusterQueue in the order of the dump, by node."""
@@ -93,8 +94,14 @@ class Admissions:
         every = self._workloads.entries
         columns = columns._replace(number=np.arange(len(places)))
 
+        if self._made.keys() >= {*places}:
+            found = Holders(map(self._made.__getitem__, places))
+            found.columns = columns
+            return found
+
         def make(number: int) -> Admitted:
-            return self._record(places[number], node)
+            place = places[number]
+            return self._made.get(place) or self._record(place, node)
 
         entries = [every[place] for place in places]
         return Holders.made_by(make, columns, entries, self._shapes.by_identity)
@@ -118,13 +125,15 @@ class Admissions:
             # A workload without its queue has no usage that counts, but its fr are known by now.
             nodes = np.array([self._node_of.get(one.admitted_by, -1) for one in entries], np.int64)
             plain = np.fromiter(map(isinstance, entries, repeat(Facts)), np.bool_, len(places))
-            plain &= nodes >= 0
-            facts = [entry for entry in compress(entries, plain) if isinstance(entry, Facts)]
-            columns = self._columns(facts, nodes[plain], [*compress(shapes, plain)])
-            yield places[plain], columns
-            others = ~plain & (nodes >= 0)
-            pairs = zip(places[others].tolist(), nodes[others].tolist(), strict=True)
-            yield places[others], Columns.of([self._record(*pair) for pair in pairs])
+            counted = nodes >= 0
+            if (some := plain & counted).any():
+                facts = [entry for entry in compress(entries, some) if isinstance(entry, Facts)]
+                yield places[some], self._columns(facts, nodes[some], [*compress(shapes, some)])
+            if (some := ~plain & counted).any():
+                pairs = zip(places[some].tolist(), nodes[some].tolist(), strict=True)
+                made = {place: self._record(place, node) for place, node in pairs}
+                self._made.update(made)
+                yield places[some], Columns.of(made.values())
 
     def _holds(self, entry: Entry, place: int) -> bool:
         if not entry.holds_quota:
@@ -138,6 +147,7 @@ class Admissions:
     ) -> Columns:
         """Return the columns of holders that are kept as facts; equal to those of their records."""
         size, now_s = len(facts), self._moment[1]
+        nobody = np.zeros(size, dtype=np.bool_)
         priority = np.fromiter(map(_PRIORITY, facts), np.int64, size)
         for at in np.flatnonzero(_is_said(map(_BOOST, facts), size)).tolist():
             priority[at] = effective_priority(facts[at], self._configuration)
@@ -149,12 +159,12 @@ class Admissions:
         return Columns(
             nodes,
             priority,
-            np.zeros(size, dtype=np.bool_),
+            nobody,
             np.fromiter(map(_PODS, shapes), np.int64, size),
             reserved_s,
             np.where(running_s > 0, running_s, 0).astype(np.int64),
             _is_said(map(_REMARKS, facts), size),
-            np.isin(nodes, [*self._by_past]),
+            np.isin(nodes, [*self._by_past]) if self._by_past else nobody,
             np.fromiter(map(id, map(_USAGE, shapes)), np.int64, size),
             np.zeros(size, dtype=np.int64),
         )

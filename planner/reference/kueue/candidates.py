@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.laws import kueue as laws
 from planner.quota.kueue.holders import Admitted, Holders
@@ -142,21 +143,18 @@ def collect_candidates(context: Context) -> CandidateList:
             fits, remaining = context.usage.fits_in_quota(cohort, remaining)
             advantage = advantage or fits
             below = cohort
-    joined = [Holders.joined(parts) for parts in (with_advantage, by_priority, [own])]
-    lists = [in_candidate_order(context, part) for part in joined]
-    # Evicted workloads come before all others, but keep the order of the three lists. Within each
-    # list they are the first. So low priorities of the own queue come after all workloads that run
-    # elsewhere (§5.4).
-    evicted = [np.count_nonzero(part.columns.evicted) for part in lists]
-    gone = [part.at(range(some)) for part, some in zip(lists, evicted, strict=True)]
-    running = [part.at(range(some, len(part))) for part, some in zip(lists, evicted, strict=True)]
+    # Evicted workloads come before all others, but keep the order of the three lists. So low
+    # priorities of the own queue come after all workloads that run elsewhere (§5.4).
+    lists = with_advantage, by_priority, [own]
+    sizes = [sum(map(len, parts)) for parts in lists]
+    every = Holders.joined(chain(*lists))
     return CandidateList(
-        ordered=Holders.joined([*gone, *running]),
+        ordered=in_candidate_order(context, every, np.repeat(np.arange(len(lists)), sizes)),
         lca=lca,
         advantages=advantages,
         highest=_highest_while_borrowing(context),
-        any_from_other_queues=bool(joined[0] or joined[1]),
-        any_with_advantage=bool(joined[0]),
+        any_from_other_queues=bool(sizes[0] or sizes[1]),
+        any_with_advantage=bool(sizes[0]),
     )
 
 
@@ -212,34 +210,39 @@ def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
     return key
 
 
-def in_candidate_order(context: Context, candidates: Holders) -> Holders:
+def in_candidate_order(
+    context: Context, candidates: Holders, kind: NDArray[np.int64 | np.bool_]
+) -> Holders:
     """Return candidates in Kueue's order, in which past use comes before priority.
 
-    Past use is compared within a ClusterQueue that orders by it, among evicted candidates and
-    among the others (docs/semantics/kueue-features.md §3.4).
+    ``kind`` has the number of the list of each; evicted ones come before all others. Past use is
+    compared within a ClusterQueue that orders by it, among evicted candidates of a list and among
+    the others (docs/semantics/kueue-features.md §3.4).
     """
-    ordered = _without_past_use(context, candidates)
-    if not ordered.columns.dated.any():
-        return ordered
+    order = _without_past_use(context, candidates, kind)
+    if not candidates.columns.dated.any():
+        return candidates.at(order)
     key, arranged = candidate_order(context), list[int]()
-    for _, same in groupby(range(len(ordered)), key=lambda at: key(ordered[at])[:2]):
+    evicted, kinds = candidates.columns.evicted.tolist(), kind.tolist()
+    for _, same in groupby(order.tolist(), key=lambda place: (evicted[place], kinds[place])):
         group = list(same)
-        some = [ordered[at] for at in group]
+        some = [candidates[place] for place in group]
         contest = Contest(
             [Contender(key(one), one.queue, one.local_queue, one.past) for one in some]
         )
         arranged += [group[position] for position in context.chance.arrange(contest)]
-    return ordered.at(arranged)
+    return candidates.at(arranged)
 
 
-def _without_past_use(context: Context, candidates: Holders) -> Holders:
+def _without_past_use(
+    context: Context, candidates: Holders, kind: NDArray[np.int64 | np.bool_]
+) -> NDArray[np.int64]:
     held = candidates.columns
-    for before, in_order in context.recalled.ordered:
+    for before, order in context.recalled.ordered:
         # Mostly so: flavors are tried with the same candidates.
-        if np.array_equal(before.queue, held.queue) and np.array_equal(before.number, held.number):
-            return in_order
+        if all(map(np.array_equal, before, (held.queue, held.number, kind))):
+            return order
     # The order of `candidate_order`.
-    own = held.queue == context.queue
-    ordered = candidates.at(candidates.order(~held.evicted, own, held.priority, -held.reserved_s))
-    context.recalled.ordered.append((held, ordered))
-    return ordered
+    order = candidates.order(~held.evicted, kind, held.priority, -held.reserved_s)
+    context.recalled.ordered.append(((held.queue, held.number, kind), order))
+    return order

@@ -7,13 +7,15 @@ pkg/scheduler/preemption/preemption.go ``fillBackWorkloads``, ``restoreSnapshot`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
 from msgspec import Struct, field
+from numpy.typing import NDArray
 
 from planner.laws.kueue import KQ_FITS, KQ_WITHOUT_BORROWING
 from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.holders import Admitted, Columns, Holders
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.chance import Chance
@@ -30,13 +32,14 @@ class Recalled(Struct, frozen=True):
 
     ``permitted`` has the places of the holders in a queue that a policy permits; ``contesting``
     those holders that also name a contested fr; ``naming`` whether holders of a usage, by its
-    identity, name one; ``ordered`` has columns of candidates with their order, but for past use.
+    identity, name one; ``ordered`` the order that candidates of these queues, numbers and lists
+    have but for past use.
     """
 
     permitted: dict[tuple[int, str], Sequence[int]] = field(default_factory=dict)
     naming: dict[frozenset[int], dict[int, bool]] = field(default_factory=dict)
     contesting: dict[tuple[int, str, frozenset[int]], Holders] = field(default_factory=dict)
-    ordered: list[tuple[Columns, Holders]] = field(default_factory=list)
+    ordered: list[tuple[Sequence[NDArray[Any]], NDArray[np.int64]]] = field(default_factory=list)
 
 
 class Context(Struct, frozen=True):

@@ -27,7 +27,8 @@ FAIR = "InCohortFairSharing"
 
 def search_fair_sharing(context: Context) -> Search:
     """Run the preemption search of a cluster with fair sharing."""
-    candidates = in_candidate_order(context, fair_candidates(context))
+    some = fair_candidates(context)
+    candidates = in_candidate_order(context, some, some.columns.queue == context.queue)
     if not candidates:
         return Search((), (True,))
     # Shares are tested as if the preemptor ran: its request is in the tree (§6.3).
