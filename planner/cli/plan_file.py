@@ -23,8 +23,10 @@ _OTHERS: Final = {
     "pending": "is a joint plan, which has no trees",
     "points": "is a front of plans",
     "fronts": "holds fronts of plans",
+    "apiVersion": "holds objects of a cluster: the state is named first, and then the plan",
+    "partitions": "is a dump of YuniKorn: the state is named first, and then the plan",
 }
-"""Other output of planner solve, each kind by a field that no plan has."""
+"""Other output of planner solve, and states, each kind by a field that no plan has."""
 
 
 def read_plans(source: str, max_bytes: int | None = None) -> list[AnyPlan]:

@@ -300,6 +300,8 @@ def test_infeasible(tmp_path: Path) -> None:
         ('{"plans": [7]}', "plan.json: plans[0]: 7 stands here"),
         ('{"pending": []}', "is a joint plan"),
         ('{"points": []}', "is a front of plans"),
+        ('{"apiVersion": "v1", "items": []}', "the state is named first"),
+        ('{"partitions": []}', "the state is named first"),
     ],
 )
 def test_what_is_no_plan(tmp_path: Path, state: Path, text: str, said: str) -> None:
