@@ -8,8 +8,11 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Final
 
-_MANY: Final = 10_000
+_MANY: Final = 100_000
 """From this many new objects on, the collector is told that they are old."""
+
+_SOME: Final = 10_000
+"""The same where others are aside already: to put new ones beside them takes no time."""
 
 _TIDY: Final = 100
 """The number of plans after which cycles are collected: plans leave reference cycles, and a program
@@ -66,11 +69,12 @@ def without_garbage_collection() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            # These calls walk the new objects: they are worth it only after many were made.
-            if gc.get_count()[0] > _MANY:
-                if _ASIDE.locked():
+            new = gc.get_count()[0]
+            if _ASIDE.locked():
+                if new > _SOME:
                     gc.freeze()
-                elif gc.get_freeze_count() == 0:
-                    gc.freeze()
-                    gc.unfreeze()
+            # To count frozen objects walks them: it is worth it only after many were made.
+            elif new > _MANY and gc.get_freeze_count() == 0:
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
