@@ -207,9 +207,11 @@ class _Growth:
         return self.look
 
     def _suggest(self, look: BoxRows, guide: str) -> Suggestion | None:
+        if self.deadline.passed:
+            return None
         entries = ASKED + look.size
         self.entries, self.largest = self.entries + entries, max(self.largest, entries)
-        return suggest(look, guide)
+        return suggest(look, guide, self.deadline.left())
 
     def _followed(self, box: Box, number: int | None) -> tuple[Step, list[Ahead]] | None:
         """Return the step of the earlier tree that belongs to a box, if it does something there."""

@@ -240,15 +240,21 @@ class Suggestion(Struct, frozen=True):
     quantities: Mapping[str, float] = field(default_factory=dict)
 
 
-def suggest(look: BoxRows, guide: str) -> Suggestion | None:
-    """Suggest by a program that misses rows as little as possible; ``None`` if its solver gives up.
+ITERATIONS: Final = 20
+"""Iterations of the simplex algorithm for each row and column: a program that ends takes a few for
+each row, but among amounts from one to 2^60 GLOP may go round in circles for ever."""
 
-    ``guide`` names the row of the measure that leads to a good point.
+
+def suggest(look: BoxRows, guide: str, seconds: float | None = None) -> Suggestion | None:
+    """Suggest by a program that misses rows as little as possible.
+
+    ``guide`` names the row of the measure that leads to a good point. ``None`` if the solver gives
+    up, or takes longer than so many ``seconds``.
     """
     program = _Program(look, guide)
     if not program.rows:
         return Suggestion({}, 0.0, look.box.least.astype(float))
-    return program.solve()
+    return program.solve(seconds)
 
 
 class _Program:
@@ -294,7 +300,7 @@ class _Program:
         self.values: Floats = values[order] / unit[row[order]]
         self.guide = self.rows.index(guide) if guide in self.rows else -1
 
-    def solve(self) -> Suggestion | None:
+    def solve(self, seconds: float | None = None) -> Suggestion | None:
         """Solve with GLOP, which MathOpt takes a tenth of a second to load for the first time."""
         from ortools.math_opt.callback_pb2 import CallbackRegistrationProto  # noqa: PLC0415
         from ortools.math_opt.core.python import solver  # noqa: PLC0415
@@ -305,11 +311,16 @@ class _Program:
             SolverInitializerProto,
         )
 
+        model = self._model()
+        size = len(model.variables.ids) + len(self.rows)
+        parameters = SolveParametersProto(iteration_limit=ITERATIONS * size)
+        if seconds is not None:
+            parameters.time_limit.FromNanoseconds(int(seconds * 1e9))
         result = solver.solve(
-            self._model(),
+            model,
             SOLVER_TYPE_GLOP,
             SolverInitializerProto(),
-            SolveParametersProto(),
+            parameters,
             ModelSolveParametersProto(),
             None,
             CallbackRegistrationProto(),
@@ -317,7 +328,8 @@ class _Program:
             None,
         )
         best = result.solutions[0] if result.solutions else None
-        if best is None or not best.HasField("dual_solution"):
+        # Where the solver was stopped on its way is a matter of chance.
+        if best is None or not best.HasField("dual_solution") or result.termination.limit:
             return None
         return self._read(best)
 
