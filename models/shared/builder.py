@@ -22,6 +22,8 @@ _NO_UPPER = 2**63 - 1
 _LARGEST = 2**61
 """Beyond this value the sums inside CP-SAT could leave 64 bits, whatever their order."""
 
+_TOO_LARGE = "quantities are too large or too finely divided to be added up exactly"
+
 _SPLIT = 2**31
 """On rows with coefficients from this size on CP-SAT 9.15 has been seen to give wrong answers."""
 
@@ -355,7 +357,18 @@ def refuse_overflow(linear: Linear | _Free, low: int, high: int) -> None:
         raise UnsupportedError(
             "the model",
             f"a sum over {len(linear.terms)} variables leaves 64 bits",
-            hint="quantities are too large or too finely divided to be added up exactly",
+            hint=_TOO_LARGE,
+        )
+
+
+def refuse_wide(proto: CpModelProto) -> None:
+    """Raise ``UnsupportedError`` if CP-SAT cannot add up the values of all variables of a model."""
+    ends = ((min(0, *one.domain), max(0, *one.domain)) for one in proto.variables)
+    if sum(most - least for least, most in ends) >= _NO_UPPER:
+        raise UnsupportedError(
+            "the model",
+            f"the values of its {len(proto.variables)} variables leave 64 bits together",
+            hint=_TOO_LARGE,
         )
 
 

@@ -28,7 +28,7 @@ from ortools import __version__  # type: ignore[attr-defined] # mypy sees no mod
 from ortools.sat.python import cp_model_helper as cp
 
 from planner.errors import InternalError
-from planner.models.shared.builder import Builder, Linear
+from planner.models.shared.builder import Builder, Linear, refuse_wide
 from planner.solver.deadline import Deadline, waited_for
 from planner.stage import going_on
 
@@ -106,7 +106,8 @@ def run(
     ``attempts`` are made in turn until one settles the model. A ``hint`` that is a solution counts
     as known: nothing worse is returned.
 
-    Raises `InternalError` if CP-SAT calls the model invalid.
+    Raises ``UnsupportedError`` if CP-SAT cannot add up the values of all variables, and
+    `InternalError` if it calls the model invalid for another reason.
     """
     stated = builder.minimize(objective or Linear({}))
     trivial = builder.bounds(objective)[0] if objective else 0
@@ -214,6 +215,7 @@ def _ask(
     """
     response = _solve(proto, parameters)
     if response.status == cp.CpSolverStatus.MODEL_INVALID:
+        refuse_wide(proto)
         message = f"CP-SAT calls the model invalid: {cp.CpSatHelper.validate_model(proto)}"
         raise InternalError(message)
     if response.status == cp.CpSolverStatus.INFEASIBLE:

@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 import planner
+from planner.errors import UnsupportedError
 from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import Measure
 from planner.plan.kueue import Plan
@@ -35,6 +36,31 @@ def test_the_first_attempt_that_settles_it_is_the_last() -> None:
     builder, cost = small()
     found = run(builder, cost, Deadline())
     assert (found.outcome, found.bound, found.attempt) == ("optimal", 4, ATTEMPTS[0])
+
+
+@pytest.mark.parametrize(
+    ("ends", "fits"),
+    [
+        # The solver adds up how far from 0, in both directions, the values can be.
+        ([(0, 2**62 - 1), (0, 2**62 - 1)], True),
+        ([(0, 2**62 - 1), (0, 2**62 - 1), (0, 1)], False),
+        ([(-(2**61), 2**61), (-(2**61), 2**61 - 2)], True),
+        ([(-(2**61), 2**61), (-(2**61), 2**61 - 1)], False),
+        ([(2**61, 2**61)] * 3, True),
+        ([(2**61, 2**61)] * 5, False),
+    ],
+)
+def test_values_that_the_solver_cannot_add_up_are_refused(
+    ends: Sequence[tuple[int, int]], *, fits: bool
+) -> None:
+    builder = Builder()
+    for least, most in ends:
+        builder.new(least, most)
+    if fits:
+        assert run(builder, None, Deadline()).outcome == "optimal"
+    else:
+        with pytest.raises(UnsupportedError, match="variables leave 64 bits together"):
+            run(builder, None, Deadline())
 
 
 def test_what_is_not_settled_is_tried_again() -> None:
