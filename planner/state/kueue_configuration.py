@@ -181,12 +181,14 @@ class Configuration(KubernetesObject):
     @property
     def release(self) -> Release:
         """The release of Kueue that it is given to."""
-        return self._release
+        # Each step of a search asks for it: pydantic's own way to a private attribute takes long.
+        private = self.__pydantic_private__
+        return self._release if private is None else private["_release"]
 
     @property
     def rules(self) -> Rules:
         """The rule switches of the release."""
-        return self._release.rules
+        return self.release.rules
 
     def gate(self, name: str) -> bool:
         """Whether a feature gate is on in the release; one that it does not know has no effect.
@@ -198,7 +200,7 @@ class Configuration(KubernetesObject):
         """
         if name not in FEATURE_GATES:
             raise KeyError(name)
-        return self._release.is_on(name, self.feature_gates)
+        return self.release.is_on(name, self.feature_gates)
 
     @property
     def timestamp_buffer(self) -> timedelta:

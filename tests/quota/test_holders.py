@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
-from planner.quota.kueue import admission
+from planner.quota.kueue import admission, holders
 from planner.quota.kueue.holders import NOBODY, Holders
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import read
@@ -57,9 +57,12 @@ def test_random_states(instance: Instance) -> None:
     backwards = some.at(range(len(some))[::-1])
     assert [*backwards] == [*some][::-1]
     check(backwards, everybody)
-    order = every.order(every.columns.evicted, -every.columns.priority)
     expected = sorted(every, key=lambda one: (one.evicted, -one.priority, one.uid))
-    assert [*every.at(order)] == expected
+    for few in (0, len(every)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(holders, "_FEW", few)
+            order = every.order(every.columns.evicted, -every.columns.priority)
+        assert [*every.at(order)] == expected
     assert NOBODY.places_of(some).tolist() == [-1] * len(some)
     less = Holders.joined([*everybody.values()][1:])
     assert less.places_of(some).tolist() == [less.index(w) if w in less else -1 for w in some]

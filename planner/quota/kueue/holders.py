@@ -119,6 +119,9 @@ class Columns(NamedTuple):
 
 _READERS: Final = {name: itemgetter(place) for place, name in enumerate(Admitted._fields)}
 
+_FEW: Final = 100
+"""Up to so many holders are put in order by Python alone: arrays would take longer."""
+
 
 class Holders(Sequence[Admitted]):
     """C workloads that hold quota, in some order: their fields as columns, and each as a record.
@@ -169,6 +172,10 @@ class Holders(Sequence[Admitted]):
 
     def order(self, *columns: NDArray[Any]) -> NDArray[np.int64]:
         """Return the places in the order of columns, the first counts most, then of UIDs: (C,)."""
+        if len(self) <= _FEW:
+            uids = [one.uid for one in self.entries]
+            keys = [*zip(*(column.tolist() for column in columns), uids, strict=True)]
+            return np.array(sorted(range(len(self)), key=keys.__getitem__), dtype=np.int64)
         order = np.lexsort(columns[::-1])  # which sorts by its last key first
         equal = np.ones(max(0, len(order) - 1), dtype=np.bool_)
         for column in columns:
