@@ -24,7 +24,7 @@ _OTHERS: Final = {
     "points": "is a front of plans",
     "fronts": "holds fronts of plans",
     "apiVersion": "holds objects of a cluster: the state is named first, and then the plan",
-    "partitions": "is a dump of YuniKorn: the state is named first, and then the plan",
+    "partitions": "is the dump of a scheduler: the state is named first, and then the plan",
 }
 """Other output of planner solve, and states, each kind by a field that no plan has."""
 

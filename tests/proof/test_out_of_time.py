@@ -27,7 +27,7 @@ from planner.solver.start import Given, start
 from planner.state.kueue import State
 from tests.cluster import PENDING, cohort, pending, queue, running, state_of
 
-KINDS = ("memory", "ephemeral-storage")
+KINDS: tuple[str, ...] = ("memory", "ephemeral-storage")
 
 CIRCLES = (51, 63, 78)
 """Seeds of states in which GLOP goes round in circles."""
