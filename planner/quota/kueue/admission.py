@@ -9,16 +9,15 @@ Source: docs/semantics/kueue.md §2: which workloads count, and with what.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from datetime import datetime
 from itertools import compress, repeat
-from operator import attrgetter, is_not
-from typing import Any, Final
+from operator import attrgetter
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.quota.kueue.holders import Admitted, Columns, Holders
+from planner.quota.kueue.holders import Admitted, Columns, Holders, is_said
 from planner.quota.kueue.holding import (
     NEVER,
     Shape,
@@ -26,6 +25,7 @@ from planner.quota.kueue.holding import (
     Unsettled,
     effective_priority,
     holding_of,
+    is_concurrent,
     progress_of,
     queue_order_time,
 )
@@ -50,30 +50,30 @@ _Moment = tuple[datetime, float]
 class Admissions:
     """The workloads of a state at a moment: the holders of each ClusterQueue, and all others.
 
-    ``node_of`` maps a ClusterQueue to its node; in ``variants_only`` only variants hold quota;
-    ``by_past`` are the nodes of the ClusterQueues that order by ``past_use``. ``waiting`` are the
-    places of the workloads without quota by key, once ``holders`` was called.
+    ``node_of`` maps a ClusterQueue to its node; ``waiting`` are the places of the workloads without
+    quota by key, once ``holders`` was called.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what decides about holders
+    def __init__(
         self,
         state: State,
         now: datetime,
         node_of: Mapping[str, int],
-        variants_only: AbstractSet[str],
         shapes: Shapes,
         past_use: PastUse,
-        by_past: AbstractSet[int],
     ) -> None:
+        queues, configuration = state.cluster_queues, state.configuration
         self.waiting: Final[dict[str, int]] = {}
         self._workloads: Final = state.workloads
-        self._configuration: Final = state.configuration
+        self._configuration: Final = configuration
         self._moment: Final = now, now.timestamp()
         self._node_of: Final = node_of
-        self._variants_only: Final = variants_only
+        self._variants_only: Final = {
+            one.name for one in queues if is_concurrent(one, configuration)
+        }
         self._shapes: Final = shapes
         self._past_use: Final = past_use
-        self._by_past: Final = by_past
+        self._by_past: Final = {node_of[one.name] for one in queues if past_use.orders(one)}
         self._made: Final[dict[int, Admitted]] = {}
 
     def holders(self) -> dict[int, Holders]:
@@ -84,16 +84,16 @@ class Admissions:
         order = np.lexsort((places, columns.queue))
         places, columns = places[order], columns.at(order)
         nodes = [*self._node_of.values()]
-        begins, ends = (np.searchsorted(columns.queue, nodes, side) for side in _SIDES)
+        begins = np.searchsorted(columns.queue, nodes).tolist()
+        ends = np.searchsorted(columns.queue, nodes, "right").tolist()
         return {
             node: self._of_queue(node, places[begin:end].tolist(), columns.at(slice(begin, end)))
-            for node, begin, end in zip(nodes, begins.tolist(), ends.tolist(), strict=True)
+            for node, begin, end in zip(nodes, begins, ends, strict=True)
         }
 
     def _of_queue(self, node: int, places: Sequence[int], columns: Columns) -> Holders:
         every = self._workloads.entries
         columns = columns._replace(number=np.arange(len(places)))
-
         if self._made.keys() >= {*places}:
             found = Holders(map(self._made.__getitem__, places))
             found.columns = columns
@@ -149,7 +149,7 @@ class Admissions:
         size, now_s = len(facts), self._moment[1]
         nobody = np.zeros(size, dtype=np.bool_)
         priority = np.fromiter(map(_PRIORITY, facts), np.int64, size)
-        for at in np.flatnonzero(_is_said(map(_BOOST, facts), size)).tolist():
+        for at in np.flatnonzero(is_said(map(_BOOST, facts), size)).tolist():
             priority[at] = effective_priority(facts[at], self._configuration)
         # A missing time is no number here.
         reserved_s = np.array([*map(_RESERVED_S, facts)], dtype=np.float64)
@@ -163,21 +163,16 @@ class Admissions:
             np.fromiter(map(_PODS, shapes), np.int64, size),
             reserved_s,
             np.where(running_s > 0, running_s, 0).astype(np.int64),
-            _is_said(map(_REMARKS, facts), size),
+            is_said(map(_REMARKS, facts), size),
             np.isin(nodes, [*self._by_past]) if self._by_past else nobody,
             np.fromiter(map(id, map(_USAGE, shapes)), np.int64, size),
             np.zeros(size, dtype=np.int64),
         )
 
 
-_SIDES: Final[tuple[Any, ...]] = ("left", "right")
 _PRIORITY, _BOOST, _RESERVED_S, _STARTED_S, _REMARKS, _PODS, _USAGE = map(
     attrgetter, ("priority", "boost", "reserved_s", "started_s", "remarks", "pods", "usage")
 )
-
-
-def _is_said(values: Iterator[object], size: int) -> NDArray[np.bool_]:
-    return np.fromiter(map(is_not, values, repeat(None)), np.bool_, size)
 
 
 def as_admitted(

@@ -89,11 +89,6 @@ class Columns(NamedTuple):
         def read(name: str, kind: type[np.generic]) -> NDArray[Any]:
             return np.fromiter(map(_READERS[name], some), kind, len(some))
 
-        def is_said(name: str) -> NDArray[np.bool_]:
-            return np.fromiter(
-                map(is_not, map(_READERS[name], some), repeat(None)), np.bool_, len(some)
-            )
-
         return cls(
             read("queue", np.int64),
             read("priority", np.int64),
@@ -101,8 +96,8 @@ class Columns(NamedTuple):
             read("pods", np.int64),
             read("reserved_s", np.float64),
             read("running_s", np.int64),
-            is_said("remarks"),
-            is_said("past"),
+            is_said(map(_READERS["remarks"], some), len(some)),
+            is_said(map(_READERS["past"], some), len(some)),
             np.fromiter(map(id, map(_READERS["usage"], some)), np.int64, len(some)),
             np.arange(len(some)),
         )
@@ -115,6 +110,11 @@ class Columns(NamedTuple):
     def joined(cls, parts: Iterable[Columns]) -> Columns:
         """Return the columns of all parts, one part after the other."""
         return cls._make(map(np.concatenate, zip(*parts, strict=True)))
+
+
+def is_said(values: Iterable[object], size: int) -> NDArray[np.bool_]:
+    """Say of each of so many values whether it is not ``None``."""
+    return np.fromiter(map(is_not, values, repeat(None)), np.bool_, size)
 
 
 _READERS: Final = {name: itemgetter(place) for place, name in enumerate(Admitted._fields)}
@@ -201,13 +201,18 @@ class Holders(Sequence[Admitted]):
         """The queue of each holder, and its place among all holders there."""
         return self.columns.queue.tolist(), self.columns.number.tolist()
 
-    @cached_property
+    @property
     def by_queue(self) -> Mapping[int, Holders]:
         """All holders of each queue that these are taken from."""
+        # A queue's own are not kept by themselves: that would be a reference cycle.
+        if self._is_whole:
+            return dict.fromkeys(self.columns.queue[:1].tolist(), self)
+        return self._taken_from
+
+    @cached_property
+    def _taken_from(self) -> Mapping[int, Holders]:
         if self.source is not None:
             return self.source[0].by_queue
-        if not self.parts:
-            return dict.fromkeys(self.columns.queue[:1].tolist(), self)
         return dict(chain.from_iterable(part.by_queue.items() for part in self.parts))
 
     def __len__(self) -> int:

@@ -316,7 +316,7 @@ class Shapes:
 
     @cached_property
     def by_identity(self) -> Mapping[int, Shape]:
-        """All shapes by the ``id`` of their usage; no workload may be asked for after that."""
+        """All shapes by the ``id`` of their usage, once each workload was asked for."""
         return {id(one.usage): one for one in chain(self._seen.values(), self._known.values())}
 
     def of(self, entry: Entry) -> Shape:

@@ -22,7 +22,7 @@ from planner.quota.kueue.admission import Admissions
 from planner.quota.kueue.amount import Arithmetic, arithmetic_of
 from planner.quota.kueue.devices import Devices
 from planner.quota.kueue.holders import Holders
-from planner.quota.kueue.holding import Shapes, is_concurrent
+from planner.quota.kueue.holding import Shapes
 from planner.quota.kueue.past_use import PastUse
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.topology import NO_TOPOLOGIES, Occupancy, Topologies
@@ -228,9 +228,7 @@ def build_snapshot(
     node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
     queues = {node_of[cq.name]: cq for cq in state.cluster_queues}
     shapes, past_use = Shapes(configuration, index), PastUse(state)
-    by_past = {node for node, queue in queues.items() if past_use.orders(queue)}
-    variants_only = {cq.name for cq in state.cluster_queues if is_concurrent(cq, configuration)}
-    admissions = Admissions(state, clock, node_of, variants_only, shapes, past_use, by_past)
+    admissions = Admissions(state, clock, node_of, shapes, past_use)
     admitted = admissions.holders()
     if not all(index.keys() >= named for named in shapes.named):  # an fr with usage is named, too
         _index_more(index, [shape.holding.amounts for shape in shapes])
