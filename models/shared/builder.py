@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import gcd
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
-from ortools.sat.python.cp_model_helper import CpModelProto
 
 from planner.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model_helper import CpModelProto
 
 _NO_LOWER = -(2**63)
 _NO_UPPER = 2**63 - 1
@@ -124,6 +126,9 @@ class Builder:
     """A CP-SAT model under construction; knows the bounds of every variable."""
 
     def __init__(self) -> None:
+        # OR-Tools takes as long to load as a small plan, and many need no model.
+        from ortools.sat.python.cp_model_helper import CpModelProto  # noqa: PLC0415
+
         self.proto = CpModelProto()
         self.lower: list[int] = []
         self.upper: list[int] = []

@@ -377,7 +377,7 @@ def _claims(
     cut_off = f"{sets} of victims that the model permits and {judge} not"
     lawful: doc.Tone = "good" if held == checked else "bad"
     solver = f"{certificate.solver}, seed {certificate.seed}" if certificate.solver else ""
-    digest = f"input {certificate.digest[:SHORT_DIGEST]}" if certificate.digest else ""
+    digest = certificate.digest[:SHORT_DIGEST]
 
     def joined(*parts: str | None) -> str:
         return "   ".join(part for part in parts if part)
@@ -392,7 +392,8 @@ def _claims(
         *(("screen", "Broken law", law, "bad") for law in _broken(certificate)),
         (None, "Solver-free", bound.statement if bound is not None else "", ""),
         (None, "Cut off", cut_off if certificate.cut_off else "", ""),
-        ("screen", "Solver", joined(solver, digest), ""),
+        ("screen", "Solver", solver and joined(solver, digest and f"input {digest}"), ""),
+        ("screen", "Input", "" if solver else digest, ""),
         ("page", "Solver", solver and f"{solver}, {seconds}", ""),
     ]
     yield "page", "Status", answer_cell(plan)

@@ -6,6 +6,7 @@ search.py       what a search asks of a scheduler's rules; the state of a search
 levels.py       lexicographic levels: minimise on as few classes as the proof permits, prove, fix
 tie_break.py    the canonical answer among equal ones
 bound.py        lower bounds from linear-programming duals, recomputed in exact integers
+attempt.py      how a model is asked, and what comes of it
 engine.py       one CP-SAT run with settings measured and found safe; its claims are checked
 mathopt.py      linear and mixed-integer programs for the engines of MathOpt
 second_opinion.py  two engines are asked whether any answer is left

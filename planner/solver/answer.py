@@ -29,8 +29,8 @@ from planner.plan import (
     Verification,
 )
 from planner.proof.claims import Claims, Limits, cap_claim
+from planner.solver.attempt import SEED, Outcome
 from planner.solver.deadline import Trees
-from planner.solver.engine import SEED, SOLVER, Outcome
 from planner.solver.levels import LevelResult, find_any, find_within
 from planner.solver.proving.settle import Absence, Proved, prove_absence
 from planner.solver.search import Search, impose
@@ -226,6 +226,11 @@ def certify(  # noqa: PLR0913 - all that is known
     ``started`` is the monotonic time at which the work began, ``caps`` are the measures with the
     values that no answer was to exceed, ``dropped`` those that none can keep.
     """
+    solver = ""
+    if proved.searched:
+        from planner.solver.engine import SOLVER  # noqa: PLC0415 - loaded by now
+
+        solver = SOLVER
     if proved.victims is None:  # that there is no plan does not rest on caps
         dropped = NOTHING_DROPPED
     return Certificate(
@@ -240,7 +245,7 @@ def certify(  # noqa: PLR0913 - all that is known
         bounds=tuple(bounds),
         sums=tuple(proved.sums),
         cut_off=cut_off,
-        solver=SOLVER,
+        solver=solver,
         seed=SEED,
         wall_time_s=round(time.monotonic() - started, 6),
     )

@@ -19,20 +19,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
-from msgspec import Struct
 from msgspec.structs import replace
 from ortools import __version__  # type: ignore[attr-defined] # mypy sees no module of its own
 from ortools.sat.python import cp_model_helper as cp
 
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear, refuse_wide
+from planner.solver.attempt import ATTEMPTS, SEED, Attempt, Outcome, Run
 from planner.solver.deadline import Deadline, waited_for
 from planner.stage import going_on
 
-SEED: Final = 0
 SOLVER: Final = f"OR-Tools CP-SAT {__version__}"
 """The solver's name and version for the certificate."""
 _AT_ONCE: Final = 0.1
@@ -41,57 +40,8 @@ _SMALL: Final = 1000
 """Variables up to which a model is small."""
 
 
-class Attempt(NamedTuple):
-    """One way to run the solver: with presolve or without, and for how much deterministic time.
-
-    Deterministic time is the solver's own count of its work, a unit is a second or two: when it
-    gives up depends on the model and not on the machine.
-    """
-
-    thorough: bool
-    effort: float
-
-
-ATTEMPTS: Final = (
-    Attempt(thorough=False, effort=0.05),
-    Attempt(thorough=True, effort=0.1),
-    Attempt(thorough=False, effort=0.1),
-    Attempt(thorough=True, effort=1.0),
-    Attempt(thorough=False, effort=1.0),
-    Attempt(thorough=True, effort=10.0),
-    Attempt(thorough=False, effort=10.0),
-    Attempt(thorough=True, effort=inf),
-)
-"""The attempts that are made in turn."""
-
-
-def within(effort: float, attempts: Sequence[Attempt] = ATTEMPTS) -> Sequence[Attempt]:
-    """Return the attempts of at most ``effort`` each; the first one alone where all take more."""
-    return [each for each in attempts if each.effort <= effort] or attempts[:1]
-
-
 class Contradiction(InternalError):  # noqa: N818 - says what happened, as the others do
     """Claims of the solver that cannot all be true, where no other way to ask it is left."""
-
-
-Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
-
-
-class Run(Struct, frozen=True):
-    """The result of one run: a value per variable, and a bound on the objective.
-
-    ``attempt`` is the last one that was made.
-    """
-
-    outcome: Outcome
-    solution: Sequence[int] = ()
-    bound: int = 0
-    attempt: Attempt = ATTEMPTS[0]
-
-    @property
-    def settled(self) -> bool:
-        """Whether the model is settled: its best solution is known, or that it has none."""
-        return self.outcome in {"optimal", "infeasible"}
 
 
 def run(

@@ -26,9 +26,9 @@ from planner.models.shared.classes import Row
 from planner.objective.profiles import Measure, with_names
 from planner.objective.terms import CASCADE
 from planner.plan import Proof
+from planner.solver.attempt import Outcome, Run, within
 from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.deadline import OutOfTime
-from planner.solver.engine import Outcome, Run, within
 from planner.solver.search import Counts, Search
 from planner.solver.tie_break import break_ties
 from planner.stage import begin
@@ -492,6 +492,10 @@ def _all_proved(done: Sequence[LevelResult]) -> bool:
 
 
 def _solve_level(search: Search, measure: Measure, show: Show | None = None) -> Least:
+    if search.is_shown(measure):
+        value = search.value(measure, search.answer)
+        search.limit(measure, value)
+        return Least("optimal", value, value)
     if measure == ("D1",):
         return _lowest_rank(search, show)
     if search.is_separable(measure):

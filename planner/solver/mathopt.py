@@ -50,8 +50,8 @@ from planner.errors import InternalError
 from planner.models.shared.builder import Linear
 from planner.models.shared.classes import Row
 from planner.problem.array import FloatArray
+from planner.solver.attempt import SEED
 from planner.solver.deadline import waited_for
-from planner.solver.engine import SEED
 
 _FOREVER = 2**62
 """Bounds beyond it bind nothing: CP-SAT writes 64-bit extremes there."""

@@ -17,9 +17,9 @@ from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import Wishes
 from planner.problem.array import IntArray
+from planner.solver.attempt import ATTEMPTS, Attempt, Run
 from planner.solver.bound import Bound, best_single_row, linear_programming_bound
 from planner.solver.deadline import Deadline, OutOfTime
-from planner.solver.engine import ATTEMPTS, Attempt, Run, complete, run
 
 
 class Rules:
@@ -102,7 +102,8 @@ class Search:
     scheduler's own plan that no answer exceeds, ``permitted`` the classes that the wishes of the
     objective leave: claims of a plan are about these. ``levels`` are all measures that count, in
     their order, those not yet solved included; ``undecided`` are the caps of which it was not
-    known in time whether an answer can keep them.
+    known in time whether an answer can keep them. ``shown`` are the first levels, in order, with
+    the values of which trees have shown before the search that no answer has less.
     """
 
     rules: Rules
@@ -123,6 +124,7 @@ class Search:
     permitted: list[int] = field(default_factory=list)
     levels: Sequence[Measure] = ()
     undecided: list[str] = field(default_factory=list)
+    shown: Sequence[tuple[Measure, int]] = ()
     _known: tuple[Counts, TermTable, Mapping[str, int]] | None = None
 
     def fork(self) -> Search:
@@ -169,6 +171,15 @@ class Search:
     def known_value(self, measure: Measure) -> int | None:
         """Return a measure of the incumbent, if there is one."""
         return None if self.incumbent is None else self.value(measure, self.incumbent)
+
+    def is_shown(self, measure: Measure) -> bool:
+        """Say whether a tree showed that the incumbent's value of a level is least."""
+        for level, value in self.shown:
+            if self.known_value(level) != value:
+                return False  # what was shown of later levels is about answers with this value
+            if level == measure:
+                return True
+        return False
 
     def is_separable(self, measure: Measure) -> bool:
         """Say whether a measure is a sum over victims."""
@@ -249,6 +260,9 @@ class Search:
         attempts: Sequence[Attempt] | None,
     ) -> Run | None:
         """Build and solve the model; ``None`` if it must be built anew, with cuts just learned."""
+        # The solver takes longer to load than a small plan takes, and trees prove most of these.
+        from planner.solver.engine import run  # noqa: PLC0415
+
         cascades = self.rules.table.cascades
         learned = len(cascades.cuts) if cascades else 0
         formulation, take = self.state(classes, rows, members)
@@ -404,6 +418,8 @@ class Search:
 
         A subclass may return ``None``: the solver then starts without a hint.
         """
+        from planner.solver.engine import complete  # noqa: PLC0415 - loaded by now
+
         counts = [self.answer[k] for k in classes]
         hint = complete(formulation.builder, formulation.take, counts, objective)
         if hint is None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from planner.models.shared.builder import Linear
 from planner.objective.profiles import Measure
-from planner.solver.engine import Attempt, Outcome
+from planner.solver.attempt import Attempt, Outcome
 from planner.solver.search import Counts, RowOverClasses, Search
 
 

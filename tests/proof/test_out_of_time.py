@@ -21,8 +21,10 @@ from planner.solver import deadline
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.proving import grow as growing
+from planner.solver.proving import program
 from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.proving.program import Suggestion, suggest
+from planner.solver.proving.settle import Settling
 from planner.solver.start import Given, start
 from planner.state.kueue import State
 from tests.cluster import PENDING, cohort, pending, queue, running, state_of
@@ -56,7 +58,12 @@ def uneven(seed: int) -> State:
 
 @pytest.fixture
 def programs(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Return what becomes of linear programs: each has to have a limit of iterations."""
+    """Return what becomes of linear programs: each has to have a limit of iterations.
+
+    Small ones are for the same solver here.
+    """
+    monkeypatch.setattr(program, "SMALL", 0)
+    monkeypatch.setattr(Settling, "at_once", lambda _: None)
     found, solve = Counter[str](), solver.solve
 
     def watched(model: Any, kind: int, initial: Any, parameters: Any, *more: Any) -> Any:
@@ -97,9 +104,9 @@ def test_no_program_is_asked_after_the_time(seed: int, monkeypatch: pytest.Monke
         looks[0] += 1
         return looks[0]
 
-    def noted(*given: Any) -> Suggestion | None:
+    def noted(*given: Any, **options: Any) -> Suggestion | None:
         asked.append(looks[0])
-        return suggest(*given)
+        return suggest(*given, **options)
 
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=monotonic))
     monkeypatch.setattr(growing, "suggest", noted)

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import PROFILES, Measure
 from planner.solver import mathopt, second_opinion
+from planner.solver.attempt import Run
 from planner.solver.deadline import Deadline
-from planner.solver.engine import Run
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.kueue.solve import set_up, settled

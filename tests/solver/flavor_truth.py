@@ -35,6 +35,7 @@ from planner.verifier.kueue_topology.leaves import obstacle_between
 from tests.brute_force import Gone, Simulation
 from tests.brute_force_fair import FairSimulation
 from tests.solver.truth import value_of
+from tests.solver.ways import solve
 
 Terms = Mapping[str, int]
 NOBODY: Gone = frozenset()
@@ -307,7 +308,7 @@ class FlavorTruth:
 
     def solve(self, profile: Profile) -> Plan:
         """Return the program's answer."""
-        return planner.solve(self.state, self.pending, objective=profile, flavors="optimal")
+        return solve(self.state, self.pending, objective=profile, flavors="optimal")
 
 
 def _candidates(simulation: Simulation) -> list[str]:

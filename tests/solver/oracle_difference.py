@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import planner
 from planner.errors import InputError
 from planner.plan.kueue import Plan
 from planner.reader.kueue import read_kueue_objects
@@ -14,6 +13,7 @@ from tests.oracle.objectives import Enumeration, legal_sets, value
 from tests.oracle.question import ask
 from tests.oracle.random_states import NOW, PENDING, RandomState
 from tests.oracle.terms import NAMES
+from tests.solver.ways import solve
 
 REFUSED = "refused"
 COST = "cost"
@@ -21,7 +21,7 @@ COST = "cost"
 
 def answer(state: RandomState, objective: str, *, certify: bool | None = None) -> Plan:
     """Ask the planner."""
-    return planner.solve(
+    return solve(
         read_kueue_objects(state.objects, where=f"seed {state.seed}", now=NOW),
         PENDING,
         objective=objective,

@@ -13,8 +13,9 @@ from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import Measure
 from planner.plan.kueue import Plan
 from planner.solver import tie_break
+from planner.solver.attempt import ATTEMPTS, Attempt, Outcome, within
 from planner.solver.deadline import Deadline
-from planner.solver.engine import ATTEMPTS, Attempt, Outcome, run, within
+from planner.solver.engine import run
 from planner.solver.search import RowOverClasses, Search
 from planner.state.kueue import State
 from tests.cluster import PENDING, fair_sharing, preempt

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import planner
 from planner.commands.check.plan import check
 from planner.objective.profile_file import read_profile
 from planner.objective.profiles import Profile
@@ -21,6 +20,7 @@ from tests.conftest import TEST_ALL
 from tests.oracle.objectives import Enumeration, value
 from tests.oracle.random_states import NOW, PENDING, RandomState, random_state
 from tests.solver.oracle_difference import enumerated
+from tests.solver.ways import solve
 
 STATES = 1500 if TEST_ALL else 60
 TRADED = (161, 190, 244, 251)
@@ -41,7 +41,7 @@ def state_of(state: RandomState) -> State:
 
 
 def solved(state: RandomState, profile: Profile) -> Plan:
-    return planner.solve(state_of(state), PENDING, objective=profile, assignment=state.assignment)
+    return solve(state_of(state), PENDING, objective=profile, assignment=state.assignment)
 
 
 def by_priority(sets: Enumeration, plan: Plan) -> tuple[int, ...]:

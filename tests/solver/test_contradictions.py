@@ -12,15 +12,16 @@ from ortools.sat.python.cp_model_helper import CpModelProto, CpSolverStatus, Sat
 import planner
 from planner.models.shared.builder import Builder, Linear
 from planner.solver import engine
+from planner.solver.attempt import ATTEMPTS, Outcome, Run
 from planner.solver.deadline import Deadline
-from planner.solver.engine import ATTEMPTS, Contradiction, Run, complete, reconciled, run
+from planner.solver.engine import Contradiction, complete, reconciled, run
 from tests.cluster import PENDING, preempt
 from tests.solver.test_core import crowd
 
 COST: Final = Linear({0: 1})
 
 
-def said(outcome: engine.Outcome, value: int | None = None, bound: int = 0) -> Run:
+def said(outcome: Outcome, value: int | None = None, bound: int = 0) -> Run:
     return Run(outcome, () if value is None else [value], bound)
 
 

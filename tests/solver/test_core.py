@@ -16,10 +16,11 @@ from planner.models.shared.classes import Relaxation
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.reader import read
+from planner.solver import engine, tie_break
 from planner.solver import levels as core
-from planner.solver import search, tie_break
+from planner.solver.attempt import ATTEMPTS, Attempt, Run
 from planner.solver.deadline import Deadline
-from planner.solver.engine import ATTEMPTS, Attempt, Run, run
+from planner.solver.engine import run
 from planner.solver.kueue import rules
 from planner.solver.proving import settle
 from planner.state.kueue import State
@@ -132,7 +133,7 @@ def test_a_thorough_attempt_finds_the_same_plan(
         thorough = [each for each in attempts if each.thorough] or ATTEMPTS[-1:]
         return run(builder, objective, deadline, hint, thorough)
 
-    monkeypatch.setattr(search, "run", patient)
+    monkeypatch.setattr(engine, "run", patient)
     thorough = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
     assert outcome(thorough) == outcome(quick)
     assert quick.status == "optimal"

@@ -16,9 +16,10 @@ import pytest
 from planner.models.shared.builder import Builder, Linear
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.solver import answer as comparison
-from planner.solver import search
+from planner.solver import engine
+from planner.solver.attempt import ATTEMPTS, Attempt, Outcome, Run
 from planner.solver.deadline import Deadline, Trees
-from planner.solver.engine import ATTEMPTS, Attempt, Outcome, Run, run
+from planner.solver.engine import run
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.levels import Answer, find_within, solve_levels
@@ -75,7 +76,7 @@ class Cut:
 @pytest.fixture
 def cut(monkeypatch: pytest.MonkeyPatch) -> Cut:
     made = Cut()
-    monkeypatch.setattr(search, "run", made)
+    monkeypatch.setattr(engine, "run", made)
     return made
 
 
@@ -163,7 +164,7 @@ def test_an_equal_answer_that_is_worse_later_is_let_go(monkeypatch: pytest.Monke
     for state, given in islice(crowds(), 30):
         best = searched(state, given, profile)
         with monkeypatch.context() as patch:
-            patch.setattr(search, "run", hasty)
+            patch.setattr(engine, "run", hasty)
             patch.setattr(Search, "accept", watched)
             done = searched(state, given, profile)
         if best and done and best[0].incumbent and done[0].incumbent:

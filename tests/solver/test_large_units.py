@@ -25,6 +25,7 @@ from tests.oracle.cluster import Cluster
 from tests.oracle.objectives import LEVELS, Enumeration, legal_sets
 from tests.oracle.question import ask
 from tests.solver.oracle_difference import flavors_of
+from tests.solver.ways import solve
 
 SAMPLE = ROOT / "instances" / "recorded" / "large-units"
 FILES = {"known": 13, "public": 40, "realistic": 4}
@@ -68,7 +69,7 @@ def difference(line: recorded.Line, state: State, objective: str) -> str:
     best = line["best"][objective]
     costs = line["costs"] if objective == "min-cost" else None
     try:
-        plan = planner.solve(state, line["pending"], objective, costs)
+        plan = solve(state, line["pending"], objective, costs)
     except Exception as error:  # noqa: BLE001 - whatever it is, it would be exit code 70
         return f"exit 70: {error!r}"
     if best is None:
@@ -128,7 +129,7 @@ def test_a_state_that_ended_in_an_internal_error_has_the_right_answer(objective:
     now = "2026-03-01T12:00:00Z"
     line = {"id": "crash-int64", "now": now, "state": objects}
     state = recorded.state_of(line)
-    plan = planner.solve(state, "ns/incoming", objective)
+    plan = solve(state, "ns/incoming", objective)
     legal = legal_sets(ask(Cluster(objects["items"], now), plan.preemptor, flavors_of(plan)))
     assert plan.greedy is not None
     best = Enumeration(legal).best(objective, legal.mask(frozenset(plan.greedy.keys)) or None)

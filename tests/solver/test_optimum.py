@@ -9,6 +9,7 @@ from planner.objective.profiles import PROFILES
 from tests import recorded
 from tests.conftest import TEST_ALL
 from tests.solver.truth import truths
+from tests.solver.ways import solve
 
 CLASSICAL = (
     "small-classical-flat",
@@ -79,9 +80,7 @@ def test_every_profile_beats_or_equals_the_scheduler_in_its_own_terms(profile: s
     # Few of the project's own copies, too: under `stable` one of them takes minutes.
     for line in [*recorded.lines("classical-hier")][::16]:
         state = recorded.state_of(line)
-        plan = planner.solve(
-            state, line["pending"], objective=profile, assignment=line.get("assignment")
-        )
+        plan = solve(state, line["pending"], objective=profile, assignment=line.get("assignment"))
         assert plan.greedy is not None
         if not plan.greedy.victims:
             continue

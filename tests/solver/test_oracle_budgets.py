@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-import planner
 from planner.commands.check.plan import check
 from planner.objective.profiles import PROFILES, Profile
 from planner.reader.kueue import read_kueue_objects
 from tests.conftest import TEST_ALL
 from tests.oracle.random_states import NOW, PENDING, RandomState, random_state
 from tests.solver.oracle_difference import differences, enumerated
+from tests.solver.ways import solve
 
 STATES = 1000 if TEST_ALL else 60
 LABELS: list[dict[str, str]] = [{}, {"app": "a"}, {"app": "b"}, {"app": "a", "tier": "x"}]
@@ -79,7 +79,7 @@ def test_budgets_as_caps_and_in_sums(profile: Profile, order: str) -> None:
     for seed in range(0, STATES, 2):
         state = budgeted(seed)
         read = read_kueue_objects(state.objects, where=f"seed {seed}", now=NOW)
-        plan = planner.solve(read, PENDING, profile, assignment=state.assignment)
+        plan = solve(read, PENDING, profile, assignment=state.assignment)
         sets = enumerated(state, plan)
         if sets is None or not plan.keys:
             continue
@@ -98,7 +98,7 @@ def test_trees_certify_budgets() -> None:
     for seed in range(60):
         state = budgeted(seed)
         read = read_kueue_objects(state.objects, where=f"seed {seed}", now=NOW)
-        plan = planner.solve(read, PENDING, "kube-like", assignment=state.assignment)
+        plan = solve(read, PENDING, "kube-like", assignment=state.assignment)
         if plan.certificate is None or not plan.victims or not plan.terms["pdb"]:
             continue
         assert plan.certificate.levels[0].term == "pdb"

@@ -25,6 +25,7 @@ from tests.oracle.question import Question, ask
 from tests.oracle.random_states import NOW, PENDING, RandomState, random_state
 from tests.oracle.random_workloads import OURS
 from tests.solver.oracle_difference import compare, flavors_of
+from tests.solver.ways import solve
 
 STATES = int(os.environ.get("PLANNER_FUZZ") or (4000 if TEST_ALL else 180))
 FIRST = int(os.environ.get("PLANNER_FUZZ_FROM") or 0)
@@ -125,9 +126,7 @@ def differences(seed: int, seen: Counter[str]) -> Iterator[str]:
     for turn, objective in enumerate(objectives):
         costs = state.costs if objective == "min-cost" else None
         try:
-            plan = planner.solve(
-                *(read, PENDING, objective, costs), state.assignment, rules=options.text
-            )
+            plan = solve(*(read, PENDING, objective, costs), state.assignment, rules=options.text)
         except Exception as error:  # noqa: BLE001 - no state may be refused, either
             yield f"{objective}: {error!r}"
             continue
@@ -156,7 +155,7 @@ def test_plans_for_fair_shares_are_checked_without_the_weights_that_came_later()
         read = read_kueue_objects(state.objects, where=f"seed {seed}", now=NOW)
         if not read.configuration.fair_sharing_on:
             continue
-        plan = planner.solve(read, PENDING, "fair", None, state.assignment, rules=options.text)
+        plan = solve(read, PENDING, "fair", None, state.assignment, rules=options.text)
         if plan.status == "optimal" and plan.victims:
             assert planner.check(read, plan).accepted, seed
             checked += 1

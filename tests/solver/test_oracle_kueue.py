@@ -14,9 +14,10 @@ import pytest
 
 from planner.errors import InputError
 from planner.models.shared.builder import Builder, Linear
-from planner.solver import search
+from planner.solver import engine
+from planner.solver.attempt import Run
 from planner.solver.deadline import Deadline
-from planner.solver.engine import Run, run
+from planner.solver.engine import run
 from tests.conftest import TEST_ALL
 from tests.oracle.objectives import LEVELS
 from tests.oracle.random_states import random_state
@@ -91,7 +92,7 @@ def test_running_out_of_time_never_makes_it_worse_than_the_schedulers_own(
                 return run(builder, objective, deadline, None, *more, **named)  # type: ignore[arg-type]
             return Run("unknown") if hint is None else Run("feasible", hint)
 
-        monkeypatch.setattr(search, "run", hasty)
+        monkeypatch.setattr(engine, "run", hasty)
         try:
             plan = answer(state, objective, certify=False)  # trees would prove it all the same
         except InputError:

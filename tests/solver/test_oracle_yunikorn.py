@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-import planner
 from tests.conftest import TEST_ALL
 from tests.oracle.yunikorn import legal_sets, read
+from tests.solver.ways import solve
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -79,7 +79,7 @@ def random_value(seed: int) -> Json:
 def difference(value: Json) -> str:
     """Say in what the planner differs from the written laws."""
     legal = legal_sets(read(value, GPU, "ask"))
-    plan = planner.solve(state_of(value), "ask", "min-count", rules="written")
+    plan = solve(state_of(value), "ask", "min-count", rules="written")
     if not legal:
         return "" if plan.status == "infeasible" else f"{plan.keys}, and no set is legal"
     least = min(map(len, legal))

@@ -24,6 +24,7 @@ from planner.verifier.kueue.plan import verify_plan
 from tests import admitted
 from tests.conftest import recorded_root
 from tests.recorded import state_of
+from tests.solver.ways import solve
 
 EVERY = 1 if environ.get("PLANNER_TEST_ALL") else 12
 MOST = 7
@@ -64,16 +65,16 @@ def planned(line: Any, **costs: int) -> tuple[Planning, set[frozenset[str]]]:
 def test_the_fewest_victims_are_as_many_as_in_the_smallest_legal_set() -> None:
     for line in lines():
         _, legal = planned(line)
-        plan = planner.solve(state_of(line), line["pending"], "min-count")
+        plan = solve(state_of(line), line["pending"], "min-count")
         _compare(line, plan, legal, min((len(one) for one in legal), default=None))
 
 
 def test_domain_by_domain_nothing_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Large states are searched one domain after the other: here, small ones are, too."""
-    together = {line["id"]: planner.solve(state_of(line), line["pending"]) for line in lines()}
+    together = {line["id"]: solve(state_of(line), line["pending"]) for line in lines()}
     monkeypatch.setattr("planner.solver.levels.MOST_TOGETHER", 0)
     for line in lines():
-        plan, known = planner.solve(state_of(line), line["pending"]), together[line["id"]]
+        plan, known = solve(state_of(line), line["pending"]), together[line["id"]]
         assert (plan.status, plan.keys) == (known.status, known.keys), line["id"]
 
 
@@ -84,7 +85,7 @@ def test_the_cheapest_cost_what_the_cheapest_legal_set_costs() -> None:
         for seed in range(3):
             random = Random(3 * number + seed)  # noqa: S311 - costs, not secrets
             costs = {key: random.randint(0, 99) for key in keys}
-            plan = planner.solve(state_of(line), line["pending"], "min-cost", costs)
+            plan = solve(state_of(line), line["pending"], "min-cost", costs)
             least = min((sum(costs[key] for key in one) for one in legal), default=None)
             found = sum(costs[key] for key in plan.keys) if plan.status == "optimal" else None
             assert found == least, line["id"]
@@ -151,7 +152,7 @@ def is_accepted(planning: Planning, keys: frozenset[str]) -> bool:
 def test_levels_rest_on_trees_that_a_checker_without_a_solver_accepts() -> None:
     several = 0
     for line in lines()[::3]:
-        plan = planner.solve(state_of(line), line["pending"], certify=True)
+        plan = solve(state_of(line), line["pending"], certify=True)
         levels = plan.certificate.levels if plan.certificate else ()
         assert {level.proof for level in levels} <= {"certified"}, line["id"]
         assert planner.check(state_of(line), plan).accepted, line["id"]
@@ -163,7 +164,7 @@ def test_a_tree_of_quota_alone_closes_nothing() -> None:
     """A plan for a larger value shows none to be least: the places of every leaf are counted."""
     checked = 0
     for line in lines()[::3]:
-        plan = planner.solve(state_of(line), line["pending"], "min-count", certify=True)
+        plan = solve(state_of(line), line["pending"], "min-count", certify=True)
         if not plan.victims or plan.certificate is None or not plan.certificate.trees:
             continue
         tree = plan.certificate.trees[0]

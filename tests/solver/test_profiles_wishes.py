@@ -20,6 +20,7 @@ from planner.state.kueue import State
 from tests.cluster import KUEUE, cohort, pending, queue, running, state_of
 from tests.conftest import ROOT
 from tests.solver.truth import Truth, Victims, truths, value_of
+from tests.solver.ways import solve
 
 FILES = [
     ("small-classical-flat", False),
@@ -129,7 +130,7 @@ def test_soft_windows_forbid_nothing_and_are_kept_where_possible(
     soft: dict[str, int], victim: str, early: int
 ) -> None:
     profile = Profile("mine", "", (("early",), ("D4",)), wishes=Wishes(soft_runtime_s=soft))
-    plan = planner.solve(cluster(), objective=profile)
+    plan = solve(cluster(), objective=profile)
     assert (plan.status, plan.keys, plan.terms["early"]) == ("optimal", (victim,), early)
     assert plan.greedy is not None
     lacking = {"all": 300, "queue/b": 300, "cohort/org": 300}  # Kueue's own is young
@@ -170,7 +171,7 @@ def test_soft_windows_are_kept_best_of_all_legal_sets(name: str, *, fair: bool) 
 def test_soft_windows_that_nothing_counts_are_refused() -> None:
     profile = Profile("mine", "", (("D2",),), (("early",),), Wishes(soft_runtime_s={"all": 9}))
     with pytest.raises(SchemaError, match="objective mine: it protects run time softly") as caught:
-        planner.solve(cluster(), objective=profile)
+        solve(cluster(), objective=profile)
     assert '"early" (protected run time cut short) among its levels' in caught.value.expected
 
 
@@ -188,7 +189,7 @@ def test_a_group_that_the_state_does_not_know_is_refused(
 ) -> None:
     profile = Profile("mine", "", (("early",),), wishes=wishes)
     with pytest.raises(LookupFailed) as caught:
-        planner.solve(cluster(), objective=profile)
+        solve(cluster(), objective=profile)
     assert caught.value.where == "objective mine"
     assert caught.value.found == f"there is {found} in the state"
     assert (caught.value.expected, caught.value.hint) == (expected, hint)
@@ -198,7 +199,7 @@ def test_a_misspelt_group_is_refused_where_nothing_needs_to_go() -> None:
     state = state_of(queue("a", 1), pending("a", 1))
     profile = Profile("mine", "", (("D2",),), wishes=Wishes(budget={"cohort/x": 1}))
     with pytest.raises(LookupFailed, match="none: it has no cohort"):
-        planner.solve(state, objective=profile)
+        solve(state, objective=profile)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +221,7 @@ def test_a_misspelt_group_is_refused_where_nothing_needs_to_go() -> None:
 )
 def test_groups(wishes: Wishes, victim: str | None) -> None:
     profile = Profile("mine", "", (("D0",), ("D1",), ("D4",)), wishes=wishes)
-    plan = planner.solve(cluster(), objective=profile)
+    plan = solve(cluster(), objective=profile)
     assert plan.keys == ((victim,) if victim else ())
     assert plan.status == ("optimal" if victim else "infeasible")
 
@@ -243,7 +244,7 @@ def test_wishes_in_words() -> None:
 def test_where_the_rules_leave_nothing_the_wishes_are_not_blamed() -> None:
     state = state_of(queue("a", 1), running("w", "a", 1), pending("a", 1))
     profile = Profile("mine", "", (("D2",),), wishes=Wishes(budget={"all": 0}))
-    plan = planner.solve(state, objective=profile)
+    plan = solve(state, objective=profile)
     assert plan.status == "infeasible"
     assert "wishes" not in plan.explanation
 
@@ -251,12 +252,12 @@ def test_where_the_rules_leave_nothing_the_wishes_are_not_blamed() -> None:
 def test_yunikorn_keeps_them_too() -> None:
     state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
     levels = PROFILES["least-disruption"].levels
-    free = planner.solve(state, objective=Profile("mine", "", levels))
+    free = solve(state, objective=Profile("mine", "", levels))
     assert free.victims
     (queue_of, *_) = sorted({victim.queue for victim in free.victims})
     for group in (f"queue/{queue_of}", "queue/root"):
         profile = Profile("mine", "", levels, wishes=Wishes(budget={group: 0}))
-        plan = planner.solve(state, objective=profile)
+        plan = solve(state, objective=profile)
         if plan.status == "infeasible":
             assert "none keeps the wishes of mine: evictions in queue " in plan.explanation
         else:
@@ -268,19 +269,19 @@ def test_yunikorn_keeps_them_too() -> None:
 def test_yunikorn_protects_softly_and_knows_its_groups() -> None:
     state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
     levels = (("early",), *PROFILES["least-disruption"].levels)
-    free = planner.solve(state, objective=Profile("mine", "", levels))
+    free = solve(state, objective=Profile("mine", "", levels))
     assert free.terms["early"] == 0  # a dump does not tell what pods ask for
     ages = {victim.allocation: victim.age_s for victim in free.victims}
     window = max(ages.values()) + 60
     soft = Wishes(soft_runtime_s={"queue/root": window})
-    plan = planner.solve(state, objective=Profile("mine", "", levels, wishes=soft))
+    plan = solve(state, objective=Profile("mine", "", levels, wishes=soft))
     lacking = [max(0, window - victim.age_s) for victim in plan.victims]
     assert plan.terms["early"] == sum(lacking) <= sum(window - age for age in ages.values())
     assert [victim.costs["early"] for victim in plan.victims] == lacking
     for group in ("queue/roots", "cohort/root", "namespace/nowhere"):
         profile = Profile("mine", "", levels, wishes=Wishes(budget={group: 0}))
         with pytest.raises(LookupFailed, match="objective mine: there is no"):
-            planner.solve(state, objective=profile)
+            solve(state, objective=profile)
     asked = Profile("mine", "", levels, wishes=Wishes(annotated=True))
     with pytest.raises(UnsupportedError, match="which YuniKorn's dump does not tell"):
-        planner.solve(state, objective=asked)
+        solve(state, objective=asked)

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-import planner
 from planner.commands.check.plan import check
 from planner.objective.profiles import Profile
 from planner.reader.kueue import read_kueue_objects
@@ -16,6 +15,7 @@ from tests.conftest import TEST_ALL
 from tests.oracle.random_states import NOW, RandomState, random_state
 from tests.oracle.random_states import PENDING as ASKED
 from tests.solver.oracle_difference import enumerated
+from tests.solver.ways import solve
 
 STATES = 1000 if TEST_ALL else 80
 
@@ -43,7 +43,7 @@ def test_tenants_and_shares_are_what_enumeration_says(profile: Profile, order: s
     for seed in range(STATES):
         state = scattered(seed)
         read = read_kueue_objects(state.objects, where=f"seed {seed}", now=NOW)
-        plan = planner.solve(read, ASKED, profile, assignment=state.assignment)
+        plan = solve(read, ASKED, profile, assignment=state.assignment)
         sets = enumerated(state, plan)
         if sets is None or not plan.keys:
             continue

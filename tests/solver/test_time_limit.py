@@ -10,9 +10,10 @@ import planner
 from planner.errors import InputError
 from planner.models.shared.builder import Builder, Linear
 from planner.plan.kueue import Plan
-from planner.solver import search
+from planner.solver import engine
+from planner.solver.attempt import ATTEMPTS, Attempt, Run
 from planner.solver.deadline import Deadline
-from planner.solver.engine import ATTEMPTS, Attempt, Run, run
+from planner.solver.engine import run
 from planner.solver.proving import settle
 from planner.solver.proving.grow import Grown
 from tests.cluster import (
@@ -102,7 +103,7 @@ def test_a_level_that_was_given_up_may_still_improve(monkeypatch: pytest.MonkeyP
             return Run("feasible", hint)
         return run(builder, objective, deadline, hint, attempts)
 
-    monkeypatch.setattr(search, "run", hasty)
+    monkeypatch.setattr(engine, "run", hasty)
     monkeypatch.setattr(settle, "grow", lambda *_: Grown())  # no tree tells either
     plan = planner.solve(state, PENDING, assignment=preempt(state))
     assert plan.certificate is not None

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import pytest
 
 from planner.models.shared.builder import Builder, Linear, total
+from planner.solver.attempt import ATTEMPTS
 from planner.solver.deadline import Deadline, waited_for
-from planner.solver.engine import ATTEMPTS, run
+from planner.solver.engine import run
 from planner.solver.mathopt import Kind, ask, translate
 from planner.stage import progress_to
 

@@ -11,6 +11,7 @@ import pytest
 import planner
 from planner.objective.profiles import PROFILES
 from planner.solver.yunikorn.planning import Laws
+from tests.solver.ways import solve
 from tests.solver.yunikorn_truth import LAWS, SAMPLE, YuniKornTruth, truths, value_of
 from tests.yunikorn.building import allocation, state_of, two_queues
 from tests.yunikorn.legality import SMALL
@@ -72,7 +73,7 @@ def test_the_last_tier_goes_only_where_no_legal_set_spares_it(laws: Laws) -> Non
     for truth in (one for name in SMALL for one in truths(name, laws)):
         if not truth.legal or not truth.is_searched:
             continue
-        plan = planner.solve(truth.state, truth.ask, rules=laws)
+        plan = solve(truth.state, truth.ask, rules=laws)
         avoidable = any(not victims & truth.last_tier for victims in truth.legal)
         assert plan.last_tier == (not avoidable), truth.id
         assert plan.certificate is not None
@@ -136,7 +137,7 @@ def test_a_record_of_the_search_alone_is_told_though_the_ask_may_not_preempt() -
     value = two_queues(*(allocation(f"run-{i}", {"gpu": 1}) for i in range(4)))
     value["applications"][1]["requests"][0]["x"] = {"allowPreemptOther": False}
     state = state_of(value | {"x": {"direct": {"nodesTried": True}}})
-    plan = planner.solve(state, "ask")
+    plan = solve(state, "ask")
     assert plan.greedy is not None
     assert len(plan.greedy.victims) == 1
     assert plan.greedy.victims[0].position == 1

@@ -7,6 +7,7 @@ import pytest
 import planner
 from planner.quota.yunikorn.cluster import find_ask, prepare
 from planner.reader.yunikorn import read_yunikorn_objects
+from tests.solver.ways import solve
 from tests.yunikorn.brute_force import legal_sets
 from tests.yunikorn.building import NOW, SECOND, Json, allocation, state_of, two_queues
 from tests.yunikorn.recorded import NAMES, lines, step
@@ -22,7 +23,7 @@ def test_plan_is_legal_and_not_larger_than_the_core_s(name: str) -> None:
     smaller = compared = 0
     for line in lines(name, step(name, SAMPLE)):
         state = read_yunikorn_objects(line, where=line["id"])
-        plan = planner.solve(state, line["ask"]["allocationKey"], "min-count")
+        plan = solve(state, line["ask"]["allocationKey"], "min-count")
         assert plan.rules == "yunikorn-required-node"
         assert planner.verify(state, plan).accepted, line["id"]
         assert plan.greedy is not None
@@ -50,7 +51,7 @@ def test_plan_is_the_smallest_of_all_legal_sets(name: str) -> None:
             for one in each.allocations
             if one.node_id == asking.ask.required_node
         ]
-        plan = planner.solve(state, key, "min-count")
+        plan = solve(state, key, "min-count")
         if len(here) > FEW or "fits as it is" in plan.explanation:
             continue
         sets = legal_sets(cluster, asking, plan.rules)
@@ -79,7 +80,7 @@ def daemon(*running: Json, wanted: int) -> Json:
 def test_one_large_allocation_instead_of_two_small_ones() -> None:
     """The core prefers the smaller ones, whatever their number."""
     running = [allocation("big", {"gpu": 2}), *(allocation(key, {"gpu": 1}) for key in "ab")]
-    plan = planner.solve(state_of(daemon(*running, wanted=2)), "ask", "min-count")
+    plan = solve(state_of(daemon(*running, wanted=2)), "ask", "min-count")
     assert plan.greedy is not None
     assert set(plan.greedy.keys) == {"a", "b"}
     assert (plan.status, plan.keys, plan.node) == ("optimal", ("big",), "n1")
@@ -89,5 +90,5 @@ def test_a_required_node_waits_for_no_delay() -> None:
     """Neither the delay nor the guaranteed of a queue counts for a required node."""
     value = daemon(*(allocation(key, {"gpu": 1}) for key in "abcd"), wanted=1)
     value["applications"][1]["requests"][0]["requestTime"] = NOW - SECOND
-    plan = planner.solve(state_of(value), "ask")
+    plan = solve(state_of(value), "ask")
     assert (plan.status, len(plan.victims), plan.notes) == ("optimal", 1, ())

@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 
-import planner
 from planner.laws.kueue import FS_BORROWING
 from planner.models.kueue.laws import eligible
 from planner.objective.applied import apply_profile, spelled_out
@@ -22,6 +21,7 @@ from planner.solver.start import AssignmentInput
 from planner.state.kueue import State
 from tests import recorded
 from tests.conftest import recorded_root
+from tests.solver.ways import solve
 
 Terms = Mapping[str, int]
 Victims = frozenset[str]
@@ -87,7 +87,7 @@ class Truth:
         certify: bool | None = None,
     ) -> Plan:
         """Return the program's answer."""
-        return planner.solve(
+        return solve(
             self.state,
             self.pending,
             objective=objective,

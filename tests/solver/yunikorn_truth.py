@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-import planner
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.objective.applied import apply_profile, spelled_out
 from planner.objective.profiles import PROFILES, Measure, Profile
@@ -21,6 +20,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.levels import solve_levels
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
 from planner.solver.yunikorn.start import prepare_ask
+from tests.solver.ways import solve
 from tests.yunikorn.legality import candidates_of, last_tier_of, opted_out_of, sets_of
 from tests.yunikorn.recorded import Line, lines, step
 
@@ -73,7 +73,7 @@ class YuniKornTruth:
         """Return the program's answer; the search's, where the program has no need to search."""
         if not self.is_searched:
             return self._search(objective, costs)
-        plan = planner.solve(self.state, self.ask, objective, costs, rules=self.laws)
+        plan = solve(self.state, self.ask, objective, costs, rules=self.laws)
         assert plan.greedy is not None
         levels = plan.certificate.levels if plan.certificate else ()
         return Found(plan.status, frozenset(plan.keys), plan.greedy, levels)

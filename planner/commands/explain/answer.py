@@ -26,8 +26,8 @@ from planner.models.shared.builder import Linear
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan
 from planner.scheduler import Part
+from planner.solver.attempt import Outcome
 from planner.solver.deadline import OutOfTime
-from planner.solver.engine import Outcome
 from planner.solver.levels import solve_levels
 from planner.solver.tie_break import find_equal
 from planner.term import find_term

@@ -31,8 +31,8 @@ from planner.objective.profiles import NAMED, Profile
 from planner.plan import AnyPlan
 from planner.quantity import plural
 from planner.scheduler import scheduler_of
+from planner.solver.attempt import Outcome
 from planner.solver.deadline import Deadline
-from planner.solver.engine import Outcome
 from planner.solver.levels import find_any
 from planner.solver.search import Counts, Search
 from planner.solver.start import AnyPlanning, Given, solve, start

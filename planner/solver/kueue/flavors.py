@@ -35,8 +35,8 @@ from planner.quota.kueue.assignment import Assignment, contested, whole_request
 from planner.reference.kueue.assignment import borrow_level
 from planner.reference.kueue.permitted import Permitted, permitted_assignments
 from planner.solver.answer import bind, dropped_in_words, without_solver
+from planner.solver.attempt import Outcome
 from planner.solver.deadline import Deadline
-from planner.solver.engine import Outcome
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import (
     Prepared,
@@ -263,17 +263,21 @@ class _Race:
             levels, best = self.profile.levels, self.values
             search = prepared.search
             settling = settling_of(planning, self.profile, search)
-            # Only answers that beat the best are looked for: most searches end at the first level.
-            if best:
-                answer = solve_below(search, levels, best)
-            else:
-                answer = solve_levels(search, levels, settling.show)
-            if answer.outcome in {"optimal", "feasible"}:
-                proved = settling.prove(answer)
+            proved = None if best else settling.at_once()
+            if proved is None:
+                # Only answers that beat the best are looked for: most searches end at the first
+                # level.
+                answer = (
+                    solve_below(search, levels, best)
+                    if best
+                    else solve_levels(search, levels, settling.show)
+                )
+                outcome = answer.outcome
+                proved = settling.prove(answer) if outcome in {"optimal", "feasible"} else None
+            if proved is not None:
                 plan = finish(planning, self.profile, prepared, proved, self.greedy, started)
                 self._count(planning, plan)
                 return
-            outcome = answer.outcome
         self.examined += 1
         # Infeasible: no answer under these flavors keeps the caps, or none of those is better.
         self.proved = self.proved and outcome == "infeasible"

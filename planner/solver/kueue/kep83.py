@@ -46,11 +46,6 @@ class Kep83Rules(KueueRules, frozen=True):
         """Return the rows, with their witnesses, that a linear program gets."""
         return relax(self.kep83, self.columns(classes))
 
-    def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
-        """Return whether the answer may borrow: an option says so, whatever the answer."""
-        del classes, counts
-        return self.kep83.borrows
-
 
 class Kep83Planning(Planning):
     """The decision of KEP-83's algorithm, the problem and its terms, for one preemptor.
@@ -92,13 +87,18 @@ class Kep83Planning(Planning):
     def _codes(self) -> list[str]:
         return reasons(self._kep83)
 
+    @cached_property
+    def attempts(self) -> Sequence[bool]:
+        """The only attempt: an option says whether it may borrow."""
+        return (self.options.borrows,)
+
     def rules(self) -> Kep83Rules:
         """Return the rules as a search uses them."""
         nobody = np.zeros(len(self.problem.workloads), dtype=np.bool_)
         return Kep83Rules(
             self.problem,
             self.table,
-            (self.options.borrows,),
+            self.attempts,
             nobody,
             self.is_lawful,
             self.finds_places,

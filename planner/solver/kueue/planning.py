@@ -152,9 +152,14 @@ class Planning(Planned[Plan]):
         return [(law, forbids(self.problem)) for law, forbids in laws.exclusions(self.problem)]
 
     @cached_property
+    def attempts(self) -> Sequence[bool]:
+        """The attempts that the rules permit, each as whether it may borrow, in order."""
+        return laws.attempts(self.problem, self.eligible)
+
+    @cached_property
     def restricted(self) -> BoolArray | None:
         """(W,) whom the attempt with borrowing spares; ``None`` if it is not the only attempt."""
-        only_borrowing = laws.attempts(self.problem, self.eligible) == (True,)
+        only_borrowing = self.attempts == (True,)
         return laws.restricted_while_borrowing(self.problem) if only_borrowing else None
 
     def rules(self) -> KueueRules:
@@ -162,7 +167,7 @@ class Planning(Planned[Plan]):
         return KueueRules(
             self.problem,
             self.table,
-            laws.attempts(self.problem, self.eligible),
+            self.attempts,
             laws.restricted_while_borrowing(self.problem),
             self.is_lawful,
             self.finds_places,
@@ -381,6 +386,14 @@ class Planning(Planned[Plan]):
             return True
         plan = self._naming(self.describe_in_order(positions), borrowing=True)
         return self._verify(plan).accepted
+
+    def attempt_of(self, positions: Sequence[int]) -> bool:
+        """Return the attempt that victims belong to, the first in Kueue's order."""
+        first, *others = self.attempts
+        if not others:
+            return first
+        plan = self._naming(self.describe_in_order(positions), borrowing=first)
+        return first if self._verify(plan).accepted else others[0]
 
     def _naming(self, victims: Sequence[Victim], *, borrowing: bool) -> Plan:
         """Return a plan that claims nothing of its victims but that they are legal."""

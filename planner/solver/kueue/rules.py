@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from planner.errors import InternalError
 from planner.models.kueue.build import assemble
 from planner.models.kueue.formulation import Columns, Formulation
 from planner.models.kueue.relaxation import cover_rows, relax
@@ -14,7 +13,6 @@ from planner.models.shared.classes import Classes, Parts, Relaxation, Row
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
-from planner.solver.engine import complete
 from planner.solver.search import Rules
 
 Arrangement = Mapping[str, tuple[Mapping[int, int], Mapping[int, int]]]
@@ -94,20 +92,13 @@ class KueueRules(Rules, Struct, frozen=True):
         kinds: list[int] = places.kind[classes.first].tolist()
         return kinds
 
-    def attempt_of(self, classes: Classes, counts: Sequence[int]) -> bool:
-        """Return the attempt an answer belongs to, the first in Kueue's order.
-
-        Raises `InternalError` if no attempt admits it.
-        """
-        for borrowing in self.attempts:
-            if self._completed(classes, counts, [borrowing])[1] is not None:
-                return borrowing
-        message = "no attempt admits the answer"
-        raise InternalError(message)
-
     def arrangement(self, classes: Classes, counts: Sequence[int]) -> Arrangement:
         """Return room for all groups once ``counts`` of the classes are gone; empty if none."""
-        formulation, found = self._completed(classes, counts, self.attempts)
+        from planner.solver.engine import complete  # noqa: PLC0415 - takes long to load
+
+        taken = [k for k, count in enumerate(counts) if count]
+        formulation = self.assemble(classes.subset(taken))
+        found = complete(formulation.builder, formulation.take, [counts[k] for k in taken])
         if found is None:
             return {}
         return {
@@ -117,11 +108,3 @@ class KueueRules(Rules, Struct, frozen=True):
             )
             for one in formulation.standing
         }
-
-    def _completed(
-        self, classes: Classes, counts: Sequence[int], attempts: Sequence[bool]
-    ) -> tuple[Formulation, Sequence[int] | None]:
-        """Return a model in which ``counts`` of the classes are victims, and a solution, if any."""
-        taken = [k for k, count in enumerate(counts) if count]
-        model = assemble(self.problem, self.columns(classes.subset(taken)), attempts)
-        return model, complete(model.builder, model.take, [counts[k] for k in taken])

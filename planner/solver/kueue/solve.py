@@ -157,6 +157,9 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
             return at_once
         prepared = prepare(planning, profile, deadline, greedy, proving=True)
         settling = settling_of(planning, profile, prepared.search)
+        proved = settling.at_once()
+        if proved is not None:
+            return finish(planning, profile, prepared, proved, greedy, started)
     answer = solve_levels(prepared.search, profile.levels, settling.show)
     with without_garbage_collection():
         return finish(planning, profile, prepared, settling.prove(answer), greedy, started)
@@ -215,7 +218,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
         f"{room}; {say_proved(proved, search.deadline)}{prepared.dropped.words}",
         objective=profile.name,
         victims=planning.describe_in_order(positions),
-        borrowing=rules.attempt_of(search.classes, counts) if positions else None,
+        borrowing=planning.attempt_of(positions) if positions else None,
         terms=terms,
         certificate=certificate,
         greedy=greedy,

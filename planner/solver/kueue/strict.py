@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from planner.plan.kueue import Plan
 from planner.solver.answer import broken
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
 from planner.verifier.kueue.plan import match_plan
 from planner.verifier.kueue_strict.laws import Strict, attempts_due, judge_strictly
@@ -35,16 +34,12 @@ class StrictPlanning(Planning):
     by_own_rules = False
     undecided = 0
 
-    def rules(self) -> KueueRules:
-        """Return the rules as a search uses them, with the attempts that are due."""
-        return replace(super().rules(), attempts=self._due)
-
     @cached_property
-    def _due(self) -> Sequence[bool]:
+    def attempts(self) -> Sequence[bool]:
         """The attempts whose victims precedence permits: the first that finds any."""
         # Attempts are of the classical search: fair sharing makes one only.
         if self.problem.fair is not None:
-            return super().rules().attempts
+            return super().attempts
         due, decided = attempts_due(self._setting)
         self.undecided += not decided
         return due
@@ -59,7 +54,7 @@ class StrictPlanning(Planning):
         if not super().is_lawful(positions):
             return False
         victims = self.describe_in_order(positions)
-        for borrowing in self._due:
+        for borrowing in self.attempts:
             plan = self._naming(victims, borrowing=borrowing)
             if self._verify(plan).accepted:
                 found = self.judged(plan).legal

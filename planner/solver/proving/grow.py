@@ -7,7 +7,7 @@ checker does not find true: a leaf is written only after ``Question`` accepts it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import gcd
 from typing import Final, NamedTuple
@@ -19,30 +19,25 @@ from msgspec.structs import replace
 from planner.plan.proof import (
     ByLaws,
     ByRows,
-    CaseSplit,
-    CountSplit,
     Narrowing,
     Split,
     Step,
-    WholeSplit,
 )
 from planner.proof.box import Box, IntArray, add_up, narrowed
 from planner.proof.claims import BETTER
-from planner.proof.question import Question, Rules
-from planner.scheduler import Part
+from planner.proof.question import Question
 from planner.solver.deadline import Deadline
 from planner.solver.proving.earlier import Ahead, EarlierTree
 from planner.solver.proving.program import (
-    FRACTION,
     BoxRows,
     Entries,
-    Floats,
     Suggestion,
     binding_rows,
     integers,
     readable,
     suggest,
 )
+from planner.solver.proving.split import splits
 from planner.stage import going_on
 
 WITHOUT_PROGRAM: Final = 40
@@ -77,6 +72,8 @@ NOTHING: Final = 1e-12
 class Effort(Struct, frozen=True):
     """How much a tree may take: steps, and entries of all linear programs asked for it.
 
+    With no entries only small programs are asked, so that no solver need be loaded, and no tree is
+    grown where many victims are open.
     A program counts ``ASKED`` entries besides its own, for what any call takes. As many as
     ``largest`` of the largest size may be asked in any case: narrowing the root of a million
     workloads takes a few, each with as many entries as all programs of a thousand workloads.
@@ -136,7 +133,10 @@ def grow(
         or len(earlier.steps) > effort.steps // 2
     ):
         earlier = None
-    if FEW < _width(question.root) <= SOME:
+    width = _width(question.root)
+    if width > SOME and not effort.entries:
+        return Grown()
+    if FEW < width <= SOME:
         brief = replace(effort, steps=min(QUICK_STEPS, effort.steps))
         quick = _Growth(question, deadline, brief, before, (), earlier, some=SOME).run()
         if quick.steps is not None or quick.better is not None:
@@ -159,6 +159,7 @@ class _Growth:
     part: Entries | None = None
     look: BoxRows | None = None
     doubtful: int | None = None
+    cover: IntArray | None = None
     entries: int = 0
     largest: int = 0
 
@@ -176,9 +177,9 @@ class _Growth:
                 ahead.extend(reversed(followed[1]))
                 continue
             leaf = self._leaf(box)
-            # Where ties are in question, only sets before the answer count, not the answer itself.
-            if leaf is None and box.is_single and self.question.is_asked(box):
-                return Grown(better=tuple(box.least.tolist()))
+            better = self._better(box) if leaf is None else None
+            if better is not None:
+                return Grown(better=better)
             if leaf is None and not self.steps and _width(box) > self.some:
                 box = self._narrowed_root(box)
                 if self.steps:
@@ -194,10 +195,24 @@ class _Growth:
         used = (step.narrow for step in self.steps if isinstance(step, Narrowing))
         return Grown(steps=tuple(self.steps), narrowed_by=list(used))
 
+    def _better(self, box: Box) -> tuple[int, ...] | None:
+        """Return the set of a box that is not closed, or at the root one that seems near the best.
+
+        Where ties are in question, only sets before the answer count, not the answer itself.
+        """
+        if not box.is_single:
+            if self.steps or self.cover is None:
+                return None
+            box = replace(box, least=self.cover, most=self.cover)
+            if self._leaf(box) is not None:
+                return None
+        return tuple(box.least.tolist()) if self.question.is_asked(box) else None
+
     @property
     def _is_too_much(self) -> bool:
         entries = max(self.effort.entries, self.effort.largest * self.largest)
-        beyond = len(self.steps) >= self.effort.steps or self.entries > entries
+        over = self.effort.entries and self.entries > entries
+        beyond = len(self.steps) >= self.effort.steps or over
         return beyond or self.deadline.passed
 
     def _look(self, box: Box) -> BoxRows:
@@ -211,7 +226,8 @@ class _Growth:
             return None
         entries = ASKED + look.size
         self.entries, self.largest = self.entries + entries, max(self.largest, entries)
-        return suggest(look, guide, self.deadline.left())
+        only_small = not self.effort.entries
+        return suggest(look, guide, self.deadline.left(), only_small=only_small)
 
     def _followed(self, box: Box, number: int | None) -> tuple[Step, list[Ahead]] | None:
         """Return the step of the earlier tree that belongs to a box, if it does something there."""
@@ -244,7 +260,7 @@ class _Growth:
             return ByLaws(law=refused)
         if box.is_single:
             return None
-        leaf, self.doubtful = _one_against_measure(look)
+        leaf, self.doubtful, self.cover = _one_against_measure(look)
         return leaf or self._sum_of_rows(look)
 
     def _sum_of_rows(self, look: BoxRows) -> ByRows | None:
@@ -348,23 +364,23 @@ class _Growth:
                 box, look = part, BoxRows(self.question, part)
 
 
-def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None]:
+def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None, IntArray | None]:
     """Weigh one row against the measure: cheapest first, until enough is freed.
 
     For one row the best multiplier is known: the cost of a unit at which a fractional cover is
     complete. Where no row contradicts the measure so, the class that completes the dearest cover
-    is returned: it is the one to split.
+    is returned, as it is the one to split, and that cover in whole victims: (K,).
     """
     box, measure = look.box, look.rows.get(BETTER)
     if measure is None:
-        return None, None
+        return None, None, None
     costs = np.zeros(box.least.size)
     costs[measure.classes] = -measure.amounts.astype(float)
     # The cost of the certain victims, and of further quantities at their ends.
     certain = float((costs * box.least).sum())
     certain -= sum(c * look.ranges[name][c > 0] for name, c in measure.extra.items())
     most = -float(measure.least)
-    dearest, doubtful = -1.0, None
+    dearest, doubtful, cover = -1.0, None, None
     for number in look.binding:
         name = look.names[number]
         row = look.rows[name]
@@ -392,10 +408,13 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None]:
             common = gcd(int(costs[last]), unit)
             pair = {name: int(costs[last]) // common, BETTER: unit // common}
             if pair[name] > 0 and look.contradict(pair):
-                return ByRows(rows=pair), None
+                return ByRows(rows=pair), None, None
         if price > dearest:
-            dearest, doubtful = price, last
-    return None, doubtful
+            dearest, doubtful, cover = price, last, box.least.copy()
+            cover[classes[order[:end]]] = box.most[classes[order[:end]]]
+            spare = int(over // float(amounts[order[end]]))
+            cover[last] = max(int(box.least[last]), int(box.most[last]) - max(0, spare))
+    return None, doubtful, cover
 
 
 def _whole(look: BoxRows, found: Suggestion) -> Iterator[dict[str, int]]:
@@ -431,147 +450,3 @@ def _is_narrower(look: BoxRows, multipliers: Mapping[str, int], most: float) -> 
 def _width(box: Box) -> int:
     """Return how many members of classes are left open: victims in some sets of a box only."""
     return int((box.most - box.least).sum())
-
-
-CHOICE: Final = 6
-"""The most splits of groups, and the most splits of single classes, that are proposed."""
-
-ByCase = tuple[CaseSplit | None, IntArray | None]
-"""A split by cases, or classes that break a law at a suggested point."""
-
-CASES: Final = Part[Callable[[Rules, Box, Suggestion | None], ByCase]]("cases")
-"""The splits by cases of each scheduler, which make its laws linear."""
-
-
-def splits(
-    question: Question, box: Box, found: Suggestion | None, known: int | None = None
-) -> Sequence[CountSplit | WholeSplit | CaseSplit]:
-    """Return splits of a box that is not closed, the most promising first.
-
-    ``found`` is what a linear program suggests, if one was asked; ``known`` a class to split where
-    none was. Cases come first, as they make laws linear; then groups of classes with the same usage
-    in the same queue, which costs alone tell apart, and single classes.
-    """
-    if question.answer and "before" not in box.sums:
-        return [CaseSplit(split="first")]
-    rules = question.rules
-    point = None if found is None else found.point
-    by_case, doubtful = CASES.of(rules)(rules, box, found)
-    if by_case is None and point is not None and _counts_queues(question):
-        by_case = _queue_hardly_touched(rules, box, point)
-    if by_case is not None:
-        return [by_case]
-    too_many = None if found is None else _too_many_touched(question, box, found)
-    if too_many is not None:
-        return [too_many]
-    halved = None if found is None else _part_of_one(rules, found)
-    if halved is not None:
-        return [halved]
-    if point is not None:
-        by_count = [*_shapes(rules.shape, box, point), *_classes(box, point)]
-        if by_count:
-            return by_count
-    return [_class(box, point, doubtful, known)]
-
-
-def _part_of_one(rules: Rules, found: Suggestion) -> WholeSplit | None:
-    """Split the whole quantity whose value at a point is farthest from a whole number."""
-    parts = (
-        (abs(v - round(v)), name, v) for name, v in found.quantities.items() if name in rules.whole
-    )
-    away, name, value = max(parts, default=(0.0, "", 0.0))
-    return WholeSplit(whole=name, most=int(np.floor(value))) if away > FRACTION else None
-
-
-def _counts_queues(question: Question) -> bool:
-    return bool(question.bounds) and "D8" in question.bounds[-1].measure
-
-
-def _queue_hardly_touched(rules: Rules, box: Box, point: Floats) -> CaseSplit | None:
-    """Split by whether a queue is touched of which a point takes few, where queues are counted."""
-    taken = np.bincount(rules.queue, weights=point)
-    certain = {*box.touched, *rules.queue[box.least > 0].tolist()}
-    doubtful = [q for q in np.flatnonzero(taken > FRACTION).tolist() if q not in certain]
-    if not doubtful:
-        return None
-    return CaseSplit(split="below", at=rules.name(min(doubtful, key=lambda q: taken[q])))
-
-
-def _too_many_touched(
-    question: Question, box: Box, found: Suggestion
-) -> CaseSplit | WholeSplit | None:
-    """Split by whether the queue or namespace that a point takes most of is touched.
-
-    Only where the point touches too many. In the rows parts of a victim in many queues count
-    little, so that they hardly bound how many queues are touched; once as many as may be are known,
-    no other is. Near a point with no more victims than queues may be touched, no set touches more.
-    """
-    point = found.point
-    for bounded in question.bounds:
-        if point.sum() < bounded.most + FRACTION:
-            continue
-        for term in ("D8", "D8t"):
-            if term not in bounded.measure:
-                continue
-            of = question.touched(box).get(term, {})
-            taken = {name: point[of[name]].sum() for name in of if name in found.quantities}
-            taken = {name: amount for name, amount in taken.items() if amount > FRACTION}
-            ahead = sorted(taken, key=lambda name: -taken[name])
-            for name in ahead if len(taken) > bounded.most else ():
-                if box.least[of[name]].any():
-                    continue  # it is touched for certain: the other part would be empty
-                split = _touched_or_not(question.rules, box, term, name, of[name])
-                if split is not None:
-                    return split
-    return None
-
-
-def _touched_or_not(
-    rules: Rules, box: Box, term: str, name: str, classes: IntArray
-) -> CaseSplit | WholeSplit | None:
-    """Split a queue or a namespace by whether it is touched, unless that was split before."""
-    if term == "D8":
-        queue = int(rules.queue[classes[0]])
-        return None if queue in box.touched else CaseSplit(split="below", at=rules.name(queue))
-    known = {f"{name} at most", f"{name} at least"}
-    return WholeSplit(whole=name, most=0) if known.isdisjoint(box.sums) else None
-
-
-def _shapes(shape: IntArray, box: Box, point: Floats) -> Iterator[CountSplit]:
-    """Yield splits of groups of equal shape of which a point takes a fraction in all."""
-    sums = np.bincount(shape, weights=point)
-    groups = np.bincount(shape, weights=box.least < box.most)
-    away = np.where(groups > 1, np.abs(sums - np.round(sums)), 0.0)
-    for one in _most_doubtful(away):
-        classes = np.flatnonzero(shape == one).tolist()
-        yield CountSplit(of=tuple(classes), most=int(np.floor(sums[one])))
-
-
-def _classes(box: Box, point: Floats) -> Iterator[CountSplit]:
-    """Yield splits of classes of which a point takes a fraction."""
-    free = np.flatnonzero(box.least < box.most)
-    for one in _most_doubtful(np.abs(point[free] - np.round(point[free]))):
-        k = int(free[one])
-        yield CountSplit(of=(k,), most=int(np.floor(point[k])))
-
-
-def _most_doubtful(away: Floats) -> list[int]:
-    """Return the few places where numbers are farthest from whole ones, by how far they are."""
-    order = np.argsort(-away, kind="stable")[:CHOICE]
-    return [one for one in order.tolist() if away[one] > FRACTION]
-
-
-def _class(
-    box: Box, point: Floats | None, doubtful: IntArray | None, known: int | None
-) -> CountSplit:
-    """Split a class where there is no program, or its point takes a fraction of no class."""
-    if point is None:
-        k = int((box.least < box.most).argmax()) if known is None else known
-        return CountSplit(of=(k,), most=int(box.least[k]))
-    free = np.flatnonzero(box.least < box.most)
-    taken = free[point[free] > box.least[free] + 0.5]
-    if doubtful is not None and np.isin(taken, doubtful).any():
-        taken = taken[np.isin(taken, doubtful)]
-    k = int(taken[0]) if taken.size else int(free[0])
-    most = round(point[k]) - 1 if taken.size else 0
-    return CountSplit(of=(k,), most=max(most, int(box.least[k])))

@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 from planner.proof.box import Box, Row, is_contradiction
 from planner.proof.claims import BETTER
 from planner.proof.question import Question
+from planner.solver.proving.dense import Floats, minimise
 
 if TYPE_CHECKING:
     from ortools.math_opt.model_pb2 import ModelProto
     from ortools.math_opt.solution_pb2 import SolutionProto
-
-Floats = NDArray[np.float64]
 
 FRACTION: Final = 1e-6
 """Numbers that are less than this away from a whole number count as whole."""
@@ -245,16 +244,22 @@ ITERATIONS: Final = 20
 each row, but among amounts from one to 2^60 GLOP may go round in circles for ever."""
 
 
-def suggest(look: BoxRows, guide: str, seconds: float | None = None) -> Suggestion | None:
+SMALL: Final = 4000
+"""Entries, zeros included, up to which a program needs no solver."""
+
+
+def suggest(
+    look: BoxRows, guide: str, seconds: float | None = None, *, only_small: bool = False
+) -> Suggestion | None:
     """Suggest by a program that misses rows as little as possible.
 
     ``guide`` names the row of the measure that leads to a good point. ``None`` if the solver gives
-    up, or takes longer than so many ``seconds``.
+    up, takes longer than so many ``seconds``, or would have to be loaded for ``only_small`` ones.
     """
     program = _Program(look, guide)
     if not program.rows:
         return Suggestion({}, 0.0, look.box.least.astype(float))
-    return program.solve(seconds)
+    return program.solve(seconds, only_small=only_small)
 
 
 class _Program:
@@ -300,7 +305,47 @@ class _Program:
         self.values: Floats = values[order] / unit[row[order]]
         self.guide = self.rows.index(guide) if guide in self.rows else -1
 
-    def solve(self, seconds: float | None = None) -> Suggestion | None:
+    @property
+    def _is_small(self) -> bool:
+        height = len(self.rows)
+        return height * (self.open.size + self.scale.size + 2 * height) <= SMALL
+
+    def solve(self, seconds: float | None, *, only_small: bool) -> Suggestion | None:
+        """Solve with the algorithm for small programs, or with GLOP if ``only_small`` permits."""
+        if self._is_small:
+            return self._dense()
+        return None if only_small else self._glop(seconds)
+
+    def _dense(self) -> Suggestion | None:
+        height, width = len(self.rows), self.open.size + self.scale.size
+        least, most = self._ends
+        rows = np.zeros((height, width))
+        rows[self.row_of, self.columns] = self.values
+        solved = minimise(self._costs, rows, self.least - rows @ least, most - least)
+        if solved is None:
+            return None
+        optimum = solved.least + float(self._costs @ least)
+        return self._suggestion(least + solved.point, solved.missed, solved.duals, optimum)
+
+    @property
+    def _ends(self) -> tuple[Floats, Floats]:
+        """The least and the most of each column."""
+        ends, box = self.ends / self.scale[:, None], self.look.box
+        least = np.concatenate([box.least[self.open], ends[:, 0]])
+        most = np.concatenate([box.most[self.open], ends[:, 1]])
+        return least.astype(float), most.astype(float)
+
+    @cached_property
+    def _costs(self) -> Floats:
+        """What each column adds to the measure that guides, in little."""
+        costs = np.zeros(self.open.size + self.scale.size)
+        if self.guide >= 0:
+            # Its row says -cost * x >= -most: negated, its entries are the costs.
+            mine = self.row_of == self.guide
+            costs[self.columns[mine]] -= GUIDE * self.values[mine]
+        return costs
+
+    def _glop(self, seconds: float | None) -> Suggestion | None:
         """Solve with GLOP, which MathOpt takes a tenth of a second to load for the first time."""
         from ortools.math_opt.callback_pb2 import CallbackRegistrationProto  # noqa: PLC0415
         from ortools.math_opt.core.python import solver  # noqa: PLC0415
@@ -334,12 +379,19 @@ class _Program:
         return self._read(best)
 
     def _read(self, best: SolutionProto) -> Suggestion:
-        classes, width = self.open.size, self.open.size + self.scale.size
+        width = self.open.size + self.scale.size
         primal, dual = best.primal_solution.variable_values, best.dual_solution.dual_values
         values = np.zeros(width + len(self.rows))
         values[list(primal.ids)] = list(primal.values)
         duals = np.zeros(len(self.rows))
         duals[list(dual.ids)] = list(dual.values)
+        optimum = best.primal_solution.objective_value
+        return self._suggestion(values[:width], values[width:], duals, optimum)
+
+    def _suggestion(
+        self, values: Floats, missed: Floats, duals: Floats, optimum: float
+    ) -> Suggestion:
+        classes = self.open.size
         if self.guide >= 0:
             # The measure is in the objective, too: dual and weight there make its multiplier.
             duals[self.guide] += GUIDE
@@ -348,14 +400,13 @@ class _Program:
         weighed = zip(self.rows, duals.tolist(), self.units.tolist(), strict=True)
         # Divided by the unit once more: the checker's rows are not scaled.
         multipliers = {name: value / unit for name, value, unit in weighed if value > 0}
-        objective = best.primal_solution.objective_value
         names = (self.look.quantities[q] for q in self.used.tolist())
-        further = values[classes:width] * self.scale
+        further = values[classes:] * self.scale
         return Suggestion(
             multipliers,
-            float(values[width:].sum()),
+            float(missed.sum()),
             point,
-            objective,
+            optimum,
             dict(zip(names, further.tolist(), strict=True)),
         )
 
@@ -364,18 +415,11 @@ class _Program:
 
         model, height = ModelProto(), len(self.rows)
         width = self.open.size + self.scale.size
-        ends = self.ends / self.scale[:, None]
-        least = np.concatenate([self.look.box.least[self.open], ends[:, 0], np.zeros(height)])
-        most = np.concatenate([self.look.box.most[self.open], ends[:, 1], np.full(height, inf)])
-        costs = np.zeros(width + height)
-        costs[width:] = 1.0
-        if self.guide >= 0:
-            # Its row says -cost * x >= -most: negated, its entries are the costs.
-            mine = self.row_of == self.guide
-            costs[self.columns[mine]] -= GUIDE * self.values[mine]
+        least, most = self._ends
+        costs = np.concatenate([self._costs, np.ones(height)])
         model.variables.ids.extend(range(width + height))
-        model.variables.lower_bounds.extend(least.astype(float).tolist())
-        model.variables.upper_bounds.extend(most.astype(float).tolist())
+        model.variables.lower_bounds.extend([*least.tolist(), *[0.0] * height])
+        model.variables.upper_bounds.extend([*most.tolist(), *[inf] * height])
         model.variables.integers.extend([False] * (width + height))
         nonzero = np.flatnonzero(costs)
         model.objective.linear_coefficients.ids.extend(nonzero.tolist())

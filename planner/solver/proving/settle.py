@@ -34,8 +34,8 @@ from planner.proof.claims import (
     level_claim,
 )
 from planner.proof.question import Question, bound_by_rows
+from planner.solver.attempt import Outcome
 from planner.solver.deadline import Deadline, OutOfTime, Trees
-from planner.solver.engine import Outcome
 from planner.solver.levels import Answer, Least, LevelResult, Shown
 from planner.solver.proving.earlier import EarlierTree, renamed
 from planner.solver.proving.grow import Before, Effort, Grown, grow
@@ -47,6 +47,12 @@ if TYPE_CHECKING:
 
 ROUNDS: Final = 4
 """How often an equal set that comes before the answer takes its place: there can be millions."""
+
+MOST_BETTER: Final = 10
+"""Better sets that are taken one after the other before the solver is asked for the best."""
+
+AT_ONCE: Final = Effort(steps=200, entries=0)
+"""The effort of a tree that is tried before the solver is asked: less than to state its model."""
 
 GLANCE: Final = Effort(steps=8, entries=30_000)
 """The effort of a tree that only bounds a level."""
@@ -97,12 +103,14 @@ class Certifier:
         """Prove an answer, or that there is none; ``measures`` are all levels, names included."""
         done = self._resumed(victims)
         if victims is None:
-            self._prove_infeasible(done)
+            self._prove_infeasible(done, self.effort)
         if done.victims is not None:
             for measure in measures[len(done.levels) :]:
                 self._prove_level(done, measure)
             if all(level.proved for level in done.levels):
-                self._prove_ties(done)
+                # Ties are worth less than levels: without a tree the search's own word stands.
+                effort = replace(self.effort, entries=self.effort.entries // 10)
+                self._prove_ties(done, effort)
         return done
 
     def begin(self, measures: Sequence[Measure], victims: Sequence[int]) -> Certified | None:
@@ -116,6 +124,26 @@ class Certifier:
             if (settled and not done.levels[-1].proved) or (not settled and number < len(measures)):
                 return None
         self.begun = done
+        return done
+
+    def at_once(self, measures: Sequence[Measure], victims: Sequence[int] | None) -> Certified:
+        """Prove an answer, or better ones in its place, as far as trees show it at once.
+
+        Without an answer one is looked for, or shown not to be.
+        """
+        done = self.begun = Certified(victims)
+        if victims is None:
+            self._prove_infeasible(done, AT_ONCE)
+        for measure in measures if done.victims is not None else ():
+            while not self._settle_level(done, measure, AT_ONCE):
+                done.corrected += 1
+                if done.corrected > MOST_BETTER:
+                    return done
+            if not done.levels[-1].proved:
+                done.levels.pop()
+                return done
+        if done.victims is not None:
+            self._prove_ties(done, AT_ONCE)
         return done
 
     def _resumed(self, victims: Sequence[int] | None) -> Certified:
@@ -186,9 +214,9 @@ class Certifier:
             if named not in self.before.narrowed:
                 self.before.narrowed.append(named)
 
-    def _prove_infeasible(self, done: Certified) -> None:
+    def _prove_infeasible(self, done: Certified, effort: Effort) -> None:
         question = self.claims.infeasible()
-        tree, found = self._grow(INFEASIBLE, Claims.infeasible, question, done, self.effort)
+        tree, found = self._grow(INFEASIBLE, Claims.infeasible, question, done, effort)
         if tree is not None:
             done.trees.append(tree)
             done.infeasible = True
@@ -240,11 +268,9 @@ class Certifier:
             box = question.narrowed(box, multipliers)
         return box
 
-    def _prove_ties(self, done: Certified) -> None:
+    def _prove_ties(self, done: Certified, effort: Effort) -> None:
         """Show that no equal set comes before the answer; begin anew with one that does."""
-        self.measure = None
-        # Ties are worth less than levels: without a tree the search's own word on them stands.
-        tree, effort = None, replace(self.effort, entries=self.effort.entries // 10)
+        self.measure, tree = None, None
         for _ in range(ROUNDS if done.victims else 0):
             place_of = self.claims.place_of(done.levels)
             canonical = self.claims.canonical(done.levels, done.victims or ())
@@ -285,7 +311,10 @@ _LATER: Final[Mapping[Trees, Effort]] = {**_EFFORTS, None: BRIEF}
 
 
 class Proved(Struct, frozen=True):
-    """An answer, by positions of workloads, and what it rests on."""
+    """An answer, by positions of workloads, and what it rests on.
+
+    ``searched`` says whether the solver was asked for it: trees alone can find and prove it.
+    """
 
     outcome: Outcome
     victims: Sequence[int] | None
@@ -295,6 +324,7 @@ class Proved(Struct, frozen=True):
     engines: Sequence[str] = ()
     corrected: int = 0
     sums: Sequence[BoundByRows] = ()
+    searched: bool = True
 
 
 class Absence(Struct, frozen=True):
@@ -354,6 +384,42 @@ class Settling:
     def _engines(self) -> tuple[str, ...]:
         """The engines that were asked."""
         return () if self._asked is None else tuple(self._asked.engines)
+
+    def at_once(self) -> Proved | None:
+        """Return the best answer where short trees find and prove it, or that there is none.
+
+        Otherwise ``None``; the search then starts from what they found, and need not solve again
+        the levels that they proved.
+        """
+        search = self.search
+        known = self.certify is not False and search.rules.table.cascades is None
+        if not known or search.undecided or search.deadline.passed:
+            return None
+        begin("certifying")
+        victims = None if search.incumbent is None else search.classes.take(search.incumbent)
+        try:
+            done = self._certifier.at_once(with_names(self.measures), victims)
+        except UnsupportedError:  # the rows cannot add the amounts up
+            return None
+        if done.infeasible:
+            return Proved("infeasible", None, (), done.trees, searched=False)
+        counts = None if done.victims is None else search.classes.counts(done.victims)
+        if counts is None:
+            return None
+        search.incumbent = counts
+        search.shown = [(level.measure, level.value) for level in done.levels]
+        if not done.ties:
+            return None
+        levels = (LevelResult(m, Least("optimal", v, v), "certified") for m, v in search.shown)
+        return Proved(
+            "optimal",
+            done.victims,
+            tuple(levels),
+            done.trees,
+            "certified",
+            sums=done.sums,
+            searched=False,
+        )
 
     def show(self, measure: Measure) -> Shown | None:
         """Return what a tree shows of the incumbent on a level while the levels are solved.

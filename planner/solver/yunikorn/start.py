@@ -178,7 +178,9 @@ def _search(
     found = prepare_ask(planning, profile, deadline, greedy, known=known, proving=True)
     claims = planning.claims(profile, found.search.caps, spare=found.spare)
     settling = Settling(claims, found.search, profile.levels, planning.certify)
-    proved = settling.prove(solve_levels(found.search, profile.levels, settling.show))
+    proved = settling.at_once() or settling.prove(
+        solve_levels(found.search, profile.levels, settling.show)
+    )
     if proved.victims is None or is_spared(planning.problem, "opted-out", proved.victims):
         # If time ended before it was known whom law 1 spares, another plan might spare more.
         sure = found.settled or proved.outcome != "optimal"

@@ -12,9 +12,9 @@ from planner.rivals import exact
 from planner.rivals.contest import Contest, Effort, Found
 from planner.rivals.rules import local_search, random_restarts
 from planner.rivals.table import RIVALS
+from planner.solver.attempt import ATTEMPTS
 from planner.solver.bound import trivial_bound
 from planner.solver.deadline import Deadline
-from planner.solver.engine import ATTEMPTS
 from planner.solver.search import Search
 from tests.commands.bench.suites import BY_NAME, FOLDER, LITTLE, contest, state_of
 

@@ -19,8 +19,9 @@ from planner.models.kueue.laws import attempts, eligible, restricted_while_borro
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli
+from planner.solver.attempt import Outcome
 from planner.solver.deadline import Deadline
-from planner.solver.engine import Outcome, run
+from planner.solver.engine import run
 from planner.solver.kueue.planning import Planning
 
 WORDS: Final[Register[Callable[[Problem], str]]] = Register()

@@ -274,7 +274,7 @@ class KueueInquiry(clash.KueueExplainer):
             "",
             objective=self.profile.name,
             victims=planning.describe_in_order(positions),
-            borrowing=asked.rules.attempt_of(search.classes, list(counts)),
+            borrowing=planning.attempt_of(positions),
             terms=planning.table.evaluate(positions),
         )
         return planning.accepted(plan)

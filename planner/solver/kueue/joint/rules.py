@@ -28,8 +28,9 @@ from planner.models.shared.measure import Measured
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.quota.kueue.assignment import contested
+from planner.solver.attempt import within
 from planner.solver.deadline import Deadline
-from planner.solver.engine import run, within
+from planner.solver.engine import run
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Refused, Served, replay
 from planner.solver.kueue.joint.ways import asked

@@ -31,8 +31,8 @@ from planner.objective.terms import TermTable
 from planner.plan import Proof
 from planner.plan.kueue import JointPlan
 from planner.solver.answer import bind, dropped_in_words, keep_caps, refuse_worse
+from planner.solver.attempt import Outcome
 from planner.solver.deadline import Deadline
-from planner.solver.engine import Outcome
 from planner.solver.kueue.joint.describe import Found, describe
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.rules import JointRules, RelaxedRules, bounds_in_any_order

@@ -1,0 +1,158 @@
+"""How a box that no leaf closes is split: by cases of the laws, or by counts of victims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from planner.plan.proof import CaseSplit, CountSplit, WholeSplit
+from planner.proof.box import Box, IntArray
+from planner.proof.question import Question, Rules
+from planner.scheduler import Part
+from planner.solver.proving.dense import Floats
+from planner.solver.proving.program import FRACTION, Suggestion
+
+CHOICE: Final = 6
+"""The most splits of groups, and the most splits of single classes, that are proposed."""
+
+ByCase = tuple[CaseSplit | None, IntArray | None]
+"""A split by cases, or classes that break a law at a suggested point."""
+
+CASES: Final = Part[Callable[[Rules, Box, Suggestion | None], ByCase]]("cases")
+"""The splits by cases of each scheduler, which make its laws linear."""
+
+
+def splits(
+    question: Question, box: Box, found: Suggestion | None, known: int | None = None
+) -> Sequence[CountSplit | WholeSplit | CaseSplit]:
+    """Return splits of a box that is not closed, the most promising first.
+
+    ``found`` is what a linear program suggests, if one was asked; ``known`` a class to split where
+    none was. Cases come first, as they make laws linear; then groups of classes with the same usage
+    in the same queue, which costs alone tell apart, and single classes.
+    """
+    if question.answer and "before" not in box.sums:
+        return [CaseSplit(split="first")]
+    rules = question.rules
+    point = None if found is None else found.point
+    by_case, doubtful = CASES.of(rules)(rules, box, found)
+    if by_case is None and point is not None and _counts_queues(question):
+        by_case = _queue_hardly_touched(rules, box, point)
+    if by_case is not None:
+        return [by_case]
+    too_many = None if found is None else _too_many_touched(question, box, found)
+    if too_many is not None:
+        return [too_many]
+    halved = None if found is None else _part_of_one(rules, found)
+    if halved is not None:
+        return [halved]
+    if point is not None:
+        by_count = [*_shapes(rules.shape, box, point), *_classes(box, point)]
+        if by_count:
+            return by_count
+    return [_class(box, point, doubtful, known)]
+
+
+def _part_of_one(rules: Rules, found: Suggestion) -> WholeSplit | None:
+    """Split the whole quantity whose value at a point is farthest from a whole number."""
+    parts = (
+        (abs(v - round(v)), name, v) for name, v in found.quantities.items() if name in rules.whole
+    )
+    away, name, value = max(parts, default=(0.0, "", 0.0))
+    return WholeSplit(whole=name, most=int(np.floor(value))) if away > FRACTION else None
+
+
+def _counts_queues(question: Question) -> bool:
+    return bool(question.bounds) and "D8" in question.bounds[-1].measure
+
+
+def _queue_hardly_touched(rules: Rules, box: Box, point: Floats) -> CaseSplit | None:
+    """Split by whether a queue is touched of which a point takes few, where queues are counted."""
+    taken = np.bincount(rules.queue, weights=point)
+    certain = {*box.touched, *rules.queue[box.least > 0].tolist()}
+    doubtful = [q for q in np.flatnonzero(taken > FRACTION).tolist() if q not in certain]
+    if not doubtful:
+        return None
+    return CaseSplit(split="below", at=rules.name(min(doubtful, key=lambda q: taken[q])))
+
+
+def _too_many_touched(
+    question: Question, box: Box, found: Suggestion
+) -> CaseSplit | WholeSplit | None:
+    """Split by whether the queue or namespace that a point takes most of is touched.
+
+    Only where the point touches too many. In the rows parts of a victim in many queues count
+    little, so that they hardly bound how many queues are touched; once as many as may be are known,
+    no other is. Near a point with no more victims than queues may be touched, no set touches more.
+    """
+    point = found.point
+    for bounded in question.bounds:
+        if point.sum() < bounded.most + FRACTION:
+            continue
+        for term in ("D8", "D8t"):
+            if term not in bounded.measure:
+                continue
+            of = question.touched(box).get(term, {})
+            taken = {name: point[of[name]].sum() for name in of if name in found.quantities}
+            taken = {name: amount for name, amount in taken.items() if amount > FRACTION}
+            ahead = sorted(taken, key=lambda name: -taken[name])
+            for name in ahead if len(taken) > bounded.most else ():
+                if box.least[of[name]].any():
+                    continue  # it is touched for certain: the other part would be empty
+                split = _touched_or_not(question.rules, box, term, name, of[name])
+                if split is not None:
+                    return split
+    return None
+
+
+def _touched_or_not(
+    rules: Rules, box: Box, term: str, name: str, classes: IntArray
+) -> CaseSplit | WholeSplit | None:
+    """Split a queue or a namespace by whether it is touched, unless that was split before."""
+    if term == "D8":
+        queue = int(rules.queue[classes[0]])
+        return None if queue in box.touched else CaseSplit(split="below", at=rules.name(queue))
+    known = {f"{name} at most", f"{name} at least"}
+    return WholeSplit(whole=name, most=0) if known.isdisjoint(box.sums) else None
+
+
+def _shapes(shape: IntArray, box: Box, point: Floats) -> Iterator[CountSplit]:
+    """Yield splits of groups of equal shape of which a point takes a fraction in all."""
+    sums = np.bincount(shape, weights=point)
+    groups = np.bincount(shape, weights=box.least < box.most)
+    away = np.where(groups > 1, np.abs(sums - np.round(sums)), 0.0)
+    for one in _most_doubtful(away):
+        classes = np.flatnonzero(shape == one).tolist()
+        yield CountSplit(of=tuple(classes), most=int(np.floor(sums[one])))
+
+
+def _classes(box: Box, point: Floats) -> Iterator[CountSplit]:
+    """Yield splits of classes of which a point takes a fraction."""
+    free = np.flatnonzero(box.least < box.most)
+    for one in _most_doubtful(np.abs(point[free] - np.round(point[free]))):
+        k = int(free[one])
+        yield CountSplit(of=(k,), most=int(np.floor(point[k])))
+
+
+def _most_doubtful(away: Floats) -> list[int]:
+    """Return the few places where numbers are farthest from whole ones, by how far they are."""
+    order = np.argsort(-away, kind="stable")[:CHOICE]
+    return [one for one in order.tolist() if away[one] > FRACTION]
+
+
+def _class(
+    box: Box, point: Floats | None, doubtful: IntArray | None, known: int | None
+) -> CountSplit:
+    """Split a class where there is no program, or its point takes a fraction of no class."""
+    if point is None:
+        k = int((box.least < box.most).argmax()) if known is None else known
+        return CountSplit(of=(k,), most=int(box.least[k]))
+    free = np.flatnonzero(box.least < box.most)
+    taken = free[point[free] > box.least[free] + 0.5]
+    if doubtful is not None and np.isin(taken, doubtful).any():
+        taken = taken[np.isin(taken, doubtful)]
+    k = int(taken[0]) if taken.size else int(free[0])
+    most = round(point[k]) - 1 if taken.size else 0
+    return CountSplit(of=(k,), most=max(most, int(box.least[k])))

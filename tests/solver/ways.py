@@ -1,0 +1,60 @@
+"""The two ways to a plan: short trees that find and prove it at once, or the solver first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+import pytest
+
+import planner
+from planner.solver.proving.settle import Settling
+
+Solve = TypeVar("Solve", bound=Callable[..., Any])
+
+AT_ONCE = Settling.at_once
+
+
+@contextmanager
+def by_the_solver() -> Iterator[None]:
+    """Ask the solver for each plan."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Settling, "at_once", lambda _: None)
+        yield
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Let short trees find and prove a plan where they do, as users have it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Settling, "at_once", AT_ONCE)
+        yield
+
+
+def _both_ways(solved: Solve) -> Solve:
+    """Return what gives the plan of a function, which has to be the same in both ways."""
+
+    def solve(*given: Any, **options: Any) -> Any:
+        if options.get("certify") is False or options.get("time_limit") is not None:
+            return solved(*given, **options)  # no tree is wanted, or what is found depends on time
+        with at_once():
+            plan = solved(*given, **options)
+        with by_the_solver():
+            other = solved(*given, **options)
+        assert _answer(plan) == _answer(other)
+        return plan
+
+    return cast("Solve", solve)
+
+
+solve = _both_ways(planner.solve)
+
+
+def _answer(plan: Any) -> tuple[object, ...]:
+    """Return what a plan answers, without what shows that it is right."""
+    certificate = plan.certificate
+    levels = () if certificate is None else certificate.levels
+    values = [(level.term, level.value, level.bound) for level in levels]
+    caps = () if certificate is None else (certificate.caps, certificate.dropped)
+    return plan.status, plan.victims, plan.terms, values, caps, plan.explanation
