@@ -87,6 +87,13 @@ class Effort(Struct, frozen=True):
 ASKED: Final = 200
 
 
+class Tried(NamedTuple):
+    """A part of a split that was tried: its box with its rows, and what a program suggests."""
+
+    look: BoxRows
+    found: Suggestion | None
+
+
 class Grown(NamedTuple):
     """A tree; or a better set, which the claim denies, by class counts; or neither.
 
@@ -158,8 +165,10 @@ class _Growth:
     begun: bool = False
     part: Entries | None = None
     look: BoxRows | None = None
+    tried: dict[int, Tried] = field(default_factory=dict)
     doubtful: int | None = None
     cover: IntArray | None = None
+    chosen: tuple[Split, Sequence[Box]] | None = None
     entries: int = 0
     largest: int = 0
 
@@ -191,7 +200,7 @@ class _Growth:
                 continue
             self.steps.append(step)
             if not isinstance(step, ByRows | ByLaws):
-                ahead.extend((part, None) for part in reversed(self.question.parts(box, step)))
+                ahead.extend((part, None) for part in reversed(self._parts(box, step)))
         used = (step.narrow for step in self.steps if isinstance(step, Narrowing))
         return Grown(steps=tuple(self.steps), narrowed_by=list(used))
 
@@ -218,12 +227,16 @@ class _Growth:
     def _look(self, box: Box) -> BoxRows:
         """Return the rows of a box; the last are kept: a box that is not closed is split next."""
         if self.look is None or self.look.box is not box:
-            self.look = BoxRows(self.question, box, self.part)
+            known = self.tried.get(id(box))
+            self.look = BoxRows(self.question, box, self.part) if known is None else known.look
         return self.look
 
     def _suggest(self, look: BoxRows, guide: str) -> Suggestion | None:
         if self.deadline.passed:
             return None
+        known = self.tried.pop(id(look.box), None)
+        if known is not None and known.look is look:
+            return known.found
         entries = ASKED + look.size
         self.entries, self.largest = self.entries + entries, max(self.largest, entries)
         only_small = not self.effort.entries
@@ -320,17 +333,30 @@ class _Growth:
     def _strongest(self, box: Box, proposed: Sequence[Split], least: float) -> Split:
         """Return the split that raises the program's least value most in both of its parts."""
         best, highest = proposed[0], -1.0
+        tried: list[Tried] = []
         for step in proposed:
-            worth = 1.0
+            worth, looks = 1.0, list[Tried]()
             for part in self.question.parts(box, step):
+                if worth <= highest:  # no part makes a split worth more
+                    break
                 look = BoxRows(self.question, part, self.part)
                 found = None if look.closing_row() else self._suggest(look, self.guide)
                 gained = CLOSED if found is None else min(CLOSED, found.least - least)
                 # A product: a split is worth little if one of its parts is as open as before.
                 worth *= max(gained, NOTHING)
+                looks.append(Tried(look, found))
             if worth > highest:
-                best, highest = step, worth
+                best, highest, tried = step, worth, looks
+        # Its parts are the next boxes: what was found there need not be looked for again.
+        self.chosen = best, [one.look.box for one in tried]
+        self.tried.update((id(one.look.box), one) for one in tried)
         return best
+
+    def _parts(self, box: Box, step: Split) -> Sequence[Box]:
+        """Return the parts of a box by a split: the very boxes that were tried, if they were."""
+        if self.chosen is not None and self.chosen[0] is step:
+            return self.chosen[1]
+        return self.question.parts(box, step)
 
     def _narrow_root(self, box: Box) -> Iterator[tuple[Narrowing, Box]]:
         """Yield narrowings of the root box by its measures, each with the box that it leaves.
