@@ -266,6 +266,10 @@ def describe_levels(levels: Sequence[LevelResult]) -> tuple[Level, ...]:
     )
 
 
+_FEW_KEYS: Final = 20
+"""Keys up to which each is looked up by itself."""
+
+
 class Planned(AnyPlanning, Protocol[PlanT]):
     """A preemptor being planned, with the verifier of its plans: what all schedulers share.
 
@@ -286,7 +290,12 @@ class Planned(AnyPlanning, Protocol[PlanT]):
         """Return the positions of workloads in the problem by their keys, which are few."""
         asked, known = [*keys], self._known
         new = {*asked} - known.keys()
-        if new:  # all keys of a large state are never put into a dictionary
+        # All keys of a large state are never put into a dictionary, and each of a few is looked up
+        # by itself: the list compares faster than Python can go through it.
+        if len(new) <= _FEW_KEYS:
+            keys = self.keys if new else ()
+            known.update((key, keys.index(key)) for key in new)
+        else:
             known.update((key, at) for at, key in enumerate(self.keys) if key in new)
         return [known[key] for key in asked]
 

@@ -252,14 +252,16 @@ class Usage:
                 if used < _LARGE and value < _LARGE and own < _LARGE and total > -_LARGE:
                     row[fr] = total
                     free = own - used if used < own else 0
+                    rest = value - free
                 else:  # it may saturate, be Unlimited, or wrap around
                     row[fr] = self._add(used, value)
                     free = max(0, self._subtract(own, used))
+                    rest = self._subtract(value, free)
                 at = parents[at]
                 if at == NO_PARENT or value <= free:
                     break
                 # Only the amount beyond what the node keeps is usage of its parent.
-                value = self._subtract(value, free)
+                value = rest
 
     def remove(self, node: int, amounts: Mapping[int, int]) -> None:
         """Remove usage at a node and what it stored in the cohorts above."""
