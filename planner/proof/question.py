@@ -163,7 +163,7 @@ class Question:
     _written: dict[tuple[int, tuple[int, ...]], Written] = field(
         default_factory=dict, init=False, repr=False
     )
-    _rows_by_need: dict[tuple[int, ...], dict[str, Row]] = field(
+    _rows_by_need: dict[tuple[int, ...], Mapping[str, Row]] = field(
         default_factory=dict, init=False, repr=False
     )
 
@@ -187,7 +187,7 @@ class Question:
             return self._anywhere(box)
         key = id(box.known), self._need(box)
         if key not in self._written:
-            always = self._anywhere(box)
+            always = {**self._anywhere(box)}
             for name, (row, within) in box.known.items():
                 # By identity: rows of measures depend on the node, and a row of another node does
                 # not count.
@@ -199,9 +199,16 @@ class Question:
             self._written[key] = box.known, rows  # as long as it is kept, no other has its id
         return self._written[key][1]
 
-    def _anywhere(self, box: Box) -> dict[str, Row]:
+    def _anywhere(self, box: Box) -> Mapping[str, Row]:
         """Return the rows that do not depend on a box, as they were written first."""
-        return {**self._fixed, **self._measured(box)}
+        need = self._need(box)
+        if need not in self._rows_by_need:
+            measures = self._measures(need)
+            rows = dict(self._fixed)
+            for bounded in self.bounds:
+                rows.update(measures.rows_of(bounded))
+            self._rows_by_need[need] = rows
+        return self._rows_by_need[need]
 
     def _within(self, box: Box) -> Box:
         """Return a box that knows its rows over the classes which it leaves open.
@@ -249,7 +256,7 @@ class Question:
 
     def touched(self, box: Box) -> Mapping[str, Mapping[str, IntArray]]:
         """Return the classes of each queue and namespace that is counted, by term and quantity."""
-        self._measured(box)  # its rows say which are counted
+        self._anywhere(box)  # its rows say which are counted
         return self._measures(self._need(box)).touched
 
     def refusal(self, box: Box) -> str:
@@ -287,16 +294,6 @@ class Question:
     def _need(self, box: Box) -> tuple[int, ...]:
         alternative = self.rules.alternative(box)
         return () if alternative is None else tuple(self.table.needs[alternative])
-
-    def _measured(self, box: Box) -> dict[str, Row]:
-        need = self._need(box)
-        if need not in self._rows_by_need:
-            measures = self._measures(need)
-            rows: dict[str, Row] = {}
-            for bounded in self.bounds:
-                rows.update(measures.rows_of(bounded))
-            self._rows_by_need[need] = rows
-        return self._rows_by_need[need]
 
     def _measures(self, need: tuple[int, ...]) -> Measures:
         measured = self.shared.measured

@@ -50,6 +50,10 @@ FEW: Final = 12
 SOME: Final = 60
 """Victims left open up to which a short tree is tried without a program first."""
 
+WITHOUT_SOLVER: Final = 16
+"""Victims left open up to which a tree is grown before a solver is asked: with more, it is sought
+in vain too often."""
+
 QUICK_STEPS: Final = 40
 """The most steps of such a short tree."""
 
@@ -141,7 +145,7 @@ def grow(
     ):
         earlier = None
     width = _width(question.root)
-    if width > SOME and not effort.entries:
+    if width > WITHOUT_SOLVER and not effort.entries:
         return Grown()
     if FEW < width <= SOME:
         brief = replace(effort, steps=min(QUICK_STEPS, effort.steps))

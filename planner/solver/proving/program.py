@@ -244,8 +244,11 @@ ITERATIONS: Final = 20
 each row, but among amounts from one to 2^60 GLOP may go round in circles for ever."""
 
 
-SMALL: Final = 4000
-"""Entries, zeros included, up to which a program needs no solver."""
+SMALL: Final = 1500
+"""Entries, zeros included, up to which a program is solved here in less time than GLOP takes."""
+
+SMALL_ENOUGH: Final = 6000
+"""Entries up to which it is solved here where GLOP would have to be loaded first."""
 
 
 def suggest(
@@ -253,8 +256,9 @@ def suggest(
 ) -> Suggestion | None:
     """Suggest by a program that misses rows as little as possible.
 
-    ``guide`` names the row of the measure that leads to a good point. ``None`` if the solver gives
-    up, takes longer than so many ``seconds``, or would have to be loaded for ``only_small`` ones.
+    ``guide`` names the row of the measure that leads to a good point; ``only_small`` asks programs
+    that need no solver only. ``None`` if the solver gives up, or takes longer than so many
+    ``seconds``.
     """
     program = _Program(look, guide)
     if not program.rows:
@@ -305,14 +309,11 @@ class _Program:
         self.values: Floats = values[order] / unit[row[order]]
         self.guide = self.rows.index(guide) if guide in self.rows else -1
 
-    @property
-    def _is_small(self) -> bool:
-        height = len(self.rows)
-        return height * (self.open.size + self.scale.size + 2 * height) <= SMALL
-
     def solve(self, seconds: float | None, *, only_small: bool) -> Suggestion | None:
-        """Solve with the algorithm for small programs, or with GLOP if ``only_small`` permits."""
-        if self._is_small:
+        """Solve a small program here, and others with GLOP unless only small ones are asked."""
+        height = len(self.rows)
+        entries = height * (self.open.size + self.scale.size + 2 * height)
+        if entries <= (SMALL_ENOUGH if only_small else SMALL):
             return self._dense()
         return None if only_small else self._glop(seconds)
 

@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 ROUNDS: Final = 4
 """How often an equal set that comes before the answer takes its place: there can be millions."""
 
-MOST_BETTER: Final = 10
+MOST_BETTER: Final = 4
 """Better sets that are taken one after the other before the solver is asked for the best."""
 
-AT_ONCE: Final = Effort(steps=200, entries=0)
+AT_ONCE: Final = Effort(steps=100, entries=0)
 """The effort of a tree that is tried before the solver is asked: less than to state its model."""
 
 GLANCE: Final = Effort(steps=8, entries=30_000)
