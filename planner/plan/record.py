@@ -172,6 +172,10 @@ class Shown(Record):
         return Shown(**{name: getattr(self, name) + count for name, count in other})
 
 
+TREES: Final = "proof trees"
+"""The ``solver`` of a plan that proof trees found and proved, so that no engine was asked."""
+
+
 class Certificate(Record):
     """Why the status may be believed.
 
@@ -182,7 +186,7 @@ class Certificate(Record):
     the scheduler's candidate order: ``solver`` is one engine's word. ``corrected`` counts the
     better plans that the search for proofs found where the solver had claimed there was none.
     ``sums`` are the levels that one sum of inequalities proves: their trees have a single step.
-    ``solver`` names the engine that searched for the plan: none was needed where it is empty.
+    ``solver`` names what searched for the plan: an engine, or proof trees alone (`TREES`).
     ``last_resort`` says on what it rests that no legal set does without a last resort of the
     plan: pods that opted out of YuniKorn's preemption. ``trees_omitted`` counts the steps of trees
     that were left out where the plan was written. ``dropped`` are the caps that no plan can keep.

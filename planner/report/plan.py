@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
-from planner.plan import AnyPlan, Certificate, Record, Status, Verdict
+from planner.plan import TREES, AnyPlan, Certificate, Record, Status, Verdict
 from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, effects, uncovered_lines
@@ -376,8 +376,9 @@ def _claims(
     judge, sets = scheduler_of(plan).words.judge, plural(certificate.cut_off, "set")
     cut_off = f"{sets} of victims that the model permits and {judge} not"
     lawful: doc.Tone = "good" if held == checked else "bad"
-    solver = f"{certificate.solver}, seed {certificate.seed}" if certificate.solver else ""
-    digest = certificate.digest[:SHORT_DIGEST]
+    solver, seed = certificate.solver, f", seed {certificate.seed}"
+    solver += seed if solver not in {"", TREES} else ""
+    digest = f"input {certificate.digest[:SHORT_DIGEST]}" if certificate.digest else ""
 
     def joined(*parts: str | None) -> str:
         return "   ".join(part for part in parts if part)
@@ -392,8 +393,7 @@ def _claims(
         *(("screen", "Broken law", law, "bad") for law in _broken(certificate)),
         (None, "Solver-free", bound.statement if bound is not None else "", ""),
         (None, "Cut off", cut_off if certificate.cut_off else "", ""),
-        ("screen", "Solver", solver and joined(solver, digest and f"input {digest}"), ""),
-        ("screen", "Input", "" if solver else digest, ""),
+        ("screen", "Solver", joined(solver, digest), ""),
         ("page", "Solver", solver and f"{solver}, {seconds}", ""),
     ]
     yield "page", "Status", answer_cell(plan)

@@ -17,6 +17,7 @@ from msgspec import Struct
 from planner.errors import InternalError
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
 from planner.plan import (
+    TREES,
     AnyPlan,
     Cap,
     Certificate,
@@ -226,7 +227,7 @@ def certify(  # noqa: PLR0913 - all that is known
     ``started`` is the monotonic time at which the work began, ``caps`` are the measures with the
     values that no answer was to exceed, ``dropped`` those that none can keep.
     """
-    solver = ""
+    solver = TREES
     if proved.searched:
         from planner.solver.engine import SOLVER  # noqa: PLC0415 - loaded by now
 
