@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any, TypeVar, cast
 
 import pytest
 
 import planner
 from planner.solver.proving.settle import Settling
+from tests.conftest import TEST_ALL
 
 Solve = TypeVar("Solve", bound=Callable[..., Any])
 
@@ -33,16 +35,21 @@ def at_once() -> Iterator[None]:
 
 
 def _both_ways(solved: Solve) -> Solve:
-    """Return what gives the plan of a function, which has to be the same in both ways."""
+    """Return what gives the plan of a function by the solver, and of each third call in both ways.
+
+    The two plans have to be the same. A long run compares them in each call.
+    """
+    number = count()
 
     def solve(*given: Any, **options: Any) -> Any:
-        if options.get("certify") is False or options.get("time_limit") is not None:
-            return solved(*given, **options)  # no tree is wanted, or what is found depends on time
-        with at_once():
-            plan = solved(*given, **options)
         with by_the_solver():
-            other = solved(*given, **options)
-        assert _answer(plan) == _answer(other)
+            plan = solved(*given, **options)
+        # Where no tree is wanted there is one way only; what time leaves is a matter of chance.
+        comparable = options.get("certify") is not False and options.get("time_limit") is None
+        if comparable and (TEST_ALL or next(number) % 3 == 0):
+            with at_once():
+                other = solved(*given, **options)
+            assert _answer(plan) == _answer(other)
         return plan
 
     return cast("Solve", solve)
