@@ -173,7 +173,7 @@ class Shown(Record):
 
 
 TREES: Final = "proof trees"
-"""The ``solver`` of a plan that proof trees found and proved, so that no engine was asked."""
+"""The ``solver`` of a plan that proof trees found and proved: no engine was asked for it."""
 
 
 class Certificate(Record):

@@ -294,8 +294,8 @@ class Planned(AnyPlanning, Protocol[PlanT]):
         # All keys of a large state are never put into a dictionary, and each of a few is looked up
         # by itself: the list compares faster than Python can go through it.
         if len(new) <= _FEW_KEYS:
-            keys = self.keys if new else ()
-            known.update((key, keys.index(key)) for key in new)
+            every = self.keys if new else ()
+            known.update((key, every.index(key)) for key in new)
         else:
             known.update((key, at) for at, key in enumerate(self.keys) if key in new)
         return [known[key] for key in asked]

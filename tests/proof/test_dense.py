@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import planner
+from planner.problem.array import FloatArray
 from planner.solver.proving import dense, program
-from planner.solver.proving.dense import Floats, Solved, minimise
+from planner.solver.proving.dense import Solved, minimise
 from planner.solver.proving.settle import Settling
 from tests.conftest import ROOT, TEST_ALL
 
@@ -15,7 +16,9 @@ PROGRAMS = 20_000 if TEST_ALL else 2_000
 CLOSE = 1e-6
 
 
-def bound(duals: Floats, costs: Floats, rows: Floats, least: Floats, most: Floats) -> float:
+def bound(
+    duals: FloatArray, costs: FloatArray, rows: FloatArray, least: FloatArray, most: FloatArray
+) -> float:
     """Return what any point costs at least, by weak duality: each dual has to be from 0 to 1."""
     assert (duals >= 0).all()
     assert (duals <= 1 + CLOSE).all()
@@ -23,7 +26,7 @@ def bound(duals: Floats, costs: Floats, rows: Floats, least: Floats, most: Float
 
 
 def assert_optimal(
-    solved: Solved, costs: Floats, rows: Floats, least: Floats, most: Floats
+    solved: Solved, costs: FloatArray, rows: FloatArray, least: FloatArray, most: FloatArray
 ) -> None:
     assert (solved.point >= -CLOSE).all()
     assert (solved.point <= most + CLOSE).all()

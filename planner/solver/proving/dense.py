@@ -11,9 +11,8 @@ from math import inf
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from planner.problem.array import FloatArray
 
 _STEPS: Final = 4
 """Steps for each row and column after which columns are taken in order, which never goes round in
@@ -26,13 +25,15 @@ _ZERO: Final = 1e-9
 class Solved(NamedTuple):
     """The best point (N,), what each row is missed by (M,), the duals (M,), and the optimum."""
 
-    point: Floats
-    missed: Floats
-    duals: Floats
+    point: FloatArray
+    missed: FloatArray
+    duals: FloatArray
     least: float
 
 
-def minimise(costs: Floats, rows: Floats, least: Floats, most: Floats) -> Solved | None:
+def minimise(
+    costs: FloatArray, rows: FloatArray, least: FloatArray, most: FloatArray
+) -> Solved | None:
     """Minimise ``costs @ x`` and what rows are missed by, where ``rows @ x >= least``.
 
     - ``costs``: (N,), each at least 0.

@@ -92,7 +92,7 @@ ASKED: Final = 200
 
 
 class Tried(NamedTuple):
-    """A part of a split that was tried: its box with its rows, and what a program suggests."""
+    """A box with its rows, and what a program suggests if the box was tried as part of a split."""
 
     look: BoxRows
     found: Suggestion | None
@@ -169,6 +169,7 @@ class _Growth:
     begun: bool = False
     part: Entries | None = None
     look: BoxRows | None = None
+    found: Suggestion | None = None
     tried: dict[int, Tried] = field(default_factory=dict)
     doubtful: int | None = None
     cover: IntArray | None = None
@@ -231,16 +232,15 @@ class _Growth:
     def _look(self, box: Box) -> BoxRows:
         """Return the rows of a box; the last are kept: a box that is not closed is split next."""
         if self.look is None or self.look.box is not box:
-            known = self.tried.get(id(box))
-            self.look = BoxRows(self.question, box, self.part) if known is None else known.look
+            known = self.tried.pop(id(box), None)
+            self.look, self.found = known or Tried(BoxRows(self.question, box, self.part), None)
         return self.look
 
     def _suggest(self, look: BoxRows, guide: str) -> Suggestion | None:
         if self.deadline.passed:
             return None
-        known = self.tried.pop(id(look.box), None)
-        if known is not None and known.look is look:
-            return known.found
+        if look is self.look and self.found is not None:
+            return self.found
         entries = ASKED + look.size
         self.entries, self.largest = self.entries + entries, max(self.largest, entries)
         only_small = not self.effort.entries

@@ -18,10 +18,11 @@ import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
+from planner.problem.array import FloatArray
 from planner.proof.box import Box, Row, is_contradiction
 from planner.proof.claims import BETTER
 from planner.proof.question import Question
-from planner.solver.proving.dense import Floats, minimise
+from planner.solver.proving.dense import minimise
 
 if TYPE_CHECKING:
     from ortools.math_opt.model_pb2 import ModelProto
@@ -55,11 +56,11 @@ class Entries(NamedTuple):
     names: Sequence[str]
     row_of: NDArray[np.int64]
     classes: NDArray[np.int64]
-    amounts: Floats
-    least: Floats
+    amounts: FloatArray
+    least: FloatArray
     extra_row: NDArray[np.int64]
     extra_names: Sequence[str]
-    extra_amounts: Floats
+    extra_amounts: FloatArray
     most: NDArray[np.int64] | None = None
 
     @classmethod
@@ -132,22 +133,22 @@ class BoxRows:
         part = (_NOTHING_KNOWN if known is None else known).updated(self.rows)
         self.names = part.names
         self.row_of, self.classes, self.amounts = part.row_of, part.classes, part.amounts
-        self.least: Floats = part.least
+        self.least: FloatArray = part.least
         self.extra_row, self.extra_amount = part.extra_row, part.extra_amounts
         self.quantities = list(dict.fromkeys(part.extra_names))
         number = {name: q for q, name in enumerate(self.quantities)}
         self.extra_quantity = np.array([number[n] for n in part.extra_names], dtype=np.int64)
         ends = [self.ranges[name] for name in self.quantities]
-        self.extra_ends: Floats = np.array(ends, dtype=float).reshape(len(ends), 2)
+        self.extra_ends: FloatArray = np.array(ends, dtype=float).reshape(len(ends), 2)
 
     @cached_property
-    def _reach(self) -> tuple[Floats, Floats, Floats]:
+    def _reach(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """What the left side of each row is at most and at least in the box, and their error."""
         rows = len(self.names)
         least = self.amounts * self.box.least[self.classes]
         most = self.amounts * self.box.most[self.classes]
-        upper: Floats = np.bincount(self.row_of, np.maximum(least, most), rows).astype(float)
-        lower: Floats = np.bincount(self.row_of, np.minimum(least, most), rows).astype(float)
+        upper: FloatArray = np.bincount(self.row_of, np.maximum(least, most), rows).astype(float)
+        lower: FloatArray = np.bincount(self.row_of, np.minimum(least, most), rows).astype(float)
         if self.extra_row.size:
             ends = self.extra_amount[:, None] * self.extra_ends[self.extra_quantity]
             upper += np.bincount(self.extra_row, ends.max(axis=1), rows)
@@ -204,7 +205,7 @@ class BoxRows:
         """How many entries a program over the classes left open has."""
         return int((self.binds[self.row_of] & np.isin(self.classes, self.open)).sum())
 
-    def entries(self, row: int) -> tuple[NDArray[np.int64], Floats]:
+    def entries(self, row: int) -> tuple[NDArray[np.int64], FloatArray]:
         """Return the classes of a row and their amounts, by its number."""
         part = slice(self._begins[row], self._begins[row + 1])
         return self.classes[part], self.amounts[part]
@@ -234,7 +235,7 @@ class Suggestion(Struct, frozen=True):
 
     multipliers: Mapping[str, float]
     missed: float
-    point: Floats
+    point: FloatArray
     least: float = 0.0
     quantities: Mapping[str, float] = field(default_factory=dict)
 
@@ -283,7 +284,7 @@ class _Program:
         of_quantity = np.full(len(look.quantities), -1, dtype=np.int64)
         of_quantity[used] = self.open.size + np.arange(used.size)
         self.used, self.ends = used, look.extra_ends[used]
-        self.scale: Floats = np.maximum(1.0, np.abs(look.extra_ends).max(axis=1, initial=1.0))
+        self.scale: FloatArray = np.maximum(1.0, np.abs(look.extra_ends).max(axis=1, initial=1.0))
         free = column[look.classes] >= 0
         fixed = look.amounts[~free] * box.least[look.classes[~free]]
         least = look.least - np.bincount(look.row_of[~free], fixed, rows)
@@ -299,14 +300,14 @@ class _Program:
         np.maximum.at(unit, row, np.abs(values))
         numbers = np.flatnonzero(unit > 0.0)
         self.rows = [look.names[i] for i in numbers.tolist()]
-        self.units: Floats = unit[numbers]
-        self.least: Floats = least[numbers] / self.units
+        self.units: FloatArray = unit[numbers]
+        self.least: FloatArray = least[numbers] / self.units
         place = np.full(rows, -1, dtype=np.int64)
         place[numbers] = np.arange(numbers.size)
         order = np.lexsort((columns, row))
         order = order[values[order] != 0.0]
         self.row_of, self.columns = place[row[order]], columns[order]
-        self.values: Floats = values[order] / unit[row[order]]
+        self.values: FloatArray = values[order] / unit[row[order]]
         self.guide = self.rows.index(guide) if guide in self.rows else -1
 
     def solve(self, seconds: float | None, *, only_small: bool) -> Suggestion | None:
@@ -329,7 +330,7 @@ class _Program:
         return self._suggestion(least + solved.point, solved.missed, solved.duals, optimum)
 
     @property
-    def _ends(self) -> tuple[Floats, Floats]:
+    def _ends(self) -> tuple[FloatArray, FloatArray]:
         """The least and the most of each column."""
         ends, box = self.ends / self.scale[:, None], self.look.box
         least = np.concatenate([box.least[self.open], ends[:, 0]])
@@ -337,7 +338,7 @@ class _Program:
         return least.astype(float), most.astype(float)
 
     @cached_property
-    def _costs(self) -> Floats:
+    def _costs(self) -> FloatArray:
         """What each column adds to the measure that guides, in little."""
         costs = np.zeros(self.open.size + self.scale.size)
         if self.guide >= 0:
@@ -390,7 +391,7 @@ class _Program:
         return self._suggestion(values[:width], values[width:], duals, optimum)
 
     def _suggestion(
-        self, values: Floats, missed: Floats, duals: Floats, optimum: float
+        self, values: FloatArray, missed: FloatArray, duals: FloatArray, optimum: float
     ) -> Suggestion:
         classes = self.open.size
         if self.guide >= 0:

@@ -134,7 +134,9 @@ class Certifier:
         done = self.begun = Certified(victims)
         if victims is None:
             self._prove_infeasible(done, AT_ONCE)
-        for measure in measures if done.victims is not None else ():
+        if done.victims is None:
+            return done
+        for measure in measures:
             while not self._settle_level(done, measure, AT_ONCE):
                 done.corrected += 1
                 if done.corrected > MOST_BETTER:
@@ -142,8 +144,7 @@ class Certifier:
             if not done.levels[-1].proved:
                 done.levels.pop()
                 return done
-        if done.victims is not None:
-            self._prove_ties(done, AT_ONCE)
+        self._prove_ties(done, AT_ONCE)
         return done
 
     def _resumed(self, victims: Sequence[int] | None) -> Certified:
@@ -385,6 +386,11 @@ class Settling:
         """The engines that were asked."""
         return () if self._asked is None else tuple(self._asked.engines)
 
+    @property
+    def _trees_tell(self) -> bool:
+        """Whether trees are wanted, and D11 is not counted: it asks the scheduler, not trees."""
+        return self.certify is not False and self.search.rules.table.cascades is None
+
     def at_once(self) -> Proved | None:
         """Return the best answer where short trees find and prove it, or that there is none.
 
@@ -392,8 +398,7 @@ class Settling:
         the levels that they proved.
         """
         search = self.search
-        known = self.certify is not False and search.rules.table.cascades is None
-        if not known or search.undecided or search.deadline.passed:
+        if not self._trees_tell or search.undecided or search.deadline.passed:
             return None
         begin("certifying")
         victims = None if search.incumbent is None else search.classes.take(search.incumbent)
@@ -427,9 +432,7 @@ class Settling:
         ``None`` if no tree is found soon: then none is asked for before all levels are solved.
         """
         search = self.search
-        # D11 asks the scheduler: no tree tells what it would do.
-        known = self.certify is not False and search.rules.table.cascades is None
-        if not known or not self._showing or search.incumbent is None:
+        if not self._trees_tell or not self._showing or search.incumbent is None:
             return None
         measures = with_names(self.measures)
         measures = measures[: measures.index(measure) + 1]

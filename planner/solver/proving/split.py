@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 
 from planner.plan.proof import CaseSplit, CountSplit, WholeSplit
+from planner.problem.array import FloatArray
 from planner.proof.box import Box, IntArray
 from planner.proof.question import Question, Rules
 from planner.scheduler import Part
-from planner.solver.proving.dense import Floats
 from planner.solver.proving.program import FRACTION, Suggestion
 
 CHOICE: Final = 6
@@ -68,7 +68,7 @@ def _counts_queues(question: Question) -> bool:
     return bool(question.bounds) and "D8" in question.bounds[-1].measure
 
 
-def _queue_hardly_touched(rules: Rules, box: Box, point: Floats) -> CaseSplit | None:
+def _queue_hardly_touched(rules: Rules, box: Box, point: FloatArray) -> CaseSplit | None:
     """Split by whether a queue is touched of which a point takes few, where queues are counted."""
     taken = np.bincount(rules.queue, weights=point)
     certain = {*box.touched, *rules.queue[box.least > 0].tolist()}
@@ -118,7 +118,7 @@ def _touched_or_not(
     return WholeSplit(whole=name, most=0) if known.isdisjoint(box.sums) else None
 
 
-def _shapes(shape: IntArray, box: Box, point: Floats) -> Iterator[CountSplit]:
+def _shapes(shape: IntArray, box: Box, point: FloatArray) -> Iterator[CountSplit]:
     """Yield splits of groups of equal shape of which a point takes a fraction in all."""
     sums = np.bincount(shape, weights=point)
     groups = np.bincount(shape, weights=box.least < box.most)
@@ -128,7 +128,7 @@ def _shapes(shape: IntArray, box: Box, point: Floats) -> Iterator[CountSplit]:
         yield CountSplit(of=tuple(classes), most=int(np.floor(sums[one])))
 
 
-def _classes(box: Box, point: Floats) -> Iterator[CountSplit]:
+def _classes(box: Box, point: FloatArray) -> Iterator[CountSplit]:
     """Yield splits of classes of which a point takes a fraction."""
     free = np.flatnonzero(box.least < box.most)
     for one in _most_doubtful(np.abs(point[free] - np.round(point[free]))):
@@ -136,14 +136,14 @@ def _classes(box: Box, point: Floats) -> Iterator[CountSplit]:
         yield CountSplit(of=(k,), most=int(np.floor(point[k])))
 
 
-def _most_doubtful(away: Floats) -> list[int]:
+def _most_doubtful(away: FloatArray) -> list[int]:
     """Return the few places where numbers are farthest from whole ones, by how far they are."""
     order = np.argsort(-away, kind="stable")[:CHOICE]
     return [one for one in order.tolist() if away[one] > FRACTION]
 
 
 def _class(
-    box: Box, point: Floats | None, doubtful: IntArray | None, known: int | None
+    box: Box, point: FloatArray | None, doubtful: IntArray | None, known: int | None
 ) -> CountSplit:
     """Split a class where there is no program, or its point takes a fraction of no class."""
     if point is None:
