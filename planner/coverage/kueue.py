@@ -170,10 +170,7 @@ def _fewer_pending(state: State, queue: ClusterQueue) -> Iterator[str]:
         for local in state.local_queues
         if local.spec.cluster_queue == queue.name
     }
-    here = sum(
-        one.is_pending and (one.namespace, one.queue_name) in named
-        for one in state.workloads.entries
-    )
+    here = sum((one.namespace, one.queue_name) in named for one in state.workloads.waiting())
     if here < queue.status.pending:
         yield (
             f"ClusterQueue {queue.name} says that {queue.status.pending} workloads are pending, "

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_snake
 from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
 from planner.reader.items import items_of
-from planner.reader.kueue_collect import SOME, Collection
+from planner.reader.kueue_collect import Collection
 from planner.reader.kueue_facts import read_workload
 from planner.reader.kueue_release import settle, signs_of
 from planner.reader.parse import EXPECTED, Document
@@ -22,7 +22,7 @@ from planner.reader.unknown import Ignored, unknown_fields
 from planner.stage import going_on
 from planner.state.kueue import Configuration, State, Workload, Workloads
 from planner.state.kueue_configuration import FairSharing
-from planner.state.kueue_workloads import Facts
+from planner.state.kueue_facts import SOME, Facts
 from planner.state.queues import PriorityClass
 
 Known = TypeVar("Known", Workload, Workload | Facts)
@@ -93,7 +93,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     fields: dict[str, Any] = {
         _field_of(kind): tuple(some) for kind, some in objects.items() if kind not in _OF_KUEUE
     }
-    fields["workloads"] = Workloads(workloads, read_workload)
+    fields["workloads"] = Workloads(workloads, read_workload, collection.columns())
     fields["configuration_given"] = bool(objects["Configuration"])
     fields["other_kinds"] = dict(collection.ignored)
     odd = remark(taken, newest) if now is None and clock is None else ()

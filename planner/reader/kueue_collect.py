@@ -18,6 +18,7 @@ from planner.reader.show import Path, place, plain, shown
 from planner.stage import going_on
 from planner.state.base import slim
 from planner.state.kueue import API_GROUP, Node, Pod, Workload
+from planner.state.kueue_facts import SOME, FactColumns, Reading
 
 MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 """The key under which the ConfigMap of Kueue's manager holds its Configuration."""
@@ -27,8 +28,6 @@ _INSTALLED: Final = frozenset(
 )
 """Kinds in Kueue's chart that are not read, but have labels that show the release."""
 
-SOME: Final = 1000
-"""How many objects are read between two reports of progress."""
 _NAMES: Final = frozenset(name for _, name in KINDS)
 _KUEUE_NAMES: Final = frozenset(name for group, name in KINDS if group == API_GROUP)
 
@@ -48,6 +47,7 @@ class Collection:
         self.ignored: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
         self.labelled: list[Labelled] = []
+        self._reading = Reading()
         self._keep_items = keep_items
         self._places: dict[str, dict[str, tuple[str, Path]]] = {name: {} for name in _NAMES}
         self._first_error: tuple[Kind, Item, ValidationError] | None = None
@@ -91,9 +91,15 @@ class Collection:
             self._refuse_second(WORKLOAD, facts.key, subject, place(root, path))
         known[facts.key] = root, path
         workloads.append(facts)
-        if len(workloads) % SOME == 0:
+        if len(workloads) - self._reading.size >= SOME:
+            self._reading.read(workloads[self._reading.size :])
             going_on()
         return True
+
+    def columns(self) -> FactColumns:
+        """Return the columns of all workloads that were read."""
+        self._reading.read(self.objects[WORKLOAD.name][self._reading.size :])
+        return self._reading.columns()
 
     def finish(self) -> None:
         """Raise the first error there was, saying how many there were.

@@ -21,6 +21,7 @@ from planner.reader.structs import quick_time, struct_of
 from planner.state import Remarks
 from planner.state.base import slim
 from planner.state.kueue import Workload
+from planner.state.kueue_facts import Facts, Held, Layout
 from planner.state.kueue_workload import (
     BOOST_ANNOTATION,
     MAIN_POD_SET,
@@ -29,7 +30,6 @@ from planner.state.kueue_workload import (
     WorkloadStatus,
     remarks_of,
 )
-from planner.state.kueue_workloads import Facts, Held, Layout
 
 _LONGEST: Final = 2**16
 """In a shorter object no mapping has more entries than the models take."""

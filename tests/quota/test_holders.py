@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
-from planner.quota.kueue import admission, holders
+from planner.quota.kueue import holders
 from planner.quota.kueue.holders import NOBODY, Holders
 from planner.quota.kueue.snapshot import take_snapshot
-from planner.reader import read
+from planner.reader import kueue_collect, read
+from planner.state import kueue_facts
 from planner.state.kueue import State, Workload
-from planner.state.kueue_workloads import Facts
+from planner.state.kueue_facts import Facts
 from tests.cluster import NOW, pending, queue, running, state_of
 from tests.random_trees import Instance, instances
 
@@ -72,7 +73,8 @@ def test_random_states(instance: Instance) -> None:
 def test_facts_and_objects_are_read_in_the_order_of_the_dump(
     at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(admission, "_AT_ONCE", at_once)
+    monkeypatch.setattr(kueue_facts, "SOME", at_once)
+    monkeypatch.setattr(kueue_collect, "SOME", at_once)
     some = [
         running(name, "ab"[number % 2], 1 + number % 3, minute=number, evicted=number % 3 == 1)
         for number, name in enumerate("stuvwxyz")

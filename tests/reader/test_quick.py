@@ -29,7 +29,7 @@ from planner.reader.structs import struct_of
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state import parse_time
 from planner.state.kueue import Changes, State, Workloads
-from planner.state.kueue_workloads import Facts
+from planner.state.kueue_facts import Facts
 from tests.cluster import KUEUE, at, pending, queue, running
 from tests.conftest import ROOT
 from tests.fuzz import octets, structure

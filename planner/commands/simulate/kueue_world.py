@@ -55,7 +55,7 @@ from planner.reference.kueue.cycle.waiting import (
     waiting_queues,
 )
 from planner.reference.kueue.decision import decide
-from planner.state import kueue_workloads
+from planner.state import kueue_facts
 from planner.state.clock import seconds_since
 from planner.state.kueue import State
 from planner.state.kueue_workload import Workload
@@ -143,7 +143,7 @@ class KueueWorld(World):
         node = self._node(workload)
         return -1 if node is None else self._parts[node]
 
-    def _node(self, workload: kueue_workloads.Entry) -> int | None:
+    def _node(self, workload: kueue_facts.Entry) -> int | None:
         return self._behind.get((workload.namespace, workload.queue_name))
 
     def _run(self, one: Admitted, since_s: int, at_s: int) -> None:

@@ -1,23 +1,21 @@
 """From the workloads of a state to those that hold quota, and to those that do not.
 
-What decides about all holders is read as columns, a thousand workloads at a time; a record is made
-when somebody asks for it.
+What decides about all holders is taken from the columns of the state; a record is made when
+somebody asks for it.
 
 Source: docs/semantics/kueue.md §2: which workloads count, and with what.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import compress, repeat
-from operator import attrgetter
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.quota.kueue.holders import Admitted, Columns, Holders, is_said
+from planner.quota.kueue.holders import Admitted, Columns, Holders
 from planner.quota.kueue.holding import (
     NEVER,
     Shape,
@@ -33,12 +31,11 @@ from planner.quota.kueue.past_use import PastUse
 from planner.quota.kueue.tree import FlavorResource
 from planner.state.clock import seconds_since
 from planner.state.kueue import Configuration, State, Workload
-from planner.state.kueue_workloads import Entry, Facts
-
-_AT_ONCE: Final = 1000
-"""How many workloads are read together: the facts of one are still in the processor's cache."""
+from planner.state.kueue_facts import Entry, FactColumns, Facts
 
 _NEVER_S: Final = NEVER.timestamp()
+
+IntArray = NDArray[np.int64]
 
 _Place = tuple[Sequence[Workload], int, int]
 """Workloads, the place of one of them, and the node of its ClusterQueue."""
@@ -78,21 +75,24 @@ class Admissions:
 
     def holders(self) -> dict[int, Holders]:
         """Return the holders of each ClusterQueue in the order of the dump, by node."""
-        parts = [*self._parts()]
-        places = np.concatenate([np.zeros(0, dtype=np.int64), *(some for some, _ in parts)])
-        columns = Columns.joined([Columns.of(()), *(part for _, part in parts)])
-        order = np.lexsort((places, columns.queue))
-        places, columns = places[order], columns.at(order)
-        nodes = [*self._node_of.values()]
-        begins = np.searchsorted(columns.queue, nodes).tolist()
-        ends = np.searchsorted(columns.queue, nodes, "right").tolist()
+        facts, nodes = self._workloads.columns, [*self._node_of.values()]
+        places = self._holding(facts)
+        shapes = self._shapes_of(facts, places)
+        node = np.array([self._node_of.get(name, -1) for name in facts.queues], dtype=np.int64)
+        # A workload without its queue has no usage that counts, but its fr are known by now.
+        places = places[node[facts.queue[places]] >= 0]
+        queue = node[facts.queue[places]]
+        order = np.argsort(queue, kind="stable")
+        places, queue = places[order], queue[order]
+        columns = self._columns(facts, places, queue, shapes)
+        begins = np.searchsorted(queue, nodes).tolist()
+        ends = np.searchsorted(queue, nodes, "right").tolist()
         return {
-            node: self._of_queue(node, places[begin:end].tolist(), columns.at(slice(begin, end)))
-            for node, begin, end in zip(nodes, begins, ends, strict=True)
+            one: self._of_queue(one, places[begin:end].tolist(), columns.at(slice(begin, end)))
+            for one, begin, end in zip(nodes, begins, ends, strict=True)
         }
 
     def _of_queue(self, node: int, places: Sequence[int], columns: Columns) -> Holders:
-        every = self._workloads.entries
         columns = columns._replace(number=np.arange(len(places)))
         if self._made.keys() >= {*places}:
             found = Holders(map(self._made.__getitem__, places))
@@ -103,7 +103,7 @@ class Admissions:
             place = places[number]
             return self._made.get(place) or self._record(place, node)
 
-        entries = [every[place] for place in places]
+        entries = self._workloads.entries, places
         return Holders.made_by(make, columns, entries, self._shapes.by_identity)
 
     def _record(self, place: int, node: int) -> Admitted:
@@ -113,66 +113,73 @@ class Admissions:
         at, shape = (self._workloads, place, node), self._shapes.of(entry)
         return _admitted(self._configuration, self._moment, at, entry, shape, past)
 
-    def _parts(self) -> Iterator[tuple[NDArray[np.int64], Columns]]:
-        """Yield places and columns of holders, which are not numbered yet."""
-        every = self._workloads.entries
-        for begin in range(0, len(every), _AT_ONCE):
-            entries: Sequence[Entry] = every[begin : begin + _AT_ONCE]
-            places = np.arange(begin, begin + len(entries))
-            holding = np.fromiter(map(self._holds, entries, places.tolist()), np.bool_, len(places))
-            entries, places = [*compress(entries, holding)], places[holding]
-            shapes = self._shapes.of_all(entries)
-            # A workload without its queue has no usage that counts, but its fr are known by now.
-            nodes = np.array([self._node_of.get(one.admitted_by, -1) for one in entries], np.int64)
-            plain = np.fromiter(map(isinstance, entries, repeat(Facts)), np.bool_, len(places))
-            counted = nodes >= 0
-            if (some := plain & counted).any():
-                facts = [entry for entry in compress(entries, some) if isinstance(entry, Facts)]
-                yield places[some], self._columns(facts, nodes[some], [*compress(shapes, some)])
-            if (some := ~plain & counted).any():
-                pairs = zip(places[some].tolist(), nodes[some].tolist(), strict=True)
-                made = {place: self._record(place, node) for place, node in pairs}
-                self._made.update(made)
-                yield places[some], Columns.of(made.values())
-
-    def _holds(self, entry: Entry, place: int) -> bool:
-        if not entry.holds_quota:
-            self.waiting.setdefault(entry.key, place)
-            return False
+    def _holding(self, facts: FactColumns) -> IntArray:
+        """Return the places of all workloads that hold quota, and note those of all others."""
+        entries = self._workloads.entries
+        for place in np.flatnonzero(~facts.holds_quota).tolist():
+            self.waiting.setdefault(entries[place].key, place)
+        places = np.flatnonzero(facts.holds_quota)
+        if not self._variants_only:
+            return places
         # A queue of variants counts what these hold, and nothing else.
-        return entry.admitted_by not in self._variants_only or bool(entry.parent_uid)
+        holding = [
+            entries[place].admitted_by not in self._variants_only or entries[place].parent_uid != ""
+            for place in places.tolist()
+        ]
+        return places[np.array(holding, dtype=np.bool_)]
+
+    def _shapes_of(self, facts: FactColumns, places: IntArray) -> Mapping[int, Shape]:
+        """Return what holders hold that are kept as facts, by the number of that.
+
+        All holders' shapes are made, in the order in which workloads first have them.
+        """
+        plain = facts.are_facts[places]
+        firsts = np.full(len(facts.firsts), -1, dtype=np.int64)
+        # Of places with the same number the last to be written stays: the first in the dump.
+        firsts[facts.holding[places[plain]][::-1]] = places[plain][::-1]
+        numbers = np.flatnonzero(firsts >= 0)
+        asked = np.sort(np.concatenate((firsts[numbers], places[~plain]))).tolist()
+        made = {place: self._shapes.of(self._workloads.entries[place]) for place in asked}
+        pairs = zip(numbers.tolist(), firsts[numbers].tolist(), strict=True)
+        return {number: made[first] for number, first in pairs}
 
     def _columns(
-        self, facts: Sequence[Facts], nodes: NDArray[np.int64], shapes: Sequence[Shape]
+        self, facts: FactColumns, places: IntArray, queue: IntArray, shapes: Mapping[int, Shape]
     ) -> Columns:
-        """Return the columns of holders that are kept as facts; equal to those of their records."""
-        size, now_s = len(facts), self._moment[1]
-        nobody = np.zeros(size, dtype=np.bool_)
-        priority = np.fromiter(map(_PRIORITY, facts), np.int64, size)
-        for at in np.flatnonzero(is_said(map(_BOOST, facts), size)).tolist():
-            priority[at] = effective_priority(facts[at], self._configuration)
+        """Return the columns of holders, which are not numbered yet; equal to their records'."""
+        size, now_s, entries = len(places), self._moment[1], self._workloads.entries
+        nobody, holding = np.zeros(size, dtype=np.bool_), facts.holding[places]
+        priority = facts.priority[places]
+        for at in np.flatnonzero(facts.is_boosted[places]).tolist():
+            priority[at] = effective_priority(entries[places[at]], self._configuration)
         # A missing time is no number here.
-        reserved_s = np.array([*map(_RESERVED_S, facts)], dtype=np.float64)
-        without = np.flatnonzero(np.isnan(reserved_s)).tolist()
-        reserved_s[without] = [_NEVER_S if facts[at].reserved else now_s for at in without]
-        running_s = now_s - np.array([*map(_STARTED_S, facts)], dtype=np.float64)
-        return Columns(
-            nodes,
+        unknown = np.where(facts.reserved[places], _NEVER_S, now_s)
+        reserved_s = np.where(np.isnan(facts.reserved_s[places]), unknown, facts.reserved_s[places])
+        running_s = now_s - facts.started_s[places]
+        pods, identity = np.zeros((2, 1 + len(facts.firsts)), dtype=np.int64)
+        for number, shape in shapes.items():
+            pods[number], identity[number] = shape.pods, id(shape.usage)
+        columns = Columns(
+            queue,
             priority,
             nobody,
-            np.fromiter(map(_PODS, shapes), np.int64, size),
+            pods[holding],
             reserved_s,
             np.where(running_s > 0, running_s, 0).astype(np.int64),
-            is_said(map(_REMARKS, facts), size),
-            np.isin(nodes, [*self._by_past]) if self._by_past else nobody,
-            np.fromiter(map(id, map(_USAGE, shapes)), np.int64, size),
+            facts.has_remarks[places],
+            np.isin(queue, [*self._by_past]) if self._by_past else nobody,
+            identity[holding],
             np.zeros(size, dtype=np.int64),
         )
-
-
-_PRIORITY, _BOOST, _RESERVED_S, _STARTED_S, _REMARKS, _PODS, _USAGE = map(
-    attrgetter, ("priority", "boost", "reserved_s", "started_s", "remarks", "pods", "usage")
-)
+        objects = np.flatnonzero(~facts.are_facts[places])
+        if objects.size:
+            pairs = zip(places[objects].tolist(), queue[objects].tolist(), strict=True)
+            self._made.update((place, self._record(place, node)) for place, node in pairs)
+            of_records = Columns.of(self._made.values())
+            columns = Columns._make(map(np.copy, columns))
+            for column, values in zip(columns, of_records, strict=True):
+                column[objects] = values
+        return columns
 
 
 def as_admitted(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from planner.quota.kueue.holding import Shape, started_at
 from planner.state import Remarks
 from planner.state.kueue import Workload
-from planner.state.kueue_workloads import Entry
+from planner.state.kueue_facts import Entry
 
 
 class Admitted(NamedTuple):
@@ -136,6 +136,7 @@ class Holders(Sequence[Admitted]):
     parts: Sequence[Holders] = ()
     source: tuple[Holders, NDArray[np.int64]] | None = None
     _make: Callable[[int], Admitted] | None = None
+    _taken: tuple[Sequence[Entry], Sequence[int]] | None = None
 
     def __init__(self, some: Iterable[Admitted] = ()) -> None:
         """Hold all holders of a queue, whose records exist already."""
@@ -146,13 +147,16 @@ class Holders(Sequence[Admitted]):
         cls,
         make: Callable[[int], Admitted],
         columns: Columns,
-        entries: Sequence[Entry],
+        entries: tuple[Sequence[Entry], Sequence[int]],
         shapes: Mapping[int, Shape],
     ) -> Self:
-        """Return all holders of a queue, of which ``make`` makes the record at a place."""
+        """Return all holders of a queue, of which ``make`` makes the record at a place.
+
+        ``entries`` are the workloads of the state, and the places of the holders among them.
+        """
         found = cls()
-        found._records, found._make = [None] * len(entries), make
-        found.columns, found.entries, found.shapes = columns, entries, shapes
+        found._records, found._make, found._taken = [None] * len(columns.queue), make, entries
+        found.columns, found.shapes = columns, shapes
         return found
 
     @classmethod
@@ -254,6 +258,9 @@ class Holders(Sequence[Admitted]):
         if self.source is not None:
             whole, places = self.source
             return [whole.entries[place] for place in places.tolist()]
+        if self._taken is not None:
+            every, taken = self._taken
+            return [every[place] for place in taken]
         return [*self]
 
     @cached_property

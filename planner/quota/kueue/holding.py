@@ -12,7 +12,6 @@ from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from itertools import chain
-from operator import attrgetter
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -22,8 +21,8 @@ from planner.quota.kueue.amount import Arithmetic, arithmetic_of, divide
 from planner.quota.kueue.request import counts_after_reclaim
 from planner.quota.kueue.tree import FlavorResource
 from planner.state.kueue import ClusterQueue, Configuration, Workload
+from planner.state.kueue_facts import Entry, Facts, Layout
 from planner.state.kueue_workload import BOOST_GATE
-from planner.state.kueue_workloads import Entry, Facts, Layout
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 """The value of a missing timestamp, which Kueue takes as the zero time."""
@@ -32,7 +31,6 @@ _MOVING = frozenset({"Evicted", "Preempted"})
 """Conditions that may move a workload in its queue."""
 
 _BOOST = re.compile(r"[+-]?[0-9]{1,64}")
-_HELD, _COUNTS = attrgetter("held"), attrgetter("counts")
 
 
 class PodSetHolding(Struct, frozen=True):
@@ -335,14 +333,6 @@ class Shapes:
         if shape is None:
             shape = self._known[key] = self._shape(holding_of(entry, self._configuration))
         return shape
-
-    def of_all(self, entries: Sequence[Entry]) -> Sequence[Shape]:
-        """Return what each of many admitted workloads holds."""
-        if not all(isinstance(entry, Facts) for entry in entries):
-            return [self.of(entry) for entry in entries]
-        parts = zip(map(id, map(_HELD, entries)), map(id, map(_COUNTS, entries)), strict=True)
-        known = zip(map(self._seen.get, parts), entries, strict=True)
-        return [self.of(entry) if shape is None else shape for shape, entry in known]
 
     def _by_facts(self, facts: Facts) -> Shape:
         if len(facts.held) == 1:  # almost every workload: one podset, of which all pods run

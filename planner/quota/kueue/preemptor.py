@@ -64,7 +64,7 @@ def find_workload(state: State, key: str) -> Workload:
     workload = state.workloads.find(key)
     if workload is not None:
         return workload
-    waiting = [one.key for one in state.workloads.entries if one.is_pending]
+    waiting = [one.key for one in state.workloads.waiting()]
     some = ", ".join(waiting[:10]) or "there are none"
     expected, hint = f"one of the pending workloads: {some}", did_you_mean(key, waiting)
     raise LookupFailed(state.source, f"there is no workload {key}", expected, hint)

@@ -96,7 +96,7 @@ __all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
 
 def pending(state: State) -> tuple[str, ...]:
     """Return the workloads that wait in a queue as namespace/name, in the order of the dump."""
-    return tuple(one.key for one in state.workloads.entries if one.is_pending)
+    return tuple(one.key for one in state.workloads.waiting())
 
 
 def check(given: Given, wanted: Wanted) -> None:

@@ -27,8 +27,9 @@ from planner.kubectl.watch import WatchEvent
 from planner.reader import read
 from planner.reader.settings import TAKEN_AT, written
 from planner.state.kueue import State, of_kueue
+from planner.state.kueue_facts import Entry, Facts
 from planner.state.kueue_workload import API_GROUP
-from planner.state.kueue_workloads import Changes, Entry, Facts
+from planner.state.kueue_workloads import Changes
 
 SETTLED_S: Final = 3.0
 """A preemption is over when no further victim of it has shown for so many seconds."""

@@ -1,0 +1,104 @@
+"""The columns of a state say of each workload what it says itself, however the state came about."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from collections.abc import Sequence
+from io import StringIO
+
+import pytest
+
+from planner.reader import kueue_collect, read
+from planner.state import kueue_facts
+from planner.state.kueue import Changes, State, Workload, Workloads
+from planner.state.kueue_facts import Facts
+from tests.cluster import NOW, pending, queue, running
+
+
+def read_state(*, size: int = 9) -> State:
+    """Read workloads of which every third is being evicted, and is no fact therefore."""
+    some = [
+        running(f"w{n}", "abc"[n % 3], 1 + n % 2, priority=n, minute=n, evicted=n % 3 == 1)
+        for n in range(size)
+    ]
+    some[2][0]["metadata"]["annotations"] = {"kueue.x-k8s.io/priority-boost": "7"}
+    some[3][0]["metadata"]["annotations"] = {"preemption-planner.io/restart-cost": "2"}
+    some[5][0]["status"]["conditions"][0].pop("lastTransitionTime")
+    parts = [*some, queue("a", 9), queue("b", 9), pending("a", 1)]
+    items = [one for part in parts for one in part]
+    state = read(StringIO(json.dumps({"kind": "List", "items": items})), now=NOW)
+    assert isinstance(state, State)
+    assert {type(one) for one in state.workloads.entries} == {Facts, Workload}
+    return state
+
+
+def check(workloads: Workloads) -> None:
+    """Compare the columns with the workloads, which are looked at one by one."""
+    columns, entries = workloads.columns, workloads.entries
+    assert columns.are_facts.tolist() == [isinstance(one, Facts) for one in entries]
+    assert columns.holds_quota.tolist() == [one.holds_quota for one in entries]
+    assert columns.is_pending.tolist() == [one.is_pending for one in entries]
+    names = [columns.queues[number] for number in columns.queue.tolist()]
+    assert names == [one.admitted_by for one in entries]
+    for place, one in enumerate(entries):
+        if isinstance(one, Facts):
+            first = columns.firsts[columns.holding[place]]
+            like = entries[first]
+            assert isinstance(like, Facts)
+            assert first <= place
+            assert (like.held, like.counts) == (one.held, one.counts)
+            assert columns.priority[place] == one.priority
+            assert columns.reserved[place] == one.reserved
+            for found, said in (
+                (columns.reserved_s, one.reserved_s),
+                (columns.started_s, one.started_s),
+            ):
+                assert math.isnan(found[place]) if said is None else found[place] == said
+            assert columns.is_boosted[place] == (one.boost is not None)
+            assert columns.has_remarks[place] == (one.remarks is not None)
+    assert [one.key for one in workloads.waiting()] == [o.key for o in entries if o.is_pending]
+    assert [one.key for one in workloads.pending()] == [o.key for o in entries if o.is_pending]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 4, 1000])
+def test_columns_of_a_dump(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kueue_facts, "SOME", at_once)
+    monkeypatch.setattr(kueue_collect, "SOME", at_once)
+    workloads = read_state().workloads
+    check(workloads)
+    facts = [one for one in workloads.entries if isinstance(one, Facts)]
+    assert {one.boost for one in facts} == {None, "7"}
+    assert {one.remarks is None for one in facts} == {True, False}
+    assert {(one.reserved, one.reserved_s is None) for one in facts} == {
+        (True, True),
+        (True, False),
+        (False, True),
+    }
+
+
+def changed(state: State) -> Sequence[Workloads]:
+    """Return the workloads of a state after changes of all kinds."""
+    workloads = state.workloads
+    new = read_state(size=12).workloads.entries[10]
+    later = workloads.apply(Changes([new], [workloads[0]], ["ns/w2"]))
+    return (
+        later,
+        later.apply(Changes(gone=["ns/w0"])),
+        workloads.without(["ns/w0", "ns/w1"]),
+        workloads.plus([workloads[0].model_copy()]),
+        workloads.edited(["ns/w3"], lambda one: one),
+        pickle.loads(pickle.dumps(workloads)),  # noqa: S301 - our own
+        Workloads(),
+    )
+
+
+def test_columns_of_changed_workloads() -> None:
+    state = read_state()
+    for known in (False, True):
+        for workloads in changed(state):
+            check(workloads)
+        if not known:
+            check(state.workloads)
+    assert len(Workloads().columns.priority) == 0
