@@ -96,15 +96,15 @@ class FactColumns(NamedTuple):
 
     - ``holds_quota``, ``is_pending``: As in `Facts`.
     - ``queue``: The number of ``admitted_by`` in ``queues``.
-    - ``holding``: A number for what a workload holds: ``firsts`` has the place of the first
-      workload with ``held`` and ``counts`` of that number.
+    - ``holding``: A number below ``holdings`` for what a workload holds: workloads with the same
+      number have equal ``held`` and ``counts``.
     - ``priority``, ``reserved``, ``reserved_s``, ``started_s``: As in `Facts`; a missing time is
       no number.
     - ``is_boosted``, ``has_remarks``: Whether there is a boost, and whether there are remarks.
     """
 
     queues: Sequence[str]
-    firsts: Sequence[int]
+    holdings: int
     are_facts: NDArray[np.bool_]
     holds_quota: NDArray[np.bool_]
     is_pending: NDArray[np.bool_]
@@ -117,18 +117,44 @@ class FactColumns(NamedTuple):
     is_boosted: NDArray[np.bool_]
     has_remarks: NDArray[np.bool_]
 
+    def firsts(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the first of some places, in order, with each number of a holding; -1 if none."""
+        places = places[self.are_facts[places]]
+        firsts = np.full(self.holdings, -1, dtype=np.int64)
+        # Of places with the same number the last to be written stays.
+        firsts[self.holding[places][::-1]] = places[::-1]
+        return firsts
+
+    def updated(self, kept: NDArray[np.int64], new: Sequence[Entry]) -> FactColumns:
+        """Return the columns of M other workloads.
+
+        ``kept`` (M,) has the place of each among these workloads, -1 for each of the ``new``.
+        """
+        reading = Reading(self.queues, self.holdings)
+        reading.read(new)
+        queues, holdings, *read = reading.columns()
+        is_kept, columns = kept >= 0, list[NDArray[Any]]()
+        for before, fresh in zip(self[2:], read, strict=True):
+            columns.append(np.empty(len(kept), dtype=fresh.dtype))
+            columns[-1][is_kept] = before[kept[is_kept]]
+            columns[-1][~is_kept] = fresh
+        return FactColumns(queues, holdings, *columns)
+
 
 _KINDS: Final = tuple(map(np.dtype, ("?", "?", "?", "i4", "i4", "i8", "?", "f8", "f8", "?", "?")))
 
 
 class Reading:
-    """Workloads that are read into columns, some at a time; they must live until the end."""
+    """Workloads that are read into columns, some at a time; they must live until the end.
 
-    def __init__(self) -> None:
+    ``queues`` have numbers already; the first ``holdings`` numbers of holdings are used elsewhere.
+    """
+
+    def __init__(self, queues: Sequence[str] = (), holdings: int = 0) -> None:
         self.size = 0
-        self._queues: Final[dict[str, int]] = {}
+        self._queues: Final = {queue: number for number, queue in enumerate(queues)}
+        self._used: Final = holdings
         self._holdings: Final[dict[tuple[int, int], int]] = {}
-        self._firsts: Final[list[int]] = []
         self._parts: Final[list[tuple[NDArray[Any], ...]]] = []
 
     def read(self, entries: Sequence[Entry]) -> None:
@@ -148,19 +174,15 @@ class Reading:
         """Return the columns of all workloads that were read."""
         parts = self._parts or [tuple(np.zeros(0, kind) for kind in _KINDS)]
         joined = map(np.concatenate, zip(*parts, strict=True))
-        return FactColumns(tuple(self._queues), tuple(self._firsts), *joined)
+        return FactColumns(tuple(self._queues), self._used + len(self._holdings), *joined)
 
     def _facts(self, some: Sequence[Entry], among: NDArray[np.bool_]) -> Sequence[Any]:
         # A tuple of values for each field.
         fields: Any = Facts._make(zip(*compress(some, among), strict=True))
         # Equal values are mostly one object (see the reader); if not, nothing but time is lost.
-        pairs = [*zip(map(id, fields.held), map(id, fields.counts), strict=True)]
-        holding = [*map(self._holdings.get, pairs)]
-        if None in holding:
-            for pair, at in zip(pairs, np.flatnonzero(among).tolist(), strict=True):
-                if self._holdings.setdefault(pair, len(self._firsts)) == len(self._firsts):
-                    self._firsts.append(self.size + at)
-            holding = [*map(self._holdings.get, pairs)]
+        pairs = zip(map(id, fields.held), map(id, fields.counts), strict=True)
+        known, used = self._holdings, self._used
+        holding = [known.setdefault(pair, used + len(known)) for pair in pairs]
         return (
             fields.holds_quota,
             fields.is_pending,

@@ -60,6 +60,7 @@ class Workloads(Sequence[Workload]):
         self.entries: Final[Sequence[Entry]] = tuple(entries)
         self._make = make
         self._columns = columns
+        self._before: tuple[Sequence[Entry], FactColumns] | None = None
         self._made: dict[int, Workload] = {}
         self._places: dict[str, int] = {}
 
@@ -153,15 +154,21 @@ class Workloads(Sequence[Workload]):
         return Workloads, (entries, self._make)
 
     def _with(self, entries: Iterable[Entry]) -> Workloads:
-        return Workloads(entries, self._make)
+        found = Workloads(entries, self._make)
+        # Their columns are mostly those of these workloads.
+        found._before = self._before if self._columns is None else (self.entries, self._columns)
+        return found
 
     @property
     def columns(self) -> FactColumns:
         """The workloads as columns."""
         if self._columns is None:
-            reading = Reading()
-            reading.read(self.entries)
-            self._columns = reading.columns()
+            every, columns = self._before or ((), Reading().columns())
+            # By identity: what a change replaced has to be read anew.
+            places = {id(one): place for place, one in enumerate(every)}
+            kept = np.array([places.get(id(one), -1) for one in self.entries], dtype=np.int64)
+            new = [self.entries[place] for place in np.flatnonzero(kept < 0).tolist()]
+            self._columns, self._before = columns.updated(kept, new), None
         return self._columns
 
     @cached_property
@@ -211,8 +218,9 @@ class Workloads(Sequence[Workload]):
     @cached_property
     def _plain_places(self) -> AbstractSet[Place]:
         """The places in which workloads that are kept as facts hold quota."""
-        first = (self.entries[place] for place in self.columns.firsts)
-        layouts = {held.layout for one in first if isinstance(one, Facts) for held in one.held}
+        first = self.columns.firsts(np.arange(len(self.entries)))
+        some = (self.entries[place] for place in first[first >= 0].tolist())
+        layouts = {held.layout for one in some if isinstance(one, Facts) for held in one.held}
         return {place for layout in layouts for place in layout.held}
 
     def held_in(

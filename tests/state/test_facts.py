@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Sequence
 from io import StringIO
 
+import numpy as np
 import pytest
 
 from planner.reader import kueue_collect, read
@@ -37,6 +38,11 @@ def read_state(*, size: int = 9) -> State:
 def check(workloads: Workloads) -> None:
     """Compare the columns with the workloads, which are looked at one by one."""
     columns, entries = workloads.columns, workloads.entries
+    facts = [at for at, one in enumerate(entries) if isinstance(one, Facts)]
+    numbers = [int(columns.holding[at]) for at in facts]
+    firsts = columns.firsts(np.arange(len(entries))).tolist()
+    found = {number: at for number, at in enumerate(firsts) if at >= 0}
+    assert found == {number: facts[numbers.index(number)] for number in numbers}
     assert columns.are_facts.tolist() == [isinstance(one, Facts) for one in entries]
     assert columns.holds_quota.tolist() == [one.holds_quota for one in entries]
     assert columns.is_pending.tolist() == [one.is_pending for one in entries]
@@ -44,10 +50,8 @@ def check(workloads: Workloads) -> None:
     assert names == [one.admitted_by for one in entries]
     for place, one in enumerate(entries):
         if isinstance(one, Facts):
-            first = columns.firsts[columns.holding[place]]
-            like = entries[first]
+            like = entries[firsts[columns.holding[place]]]
             assert isinstance(like, Facts)
-            assert first <= place
             assert (like.held, like.counts) == (one.held, one.counts)
             assert columns.priority[place] == one.priority
             assert columns.reserved[place] == one.reserved

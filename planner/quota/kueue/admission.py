@@ -133,12 +133,10 @@ class Admissions:
 
         All holders' shapes are made, in the order in which workloads first have them.
         """
-        plain = facts.are_facts[places]
-        firsts = np.full(len(facts.firsts), -1, dtype=np.int64)
-        # Of places with the same number the last to be written stays: the first in the dump.
-        firsts[facts.holding[places[plain]][::-1]] = places[plain][::-1]
+        firsts = facts.firsts(places)
         numbers = np.flatnonzero(firsts >= 0)
-        asked = np.sort(np.concatenate((firsts[numbers], places[~plain]))).tolist()
+        objects = places[~facts.are_facts[places]]
+        asked = np.sort(np.concatenate((firsts[numbers], objects))).tolist()
         made = {place: self._shapes.of(self._workloads.entries[place]) for place in asked}
         pairs = zip(numbers.tolist(), firsts[numbers].tolist(), strict=True)
         return {number: made[first] for number, first in pairs}
@@ -156,7 +154,7 @@ class Admissions:
         unknown = np.where(facts.reserved[places], _NEVER_S, now_s)
         reserved_s = np.where(np.isnan(facts.reserved_s[places]), unknown, facts.reserved_s[places])
         running_s = now_s - facts.started_s[places]
-        pods, identity = np.zeros((2, 1 + len(facts.firsts)), dtype=np.int64)
+        pods, identity = np.zeros((2, 1 + facts.holdings), dtype=np.int64)
         for number, shape in shapes.items():
             pods[number], identity[number] = shape.pods, id(shape.usage)
         columns = Columns(

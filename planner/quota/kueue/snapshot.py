@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Final
 from weakref import ReferenceType, ref
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -260,10 +259,9 @@ def build_snapshot(
 def _add_up(usage: Usage, state: State, shapes: Shapes, admitted: Mapping[int, Holders]) -> None:
     """Add up the usage of all holders: by queue, or by workload where the order matters."""
     if state.configuration.rules.clamps_reclaimable and not usage.tree.arithmetic.wraps:
-        for node, some in admitted.items():
-            first, which = some.alike
-            held = (one.usage for one in first)
-            usage.add_locally(node, zip(held, np.bincount(which).tolist(), strict=True))
+        every = Holders.joined(admitted.values())
+        first, which = every.alike
+        usage.add_locally(every.columns.queue, which, [one.usage for one in first])
         usage.settle()
         return
     node_of = {usage.tree.nodes[node].name: node for node in admitted}

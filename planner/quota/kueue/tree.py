@@ -11,6 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from planner.quantity import MAX_INT64, UNLIMITED
 from planner.quota.kueue.amount import SATURATING, Arithmetic
 
@@ -213,16 +216,35 @@ class Usage:
         """Return an independent copy."""
         return Usage(self.tree, [list(row) for row in self.amount])
 
-    def add_locally(self, node: int, holdings: Iterable[tuple[Mapping[int, int], int]]) -> None:
-        """Add usages, each ``count`` times, at a ClusterQueue only; ``settle`` updates its cohorts.
+    def add_locally(
+        self,
+        nodes: NDArray[np.int64],
+        which: NDArray[np.int64],
+        held: Sequence[Mapping[int, int]],
+    ) -> None:
+        """Add what holders hold at their ClusterQueues only; ``settle`` updates the cohorts.
 
+        Holder number h is in queue ``nodes[h]`` and holds ``held[which[h]]``: both arrays (H,).
         Amounts must not be negative: then the sum saturates where adding one by one would.
         """
-        row = self.amount[node]
-        for held, count in holdings:
-            for fr, amount in held.items():
-                row[fr] += count * amount
-        self.amount[node] = [min(amount, MAX_INT64) for amount in row]
+        # Many hold the same in a queue: one entry for each queue, usage and fr, and how many.
+        pairs, counts = np.unique(nodes * len(held) + which, return_counts=True)
+        node, kind = np.divmod(pairs, max(1, len(held)))
+        sizes = np.array([len(one) for one in held], dtype=np.int64)
+        frs = np.array([fr for one in held for fr in one], dtype=np.int64)
+        amounts = np.array([amount for one in held for amount in one.values()], dtype=np.int64)
+        begins, many = np.cumsum(sizes) - sizes, sizes[kind]
+        entry = np.repeat(begins[kind] - (np.cumsum(many) - many), many) + np.arange(many.sum())
+        times, width = np.repeat(counts, many), len(self.tree.frs)
+        places, at = np.unique(np.repeat(node, many) * width + frs[entry], return_inverse=True)
+        # Beyond 64 bits numpy adds up Python's integers instead.
+        whole = amounts[entry].astype(float) @ times < _LARGE
+        terms = amounts[entry] * times if whole else amounts[entry].astype(object) * times
+        sums = np.zeros(len(places), dtype=terms.dtype)
+        np.add.at(sums, at, terms)
+        for place, amount in zip(places.tolist(), sums.tolist(), strict=True):
+            row, fr = self.amount[place // width], place % width
+            row[fr] = min(row[fr] + amount, MAX_INT64)
 
     def settle(self) -> None:
         """Compute the usage of the cohorts from that of the ClusterQueues."""
