@@ -52,7 +52,7 @@ YUNIKORN: Final = Scheduler(
         "rivals": "planner.rivals.yunikorn",
         "simulation": "planner.commands.simulate.yunikorn_world",
         "generation": "planner.commands.generate.yunikorn",
-        "replay": "planner.commands.replay.yunikorn:replay_if_yunikorn",
+        "replay": "planner.commands.replay.yunikorn:replay_yunikorn_line",
         "recorded": "planner.commands.replay.yunikorn:recorded_of_yunikorn",
         "lint": "planner.commands.lint.yunikorn:findings_in",
         "page": "planner.report.yunikorn.plan:particulars",

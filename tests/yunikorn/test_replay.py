@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from planner.commands.replay import Comparison
-from planner.commands.replay.yunikorn import replay_yunikorn_line
+from planner.commands.replay import Comparison, replay_line
 from planner.errors import InputError
 from planner.quota.yunikorn.cluster import find_ask, prepare
 from planner.reference.yunikorn.candidates import Preconditions
@@ -34,7 +33,7 @@ PRECONDITIONS = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_answer_is_reproduced(name: str) -> None:
-    comparisons = [replay_yunikorn_line(line) for line in lines(name, step=4)]
+    comparisons = [replay_line(line) for line in lines(name, step=4)]
     assert comparisons
     assert [one for one in comparisons if one.outcome != "equal"] == []
 
@@ -64,16 +63,16 @@ def recorded(*victims: str, **more: Any) -> Line:
 
 
 def test_an_instance_that_is_reproduced() -> None:
-    assert replay_yunikorn_line(recorded("new")) == Comparison("one", "equal")
+    assert replay_line(recorded("new")) == Comparison("one", "equal")
 
 
 @pytest.mark.parametrize(
     ("part", "value"), [("triggered", False), ("node", "n2"), ("victims", ["new", "old"])]
 )
 def test_every_tampering_is_found(part: str, value: object) -> None:
-    comparison = replay_yunikorn_line(recorded("new", **{part: value} if part != "victims" else {}))
+    comparison = replay_line(recorded("new", **{part: value} if part != "victims" else {}))
     if part == "victims":
-        comparison = replay_yunikorn_line(recorded("new", "old"))
+        comparison = replay_line(recorded("new", "old"))
     assert comparison.outcome == "different"
     assert comparison.detail.startswith(part)
 
@@ -84,9 +83,9 @@ def test_any_order_of_tied_allocations_is_right(key: str) -> None:
     line = recorded("none", canonicalUnique=False, outcomes=[outcome], canonicalOutcomes=[outcome])
     for one in line["applications"][0]["allocations"]:
         one["allocationTime"] = 5
-    assert replay_yunikorn_line(line).outcome == "equal"
+    assert replay_line(line).outcome == "equal"
     line["expect"]["canonicalOutcomes"] = line["expect"]["outcomes"] = [outcome | {"node": "n2"}]
-    assert replay_yunikorn_line(line).detail.startswith("none of the recorded outcomes")
+    assert replay_line(line).detail.startswith("none of the recorded outcomes")
 
 
 def tampered(name: str, *path: str | int) -> Line:
@@ -102,21 +101,21 @@ def tampered(name: str, *path: str | int) -> Line:
 @pytest.mark.skipif("examples" not in NAMES, reason="no recorded answers")
 def test_tampered_flow_is_found() -> None:
     line = tampered("examples", "flow", "finalUsage", "root", "memory")
-    assert replay_yunikorn_line(line).detail.startswith("flow.finalUsage.root.memory")
+    assert replay_line(line).detail.startswith("flow.finalUsage.root.memory")
 
 
 @pytest.mark.skipif("arith" not in NAMES, reason="no recorded answers")
 def test_tampered_arithmetic_is_found() -> None:
     line = deepcopy(next(lines("arith", step=1)))
     line["expect"]["arith"][0]["preemptable"] = {"memory": -1}
-    assert replay_yunikorn_line(line).detail.startswith("expect.root[1]")
+    assert replay_line(line).detail.startswith("expect.root[1]")
 
 
 def test_nothing_and_empty_differ_in_arithmetic() -> None:
     chain = [{"path": "root", "guaranteed": None, "allocated": None, "preempting": None}]
     line: Line = {"id": "a", "mode": "arith-chain", "kind": "remaining", "chain": chain}
-    assert replay_yunikorn_line({**line, "expect": None}).outcome == "equal"
-    assert replay_yunikorn_line({**line, "expect": {}}).outcome == "different"
+    assert replay_line({**line, "expect": None}).outcome == "equal"
+    assert replay_line({**line, "expect": {}}).outcome == "different"
 
 
 def quota_line(by_app: dict[str, list[str]]) -> Line:
@@ -131,8 +130,8 @@ def quota_line(by_app: dict[str, list[str]]) -> Line:
 
 
 def test_quota() -> None:
-    assert replay_yunikorn_line(quota_line({"1": ["y"]})).outcome == "equal"
-    assert replay_yunikorn_line(quota_line({"1": ["x"]})).detail.startswith("quota.byApp.1[0]")
+    assert replay_line(quota_line({"1": ["y"]})).outcome == "equal"
+    assert replay_line(quota_line({"1": ["x"]})).detail.startswith("quota.byApp.1[0]")
 
 
 @pytest.mark.parametrize("part", ["id", "expect", "now", "nodes", "ask"])
@@ -142,7 +141,7 @@ def test_a_line_that_is_no_recorded_instance(part: str) -> None:
     if part == "expect":
         del line[part]
     with pytest.raises(InputError):
-        replay_yunikorn_line(line, "file.jsonl: line 1")
+        replay_line(line, "file.jsonl: line 1")
 
 
 @pytest.mark.parametrize("part", ["outcomes", "canonicalOutcomes"])
@@ -151,11 +150,11 @@ def test_outcomes_that_are_none(part: str, value: object) -> None:
     line = recorded("new")
     line["expect"] |= {"canonicalUnique": False, part: value}
     with pytest.raises(InputError, match=f"line 1: expect.{part}: is not a list of objects"):
-        replay_yunikorn_line(line, "file.jsonl: line 1")
+        replay_line(line, "file.jsonl: line 1")
 
 
 def test_arithmetic_of_texts() -> None:
     chain = [{"path": "root", "guaranteed": GPU, "allocated": "text", "preempting": None}]
     line: Line = {"id": "a", "mode": "arith-chain", "kind": "remaining", "chain": chain}
     with pytest.raises(InputError, match='is not an instance of mode "arith-chain"'):
-        replay_yunikorn_line({**line, "expect": None}, "file.jsonl: line 1")
+        replay_line({**line, "expect": None}, "file.jsonl: line 1")

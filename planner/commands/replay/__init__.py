@@ -39,10 +39,7 @@ def replay(path: str, watch: Watch | None = None) -> FileComparison:
 
     ``watch`` is called after each line with the share of the file that has been read.
 
-    Raises
-    ------
-    InputError
-        If the file or a line cannot be read; the message names both.
+    Raises ``InputError`` if the file or a line cannot be read; the message names both.
     """
     counts: Counter[Outcome] = Counter()
     kept: dict[Outcome, list[Comparison]] = {"different": [], "uncovered": []}
@@ -62,10 +59,7 @@ def replay(path: str, watch: Watch | None = None) -> FileComparison:
 def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
     """Decide a recorded instance anew, whichever scheduler it comes from, and compare.
 
-    Raises
-    ------
-    InputError
-        If the line is not a recorded instance, or its state cannot be read.
+    Raises ``InputError`` if the line is not a recorded instance, or its state cannot be read.
     """
     for replay_one in reversed(REPLAYER.of_all()):  # Kueue, asked last, takes all other lines
         comparison = replay_one(line, where)

@@ -36,10 +36,7 @@ class Recorded(NamedTuple):
 def parse_line(text: bytes, where: str) -> dict[str, Any]:
     """Read a line as a JSON object.
 
-    Raises
-    ------
-    InputError
-        If the line is not a JSON object.
+    Raises ``InputError`` if the line is not a JSON object.
     """
     Budget(max(MAX_LINE, len(text))).take_json(text, where)
     try:
@@ -54,10 +51,7 @@ def parse_line(text: bytes, where: str) -> dict[str, Any]:
 def part_of(line: Mapping[str, Any], name: str, kind: type, where: str) -> Any:  # noqa: ANN401
     """Return a part of a recorded instance, a string or an object.
 
-    Raises
-    ------
-    SchemaError
-        If the part is missing, or is not of the ``kind``.
+    Raises ``SchemaError`` if the part is missing, or is not of the ``kind``.
     """
     value = line.get(name)
     if not isinstance(value, kind):
@@ -70,10 +64,7 @@ def part_of(line: Mapping[str, Any], name: str, kind: type, where: str) -> Any: 
 def rows_of(expected: Mapping[str, Any], name: str, where: str) -> list[dict[str, Any]]:
     """Return the objects in a part of a recorded answer; none if the part is missing.
 
-    Raises
-    ------
-    SchemaError
-        If the part is no list of objects.
+    Raises ``SchemaError`` if the part is no list of objects.
     """
     rows = expected.get(name) or []
     if not (isinstance(rows, list) and all(isinstance(one, dict) for one in rows)):
@@ -86,10 +77,8 @@ def read_lines(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not empty with their numbers, unpacked, one at a time.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is damaged, or has a line longer than ``longest`` bytes.
+    Raises ``InputError`` if the file cannot be read, is damaged, or has a line longer than
+    ``longest`` bytes.
     """
     number = 0
     try:

@@ -36,10 +36,9 @@ from planner.reader.kueue_release import GateRefused
 from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.context import Assigned, Target
 from planner.reference.kueue.cycle.nomination import why_not_nominated
-from planner.reference.kueue.cycle.record import Cycle, Decider, Entry, Outcome
+from planner.reference.kueue.cycle.record import Decider, Entry, Outcome
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import TRIES, Decision, decide
-from planner.reference.kueue.topology.find import Placement
 from planner.state import AUTO, RequestsFrom, parse_time
 from planner.state.kueue import ClusterQueue, State, Workload
 from planner.state.kueue_release import MAIN, NEWEST
@@ -96,18 +95,24 @@ def _nominated(state: State, snapshot: Snapshot, workload: Workload, decider: De
     return _decision(decision, snapshot) | found
 
 
-def _cycle(cycle: Cycle) -> Answer:
-    """Return a scheduling cycle in the form in which cycles are recorded.
+def _cycle(turned_down: Iterable[Answer], state: State, decider: Decider) -> Answer:
+    """Run a scheduling cycle, and return it in the form in which cycles are recorded.
 
-    Lists that have no order in the scheduler are sorted by name: inadmissible, evicted, waiting.
+    Of heads that are turned down, only the fields that were recorded are returned. Lists that have
+    no order in the scheduler are sorted by name: inadmissible, evicted, waiting.
     """
+    cycle = run_cycle(state, decider=decider, placing=True)
     snapshot = cycle.snapshot
-    turned_down = ({**_entry(one, snapshot), "message": one.message} for one in cycle.inadmissible)
+    recorded = {key for one in turned_down for key in one} or {"workload"}
+    inadmissible = ({**_entry(one, snapshot), "message": one.message} for one in cycle.inadmissible)
     admitted = (one.preemptor.key for one in cycle.entries if one.outcome == "admitted")
     not_queued = ({"workload": key, "message": why} for key, why in cycle.not_queued.items())
     answer: Answer = {
         "entries": [_entry(entry, snapshot) for entry in cycle.entries],
-        "inadmissible": _by_workload(turned_down),
+        "inadmissible": [
+            {key: value for key, value in one.items() if key in recorded}
+            for one in _by_workload(inadmissible)
+        ],
         "evicted": _by_workload(_target(target, snapshot) for target in cycle.evicted),
         "finished": sorted(one.key for one in cycle.finished),
         "admitted": sorted(admitted),
@@ -138,6 +143,14 @@ def _entry(entry: Entry, snapshot: Snapshot) -> Answer:
 def _assignment(assigned: Assigned, mode: str = "") -> Answer:
     """Return an assignment; ``mode`` takes the place of every mode in it."""
     assignment = assigned.assignment
+
+    def places(name: str) -> Answer | None:
+        found = assigned.placements.get(name)
+        if found is None:
+            return None
+        domains = [{"values": list(values), "count": count} for values, count in found.domains]
+        return {"levels": list(found.levels), "domains": domains}
+
     return {
         "mode": mode or assignment.mode,
         "borrowing": assignment.borrowing,
@@ -149,19 +162,12 @@ def _assignment(assigned: Assigned, mode: str = "") -> Answer:
                     resource: {"flavor": choice.flavor, "mode": mode or choice.mode}
                     for resource, choice in pods.flavors.items()
                 },
-                "topologyAssignment": _placement(assigned.placements.get(pods.name)),
+                "topologyAssignment": places(pods.name),
                 "delayedTopologyRequest": "Pending" if pods.name in assigned.delayed else None,
             }
             for pods in assignment.pod_sets
         ],
     }
-
-
-def _placement(placement: Placement | None) -> Answer | None:
-    if placement is None:
-        return None
-    domains = [{"values": list(values), "count": count} for values, count in placement.domains]
-    return {"levels": list(placement.levels), "domains": domains}
 
 
 def _target(target: Target, snapshot: Snapshot) -> Answer:
@@ -186,10 +192,7 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     cohorts, a cycle with other orders of cohorts and queues, and either with other orders of
     candidates where past use puts them in a circle.
 
-    Raises
-    ------
-    InputError
-        If the line is not a recorded instance, or its state cannot be read.
+    Raises ``InputError`` if the line is not a recorded instance, or its state cannot be read.
     """
     name = part_of(line, "id", str, where)
     expected = part_of(line, "expect", dict, where)
@@ -202,16 +205,14 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
         said = expected.get("refused")
         return Comparison(name, "equal" if said else "different", "" if said else str(error))
     comparison = _compared(line, where, name, expected, state)
-    return _excused(line, comparison, state) if comparison.outcome == "different" else comparison
-
-
-def _excused(line: Mapping[str, Any], comparison: Comparison, state: State) -> Comparison:
-    """Return a difference as skipped if it is chance, as uncovered if not modelled, else as is."""
+    if comparison.outcome != "different":
+        return comparison
+    # A difference is skipped if it is chance, and uncovered if it may come from what is unmodelled.
     for workload in state.workloads.pending():
         if made := ambiguous_resources(workload, state.configuration):
             names = ", ".join(sorted(made))
             why = f"not comparable: this release counts {names} of {workload.key} at random"
-            return Comparison(comparison.id, "skipped", why)
+            return Comparison(name, "skipped", why)
     known, pending = KueueCoverage(state), line.get("pending")
     keys = [pending] if isinstance(pending, str) else state.workloads.keys
     found = {one.feature for key in keys for one in known.unmodelled(key)}
@@ -219,7 +220,7 @@ def _excused(line: Mapping[str, Any], comparison: Comparison, state: State) -> C
     if state.release is NEWEST and not any(one.needs_second_pass for one in state.workloads):
         found.discard(TOPOLOGY.id)
     missing = ", ".join(sorted(found))
-    return Comparison(comparison.id, "uncovered", missing) if missing else comparison
+    return Comparison(name, "uncovered", missing) if missing else comparison
 
 
 def _compared(
@@ -231,14 +232,12 @@ def _compared(
     is_cycle = line.get("mode") == "cycle"
     if is_cycle:
         turned_down = rows_of(expected, "inadmissible", where)
-        answer, orders = partial(_answer_of_cycle, turned_down), _other_orders(state)
+        answer, orders = partial(_cycle, turned_down), _other_orders(state)
     else:
         answer = _answer_to(line, where, single="nominated" not in expected)
         orders = _other_cohort_orders(state) if state.configuration.fair_sharing_on else ()
 
-    def decided(state: State, decider: Decider) -> Comparison:
-        return _decided(name, expected, partial(answer, state, decider))
-
+    decided = partial(_decided, name, expected, answer)
     comparison = decided(state, decide)
     # A recorded cycle shows only one of the orders that the scheduler leaves to chance.
     if comparison.outcome == "different" and (is_cycle or expected.get("outcomes")):
@@ -274,10 +273,7 @@ def state_of_kueue(
 
     ``release`` takes the place of that release; ``requests`` is as for ``planner.read``.
 
-    Raises
-    ------
-    InputError
-        If the line has no state or no clock, or the state cannot be used.
+    Raises ``InputError`` if the line has no state or no clock, or the state cannot be used.
     """
     text = part_of(line, "now", str, where)
     try:
@@ -333,22 +329,17 @@ def _answer_to(
     return answer
 
 
-def _answer_of_cycle(turned_down: Iterable[Answer], state: State, decider: Decider) -> Answer:
-    """Run the cycle; of heads that are turned down, return only the fields that were recorded."""
-    found = _cycle(run_cycle(state, decider=decider, placing=True))
-    recorded = {key for one in turned_down for key in one} or {"workload"}
-    found["inadmissible"] = [
-        {key: value for key, value in one.items() if key in recorded}
-        for one in found["inadmissible"]
-    ]
-    return found
-
-
-def _decided(name: str, expected: Answer, answer: Callable[[], Answer]) -> Comparison:
+def _decided(
+    name: str,
+    expected: Answer,
+    answer: Callable[[State, Decider], Answer],
+    state: State,
+    decider: Decider,
+) -> Comparison:
     """Decide once, and compare; a crash is an answer, too."""
     crash = expected.get("panic") is not None
     try:
-        found = answer()
+        found = answer(state, decider)
     except Crash as error:
         found = {"panic": True}
         if not crash:

@@ -58,10 +58,7 @@ class LiveReplay(Record):
 def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
     """Compare what Kueue did after a dump, as a later dump shows, with the replay of the first.
 
-    Raises
-    ------
-    InputError
-        If the dumps are not of Kueue, or the second is not the later one.
+    Raises ``InputError`` if the dumps are not of Kueue, or the second is not the later one.
     """
     if not isinstance(before, State) or not isinstance(after, State):
         raise InputError(before.source, "two dumps of Kueue are compared, not of others")

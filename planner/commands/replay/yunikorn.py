@@ -48,10 +48,8 @@ def recorded_of_yunikorn(line: Line, where: str, *reading: str) -> Recorded | No
 
     A dump has neither an id nor an ask.
 
-    Raises
-    ------
-    InputError
-        If the line cannot be used, or is about arithmetic or quota preemption, not about an ask.
+    Raises ``InputError`` if the line cannot be used, or is about arithmetic or quota preemption,
+    not about an ask.
     """
     del reading
     if "state" not in line and line.get("mode") in (*_ARITHMETIC, "quota"):
@@ -63,23 +61,17 @@ def recorded_of_yunikorn(line: Line, where: str, *reading: str) -> Recorded | No
     return Recorded(state_of_yunikorn(line, where), key if isinstance(key, str) else None)
 
 
-def replay_if_yunikorn(line: Line, where: str = "line") -> Comparison | None:
-    """Decide a recorded instance anew if it is one of YuniKorn."""
-    return replay_yunikorn_line(line, where) if is_yunikorn_line(line) else None
-
-
-def replay_yunikorn_line(line: Line, where: str = "line") -> Comparison:
-    """Decide a recorded instance of YuniKorn anew, and compare.
+def replay_yunikorn_line(line: Line, where: str = "line") -> Comparison | None:
+    """Decide a recorded instance of YuniKorn anew, and compare; ``None`` for any other line.
 
     Where the core itself is not deterministic, any recorded outcome is right. The recorded outcomes
     are a sample, and so is our answer: a line without a match is decided again with other orders
     of the allocations.
 
-    Raises
-    ------
-    InputError
-        If the line is not a recorded instance, or its state cannot be read.
+    Raises ``InputError`` if the line is not a recorded instance, or its state cannot be read.
     """
+    if not is_yunikorn_line(line):
+        return None
     name = part_of(line, "id", str, where)
     mode = line.get("mode")
     if isinstance(mode, str) and mode in _ARITHMETIC:
@@ -132,10 +124,7 @@ def _difference(line: Line, expected: Answer, where: str) -> str:
 def state_of_yunikorn(line: Line, where: str = "line") -> YuniKornState:
     """Read the state of a recorded line.
 
-    Raises
-    ------
-    InputError
-        If the state cannot be used.
+    Raises ``InputError`` if the state cannot be used.
     """
     given = {part: value for part, value in line.items() if part != "expect"}
     return read_yunikorn_objects(given, where=where, digest=part_of(line, "id", str, where))
