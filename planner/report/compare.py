@@ -15,7 +15,7 @@ from planner.commands.compare.record import (
     Score,
     Standing,
 )
-from planner.commands.compare.table import columns, values
+from planner.commands.compare.table import kinds, values
 from planner.plan import Record
 from planner.quantity import plural
 from planner.report import document as doc
@@ -57,7 +57,7 @@ def csv_text(comparison: Comparison) -> str:
 
     A cell is empty where there is no value; ``yes`` and ``no`` stand for conditions.
     """
-    return csv_of([columns(comparison), *values(comparison)])
+    return csv_of([kinds(comparison), *values(comparison)])
 
 
 def work_of(comparison: Comparison) -> Work:
@@ -90,12 +90,33 @@ def document(comparison: Comparison) -> doc.Document:
     algorithm = Column[Standing]("Algorithm", lambda one: one.algorithm, folds=True)
     fared = table("How each fared", [algorithm, *counts(used)], standings)
     fought = any(duel.both or duel.only_this or duel.only_first for duel in summary.duels)
-    duels = (_duel_table(summary.duels, work),) if fought else ()
+    distributed: list[Column[Distribution]] = [
+        Column("Measure", lambda one: _title(one.measure, work), folds=True),
+        Column("Algorithm", lambda one: one.algorithm, folds=True, below="Measure"),
+        Column("Cases", lambda one: f"{one.count:,}", number=True),
+        Column("Mean", lambda one: shown(one.measure, one.mean, work), number=True),
+        Column("Median", lambda one: shown(one.measure, one.median, work), number=True),
+        Column("90 %", lambda one: shown(one.measure, one.p90, work), number=True),
+        Column("Most", lambda one: shown(one.measure, one.max, work), number=True),
+    ]
+    measures = table("Measures over all cases", distributed, summary.distributions)
+    beats: list[Column[tuple[Duel, Score]]] = [
+        Column("Algorithm", lambda row: row[0].algorithm, folds=True),
+        Column("Measure", lambda row: _title(row[1].measure, work), folds=True),
+        Column("Less", lambda row: f"{row[1].wins:,}", number=True),
+        Column("As much", lambda row: f"{row[1].ties:,}", number=True),
+        Column("More", lambda row: f"{row[1].losses:,}", number=True),
+        Column("Mean less", lambda row: shown(row[1].measure, row[1].mean_gap, work), number=True),
+        Column("Only it\nhas a plan", lambda row: f"{row[0].only_this:,}", number=True, rank=1),
+        Column("Only the\nfirst has", lambda row: f"{row[0].only_first:,}", number=True, rank=1),
+    ]
+    scores = ((duel, score) for duel in summary.duels for score in duel.scores)
+    duels = table("How often each is better than the first", beats, scores)
     sections = (
         Section("Cases", (_row_table(comparison.rows, work),)),
         Section("Algorithms", (fared,) if comparison.rows else ()),
-        Section("Distributions", (_distribution_table(summary.distributions, work),)),
-        Section(f"Against {first}", duels, heads=True),
+        Section("Distributions", (measures,)),
+        Section(f"Against {first}", (duels,) if fought else (), heads=True),
         Section("Failures", (failure_table("answered", comparison.failures),)),
     )
     counted = f"{plural(summary.states, 'state')}, {plural(summary.cases, 'case')}"
@@ -138,34 +159,6 @@ def _row_table(rows: Sequence[Row], work: Work) -> doc.Table:
         *map(column, MEASURES),
     ]
     return table("What each algorithm answers", made, cases, most=ROWS)
-
-
-def _distribution_table(rows: Sequence[Distribution], work: Work) -> doc.Table:
-    made: list[Column[Distribution]] = [
-        Column("Measure", lambda one: _title(one.measure, work), folds=True),
-        Column("Algorithm", lambda one: one.algorithm, folds=True, below="Measure"),
-        Column("Cases", lambda one: f"{one.count:,}", number=True),
-        Column("Mean", lambda one: shown(one.measure, one.mean, work), number=True),
-        Column("Median", lambda one: shown(one.measure, one.median, work), number=True),
-        Column("90 %", lambda one: shown(one.measure, one.p90, work), number=True),
-        Column("Most", lambda one: shown(one.measure, one.max, work), number=True),
-    ]
-    return table("Measures over all cases", made, rows)
-
-
-def _duel_table(duels: Sequence[Duel], work: Work) -> doc.Table:
-    rows = [(duel, score) for duel in duels for score in duel.scores]
-    made: list[Column[tuple[Duel, Score]]] = [
-        Column("Algorithm", lambda row: row[0].algorithm, folds=True),
-        Column("Measure", lambda row: _title(row[1].measure, work), folds=True),
-        Column("Less", lambda row: f"{row[1].wins:,}", number=True),
-        Column("As much", lambda row: f"{row[1].ties:,}", number=True),
-        Column("More", lambda row: f"{row[1].losses:,}", number=True),
-        Column("Mean less", lambda row: shown(row[1].measure, row[1].mean_gap, work), number=True),
-        Column("Only it\nhas a plan", lambda row: f"{row[0].only_this:,}", number=True, rank=1),
-        Column("Only the\nfirst has", lambda row: f"{row[0].only_first:,}", number=True, rank=1),
-    ]
-    return table("How often each is better than the first", made, rows)
 
 
 def _lines(comparison: Comparison) -> Iterator[str]:

@@ -46,10 +46,7 @@ class Compared(Protocol):
     def find_algorithm(self, name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
         """Return an algorithm beyond `ALGORITHMS` by its name; ``find`` finds those of any name.
 
-        Raises
-        ------
-        InputError
-            If the file of its objective or an option cannot be used.
+        Raises ``InputError`` if the file of its objective or an option cannot be used.
         """
 
     def why_not(self, algorithm: Algorithm, own: AnyPlanning) -> str:

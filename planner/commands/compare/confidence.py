@@ -34,10 +34,7 @@ def share(count: int, of: int, level: float = LEVEL) -> Interval:
     Source: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case
     of the binomial" (1934). The interval holds for any number of states, and is never too narrow.
 
-    Raises
-    ------
-    ValueError
-        If there is no state, or there are fewer than have the property.
+    Raises ``ValueError`` if there is no state, or there are fewer than have the property.
     """
     if not 0 <= count <= of or not of:
         raise ValueError(f"{count} of {of} states is no share")
@@ -62,10 +59,7 @@ def mean(values: Sequence[float], seed: int = 0, level: float = LEVEL) -> Interv
     Introduction to the Bootstrap" (1993), chapter 14. There is a value for each state, and states
     are drawn independently of one another.
 
-    Raises
-    ------
-    ValueError
-        If there are no values.
+    Raises ``ValueError`` if there are no values.
     """
     sample = _array(values)
     centre = float(sample.mean())
@@ -89,10 +83,7 @@ def clustered(
     (1997), section 3.8. There is a value for each state, 0 or 1 for a share, and the cluster to
     which it belongs; clusters are drawn independently of one another.
 
-    Raises
-    ------
-    ValueError
-        If there are no values, or there is not one cluster for each value.
+    Raises ``ValueError`` if there are no values, or there is not one cluster for each value.
     """
     sample = _array(values)
     if len(clusters) != sample.size:
@@ -133,10 +124,7 @@ def median(values: Sequence[float], level: float = LEVEL) -> Interval:
     of n values fall on one side of it: a binomial count, however the measure is distributed. With
     five values or fewer even the smallest and the largest do so less often than 95%.
 
-    Raises
-    ------
-    ValueError
-        If there are no values.
+    Raises ``ValueError`` if there are no values.
     """
     sample = np.sort(_array(values))
     at_most = _binomial(_log_ways(sample.size), 0.5).cumsum()

@@ -75,10 +75,8 @@ def algorithm_names() -> tuple[str, ...]:
 def find_algorithm(name: str) -> Algorithm:
     """Return the algorithm of a name; the name of an optimum may end in that of a TOML file.
 
-    Raises
-    ------
-    InputError
-        If there is no such algorithm, or the file of its objective or an option cannot be used.
+    Raises ``InputError`` if there is no such algorithm, or the file of its objective or an option
+    cannot be used.
     """
     if name.startswith(OPTIMUM):
         wanted = name.removeprefix(OPTIMUM)
@@ -96,10 +94,8 @@ def find_algorithm(name: str) -> Algorithm:
 def find_algorithms(names: Iterable[str]) -> tuple[Algorithm, ...]:
     """Return the algorithms of some names, each once, in order.
 
-    Raises
-    ------
-    InputError
-        If an algorithm cannot be used, no name is given, or two objectives have the same name.
+    Raises ``InputError`` if an algorithm cannot be used, no name is given, or two objectives have
+    the same name.
     """
     found = each_once(map(find_algorithm, names), "algorithm")
     if not found:

@@ -17,10 +17,7 @@ EXTRA: Final = "pip install matplotlib pandas pyarrow"
 def need(where: str, *packages: str) -> None:
     """Refuse an output that needs packages which are not installed, before any work is done.
 
-    Raises
-    ------
-    InputError
-        If a package is not installed.
+    Raises ``InputError`` if a package is not installed.
     """
     for package in packages:
         if find_spec(package) is None:
@@ -58,14 +55,9 @@ def kinds(comparison: Comparison) -> dict[str, str]:
     return KINDS | {term: "Int64" for term in TERMS if term in measured}
 
 
-def columns(comparison: Comparison) -> tuple[str, ...]:
-    """Return the names of the columns."""
-    return tuple(kinds(comparison))
-
-
 def values(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
     """Yield the values of every row, in the order of the columns; ``None`` for a missing value."""
-    terms = columns(comparison)[len(KINDS) :]
+    terms = [*kinds(comparison)][len(KINDS) :]
     for row in comparison.rows:
         first = row.levels[0] if row.levels else None
         fixed = {
@@ -84,10 +76,7 @@ def values(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
 def frame(comparison: Comparison) -> DataFrame:
     """Return the rows as a pandas DataFrame, in types that know missing values.
 
-    Raises
-    ------
-    InputError
-        If pandas is not installed, or a number is beyond 64 bits.
+    Raises ``InputError`` if pandas is not installed, or a number is beyond 64 bits.
     """
     return frame_of(kinds(comparison), list(values(comparison)))
 
@@ -116,10 +105,7 @@ def frame_of(kinds: Mapping[str, str], rows: Sequence[Sequence[Cell]]) -> DataFr
 def parquet_of(kinds: Mapping[str, str], rows: Sequence[Sequence[Cell]]) -> bytes:
     """Return rows as a Parquet file; parameters are those of `frame_of`.
 
-    Raises
-    ------
-    InputError
-        If pandas or pyarrow is not installed, or a number is beyond 64 bits.
+    Raises ``InputError`` if pandas or pyarrow is not installed, or a number is beyond 64 bits.
     """
     need("parquet", "pandas", "pyarrow")
     file = io.BytesIO()

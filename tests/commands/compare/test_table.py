@@ -11,7 +11,7 @@ from pandas.api.typing import NAType
 
 import planner
 from planner.commands.compare import Comparison, compare
-from planner.commands.compare.table import Cell, columns, frame, parquet, values
+from planner.commands.compare.table import Cell, frame, kinds, parquet, values
 from planner.errors import InputError
 from planner.report.compare import csv_text
 from tests.commands.compare.clusters import nothing_of_its_own, one_would_do
@@ -30,7 +30,7 @@ def comparison() -> Comparison:
 
 
 def test_a_row_in_numbers(comparison: Comparison) -> None:
-    rows = [dict(zip(columns(comparison), row, strict=True)) for row in values(comparison)]
+    rows = [dict(zip(kinds(comparison), row, strict=True)) for row in values(comparison)]
     assert len(rows) == len(comparison.rows) == 9
     first, fair, best = rows[:3]
     assert (first["state"], first["algorithm"], first["victims"], first["D2"]) == (
@@ -52,7 +52,7 @@ def test_a_row_in_numbers(comparison: Comparison) -> None:
 
 def test_csv_reads_back(comparison: Comparison) -> None:
     head, *body = csv.reader(io.StringIO(csv_text(comparison)))
-    assert tuple(head) == columns(comparison)
+    assert tuple(head) == tuple(kinds(comparison))
     for line, row in zip(body, values(comparison), strict=True):
         assert line == [written(value) for value in row]
 
@@ -73,7 +73,7 @@ def test_a_name_is_no_formula(comparison: Comparison) -> None:
 def test_frame_and_parquet_read_back(comparison: Comparison) -> None:
     table = frame(comparison)
     again = pd.read_parquet(io.BytesIO(parquet(comparison)))
-    assert tuple(table.columns) == tuple(again.columns) == columns(comparison)
+    assert tuple(table.columns) == tuple(again.columns) == tuple(kinds(comparison))
     for found in (table, again):
         read = [tuple(map(known, row)) for row in found.itertuples(index=False, name=None)]
         assert read == list(values(comparison))
