@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
-from planner.commands.simulate.script import Arrivals, Script
+from planner.commands.simulate.script import Script
 from planner.commands.simulate.world import Text, ranks
 from planner.coverage.kueue_features import TOPOLOGY
 from planner.errors import LookupFailed, SchemaError, UnsupportedError, did_you_mean
@@ -73,26 +73,24 @@ def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
         if at_s is not None:
             workload = _created(state, one, one.metadata.name, at_s)
             later.append(Coming(one.key, at_s, workload))
-    copies = [copy for rows in script.arrival for copy in _copies(state, rows)]
-    found: dict[str, Coming] = {}
     known = {*state.workloads.keys} - {one.key for one in later}
-    for coming in (*later, *copies):
+    for rows in script.arrival:
+        like = state.workloads.find(rows.like)
+        if like is None:
+            hint = did_you_mean(rows.like, state.workloads.keys)
+            missing = f"there is no workload {rows.quoted}"
+            raise LookupFailed("script: arrival.like", missing, hint=hint)
+        for number in range(1, rows.count + 1):
+            at_s = rows.at_s(number)
+            workload = _created(state, like, f"{like.metadata.name}-{number}", at_s)
+            later.append(Coming(workload.key, at_s, workload))
+    found: dict[str, Coming] = {}
+    for coming in later:
         if coming.key in known or coming.key in found:
             found_there = f"a workload {coming.key} is there already"
             raise SchemaError("script: arrival", found_there, hint="copy one of another name")
         found[coming.key] = coming
     return state.model_copy(update={"workloads": state.workloads.without(found)}), found
-
-
-def _copies(state: State, rows: Arrivals) -> Iterator[Coming]:
-    original = state.workloads.find(rows.like)
-    if original is None:
-        hint = did_you_mean(rows.like, state.workloads.keys)
-        raise LookupFailed("script: arrival.like", f"there is no workload {rows.quoted}", hint=hint)
-    for number in range(1, rows.count + 1):
-        name, at_s = f"{original.metadata.name}-{number}", rows.at_s(number)
-        workload = _created(state, original, name, at_s)
-        yield Coming(workload.key, at_s, workload)
 
 
 def _created(state: State, workload: Workload, name: str, at_s: int) -> Workload:

@@ -183,7 +183,11 @@ class KueueWorld(World):
                 case Due.FINISH:
                     events.append(self._finish(due.key, at_s))
                 case Due.RELEASE:
-                    events.append(self._release(due.key, at_s))
+                    victim = self._give_back(due.key, at_s)
+                    # Without a reason: its conditions were set when it was evicted.
+                    self._enqueue(evicted(victim, "", self._now(at_s)), at_s)
+                    queue = self._queue_name(victim.queue)
+                    events.append(self._event("requeued", at_s, victim.key, queue))
                 case Due.WAKE:
                     self.wake(int(due.key), at_s)
                 case Due.BACKOFF:
@@ -202,13 +206,6 @@ class KueueWorld(World):
         self._kept.pop(key, None)
         self._agenda.call_off(Due.RELEASE, key)
         return self._event("finished", at_s, one.key, self._queue_name(one.queue))
-
-    def _release(self, key: str, at_s: int) -> Event:
-        """Let a victim give its quota back and queue again."""
-        one = self._give_back(key, at_s)
-        # Without a reason: the conditions were set when it was evicted, and are not set again.
-        self._enqueue(evicted(one, "", self._now(at_s)), at_s)
-        return self._event("requeued", at_s, one.key, self._queue_name(one.queue))
 
     def _give_back(self, key: str, at_s: int) -> Admitted:
         one = self._running.pop(key).admitted
@@ -295,11 +292,10 @@ class KueueWorld(World):
         changed = {node for node in active if flow.signature(self.queues[node]) != before[node]}
         self._moved |= {self._parts[node] for node in changed}
         self._moved |= {self.tree_of(event) for event in events}
-        # After a cycle that changed nothing the next would do the same: then nothing moved.
-        return Cycle(events, moved=bool(events or changed) or self._walks_on(active))
-
-    def _walks_on(self, active: Iterable[int]) -> bool:
-        """Say whether walks over flavors go on, at places not seen since anything else happened."""
+        if events or changed:
+            return Cycle(events, moved=True)
+        # The next cycle would do the same, unless walks over flavors go on, at places not seen
+        # since anything else happened.
         walks = tuple(
             (pending.key, tuple(tuple(sorted(places.items())) for places in progress.tried))
             for node in active
@@ -308,7 +304,7 @@ class KueueWorld(World):
         )
         known = walks in self._walks
         self._walks.add(walks)
-        return bool(walks) and not known
+        return Cycle(events, moved=bool(walks) and not known)
 
     def _admit(self, snapshot: Snapshot, entry: Entry, at_s: int) -> Iterator[Event]:
         """Let an entry run; the old slice of an elastic workload that it replaces is finished."""

@@ -125,35 +125,29 @@ class Watch:
         # Rounds are counted at one of their states, the anchor: the others come back as often.
         if not history.anchor:
             history.anchor = mark.state
-            self._begin(history, before, visit)
-        elif history.anchor == mark.state:
+            events = tuple(history.events[before.events : visit.events])
+            steps = [(event.kind, event.workload, event.by) for event in events]
+            # A round may be entered at any of its events: its smallest rotation identifies it.
+            history.round = min(tuple(steps[i:] + steps[:i]) for i in range(len(steps)))
+            if history.round not in self._loops:
+                period_s = at_s - before.at_s
+                self._loops[history.round] = Loop(
+                    first_s=before.at_s,
+                    period_s=period_s,
+                    cycles=cycle - before.cycle,
+                    rounds=1,
+                    endless=False,
+                    evictions=sum(event.kind == "preempted" for event in events),
+                    workloads=tuple(sorted({event.workload for event in events})),
+                    events=events,
+                    story=story(events, before.at_s, period_s, self._names),
+                )
+        if history.anchor == mark.state:
             self._rounds[history.round] += 1
         # With the same appointments after the same times as well, nothing leads out of the loop.
         if before.mark.to_come == mark.to_come:
             self.endless.add(tree)
             self._for_ever.add(history.round)
-
-    def _begin(self, history: _History, before: _Visit, visit: _Visit) -> None:
-        """Note a loop that closes for the first time since the last event from outside."""
-        events = tuple(history.events[before.events : visit.events])
-        steps = [(event.kind, event.workload, event.by) for event in events]
-        # A round may be entered at any of its events: the smallest of its rotations identifies it.
-        history.round = min(tuple(steps[i:] + steps[:i]) for i in range(len(steps)))
-        self._rounds[history.round] += 1
-        if history.round in self._loops:
-            return
-        period_s = visit.at_s - before.at_s
-        self._loops[history.round] = Loop(
-            first_s=before.at_s,
-            period_s=period_s,
-            cycles=visit.cycle - before.cycle,
-            rounds=1,
-            endless=False,
-            evictions=sum(event.kind == "preempted" for event in events),
-            workloads=tuple(sorted({event.workload for event in events})),
-            events=events,
-            story=story(events, before.at_s, period_s, self._names),
-        )
 
     def loops(self) -> tuple[Loop, ...]:
         """Return the loops, the shortest rounds first."""
@@ -238,7 +232,16 @@ class Run:
 
         Say whether the run goes on from there.
         """
-        over = self._over(next_s)
+        over: Ended | None = None
+        if next_s is None:
+            over = "settled"
+        # While a tree without an endless loop is busy, the run goes on to show what happens there.
+        elif self.watch.endless and self.watch.endless.issuperset(self.world.busy()):
+            over = "loop"
+        elif next_s > self._until_s:
+            over = "until"
+        elif self.world.cycles >= self._cycles:
+            over = "cycles"
         if next_s is not None and over in {None, "until"}:
             next_s = min(next_s, self._until_s)
             passed, used = next_s - self.at_s, self.world.used()
@@ -246,16 +249,6 @@ class Run:
             self.at_s = next_s
         self.ended = over or self.ended
         return over is None
-
-    def _over(self, next_s: int | None) -> Ended | None:
-        if next_s is None:
-            return "settled"
-        # While a tree without an endless loop is busy, the run goes on to show what happens there.
-        if self.watch.endless and self.watch.endless.issuperset(self.world.busy()):
-            return "loop"
-        if next_s > self._until_s:
-            return "until"
-        return "cycles" if self.world.cycles >= self._cycles else None
 
     @property
     def shares(self) -> Sequence[float]:

@@ -84,10 +84,10 @@ def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[s
         if isinstance(claim, Ask) and at_s is not None:
             ask = claim.model_copy(update={"request_time": state.now + at_s * SECOND})
             later.append(Coming(ask.allocation_key, at_s, tree, application, ask))
-    copies = [copy for rows in script.arrival for copy in _copies(state, rows)]
-    found: dict[str, Coming] = {}
     gone = {one.key for one in later}
     known = {claim.allocation_key for _, _, claim in _claims(state)} - gone
+    copies = (copy for rows in script.arrival for copy in _copies(state, rows))
+    found: dict[str, Coming] = {}
     for coming in (*later, *copies):
         if coming.key in known or coming.key in found:
             raise SchemaError(
@@ -189,21 +189,18 @@ class YuniKornWorld(World):
         for tree, application, claim in _claims(self._state):
             self._tree_of[claim.allocation_key] = tree
             if isinstance(claim, Allocation) and claim.preempted:
-                self._leave(tree, application, claim)
+                # It is gone at the start; its ask comes.
+                key = claim.allocation_key
+                saves_s = self._script.checkpoint_s(key, self.names.get(key, ""))
+                self._lose(key, self._ran_s(claim, 0), saves_s)
+                self._put(tree, _without(self._clusters[tree], claim), 0)
+                ask = asked_as(key, claim, self._first_ns + AGAIN_S * SECOND)
+                self._coming[key] = Coming(key, AGAIN_S, tree, application, ask, again=True)
             elif isinstance(claim, Allocation):
                 self._run(claim.allocation_key, -self._ran_s(claim, 0), 0)
         for coming in self._coming.values():
             self._tree_of[coming.key] = coming.tree
             self._agenda.set(coming.at_s, Due.ARRIVE, coming.key, coming.tree)
-
-    def _leave(self, tree: int, application: Application, one: Allocation) -> None:
-        """Let an allocation be gone that is preempted in the dump; its ask comes."""
-        key = one.allocation_key
-        saves_s = self._script.checkpoint_s(key, self.names.get(key, ""))
-        self._lose(key, self._ran_s(one, 0), saves_s)
-        self._put(tree, _without(self._clusters[tree], one), 0)
-        ask = asked_as(key, one, self._first_ns + AGAIN_S * SECOND)
-        self._coming[key] = Coming(key, AGAIN_S, tree, application, ask, again=True)
 
     def _put(self, tree: int, partition: Partition, at_s: int) -> None:
         """Put a changed partition in the place of the partition before, and set the clock."""
@@ -308,7 +305,15 @@ class YuniKornWorld(World):
             self.cycles += 1
             self._changes += 1
         if failed or moving is not None:
-            self._put(tree, _checked(partition, failed, cluster.now), at_s)
+            # These asks have tried preemption now.
+            def tried(ask: Ask) -> Ask:
+                if ask.allocation_key not in failed:
+                    return ask
+                return ask.model_copy(
+                    update={"x": ask.x.model_copy(update={"preempt_check_time": cluster.now})}
+                )
+
+            self._put(tree, _asked(partition, lambda one: tuple(map(tried, one.requests))), at_s)
         return moving
 
     def _events(self, look: Look, at_s: int) -> Iterator[Event]:
@@ -397,17 +402,6 @@ def _without(cluster: Cluster, gone: Allocation) -> Partition:
 
     applications = tuple(map(now, cluster.partition.applications))
     return cluster.partition.model_copy(update={"nodes": nodes, "applications": applications})
-
-
-def _checked(partition: Partition, keys: set[str], now: int) -> Partition:
-    """Return a partition in which the asks of these keys have tried preemption now."""
-
-    def tried(ask: Ask) -> Ask:
-        if ask.allocation_key not in keys:
-            return ask
-        return ask.model_copy(update={"x": ask.x.model_copy(update={"preempt_check_time": now})})
-
-    return _asked(partition, lambda one: tuple(map(tried, one.requests)))
 
 
 INSTEAD = (OPTIMUM,)
