@@ -67,11 +67,6 @@ class Disruption(NamedTuple):
     checkpoint_s: int | None = None
     silent: bool = True
 
-    @property
-    def unproductive_s(self) -> int:
-        """Return the seconds of lost progress and of saving together."""
-        return self.lost_s + self.saving_s
-
 
 class Disruptions(Sequence[Disruption]):
     """What evicting each of W workloads loses.

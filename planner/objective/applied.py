@@ -28,37 +28,33 @@ import numpy as np
 from msgspec.structs import replace
 
 from planner.errors import LookupFailed, SchemaError
-from planner.objective.annotation import Disruption
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable, work
 from planner.term import EACH, MORE, RATED, TERMS, priority_of, victims_of
 
 
-def by_median(table: TermTable) -> TermTable:
-    """Return terms with D4 by the rule of the median; unchanged if no checkpoint is published.
+def _losing(table: TermTable, *, by_median: bool, with_saving: bool) -> TermTable:
+    """Return terms with D4 by the rule of the median, or with the time of saving, or with both.
 
     The median is that of all workloads of the table that publish a checkpoint: for Kueue those
-    that hold quota in active ClusterQueues of the preemptor's tree.
+    that hold quota in active ClusterQueues of the preemptor's tree. Saving on SIGTERM takes as long
+    as the annotation says, but no longer than what is lost without it.
     """
-    median = median_age(one.checkpoint_s for one in table.disruptions)
-    if median is None:
+    median = median_age(one.checkpoint_s for one in table.disruptions) if by_median else None
+    if median is None and not with_saving:
         return table
-    disruptions = [
-        one._replace(lost_s=min(one.lost_s, median)) if one.silent else one
-        for one in table.disruptions
-    ]
-    return _with_lost_work(replace(table, disruptions=disruptions), disruptions)
-
-
-def with_saving(table: TermTable) -> TermTable:
-    """Return terms with D4 in which the time of saving on SIGTERM is lost work, too.
-
-    Saving takes as long as the annotation says, but no longer than what is lost without it.
-    """
-    disruptions = [
-        disruption._replace(lost_s=disruption.unproductive_s) for disruption in table.disruptions
-    ]
-    return _with_lost_work(table, disruptions)
+    if median is not None:
+        known = [
+            one._replace(lost_s=min(one.lost_s, median)) if one.silent else one
+            for one in table.disruptions
+        ]
+        table = replace(table, disruptions=known)
+    # Saving is added to the lost time that the median leaves.
+    lost_s = [one.lost_s + (one.saving_s if with_saving else 0) for one in table.disruptions]
+    each = zip(table.size.tolist(), table.evicted.tolist(), lost_s, strict=True)
+    costs = [0 if evicted else work(size, seconds) for size, evicted, seconds in each]
+    d4 = np.array(costs, dtype=np.int64)
+    return replace(table, separable={**table.separable, "D4": d4})
 
 
 def median_age(ages: Iterable[int | None]) -> int | None:
@@ -71,13 +67,6 @@ def median_age(ages: Iterable[int | None]) -> int | None:
         return None
     below, above = known[(len(known) - 1) // 2], known[len(known) // 2]
     return -(-(below + above) // 2)
-
-
-def _with_lost_work(table: TermTable, disruptions: Sequence[Disruption]) -> TermTable:
-    each = zip(table.size.tolist(), table.evicted.tolist(), disruptions, strict=True)
-    lost = [0 if evicted else work(size, disruption.lost_s) for size, evicted, disruption in each]
-    costs = np.array(lost, dtype=np.int64)
-    return replace(table, separable={**table.separable, "D4": costs})
 
 
 KnownGroups = Mapping[str, Collection[str]]
@@ -111,12 +100,9 @@ def apply_profile(
     if any(EACH in measure for measure in others):
         what = f'"{EACH}" is no number, but stands for one of each priority'
         raise SchemaError(where, what, "it as a level or a cap of its own")
-    if profile.median_checkpoint:
-        table = by_median(table)
-    # After the median: saving is added to the lost time that the median leaves; in the other order
-    # the median's D4 would overwrite it.
-    if profile.saving_counts:
-        table = with_saving(table)
+    by_median, with_saving = profile.median_checkpoint, profile.saving_counts
+    if by_median or with_saving:
+        table = _losing(table, by_median=by_median, with_saving=with_saving)
     # The priorities whose victims an objective counts, spelled out or not.
     named = [priority_of(term) for term in profile.terms]
     counted = [*(table.priorities if (EACH,) in profile.levels else ()), *named]

@@ -138,9 +138,19 @@ def pod_budgets(workloads: Sequence[Admitted], snapshot: Snapshot) -> list[Budge
             continue
         # Percentages are of all pods that are covered, also of workloads that are not given.
         held = (one for group in snapshot.admitted.values() for one in group)
-        everywhere = sum(_covered(budget, one, snapshot) for one in held)
-        found.append(Budget(_allowed(budget, everywhere), np.array(covered, dtype=np.int64)))
+        pods = sum(_covered(budget, one, snapshot) for one in held)
+        spec, allowed = budget.spec, budget.status.disruptions_allowed
+        if allowed is None and spec.max_unavailable is not None:
+            allowed = _share(spec.max_unavailable, pods)
+        elif allowed is None and spec.min_available is not None:
+            allowed = max(0, pods - _share(spec.min_available, pods))
+        # With none of these set, the disruption controller permits no eviction.
+        found.append(Budget(allowed or 0, np.array(covered, dtype=np.int64)))
     return found
+
+
+def _share(number: int | str, pods: int) -> int:
+    return number if isinstance(number, int) else -(-int(number.removesuffix("%")) * pods // 100)
 
 
 def _covered(budget: PodDisruptionBudget, one: Admitted, snapshot: Snapshot) -> int:
@@ -155,22 +165,6 @@ def _covered(budget: PodDisruptionBudget, one: Admitted, snapshot: Snapshot) -> 
         for pod_set in one.workload.spec.pod_sets
         if selector.matches(pod_set.template.metadata.labels)
     )
-
-
-def _allowed(budget: PodDisruptionBudget, pods: int) -> int:
-
-    def share(number: int | str) -> int:
-        if isinstance(number, int):
-            return number
-        return -(-int(number.removesuffix("%")) * pods // 100)
-
-    spec, said = budget.spec, budget.status.disruptions_allowed
-    if said is not None:
-        return said
-    if spec.max_unavailable is not None:
-        return share(spec.max_unavailable)
-    # With neither of them set, the disruption controller permits no eviction.
-    return 0 if spec.min_available is None else max(0, pods - share(spec.min_available))
 
 
 _WHOLE_WEIGHT: Final = 10**9
@@ -204,7 +198,9 @@ def sharing(
         # returned.
         found, above, position = [queue], node, queue
         while position != NO_PARENT:
-            over = _over(snapshot, above)
+            own = tree.subtree[above]
+            used = enumerate(snapshot.usage.amount[above])
+            over = _size([max(0, amount - own[fr]) for fr, amount in used], tree)
             borrowed[position] = _by_weight(snapshot, above, over, everything)
             # Whether a cohort borrows is asked before the division, which can round it to 0.
             if position != queue and over and position not in asking:
@@ -212,13 +208,6 @@ def sharing(
             above, position = tree.nodes[above].parent, problem.parent[position]
         sharers[queue] = found
     return borrowed, sharers
-
-
-def _over(snapshot: Snapshot, node: int) -> int:
-    """Return the size of what a node uses above the quota of its subtree."""
-    tree, usage = snapshot.tree, snapshot.usage.amount[node]
-    own = tree.subtree[node]
-    return _size([max(0, used - own[fr]) for fr, used in enumerate(usage)], tree)
 
 
 def _by_weight(snapshot: Snapshot, node: int, over: int, everything: int | None) -> int:

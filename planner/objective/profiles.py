@@ -72,12 +72,11 @@ def measure_unit(measure: Measure) -> str:
     return find_term(measure[0]).unit
 
 
-def _measures(text: str) -> tuple[Measure, ...]:
-    return tuple(tuple(measure.split("+")) for measure in text.split())
-
-
 def _profile(name: str, levels: str, summary: str, caps: str = "") -> Profile:
-    return Profile(name, summary, _measures(levels), _measures(caps))
+    goals, capped = (
+        tuple(tuple(measure.split("+")) for measure in text.split()) for text in (levels, caps)
+    )
+    return Profile(name, summary, goals, capped)
 
 
 _DEFAULT_LEVELS: Final = "D0 D1 D2 D3 D4+D5 D7 D8"
