@@ -279,10 +279,7 @@ def answered(
     how many of them to list. Where there is no plan, the minimal set of clashing laws says why, and
     single changes say what would make a plan exist.
 
-    Raises
-    ------
-    InputError
-        If nothing of that name is in the state, or the limit is below 1.
+    Raises ``InputError`` if nothing of that name is in the state, or the limit is below 1.
     """
     if limit < 1:
         raise SchemaError("limit", f"{limit} cannot be used", "1 or more")
@@ -319,7 +316,7 @@ def explain_victim(inquiry: AnyInquiry, name: str) -> CommonExplanation:
         clash = inquiry.clash()
         text = f"{text}. {about_nothing(inquiry.plan, clash)}"
         return inquiry.answer(question, text, (place,), clash=clash)
-    other, position = None, inquiry.position(key)
+    other, position = None, inquiry.positions.get(key)
     asked = inquiry.searched and inquiry.plan.status in {"optimal", "feasible"}
     # Only where no law excludes it by itself; it may be a last resort.
     if position is not None and asked and inquiry.excluded_by(inquiry.planning, position) is None:

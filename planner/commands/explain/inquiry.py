@@ -153,10 +153,6 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         """Make the pending workload ready for planning."""
         return cast("PlanningT", start(state, given, costs))
 
-    def position(self, key: str) -> int | None:
-        """Return the position of a key, ``None`` if the problem does not have it."""
-        return self.positions.get(key)
-
     @property
     def searched(self) -> bool:
         """Whether a search was needed; otherwise no victims are needed, or none can help."""
@@ -196,10 +192,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
     def find(self, name: str) -> str:
         """Return the key of the workload or allocation that has a name.
 
-        Raises
-        ------
-        LookupFailed
-            If there is none.
+        Raises ``LookupFailed`` if there is none.
         """
 
     def name(self, key: str) -> str:

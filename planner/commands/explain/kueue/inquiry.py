@@ -205,7 +205,7 @@ class KueueInquiry(clash.KueueExplainer):
 
     def seen(self, key: str) -> Standing:
         """Return how the rules see a workload of the dump."""
-        planning, position, described = self.planning, self.position(key), None
+        planning, position, described = self.planning, self.positions.get(key), None
         if position is None:
             queue, priority, law = _outside(planning, key)
         else:

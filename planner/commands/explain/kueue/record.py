@@ -251,10 +251,7 @@ def parse_messages(text: str) -> tuple[PreemptionMessage, ...]:
 
     Text around them, as kubectl prints it, may stay. There is at least one.
 
-    Raises
-    ------
-    ParseError
-        If the text is too long, or holds none of Kueue about a preemption.
+    Raises ``ParseError`` if the text is too long, or holds none of Kueue about a preemption.
     """
     if len(text) > LONGEST:
         raise ParseError("message", f"{len(text)} characters", f"at most {LONGEST}")

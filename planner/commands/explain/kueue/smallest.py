@@ -91,16 +91,14 @@ class _Gains:
         self.base: Final = [
             sum(max(0, row[column]) // one for row in usable) for column, one in self.known
         ]
-        self.of: Final = [self._gain(one.freed) for one in running]
-
-    def _gain(self, freed: Freed) -> tuple[int, ...]:
-        found = [0] * len(self.known)
-        for leaf, amounts in freed.items():
-            if self.qualified[leaf]:
-                there = dict(amounts)
+        self.of: Final[list[tuple[int, ...]]] = []
+        for each in running:
+            gain = [0] * len(self.known)
+            for leaf, amounts in each.freed.items():
+                there = dict(amounts) if self.qualified[leaf] else {}
                 for place, (column, one) in enumerate(self.known):
-                    found[place] += -(-there.get(column, 0) // one)
-        return tuple(found)
+                    gain[place] += -(-there.get(column, 0) // one)
+            self.of.append(tuple(gain))
 
     def least(self) -> int | None:
         if not self.possible:

@@ -14,15 +14,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from planner.commands.lint.kueue.world import (
-    LEAST,
-    MOST,
-    Change,
-    Facts,
-    Job,
-    World,
-    read_example,
-)
+from planner.commands.lint.kueue.world import LEAST, MOST, Change, Facts, Job, World, read_example
 from planner.commands.lint.lint import Example
 from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.script import Script

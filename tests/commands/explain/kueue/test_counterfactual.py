@@ -89,7 +89,7 @@ def test_alternatives_are_the_best_with_and_without(
         caps = measured.caps(profile, inquiry.greedy)
         for key in truth.keys:
             condition: Condition = "sparing" if key in inquiry.plan.keys else "taking"
-            position = inquiry.position(key)
+            position = inquiry.positions.get(key)
             assert position is not None
             if not inquiry.planning.eligible[position]:
                 assert not any(key in victims for victims in truth.legal)

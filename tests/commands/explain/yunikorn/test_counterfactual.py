@@ -60,7 +60,7 @@ def test_alternatives_are_the_best_with_and_without(laws: Laws, objective: str) 
         measured = truth.measured()
         for key in truth.keys:
             condition: Condition = "sparing" if key in inquiry.plan.keys else "taking"
-            position = inquiry.position(key)
+            position = inquiry.positions.get(key)
             assert position is not None
             if excluded_by(inquiry.planning, position) is not None:
                 assert not any(key in victims for victims in truth.legal), truth.id
