@@ -5,8 +5,7 @@ terminal.py, markdown.py, html/
                     any document on a screen, in Markdown, or as a page
 style.py            one result in any style; plain lines, JSON and CSV
 text.py             single values: names made harmless, ages, amounts
-words.py            what plans, their terms and their certificates say in words
-measures.py         disruption terms as tables, in the units that people think in
+words.py            what plans, their terms and their certificates say in words; terms as tables
 plan.py, front.py   the parts that plans of all schedulers have; a Pareto front
 plans.py            several plans as one answer
 kueue/, yunikorn/   what only the plans and results of one scheduler have

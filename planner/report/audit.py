@@ -12,14 +12,7 @@ from statistics import fmean, median
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
-from planner.commands.audit.record import (
-    Audit,
-    Case,
-    Failure,
-    FindingCode,
-    Gap,
-    Verdicts,
-)
+from planner.commands.audit.record import Audit, Case, Failure, FindingCode, Gap, Verdicts
 from planner.plan import Shown
 from planner.quantity import plural
 from planner.report import document as doc

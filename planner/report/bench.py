@@ -34,11 +34,29 @@ def csv_text(bench: Bench) -> str:
 
 def document(bench: Bench) -> doc.Document:
     """Return the document of a benchmark: what each rival reached, by size, and how fast."""
-    sections = (
-        *(_section(size, bench.standings) for size in GROUPS),
+
+    def ratio(value: float | None) -> str:
+        return NOTHING if value is None else decimal(value)
+
+    sections = []
+    for size in GROUPS:
+        standings = [one for one in bench.standings if one.size == size]
+        counted = ["answers", "plans", "legal", "optimal", "proved", "refuted"]
+        counted += ["late"] if any(one.late for one in standings) else []
+        columns: list[Column[Standing]] = [
+            Column("Rival", lambda one: one.rival, folds=True),
+            *counts({name: name.capitalize() for name in counted}),
+            Column("Victims", lambda one: ratio(one.ratio), number=True),
+            Column("Worst", lambda one: ratio(one.worst), number=True, rank=1),
+            Column("CPU s,\nmedian", lambda one: f"{one.cpu_median:.3f}", number=True),
+            Column("CPU s,\ntotal", lambda one: f"{one.cpu_total:,.1f}", number=True, rank=2),
+        ]
+        reached = table(_GROUPS[size], columns, standings, (NOTE,))
+        sections.append(Section(_GROUPS[size], (reached,)))
+    sections += [
         Section("Performance profile", (_profile_table(bench.profiles),) if bench.rows else ()),
         Section("Failures", (failure_table("answered", bench.failures),)),
-    )
+    ]
     manifest = bench.manifest
     cases = len({row.case for row in bench.rows})
     run = "quick" if manifest.quick else "full"
@@ -52,26 +70,7 @@ def document(bench: Bench) -> doc.Document:
     ]
     if bench.failures:
         head.append(Fact("Failed", Cell(plural(len(bench.failures), "time"), tone="bad")))
-    return doc.Document("Benchmark of preemption planning", tuple(head), sections)
-
-
-def _section(size: Group, standings: Sequence[Standing]) -> Section:
-    standings = [one for one in standings if one.size == size]
-
-    def ratio(value: float | None) -> str:
-        return NOTHING if value is None else decimal(value)
-
-    counted = ["answers", "plans", "legal", "optimal", "proved", "refuted"]
-    counted += ["late"] if any(one.late for one in standings) else []
-    made: list[Column[Standing]] = [
-        Column("Rival", lambda one: one.rival, folds=True),
-        *counts({name: name.capitalize() for name in counted}),
-        Column("Victims", lambda one: ratio(one.ratio), number=True),
-        Column("Worst", lambda one: ratio(one.worst), number=True, rank=1),
-        Column("CPU s,\nmedian", lambda one: f"{one.cpu_median:.3f}", number=True),
-        Column("CPU s,\ntotal", lambda one: f"{one.cpu_total:,.1f}", number=True, rank=2),
-    ]
-    return Section(_GROUPS[size], (table(_GROUPS[size], made, standings, (NOTE,)),))
+    return doc.Document("Benchmark of preemption planning", tuple(head), tuple(sections))
 
 
 def _profile_table(profiles: Sequence[Profile]) -> doc.Table:

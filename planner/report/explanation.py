@@ -18,10 +18,9 @@ from planner.commands.explain.record import (
 from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.measures import RARELY_SHOWN, not_twice
 from planner.report.style import Said, each, field_lines, fields, line, renderer, words
 from planner.report.text import short
-from planner.report.words import work_in
+from planner.report.words import RARELY_SHOWN, not_twice, work_in
 from planner.scheduler import Part, scheduler_of
 
 QUESTIONS: Final = {

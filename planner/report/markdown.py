@@ -111,7 +111,15 @@ def _blocks(blocks: Iterable[doc.Block]) -> Iterator[str]:
             case doc.Facts():
                 yield from _facts(block.rows)
             case doc.Names():
-                yield from _names(block)
+                shown = [code(text) for text in block.names[:MAX_ROWS]]
+                mark, label = MARKS.get(block.tone, ""), prose(block.label.capitalize())
+                label = f"{mark}{label} ({len(block.names):,})"
+                if block.ordered:
+                    yield from (f"{label}:", "")
+                    yield from (f"{place}. {text}" for place, text in enumerate(shown, start=1))
+                else:
+                    yield f"- {label}: {', '.join(shown)}"
+                yield from _after(len(block.names) - MAX_ROWS, ())
             case doc.Listing():
                 # Lines between fences that are longer than any run of backticks in the lines.
                 lines = [clean(line) for line in block.lines]
@@ -181,17 +189,6 @@ def _grid(
     yield f"| {' | '.join(titles)} |"
     yield f"| {' | '.join('---:' if number else '---' for number in numbers)} |"
     yield from (f"| {' | '.join(row)} |" for row in rows)
-
-
-def _names(block: doc.Names) -> Iterator[str]:
-    shown = [code(text) for text in block.names[:MAX_ROWS]]
-    label = f"{MARKS.get(block.tone, '')}{prose(block.label.capitalize())} ({len(block.names):,})"
-    if block.ordered:
-        yield from (f"{label}:", "")
-        yield from (f"{place}. {text}" for place, text in enumerate(shown, start=1))
-    else:
-        yield f"- {label}: {', '.join(shown)}"
-    yield from _after(len(block.names) - MAX_ROWS, ())
 
 
 def _gauges(block: doc.Gauges) -> tuple[list[str], list[list[str]]]:

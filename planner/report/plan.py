@@ -14,31 +14,11 @@ from msgspec.structs import replace
 from planner.plan import TREES, AnyPlan, Certificate, Record, Status, Verdict
 from planner.quantity import plural
 from planner.report import document as doc
+from planner.report import words
 from planner.report.covered import answer_cell, assumed, effects, uncovered_lines
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.measures import terms_tables
 from planner.report.style import Said, Value, each, field_lines, fields, free, line, rendered
 from planner.report.text import hours, moment
-from planner.report.words import (
-    WORK_UNIT,
-    TermRow,
-    by_hand_in_words,
-    cautions,
-    contrast,
-    if_ever,
-    laws_held,
-    lost_by,
-    main_bound,
-    more_than_greedy,
-    outside_rules,
-    proof_in_words,
-    rules_name,
-    scheduler_name,
-    steps_in,
-    term_rows,
-    victim_names,
-    work_of,
-)
 from planner.scheduler import Part, scheduler_of
 
 MANY, FIRST = 100, 20
@@ -114,16 +94,16 @@ def render(
 
 def overview(plans: Sequence[AnyPlan]) -> doc.Document:
     """Return several plans, a line each: the answer, how many victims, and their lost work."""
-    itself, *others = {scheduler_name(plan) for plan in plans}
+    itself, *others = {words.scheduler_name(plan) for plan in plans}
     itself = "Scheduler" if others else itself
 
-    work = work_of(*plans)
+    work = words.work_of(*plans)
 
     def victims(plan: AnyPlan | None) -> str:
         return f"{len(plan.victims):,}" if plan else NOTHING
 
     def lost(plan: AnyPlan | None) -> str:
-        return work.lost(lost_by(plan.terms)) if plan else NOTHING
+        return work.lost(words.lost_by(plan.terms)) if plan else NOTHING
 
     columns: list[Column[AnyPlan]] = [
         Column("Preemptor", lambda plan: name(plan.preemptor_name), folds=True, least=24),
@@ -143,15 +123,16 @@ def overview(plans: Sequence[AnyPlan]) -> doc.Document:
 def document(plan: AnyPlan) -> doc.Document:
     """Return the document of a plan."""
     anybody = plan.victims or (plan.greedy and plan.greedy.victims)
-    rows = term_rows(plan) if anybody else []
-    disruption = terms_tables(rows, scheduler_name(plan), work_of(plan))
-    own, cautioned = PAGE.of(plan)(plan), (doc.Paragraph(text, "warn") for text in cautions(plan))
+    rows = words.term_rows(plan) if anybody else []
+    disruption = words.terms_tables(rows, words.scheduler_name(plan), words.work_of(plan))
+    own = PAGE.of(plan)(plan)
+    cautioned = (doc.Paragraph(text, "warn") for text in words.cautions(plan))
     sections = (
         Section("Request", own.request),
         Section("Victims", own.victims),
         Section("Quota, before and after", own.usage),
         Section("Nodes", own.nodes),
-        Section(f"{scheduler_name(plan)}'s own answer", tuple(_beside_greedy(plan))),
+        Section(f"{words.scheduler_name(plan)}'s own answer", tuple(_beside_greedy(plan))),
         Section("Rules", (doc.Only("screen", tuple(_outside(plan))),)),
         Section("Disruption", tuple(disruption)),
         Section("Shares", own.shares),
@@ -171,7 +152,8 @@ def _head(plan: AnyPlan, own: Particulars) -> Iterator[Fact]:
     yield from (Fact(*row) for row in own.asking)
     yield Fact("Priority", Cell(f"{plan.priority:,}"), only="page")
     yield Fact("Scheduler", Cell(scheduler_at(plan)), only="screen")
-    yield Fact("Scheduler", Cell(f"{scheduler_name(plan)}, {rules_name(plan)}"), only="page")
+    rules = f"{words.scheduler_name(plan)}, {words.rules_name(plan)}"
+    yield Fact("Scheduler", Cell(rules), only="page")
     yield Fact("Objective", Cell(plan.objective))
     yield Fact("Clock", Cell(moment(plan.now)), only="page")
     yield Fact("Answer", answer_cell(plan), "verdict")
@@ -182,7 +164,7 @@ def _head(plan: AnyPlan, own: Particulars) -> Iterator[Fact]:
 
 def scheduler_at(plan: AnyPlan) -> str:
     """Say which scheduler, under which rules, and when."""
-    return f"{scheduler_name(plan)}, {rules_name(plan)}   at {moment(plan.now)}"
+    return f"{words.scheduler_name(plan)}, {words.rules_name(plan)}   at {moment(plan.now)}"
 
 
 def has_plan(plan: AnyPlan) -> bool:
@@ -195,13 +177,13 @@ def _tiles(plan: AnyPlan) -> Iterator[doc.Tile]:
     if not has_plan(plan):
         return
     theirs = plan.greedy if plan.greedy and plan.greedy.victims else None
-    itself, called = f"{scheduler_name(plan)} itself", scheduler_of(plan).words
+    itself, called = f"{words.scheduler_name(plan)} itself", scheduler_of(plan).words
     count, nouns = plural(len(plan.victims), called.noun).split(" ", 1)
     beside = f"{itself}: {f'{len(theirs.victims):,}' if theirs else 'nobody'}"
     yield doc.Tile(count, f"{nouns} to {called.verb}", beside if plan.greedy else "")
     if plan.victims:
-        work, lost = work_of(plan), lost_by(plan.terms)
-        spent = lost_by(theirs.terms) if theirs else lost
+        work, lost = words.work_of(plan), words.lost_by(plan.terms)
+        spent = words.lost_by(theirs.terms) if theirs else lost
         beside = f"{itself}: {work.lost(spent)}" if theirs else ""
         tone: doc.Tone = "warn" if lost > spent else ""
         yield doc.Tile(work.lost(lost), f"{work.hours} lost, restarts included", beside, tone)
@@ -219,7 +201,7 @@ def victims_of(plan: AnyPlan, shown: doc.Table) -> Iterator[doc.Block]:
     queues: dict[str, list[Any]] = {}
     for victim in plan.victims:
         queues.setdefault(victim.runs_in, []).append(victim)
-    work = work_of(plan)
+    work = words.work_of(plan)
 
     def priorities(row: tuple[str, list[Any]]) -> str:
         found = [victim.priority for victim in row[1]]
@@ -250,7 +232,7 @@ def cost_columns(plan: AnyPlan) -> list[Column[Any]]:
         shown = Column[Any](title, lambda one: show(one.costs.get(term, 0)), total, number=True)
         return replace(shown, page=page)
 
-    work = work_of(plan)
+    work = words.work_of(plan)
     lost = cost(f"Lost {work.short}", "D4", work.lost, page=f"Lost {work.hours}")
     return [lost, cost("Cost", "cost", "{:,}".format)] if "cost" in plan.objective else [lost]
 
@@ -277,21 +259,22 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[doc.Block]:
     if greedy is None:
         return
     called = scheduler_of(plan).words
-    words = {"scheduler": scheduler_name(plan), "verb": called.verb}
+    texts = {"scheduler": words.scheduler_name(plan), "verb": called.verb}
     if not greedy.victims:
         said = greedy.explanation
         known = not said or said == plan.explanation
-        yield doc.Paragraph(NO_GREEDY.format(**words) if known else said)
+        yield doc.Paragraph(NO_GREEDY.format(**texts) if known else said)
         return
-    parts = contrast(plan, greedy)
+    parts = words.contrast(plan, greedy)
     theirs = plural(len(greedy.victims), called.noun)
     differ = bool(parts.spared or parts.instead)
-    would = f"{if_ever(greedy)}{scheduler_name(plan)} itself would {called.verb}"
+    if_ever = "If it came to that, " if greedy.never_comes else ""
+    would = f"{if_ever}{words.scheduler_name(plan)} itself would {called.verb}"
     if differ:
         theirs = f"{theirs} ({greedy.attempt})" if greedy.attempt else theirs
         yield doc.Paragraph(f"{would} {theirs}, this plan {len(plan.victims)}:")
         # Lists of who is in both, spared or instead; a page begins with who is spared.
-        names = victim_names(greedy) | victim_names(plan)
+        names = words.victim_names(greedy) | words.victim_names(plan)
 
         def of(label: str, keys: Sequence[str], tone: doc.Tone) -> tuple[doc.Block, ...]:
             return (doc.Names(label, tuple(names[key] for key in keys), tone),) if keys else ()
@@ -303,16 +286,16 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[doc.Block]:
         yield from of(INSTEAD, parts.instead, "warn")
     else:
         yield doc.Paragraph(f"{would} the same {theirs}.")
-    if more := more_than_greedy(plan):
+    if more := words.more_than_greedy(plan):
         yield doc.Paragraph(more, "warn")
     yield doc.Only("page", tuple(_outside(plan)))
     if differ:
-        whom = f"Whom {scheduler_name(plan)} itself would {called.verb}"
+        whom = f"Whom {words.scheduler_name(plan)} itself would {called.verb}"
         yield doc.Fold(whom, PAGE.of(greedy)(greedy).victims)
 
 
 def _outside(plan: AnyPlan) -> Iterator[doc.Paragraph]:
-    return (doc.Paragraph(said, "warn") for _, said in outside_rules(plan.greedy or plan))
+    return (doc.Paragraph(said, "warn") for _, said in words.outside_rules(plan.greedy or plan))
 
 
 def closed_levels(certificate: Certificate) -> int:
@@ -348,7 +331,7 @@ def _certificate(plan: AnyPlan) -> Iterator[doc.Block]:
         laws = table("The plan, law by law", columns, certificate.verdicts)
         yield doc.Fold("What the verifier says of every law", (laws,))
     if certificate.removal_order:
-        names = victim_names(plan)
+        names = words.victim_names(plan)
         order = tuple(names.get(key, key) for key in certificate.removal_order)
         yield doc.Fold("A legal order of removals", (doc.Names("Remove", order, ordered=True),))
     if bounds := certificate.bounds_by_hand:
@@ -368,9 +351,9 @@ def _claims(
 
     What is claimed stands in one line on a screen, and fact by fact on a page.
     """
-    seconds, bound = f"{certificate.wall_time_s:.2f} s", main_bound(certificate)
+    seconds, bound = f"{certificate.wall_time_s:.2f} s", words.main_bound(certificate)
     all_closed = closed_levels(certificate) == len(certificate.levels)
-    held, checked = laws_held(certificate.verdicts)
+    held, checked = words.laws_held(certificate.verdicts)
     proved = closed_in_words(certificate)
     laws = f"laws {held}/{checked} hold" if checked else ""
     judge, sets = scheduler_of(plan).words.judge, plural(certificate.cut_off, "set")
@@ -388,8 +371,8 @@ def _claims(
         ("page", "Optimality", proved, "good" if all_closed else "warn"),
         ("page", "Attempt", plan.attempt, ""),
         ("page", "Laws", laws and f"{held} of {checked} hold", lawful),
-        (None, "Proof", proof_in_words(certificate), ""),
-        (None, "By hand", by_hand_in_words(certificate), ""),
+        (None, "Proof", words.proof_in_words(certificate), ""),
+        (None, "By hand", words.by_hand_in_words(certificate), ""),
         *(("screen", "Broken law", law, "bad") for law in _broken(certificate)),
         (None, "Solver-free", bound.statement if bound is not None else "", ""),
         (None, "Cut off", cut_off if certificate.cut_off else "", ""),
@@ -418,28 +401,28 @@ def beside_lines(plan: AnyPlan) -> Iterator[str]:
     """Yield how a plan differs from the scheduler's own, by the keys of victims, and its terms."""
     if plan.greedy is not None:
         yield from outside_lines(f"{plan.scheduler}_outside_rules", plan.greedy)
-        for kind, keys in contrast(plan, plan.greedy)._asdict().items():
+        for kind, keys in words.contrast(plan, plan.greedy)._asdict().items():
             yield from each(kind, keys)
         for one in plan.more_than_greedy:
             facts = {"plan": one.plan, plan.scheduler: one.greedy, "priority": one.priority}
             yield line("more", one.measure, **facts)
     else:
         yield from outside_lines("outside_rules", plan)
-    yield from term_lines(term_rows(plan), plan.scheduler)
+    yield from term_lines(words.term_rows(plan), plan.scheduler)
 
 
 def outside_lines(label: str, plan: AnyPlan) -> Iterator[str]:
     """Yield a line for each law that the scheduler's own plan breaks: its id, and a sentence."""
-    return (line(label, law, Said(said)) for law, said in outside_rules(plan))
+    return (line(label, law, Said(said)) for law, said in words.outside_rules(plan))
 
 
-def term_lines(rows: Iterable[TermRow], scheduler: str) -> Iterator[str]:
+def term_lines(rows: Iterable[words.TermRow], scheduler: str) -> Iterator[str]:
     """Yield a line for each row of terms; ``scheduler`` labels the values beside the plan's."""
     for row in rows:
         facts: dict[str, Any] = {"plan": row.value, scheduler: row.greedy}
         if row.level is not None:
             facts |= {"level": row.level, "bound": str(row.bound), "proof": row.proof or "none"}
-        if row.unit == WORK_UNIT:
+        if row.unit == words.WORK_UNIT:
             facts["accelerator_hours"] = hours(row.value).replace(",", "")
         yield line("term", row.id, **facts, unit=Said(row.unit), title=Said(row.title))
 
@@ -463,7 +446,7 @@ def certificate_lines(plan: AnyPlan) -> Iterator[str]:
     facts = {
         "certified": sum(level.proof == "certified" for level in certificate.levels),
         "by_hand": certificate.shown.by_hand,
-        "steps": steps_in(certificate),
+        "steps": words.steps_in(certificate),
         "ties": certificate.ties or "none",
         "corrected": certificate.corrected or None,
     }
@@ -479,7 +462,7 @@ def certificate_line(
     **more: Value,
 ) -> str:
     """Return the line that sums a certificate up; ``more`` follows the count of proved levels."""
-    held, checked = laws_held(verdicts)
+    held, checked = words.laws_held(verdicts)
     return line(
         "certificate",
         status,

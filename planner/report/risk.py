@@ -24,13 +24,53 @@ ANSWERS: Final = {
 
 def document(answer: Risk) -> doc.Document:
     """Return the document: which workloads are exposed, and to which preemptors."""
-    exposed = [row for row in answer.running if row.greedy or row.optimum]
-    blocks: list[doc.Block] = [_exposed_table(answer, exposed)] if exposed else []
-    if never := len(answer.running) - len(exposed):
-        count = plural(len(answer.running), f"running {scheduler_of(answer).words.noun}")
-        blocks.append(doc.Paragraph(f"{never:,} of {count} are never a victim."))
-    preemptors = Section("For whom", (_preemptor_table(answer),))
-    sections = (Section("Who is at risk", tuple(blocks)), preemptors)
+    called, preemptors = scheduler_of(answer).words, answer.preemptors
+    rows = [row for row in answer.running if row.greedy or row.optimum]
+    theirs, ours = (f"{sum(getattr(row, by) for row in rows):,}" for by in ("greedy", "optimum"))
+
+    def count(number: int) -> str:
+        return f"{number:,}" if number else NOTHING
+
+    def percent(share: float) -> str:
+        rounded = f"{share:.0%}".removesuffix("%")
+        less = "<1" if rounded == "0" else rounded  # what is not zero never reads as zero
+        return less if share else NOTHING
+
+    exposed: list[Column[Exposed]] = [
+        Column("Victim", lambda row: name(row.name), plural(len(rows), called.noun), folds=True),
+        Column(called.queue, lambda row: name(row.queue), folds=True, below="Victim"),
+        Column("Priority", lambda row: str(row.priority), number=True),
+        Column(called.name, lambda row: count(row.greedy), theirs, number=True),
+        Column("%", lambda row: percent(row.greedy_share), number=True),
+        Column("Plan", lambda row: count(row.optimum), ours, number=True),
+        Column("%", lambda row: percent(row.optimum_share), number=True),
+    ]
+    at_risk: list[doc.Block] = []
+    if rows:
+        at_risk.append(table("How often each would be a victim", exposed, rows))
+    if never := len(answer.running) - len(rows):
+        running = plural(len(answer.running), f"running {called.noun}")
+        at_risk.append(doc.Paragraph(f"{never:,} of {running} are never a victim."))
+
+    def origin(row: Attempt) -> str:
+        return "pending" if row.origin == "pending" else f"like {row.alike:,} running"
+
+    def victims(row: Attempt, found: tuple[str, ...]) -> str:
+        return NOTHING if row.status == "infeasible" and not found else f"{len(found):,}"
+
+    attempts: list[Column[Attempt]] = [
+        Column("Preemptor", lambda row: name(row.name), str(len(preemptors)), folds=True),
+        Column(called.queue, lambda row: name(row.queue), folds=True, below="Preemptor"),
+        Column("Priority", lambda row: str(row.priority), number=True),
+        Column("Origin", origin, rank=1),
+        Column(called.name, lambda row: victims(row, row.greedy), number=True),
+        Column("Plan", lambda row: victims(row, row.optimum), number=True),
+        Column("Answer", lambda row: ANSWERS[row.status]),
+    ]
+    sections = (
+        Section("Who is at risk", tuple(at_risk)),
+        Section("For whom", (table("Whom each preemptor would evict", attempts, preemptors),)),
+    )
     return doc.Document("Risk of preemption", tuple(_head(answer)), sections)
 
 
@@ -54,55 +94,6 @@ def _head(answer: Risk) -> Iterator[Fact]:
     ):
         if number:
             yield Fact("", Cell(f"{number:,} more {what}", tone="warn"))
-
-
-def _exposed_table(answer: Risk, rows: list[Exposed]) -> doc.Table:
-    called = scheduler_of(answer).words
-    count = plural(len(rows), called.noun)
-    theirs, ours = (f"{sum(getattr(row, by) for row in rows):,}" for by in ("greedy", "optimum"))
-
-    def percent(share: float) -> str:
-        if not share:
-            return NOTHING
-        rounded = f"{share:.0%}".removesuffix("%")
-        return "<1" if rounded == "0" else rounded  # what is not zero never reads as zero
-
-    columns: list[Column[Exposed]] = [
-        Column("Victim", lambda row: name(row.name), count, folds=True),
-        Column(called.queue, lambda row: name(row.queue), folds=True, below="Victim"),
-        Column("Priority", lambda row: str(row.priority), number=True),
-        Column(called.name, lambda row: _count(row.greedy), theirs, number=True),
-        Column("%", lambda row: percent(row.greedy_share), number=True),
-        Column("Plan", lambda row: _count(row.optimum), ours, number=True),
-        Column("%", lambda row: percent(row.optimum_share), number=True),
-    ]
-    return table("How often each would be a victim", columns, rows)
-
-
-def _count(number: int) -> str:
-    return f"{number:,}" if number else NOTHING
-
-
-def _preemptor_table(answer: Risk) -> doc.Table:
-    called = scheduler_of(answer).words
-    rows = answer.preemptors
-
-    def origin(row: Attempt) -> str:
-        return "pending" if row.origin == "pending" else f"like {row.alike:,} running"
-
-    def victims(row: Attempt, found: tuple[str, ...]) -> str:
-        return NOTHING if row.status == "infeasible" and not found else f"{len(found):,}"
-
-    columns: list[Column[Attempt]] = [
-        Column("Preemptor", lambda row: name(row.name), str(len(rows)), folds=True),
-        Column(called.queue, lambda row: name(row.queue), folds=True, below="Preemptor"),
-        Column("Priority", lambda row: str(row.priority), number=True),
-        Column("Origin", origin, rank=1),
-        Column(called.name, lambda row: victims(row, row.greedy), number=True),
-        Column("Plan", lambda row: victims(row, row.optimum), number=True),
-        Column("Answer", lambda row: ANSWERS[row.status]),
-    ]
-    return table("Whom each preemptor would evict", columns, rows)
 
 
 def _lines(answer: Risk) -> Iterator[str]:

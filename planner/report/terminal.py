@@ -16,16 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.report import document as doc
-from planner.report.document import (
-    CUT,
-    LEAST,
-    MAX_NAMES,
-    NOTHING,
-    REPEATED,
-    Cell,
-    Column,
-    Section,
-)
+from planner.report.document import CUT, LEAST, MAX_NAMES, NOTHING, REPEATED, Cell, Column, Section
 from planner.report.text import cells, clean, clean_lines, short
 
 DEFAULT_WIDTH: Final = 108

@@ -11,12 +11,11 @@ from planner.plan import AnyPlan
 from planner.plan.base import name_some
 from planner.quantity import plural
 from planner.report import document as doc
+from planner.report import words
 from planner.report.covered import answer_cell
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.measures import RARELY_SHOWN, not_twice
 from planner.report.plan import PAGE
 from planner.report.style import Repeated, Said, each, line, renderer
-from planner.report.words import rules_name, scheduler_name, texts_of, victim_names, work_of
 from planner.scheduler import scheduler_of
 
 MAX_PLACES: Final = 8
@@ -51,7 +50,7 @@ def document(answer: WhatIf) -> doc.Document:
     """Return the document: the answers, the victims, and the disruption."""
     said: tuple[doc.Block, ...] = (doc.Only("page", tuple(_hit(answer))),)
     # The pods that are placed elsewhere, and by whose answer.
-    owners = (scheduler_name(answer.after), answer.greedy), ("Plan", answer.optimum)
+    owners = (words.scheduler_name(answer.after), answer.greedy), ("Plan", answer.optimum)
     moves = [(owner, one) for owner, difference in owners for one in difference.moved]
     if answer.greedy.is_none and answer.optimum.is_none:
         what, whose = "Only places change" if moves else "Nothing changes", owners[0][0]
@@ -63,9 +62,9 @@ def document(answer: WhatIf) -> doc.Document:
     counted = (
         (term, values)
         for term, values in _terms(answer)
-        if any(values) and (term in minimised or term not in RARELY_SHOWN)
+        if any(values) and (term in minimised or term not in words.RARELY_SHOWN)
     )
-    terms = not_twice(counted, lambda row: row)
+    terms = words.not_twice(counted, lambda row: row)
     sections = (
         Section("Change", said),
         Section("Places", (_move_table(moves),)),
@@ -82,7 +81,7 @@ def _hit(answer: WhatIf) -> Iterator[doc.Block]:
     """Yield who is no longer a victim, and who newly is one, of the plan and of the scheduler."""
     names: dict[str, str] = {}
     for side in _sides(answer):
-        names |= victim_names(side.plan)
+        names |= words.victim_names(side.plan)
     owners = ("the plan", answer.optimum), ("the scheduler itself", answer.greedy)
     for owner, difference in owners:
         kinds: tuple[tuple[str, Sequence[str], doc.Tone], ...] = (
@@ -99,7 +98,7 @@ def _head(answer: WhatIf) -> Iterator[Fact]:
     after = answer.after
     yield Fact("Preemptor", name(after.preemptor_name), "title")
     yield Fact(scheduler_of(after).words.queue, name(after.preemptor_queue))
-    yield Fact("Scheduler", Cell(f"{scheduler_name(after)}, {rules_name(after)}"))
+    yield Fact("Scheduler", Cell(f"{words.scheduler_name(after)}, {words.rules_name(after)}"))
     yield Fact("Objective", Cell(after.objective))
     for key in answer.added:
         yield Fact("What if", Cell(f"new workload {key}", tone="strong"))
@@ -118,7 +117,7 @@ def _answer(when: str, plan: AnyPlan) -> Iterator[Fact]:
 
 
 def _title(side: _Side) -> str:
-    owner = "Plan" if side.owner == "plan" else scheduler_name(side.plan)
+    owner = "Plan" if side.owner == "plan" else words.scheduler_name(side.plan)
     return f"{owner}\n{side.when}"
 
 
@@ -172,10 +171,10 @@ def _terms(answer: WhatIf) -> list[_Term]:
 
 
 def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> doc.Table:
-    work = work_of(*(side.plan for side in sides))
+    work = words.work_of(*(side.plan for side in sides))
 
     def unit(row: _Term) -> str:
-        return texts_of(plan.scheduler, row[0])[1]
+        return words.texts_of(plan.scheduler, row[0])[1]
 
     def value(position: int) -> Column[_Term]:
         def cell(row: _Term) -> str:
@@ -186,7 +185,7 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> doc
 
     columns: list[Column[_Term]] = [
         Column("Term", lambda row: row[0]),
-        Column("Disruption", lambda row: texts_of(plan.scheduler, row[0])[0], folds=True),
+        Column("Disruption", lambda row: words.texts_of(plan.scheduler, row[0])[0], folds=True),
         *map(value, range(len(sides))),
         Column("Unit", lambda row: work.unit(unit(row)), below="Disruption"),
     ]
@@ -220,7 +219,7 @@ def _lines(answer: WhatIf) -> Iterator[str]:
     for term, values in _terms(answer):
         pairs = zip(sides, values, strict=True)
         facts = {f"{side.owner}_{side.when}": value for side, value in pairs}
-        title, unit = texts_of(after.scheduler, term)
+        title, unit = words.texts_of(after.scheduler, term)
         yield line("term", term, **facts, unit=Said(unit), title=Said(title))
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from planner.plan import AnyPlan
 from planner.plan.kueue import Plan
-from planner.report.measures import ALL_TERMS
+from planner.report.words import ALL_TERMS
 from tests.conftest import FOR_EVER_S
 from tests.report.factory import (
     OUTSIDE,

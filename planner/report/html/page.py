@@ -172,14 +172,7 @@ def _bar(gauges: Gauges, gauge: Gauge, top: int) -> Bar:
 
     kept = round(min(gauge.kept, top) / top * WIDTH, 1)
     drawn = parts(gauge.before, "before"), parts(gauge.after, "after")
-    return Bar(gauge, *drawn, at(gauge.mark), at(gauge.limit), kept, *_in_words(gauges, gauge))
-
-
-def _in_words(gauges: Gauges, gauge: Gauge) -> tuple[str, str, str]:
-    """Return the bar in a sentence; its usage before and after, of the quota; and the change.
-
-    The last two are such as ``26 → 18 of 16`` and ``−8``.
-    """
+    # The bar in a sentence; its usage and the quota, such as ``26 → 18 of 16``; and the change.
     show = gauges.show
     said = [f"{show(gauge.before)} used {gauges.before}"]
     if gauge.after is not None:
@@ -194,7 +187,8 @@ def _in_words(gauges: Gauges, gauge: Gauge) -> tuple[str, str, str]:
         used += f" → {show(gauge.after)}"
         change = f"{'+' if more > 0 else '−'}{show(abs(more))}"  # noqa: RUF001 - a minus sign
     figures = used if gauge.mark is None else f"{used} of {show(gauge.mark)}"
-    return ", ".join(said), figures, change
+    marks = at(gauge.mark), at(gauge.limit)
+    return Bar(gauge, *drawn, *marks, kept, ", ".join(said), figures, change)
 
 
 class SlotBar(Struct, frozen=True):

@@ -9,29 +9,13 @@ from planner.plan import Verdict
 from planner.plan.kueue import JointPending, JointPlan, Victim
 from planner.quantity import plural
 from planner.report import document as doc
+from planner.report import plan as shared
+from planner.report import words
 from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, named, table
 from planner.report.kueue.plan import EVICTING, release_facts, release_lines
-from planner.report.measures import terms_tables
-from planner.report.plan import (
-    BOTH,
-    INSTEAD,
-    SHORT_DIGEST,
-    SPARED,
-    certificate_line,
-    closed_in_words,
-    term_lines,
-)
 from planner.report.style import Said, each, field_lines, fields, free, line, renderer
 from planner.report.text import age, moment, short
-from planner.report.words import (
-    TermRow,
-    Work,
-    laws_held,
-    level_rows,
-    proof_in_words,
-    work_in,
-)
 from planner.scheduler import scheduler_of
 
 
@@ -50,12 +34,32 @@ class _Row(NamedTuple):
 
 def document(answer: JointPlan) -> doc.Document:
     """Return the document: who starts in which step, beside what serving one by one gives."""
-    rows = _rows(answer)
+    rows, lost = _rows(answer), set(answer.greedy.preemptors_evicted)
+    places = {step.preemptor: str(n) for n, step in enumerate(answer.steps, start=1)}
+    not_admitted = Cell("left out", tone="warn")
+
+    def one_by_one(row: JointPending) -> Cell:
+        if row.greedy:
+            return Cell("admitted")
+        return Cell("evicted again", tone="warn") if row.workload in lost else not_admitted
+
+    def here(row: JointPending) -> Cell:
+        return Cell("admitted", tone="good") if row.admitted else not_admitted
+
+    waiting: list[Column[JointPending]] = [
+        Column("Pending", lambda row: name(row.workload), folds=True),
+        Column("ClusterQueue", lambda row: name(row.cluster_queue), folds=True, below="Pending"),
+        Column("Priority", lambda row: str(row.priority), number=True),
+        Column("This plan", here),
+        Column("Step", lambda row: places.get(row.workload, NOTHING), number=True),
+        Column("One by one", one_by_one),
+    ]
+    pending = table("Who waits, and who may start", waiting, answer.pending)
     sections = (
-        Section("Who is admitted", (_pending_table(answer),)),
+        Section("Who is admitted", (pending,)),
         Section("Steps", (_step_table(answer),)),
         Section("One by one", tuple(_beside(answer))),
-        Section("Disruption", tuple(terms_tables(rows, "One by one", _work(answer)))),
+        Section("Disruption", tuple(words.terms_tables(rows, "One by one", _work(answer)))),
         Section("Certificate", (doc.Facts(tuple(_certificate(answer))),)),
     )
     called = scheduler_of(answer).words
@@ -72,31 +76,6 @@ def document(answer: JointPlan) -> doc.Document:
         *(Fact("Left out", Cell(said, tone="warn")) for said in left_out),
     )
     return doc.Document("Joint plan", head, sections)
-
-
-def _pending_table(answer: JointPlan) -> doc.Table:
-    places = {step.preemptor: str(n) for n, step in enumerate(answer.steps, start=1)}
-    lost = set(answer.greedy.preemptors_evicted)
-
-    left_out = Cell("left out", tone="warn")
-
-    def one_by_one(row: JointPending) -> Cell:
-        if row.greedy:
-            return Cell("admitted")
-        return Cell("evicted again", tone="warn") if row.workload in lost else left_out
-
-    def here(row: JointPending) -> Cell:
-        return Cell("admitted", tone="good") if row.admitted else left_out
-
-    columns: list[Column[JointPending]] = [
-        Column("Pending", lambda row: name(row.workload), folds=True),
-        Column("ClusterQueue", lambda row: name(row.cluster_queue), folds=True, below="Pending"),
-        Column("Priority", lambda row: str(row.priority), number=True),
-        Column("This plan", here),
-        Column("Step", lambda row: places.get(row.workload, NOTHING), number=True),
-        Column("One by one", one_by_one),
-    ]
-    return table("Who waits, and who may start", columns, answer.pending)
 
 
 def _step_table(answer: JointPlan) -> doc.Table:
@@ -131,8 +110,8 @@ def _step_table(answer: JointPlan) -> doc.Table:
     return table("Whom to evict for whom, step by step", columns, rows)
 
 
-def _work(answer: JointPlan) -> Work:
-    return work_in(one.resource for victim in answer.victims for one in victim.usage)
+def _work(answer: JointPlan) -> words.Work:
+    return words.work_in(one.resource for victim in answer.victims for one in victim.usage)
 
 
 def _beside(answer: JointPlan) -> Iterator[doc.Block]:
@@ -146,9 +125,9 @@ def _beside(answer: JointPlan) -> Iterator[doc.Block]:
         f"evicts {len(ours):,}"
     )
     lists = (
-        doc.Names(BOTH, tuple(key for key in ours if key in greedy.victims)),
-        doc.Names(SPARED, tuple(key for key in greedy.victims if key not in ours), "good"),
-        doc.Names(INSTEAD, tuple(key for key in ours if key not in greedy.victims), "warn"),
+        doc.Names(shared.BOTH, tuple(key for key in ours if key in greedy.victims)),
+        doc.Names(shared.SPARED, tuple(key for key in greedy.victims if key not in ours), "good"),
+        doc.Names(shared.INSTEAD, tuple(key for key in ours if key not in greedy.victims), "warn"),
     )
     names = [one for one in lists if one.names]
     yield doc.Paragraph(f"{said}:" if names else f"{said}.")
@@ -163,10 +142,10 @@ def _beside(answer: JointPlan) -> Iterator[doc.Block]:
         yield doc.Paragraph(f"One by one, {said}", "warn")
 
 
-def _rows(answer: JointPlan) -> list[TermRow]:
+def _rows(answer: JointPlan) -> list[words.TermRow]:
     comparable = all(one.greedy == one.admitted for one in answer.pending)
     greedy = answer.greedy.terms if comparable and answer.greedy.victims else None
-    return level_rows(answer.certificate.levels, answer.terms, greedy, answer.scheduler)
+    return words.level_rows(answer.certificate.levels, answer.terms, greedy, answer.scheduler)
 
 
 def _verdicts(answer: JointPlan) -> list[Verdict]:
@@ -175,21 +154,21 @@ def _verdicts(answer: JointPlan) -> list[Verdict]:
 
 def _certificate(answer: JointPlan) -> Iterator[tuple[str, Cell]]:
     certificate = answer.certificate
-    held, checked = laws_held(_verdicts(answer))
+    held, checked = words.laws_held(_verdicts(answer))
     said = [
         answer.status,
-        closed_in_words(certificate),
+        shared.closed_in_words(certificate),
         f"laws {held}/{checked} hold in {plural(len(answer.steps), 'step')}" if checked else "",
         f"{certificate.wall_time_s:.2f} s",
     ]
     yield "CERTIFICATE", Cell("   ".join(part for part in said if part))
-    if proof := proof_in_words(certificate, ties=False):
+    if proof := words.proof_in_words(certificate, ties=False):
         yield "Proof", Cell(proof)
     if certificate.cut_off:
         steps = plural(certificate.cut_off, "step")
         yield "Cut off", Cell(f"{steps} that the model permits and Kueue's own replay does not")
     solver = f"{certificate.solver}, seed {certificate.seed}"
-    yield "Solver", Cell(f"{solver}   input {certificate.digest[:SHORT_DIGEST]}")
+    yield "Solver", Cell(f"{solver}   input {certificate.digest[: shared.SHORT_DIGEST]}")
 
 
 def _lines(answer: JointPlan) -> Iterator[str]:
@@ -216,9 +195,11 @@ def _lines(answer: JointPlan) -> Iterator[str]:
         yield from each("kueue_victim", turn.victims, number)
     yield from each("kueue_evicts_again", greedy.preemptors_evicted)
     yield from each("kueue_fit_again", greedy.fit_again)
-    yield from term_lines(_rows(answer), answer.scheduler)
+    yield from shared.term_lines(_rows(answer), answer.scheduler)
     certificate = answer.certificate
-    yield certificate_line(answer.status, certificate, _verdicts(answer), certificate.cut_off)
+    yield shared.certificate_line(
+        answer.status, certificate, _verdicts(answer), certificate.cut_off
+    )
 
 
 render = renderer(_lines, document)

@@ -23,21 +23,11 @@ from planner.plan.kueue import (
 from planner.plan.record import Command, Commands
 from planner.quantity import UNLIMITED, format_briefly, format_units, plural
 from planner.report import document as doc
+from planner.report import plan as shared
 from planner.report.document import MAX_NAMES, NONE, REPEATED, Cell, Column, name, table
-from planner.report.measures import RARELY_SHOWN
-from planner.report.plan import (
-    Particulars,
-    amount_column,
-    beside_lines,
-    certificate_lines,
-    cost_columns,
-    has_plan,
-    heading_lines,
-    victims_of,
-)
 from planner.report.style import Repeated, Said, Word, each, fields, free, joined, line
 from planner.report.text import age, clean, short, some_of, thousandths, word
-from planner.report.words import TermRow, Work, sum_of, term_rows, work_of
+from planner.report.words import RARELY_SHOWN, TermRow, Work, sum_of, term_rows, work_of
 from planner.state.kueue_release import KnownBy
 
 MAX_AMOUNTS: Final = 3
@@ -52,13 +42,13 @@ _KNOWN_BY: Final[Mapping[KnownBy, str]] = {
 }
 
 
-def particulars(plan: Plan) -> Particulars:
+def particulars(plan: Plan) -> shared.Particulars:
     """Return the parts of a document that only plans of Kueue have."""
     # Charts of the tree, usage against quota: first of what is short or contested.
     charts = [_chart(plan, item) for item in _by_need(plan.demand)] if plan.tree else []
     wanted = sum(item.contested or bool(item.shortfall) for item in plan.demand) or 1
     rest = tuple(charts[wanted:])
-    return Particulars(
+    return shared.Particulars(
         asks="Preemptor",
         asking=(("ClusterQueue", name(plan.cluster_queue)), *release_facts(plan)),
         request=tuple(_request(plan)),
@@ -153,7 +143,7 @@ def _cost_rows(plan: Plan, choices: FlavorChoices) -> list[TermRow]:
 
 
 def _flavors(plan: Plan, choices: FlavorChoices) -> Iterator[doc.Block]:
-    if has_plan(plan):
+    if shared.has_plan(plan):
 
         def theirs(row: FlavorRow) -> Cell:
             if row.kueue in {None, row.flavor}:
@@ -198,7 +188,7 @@ def _flavors_in_words(plan: Plan, choices: FlavorChoices) -> str:
     own, victims = choices.kueue, choices.kueue.victims
     more = "" if choices.complete else "more than "
     counted = f"The rules permit {more}{plural(choices.permitted, 'assignment')} of flavors."
-    if not has_plan(plan):
+    if not shared.has_plan(plan):
         return counted
     if own.status not in {"optimal", "feasible"}:
         return f"{counted} With Kueue's own: {own.explanation}."
@@ -242,14 +232,14 @@ def _victims(plan: Plan) -> Iterator[doc.Block]:
         Column("Reason", lambda victim: victim.reason, rank=REPEATED, only="screen"),
         Column("Law", lambda victim: law_id(victim) or "-", only="screen"),
         Column("Why it may go", lambda one: Cell(one.reason, law_id(one)), only="page"),
-        *cost_columns(plan),
+        *shared.cost_columns(plan),
     ]
     # A note for each reason that occurs, with the law behind it.
     found = {victim.reason: law_behind(plan, victim.reason) for victim in victims}
     notes = [f"{law.id} {code}: {law.title}" if law else code for code, law in found.items()]
     if any(victim.evicted for victim in victims):
         notes.append(f"{EVICTING}: is being evicted already, and costs nothing more")
-    yield from victims_of(plan, table("Whom to evict", columns, victims, notes))
+    yield from shared.victims_of(plan, table("Whom to evict", columns, victims, notes))
     # That a plan is stable is said only if D11 is among its terms.
     if plan.stability is not None and (plan.stability or "D11" in plan.terms):
         yield doc.Paragraph(cascades_in_words(plan.stability), "warn" if plan.stability else "")
@@ -273,7 +263,7 @@ def _amounts(plan: Plan) -> Iterator[Column[Victim]]:
 
         title = f"{item.resource.rpartition('/')[2]}\n{item.flavor}"
         only = None if matters else "page"
-        yield amount_column(title, plan.victims, held, show, rank=rank, only=only)
+        yield shared.amount_column(title, plan.victims, held, show, rank=rank, only=only)
 
 
 def cascades_in_words(cascades: Sequence[Cascade]) -> str:
@@ -311,7 +301,7 @@ def _chart(plan: Plan, item: Demand) -> doc.Gauges:
                 kind=node.kind,
                 depth=depth,
                 before=use.before,
-                after=use.after if has_plan(plan) else None,
+                after=use.after if shared.has_plan(plan) else None,
                 mark=use.quota,
                 limit=limit,
                 kept=max(0, use.quota - lendable) if lends else 0,
@@ -338,7 +328,7 @@ def _shares(plan: Plan) -> doc.Table:
         Column("Today", lambda share: thousandths(share.before), number=True),
         Column("With preemptor", lambda share: thousandths(share.with_preemptor), number=True),
     ]
-    if has_plan(plan):
+    if shared.has_plan(plan):
         columns.append(Column("After plan", lambda share: thousandths(share.after), number=True))
     note = "share: borrowed thousandths of what the parent could lend, divided by weight"
     return table("Shares", columns, plan.shares, (note,))
@@ -346,7 +336,7 @@ def _shares(plan: Plan) -> doc.Table:
 
 def lines(plan: Plan) -> Iterator[str]:
     """Yield the plain lines of a plan."""
-    yield from heading_lines(plan)
+    yield from shared.heading_lines(plan)
     if plan.kep83 is not None:
         yield line("options", plan.kep83.text)
     yield line("borrowing", _borrowing(plan))
@@ -373,12 +363,12 @@ def lines(plan: Plan) -> Iterator[str]:
         yield line(f"{plan.scheduler}_victims", plan.greedy.victims)
         yield line(f"{plan.scheduler}_borrowing", _borrowing(plan.greedy))
         yield from _victim_lines(f"{plan.scheduler}_victim", plan.greedy)
-    yield from beside_lines(plan)
+    yield from shared.beside_lines(plan)
     for share in plan.shares:
         amounts = fields(share, "weight before with_preemptor after")
         shown = {key: f"{amount:g}" for key, amount in amounts.items()}
         yield line("share", share.name, kind=share.kind, **shown)
-    yield from certificate_lines(plan)
+    yield from shared.certificate_lines(plan)
     yield from _command_lines(plan.commands or Commands())
 
 

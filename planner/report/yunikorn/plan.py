@@ -23,17 +23,8 @@ from typing import Final
 from planner.plan.yunikorn import NodeRoom, QueueUse, YuniKornPlan, YuniKornVictim
 from planner.quantity import plural
 from planner.report import document as doc
+from planner.report import plan as shared
 from planner.report.document import MAX_NAMES, NONE, NOTHING, REPEATED, Cell, Column, name, table
-from planner.report.plan import (
-    Particulars,
-    amount_column,
-    beside_lines,
-    certificate_lines,
-    cost_columns,
-    has_plan,
-    heading_lines,
-    victims_of,
-)
 from planner.report.style import Repeated, Word, field_lines, fields, line
 from planner.report.text import age, short, word
 from planner.state.yunikorn import format_yunikorn_quantity
@@ -54,7 +45,7 @@ USES_MEAN: Final = {
 TONES: Final[dict[str, doc.Tone]] = {BELOW: "bad", STILL_BELOW: "warn", OVER: "bad"}
 
 
-def particulars(plan: YuniKornPlan) -> Particulars:
+def particulars(plan: YuniKornPlan) -> shared.Particulars:
     """Return the parts of a document that only plans of YuniKorn have."""
     elsewhere = plan.partition != DEFAULT_PARTITION
     partition = f"partition {short(plan.partition)}" if elsewhere else ""
@@ -70,7 +61,7 @@ def particulars(plan: YuniKornPlan) -> Particulars:
         found.append(("Node", Cell(plan.node, is_name=True, aside="   ".join(about))))
     if plan.last_tier:
         found.append(("Last tier", Cell(last_tier(plan), tone="warn")))
-    return Particulars(
+    return shared.Particulars(
         asks="Ask",
         asking=(*key, ("Application", name(plan.application)), ("Queue", queue)),
         request=(_room(plan.room),) if plan.room else (),
@@ -163,13 +154,13 @@ def _victims(plan: YuniKornPlan) -> Iterator[doc.Block]:
             return sum(amount.units for amount in victim.usage if amount.resource == resource)
 
         show = partial(yunikorn_amount, resource=resource)
-        columns.append(amount_column(names[resource], plan.victims, held, show, rank=rank))
+        columns.append(shared.amount_column(names[resource], plan.victims, held, show, rank=rank))
     columns.append(Column("Age", lambda victim: age(victim.age_s), number=True))
     reasons = {(one.queue, reason_of(plan, one)): None for one in plan.victims}
     said = [f"{queue} {reason}" for queue, reason in reasons if reason != NOTHING]
-    columns += cost_columns(plan)
+    columns += shared.cost_columns(plan)
     columns.append(Column("Why it may go", partial(reason_of, plan), folds=True, rank=REPEATED))
-    yield from victims_of(plan, table("Whom to preempt", columns, plan.victims, notes))
+    yield from shared.victims_of(plan, table("Whom to preempt", columns, plan.victims, notes))
     if said:
         yield doc.Only("screen", (doc.Paragraph("\n".join(said[:MAX_NAMES]), "dim"),))
 
@@ -235,7 +226,7 @@ def _usage(plan: YuniKornPlan) -> Iterator[doc.Block]:
     if any(use.max is not None for use in plan.queues):
         columns.append(Column("Max", lambda use: limit(use.max, use), number=True))
     columns.append(Column("Usage", lambda use: limit(use.before, use), number=True))
-    if has_plan(plan):
+    if shared.has_plan(plan):
         columns.append(Column("After plan", lambda o: marked(o, limit(o.after, o)), number=True))
     if found:
         columns.append(Column("", lambda o: marked(o, use_mark(plan, o)), folds=True, least=5))
@@ -252,7 +243,7 @@ def _usage(plan: YuniKornPlan) -> Iterator[doc.Block]:
 
 def use_mark(plan: YuniKornPlan, use: QueueUse) -> str:
     """Say whether a plan leaves a queue below its guaranteed or above its maximum."""
-    if not has_plan(plan):
+    if not shared.has_plan(plan):
         return ""
     if use.guaranteed is not None and use.after < use.guaranteed:
         return BELOW if use.after < use.before else STILL_BELOW
@@ -271,7 +262,7 @@ def _chart(plan: YuniKornPlan, resource: str) -> doc.Gauges:
             kind="Queue",
             depth=sum(use.queue.startswith(f"{other.queue}.") for other in uses),
             before=use.before,
-            after=use.after if has_plan(plan) else None,
+            after=use.after if shared.has_plan(plan) else None,
             mark=use.guaranteed,
             limit=use.max,
             notes=tuple(notes),
@@ -290,7 +281,7 @@ def _chart(plan: YuniKornPlan, resource: str) -> doc.Gauges:
 
 def lines(plan: YuniKornPlan) -> Iterator[str]:
     """Yield the plain lines of a plan."""
-    yield from heading_lines(plan)
+    yield from shared.heading_lines(plan)
     yield line("node", plan.node or "none")
     for room in plan.room:
         yield line("room", room.resource, **_amounts(room, "asked available after"))
@@ -305,8 +296,8 @@ def lines(plan: YuniKornPlan) -> Iterator[str]:
         yield line("yunikorn_victims", plan.greedy.victims)
         yield from _victim_lines("yunikorn_victim", plan.greedy)
         yield line("yunikorn_last_tier", plan.greedy.last_tier)
-    yield from beside_lines(plan)
-    yield from certificate_lines(plan)
+    yield from shared.beside_lines(plan)
+    yield from shared.certificate_lines(plan)
 
 
 def asking(plan: YuniKornPlan) -> Iterator[str]:
