@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from msgspec.structs import replace
 
 from planner.commands.boost.kueue.search import Search
 from planner.commands.boost.kueue.trial import Trial
 from planner.commands.simulate.simulate import BOOST, STABLE, Asked, Unproved
-from planner.plan.kueue import Plan
-from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.holders import Holders
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.chance import Chance
@@ -27,8 +23,15 @@ from planner.state.clock import seconds_since
 from planner.state.kueue import State
 
 
-class KueueOptimum:
-    """Puts other victims into a decision of Kueue; Kueue itself decides who fits, or never can.
+def optimum(  # noqa: PLR0913, PLR0917 - what decides
+    state: State,
+    asked: Asked,
+    unproved: Unproved,
+    snapshot: Snapshot,
+    preemptor: Preemptor,
+    found: Decision,
+) -> Decision:
+    """Put other victims into a decision of Kueue; Kueue itself decides who fits, or never can.
 
     Kueue also decides whether there are victims at all under classical preemption, where quota
     alone decides: a proof that there are none takes longer than all the rest, and Kueue nearly
@@ -39,54 +42,40 @@ class KueueOptimum:
     led Kueue to a set outside its own rules), and under ``boost`` where no boosts lead Kueue to the
     plan. They stand unproved where Kueue places the pods in a way that plans leave out.
     """
-
-    def __init__(self, state: State, asked: Asked, unproved: Unproved) -> None:
-        """Prepare to decide."""
-        self._state: Final = state
-        self._asked: Final = asked
-        self._unproved: Final = unproved
-
-    def __call__(self, snapshot: Snapshot, preemptor: Preemptor, found: Decision) -> Decision:
-        """Return Kueue's decision with the least disruptive targets for its flavors."""
-        if found.assignment.mode != "Preempt":
+    if found.assignment.mode != "Preempt":
+        return found
+    placing = concerns(snapshot, preemptor)
+    classical = not snapshot.configuration.fair_sharing_on
+    if classical and not placing and not found.search.targets:
+        return found
+    if placing and unknown(state, snapshot, preemptor):
+        unproved.count += 1
+        return found
+    deadline = Deadline.after(asked.time_limit)
+    # The seconds for which workloads have run are brought up to the clock of the snapshot.
+    now = {
+        node: Holders(
+            one._replace(running_s=seconds_since(one.started_at, snapshot.now)) for one in some
+        )
+        for node, some in snapshot.admitted.items()
+    }
+    seen = replace(snapshot, admitted=now)
+    planning = Planning(state, seen, preemptor, assignment=found.assignment)
+    if asked.decider == STABLE:
+        steady, free = best_stable(solve_planning, planning, asked.profile, deadline)
+        plan = steady if steady.victims else free
+    else:
+        plan = solve_planning(planning, asked.profile, deadline)
+    unproved.note(plan)
+    if asked.decider == BOOST:
+        # Kueue has to evict exactly the planned victims with some boosts that are found.
+        trial = Trial(snapshot, preemptor, plan.assignment, frozenset(plan.keys))
+        search = Search(trial, deadline)
+        if not trial.victims <= search.today.keys() or search.some().choice is None:
             return found
-        placing = concerns(snapshot, preemptor)
-        classical = not snapshot.configuration.fair_sharing_on
-        if classical and not placing and not found.search.targets:
-            return found
-        if placing and unknown(self._state, snapshot, preemptor):
-            self._unproved.count += 1
-            return found
-        plan = self._plan(snapshot, preemptor, found.assignment)
-        if not plan.victims:
-            return found
-        held = {one.key: one for some in snapshot.admitted.values() for one in some}
-        targets = tuple(Target(held[one.workload], one.reason) for one in plan.victims)
-        search = Searched(targets, found.search.attempts, plan.borrowing)
-        return with_places(replace(found, search=search), Placing.of(snapshot, preemptor, Chance()))
-
-    def _plan(self, snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Plan:
-        """Return the plan, without victims where Kueue's own targets are to stand."""
-        asked, deadline = self._asked, Deadline.after(self._asked.time_limit)
-        # The seconds for which workloads have run are brought up to the clock of the snapshot.
-        now = {
-            node: Holders(
-                one._replace(running_s=seconds_since(one.started_at, snapshot.now)) for one in some
-            )
-            for node, some in snapshot.admitted.items()
-        }
-        seen = replace(snapshot, admitted=now)
-        planning = Planning(self._state, seen, preemptor, assignment=assignment)
-        if asked.decider == STABLE:
-            steady, free = best_stable(solve_planning, planning, asked.profile, deadline)
-            plan = steady if steady.victims else free
-        else:
-            plan = solve_planning(planning, asked.profile, deadline)
-        self._unproved.note(plan)
-        if asked.decider == BOOST:
-            # Kueue has to evict exactly the planned victims with some boosts that are found.
-            trial = Trial(snapshot, preemptor, plan.assignment, frozenset(plan.keys))
-            search = Search(trial, deadline)
-            if not trial.victims <= search.today.keys() or search.some().choice is None:
-                return plan.model_copy(update={"victims": ()})
-        return plan
+    if not plan.victims:
+        return found
+    held = {one.key: one for some in snapshot.admitted.values() for one in some}
+    targets = tuple(Target(held[one.workload], one.reason) for one in plan.victims)
+    searched = Searched(targets, found.search.attempts, plan.borrowing)
+    return with_places(replace(found, search=searched), Placing.of(snapshot, preemptor, Chance()))

@@ -430,6 +430,6 @@ def world(
     if asked.decider == state.scheduler:
         return KueueWorld(state, script, decide, leaving)
     # Only plans need a solver, which takes longer to load than a small simulation.
-    from planner.commands.simulate.kueue_optimum import KueueOptimum  # noqa: PLC0415
+    from planner.commands.simulate.kueue_optimum import optimum  # noqa: PLC0415
 
-    return KueueWorld(state, script, decide, leaving, KueueOptimum(state, asked, unproved))
+    return KueueWorld(state, script, decide, leaving, partial(optimum, state, asked, unproved))

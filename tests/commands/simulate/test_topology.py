@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from os import environ
 from typing import Any
 
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 
 from planner.commands.generate import generate
 from planner.commands.simulate import Script, Simulation, simulate
-from planner.commands.simulate.kueue_optimum import KueueOptimum
+from planner.commands.simulate.kueue_optimum import optimum
 from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.simulate import Asked, Unproved
 from planner.errors import UnsupportedError
@@ -290,8 +291,8 @@ def test_nor_where_the_optimum_chooses() -> None:
         state = generate("flat", seed, **knobs)
         assert isinstance(state, State)
         asked = Asked("optimum", PROFILES["min-count"], None, None)
-        optimum = KueueOptimum(state, asked, Unproved())
-        world = KueueWorld(state, RUNS, decide, instead=optimum)
+        best = partial(optimum, state, asked, Unproved())
+        world = KueueWorld(state, RUNS, decide, instead=best)
         for at_s, events in drive(world, 0, 100):
             evicted += sum(event.kind == "preempted" for event in events)
             _check_nodes(world, at_s)
