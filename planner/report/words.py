@@ -374,7 +374,38 @@ def proof_in_words(certificate: Certificate, *, ties: bool = True) -> str:
 
     ``ties`` says whether the certificate also claims which of equal plans is taken.
     """
-    parts = list(_levels(certificate, ties))
+    levels, steps, dropped = certificate.levels, steps_in(certificate), certificate.dropped
+    how = f"certified by trees of {plural(steps, 'step')}" if steps else "certified"
+    certified = sum(level.proof == "certified" for level in levels)
+    besides = [*([certificate.ties] if ties else []), *(cap.proof for cap in dropped)]
+    parts = []
+    if not levels:  # nothing is claimed but that there is no plan
+        if certificate.trees or certificate.trees_omitted:
+            parts = [f"certified by a tree of {plural(steps, 'step')}", CHECK_IT]
+        elif certificate.engines:
+            parts = [f"by {_engines(certificate.engines)}"]
+    elif certified == len(levels) and all(proof == "certified" for proof in besides):
+        also = " and ties" if ties else ""
+        also = f", ties and {plural(len(dropped), 'dropped cap')}" if dropped else also
+        parts = [f"{certified} of {plural(len(levels), 'level')}{also} {how}", CHECK_IT]
+    else:
+        by_solver = sum(level.proof == "solver" for level in levels)
+        alone = sum(level.proof is None and level.value == level.bound for level in levels)
+        counts = (
+            (certified, how),
+            (by_solver, f"by {_engines(certificate.engines)}"),
+            (alone, f"by {ONE_ENGINE} alone"),
+            (len(levels) - certified - by_solver - alone, "not proved"),
+        )
+        said = ", ".join(f"{count} {rests}" for count, rests in counts if count)
+        parts = [f"of {plural(len(levels), 'level')} {said}"]
+        if ties:
+            by_one = f"by {ONE_ENGINE} alone"
+            resting = {"certified": "certified", "solver": by_one, None: "not proved"}
+            parts.append(f"ties {resting[certificate.ties]}")
+        if dropped:
+            by_trees = sum(cap.proof == "certified" for cap in dropped)
+            parts.append(f"{by_trees} of {plural(len(dropped), 'dropped cap')} certified")
     if parts and certificate.corrected:
         plans = plural(certificate.corrected, "plan")
         parts.append(f"the search for trees found {plans} better than the solver's")
@@ -384,44 +415,6 @@ def proof_in_words(certificate: Certificate, *, ties: bool = True) -> str:
 def steps_in(certificate: Certificate) -> int:
     """Return how many steps the trees of a certificate have, those left out included."""
     return steps_of(certificate.trees) + certificate.trees_omitted
-
-
-def _levels(certificate: Certificate, ties: bool) -> Iterator[str]:  # noqa: FBT001 - as above
-    levels, steps = certificate.levels, steps_in(certificate)
-    if not levels:  # nothing is claimed but that there is no plan
-        if certificate.trees or certificate.trees_omitted:
-            yield f"certified by a tree of {plural(steps, 'step')}"
-            yield CHECK_IT
-        elif certificate.engines:
-            yield f"by {_engines(certificate.engines)}"
-        return
-    how = f"certified by trees of {plural(steps, 'step')}" if steps else "certified"
-    certified = sum(level.proof == "certified" for level in levels)
-    dropped = certificate.dropped
-    besides = [*([certificate.ties] if ties else []), *(cap.proof for cap in dropped)]
-    if certified == len(levels) and all(proof == "certified" for proof in besides):
-        also = " and ties" if ties else ""
-        also = f", ties and {plural(len(dropped), 'dropped cap')}" if dropped else also
-        yield f"{certified} of {plural(len(levels), 'level')}{also} {how}"
-        yield CHECK_IT
-        return
-    by_solver = sum(level.proof == "solver" for level in levels)
-    alone = sum(level.proof is None and level.value == level.bound for level in levels)
-    unproved = len(levels) - certified - by_solver - alone
-    counts = (
-        (certified, how),
-        (by_solver, f"by {_engines(certificate.engines)}"),
-        (alone, f"by {ONE_ENGINE} alone"),
-        (unproved, "not proved"),
-    )
-    said = ", ".join(f"{count} {rests}" for count, rests in counts if count)
-    yield f"of {plural(len(levels), 'level')} {said}"
-    if ties:
-        resting = {"certified": "certified", "solver": f"by {ONE_ENGINE} alone", None: "not proved"}
-        yield f"ties {resting[certificate.ties]}"
-    by_trees = sum(cap.proof == "certified" for cap in dropped)
-    if dropped:
-        yield f"{by_trees} of {plural(len(dropped), 'dropped cap')} certified"
 
 
 def _engines(engines: Sequence[str]) -> str:
