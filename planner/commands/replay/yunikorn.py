@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from itertools import accumulate, chain, islice
 from typing import Any, Final
 
@@ -25,7 +24,6 @@ from planner.commands.replay.comparison import (
 )
 from planner.errors import InputError, LookupFailed, SchemaError
 from planner.quota.yunikorn.cluster import Cluster, find_ask, prepare
-from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import without_zeros
 from planner.quota.yunikorn.snapshot import AskReference, Level, preemptable, remaining_guaranteed
 from planner.reader.yunikorn import read_yunikorn_objects
@@ -106,7 +104,25 @@ def _difference(line: Line, expected: Answer, where: str) -> str:
         queue = cluster.tree.by_path.get(state.x.quota_queue or "")
         if queue is None:
             raise LookupFailed(where, f'there is no queue "{state.x.quota_queue}"')
-        return _decided_difference(expected, where, cluster, partial(_quota_answer, queue))
+
+        def of_queue(ties: Ties) -> Answer:
+            found = preempt_quota(queue, ties)
+            by_app: dict[str, list[str]] = {}
+            for victim in found.victims:
+                by_app.setdefault(victim.application_id, []).append(victim.key)
+            return {
+                "triggered": bool(found.victims),
+                "node": None,
+                "victims": sorted(victim.key for victim in found.victims),
+                "quota": {
+                    "acquired": found.acquired,
+                    "preemptable": found.amount,
+                    "shares": found.shares,
+                    "byApp": by_app,
+                },
+            }
+
+        return _decided_difference(expected, where, cluster, of_queue)
     named = part_of(line, "ask", dict, where)
     key = part_of(named, "allocationKey", str, where)
     application = named.get("applicationID")
@@ -157,25 +173,6 @@ def _orders(cluster: Cluster) -> Iterator[Ties]:
     while True:
         yield {key: rank for rank, key in enumerate(keys)}
         shuffler.shuffle(keys)
-
-
-def _quota_answer(queue: Queue, ties: Ties) -> Answer:
-    """Decide for a queue; the victims of all applications are recorded by key."""
-    found = preempt_quota(queue, ties)
-    by_app: dict[str, list[str]] = {}
-    for victim in found.victims:
-        by_app.setdefault(victim.application_id, []).append(victim.key)
-    return {
-        "triggered": bool(found.victims),
-        "node": None,
-        "victims": sorted(victim.key for victim in found.victims),
-        "quota": {
-            "acquired": found.acquired,
-            "preemptable": found.amount,
-            "shares": found.shares,
-            "byApp": by_app,
-        },
-    }
 
 
 def _arithmetic(line: Line) -> tuple[object, object]:

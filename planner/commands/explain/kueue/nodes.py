@@ -24,7 +24,7 @@ from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.quota.kueue.topology_tree import FlavorTree, Values
 from planner.reference.kueue.chance import Chance, Crash
 from planner.reference.kueue.decision import Decision, candidates_of, decide
-from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
+from planner.reference.kueue.topology.ask import Misfit, aim_of
 from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
 from planner.reference.kueue.topology.slots import Wanted
@@ -119,10 +119,26 @@ class _Rooms:
             for name in flavors:
                 pod_sets = self._podsets(assigned, name, is_assigned=is_assigned)
                 asks = [placing.ask(pods, count, name) for pods, count in pod_sets]
+                tree, spec = topologies.trees[name], topologies.flavors[name].spec
                 for _, group in groups_by_flavor(asks):
-                    found = self._room(name, roles_in(group), is_assigned=is_assigned)
-                    if found is not None:
-                        yield found
+                    workers, leader = roles = roles_in(group)
+                    aim = aim_of(workers, tree)
+                    if isinstance(aim, Misfit):
+                        continue
+                    wanted = Wanted.of(tree, aim, roles, spec.tolerations)
+                    yield FlavorRoom(
+                        pod_sets=tuple(ask.name for ask in (workers, leader) if ask),
+                        flavor=name,
+                        assigned=is_assigned,
+                        topology=tree.topology,
+                        level=tree.levels[aim.level],
+                        manner=aim.manner.value,
+                        slot=slot_of(workers),
+                        size=aim.size,
+                        wanted=wanted.slices,
+                        domains=len(tree.values[aim.level]),
+                        closest=tuple(self._closest(wanted)),
+                    )
 
     def together(self, rooms: Sequence[FlavorRoom]) -> Together | None:
         """Return how placing all podsets fails where each by itself has a place; else ``None``.
@@ -198,29 +214,6 @@ class _Rooms:
             names, count = assigned.get(pods.name, (set(), None))
             if (flavor in names) == is_assigned:
                 yield pods, request.count if count is None or not is_assigned else count
-
-    def _room(
-        self, flavor: str, group: tuple[Ask, Ask | None], *, is_assigned: bool
-    ) -> FlavorRoom | None:
-        topologies = self.snapshot.topologies
-        tree, (workers, leader) = topologies.trees[flavor], group
-        aim = aim_of(workers, tree)
-        if isinstance(aim, Misfit):
-            return None
-        wanted = Wanted.of(tree, aim, group, topologies.flavors[flavor].spec.tolerations)
-        return FlavorRoom(
-            pod_sets=tuple(ask.name for ask in (workers, leader) if ask),
-            flavor=flavor,
-            assigned=is_assigned,
-            topology=tree.topology,
-            level=tree.levels[aim.level],
-            manner=aim.manner.value,
-            slot=slot_of(workers),
-            size=aim.size,
-            wanted=wanted.slices,
-            domains=len(tree.values[aim.level]),
-            closest=tuple(self._closest(wanted)),
-        )
 
     def _closest(self, wanted: Wanted) -> list[DomainRoom]:
         """Return the room of the whole flavor where that decides, and of the closest domains."""
