@@ -221,8 +221,16 @@ class World(Struct, frozen=True):
     def dump(self, jobs: Iterable[Job], *changes: Change) -> Object:
         """Return the List that kubectl would print, with some changes made."""
         names = map(self.facts.snapshot.queue_name, self.queues)
+        given = self.facts.state.configuration
+        fields: Object = {"featureGates": dict(given.feature_gates)} if given.feature_gates else {}
+        if given.fair_sharing_on and given.fair_sharing is not None:
+            strategies = list(given.fair_sharing.strategies)
+            fields["fairSharing"] = {"preemptionStrategies": strategies} if strategies else {}
+        if given.release_known_by != "assumed":
+            version = {"app.kubernetes.io/version": f"v{given.release.name}"}
+            fields["metadata"] = {"labels": {"app.kubernetes.io/name": "kueue", **version}}
         items = [
-            *self._configuration(),
+            *([objects.configuration(**fields)] if fields else []),
             objects.resource_flavor(self._place.flavor, created=NOON),
             *self._cohorts(),
             *map(self._cluster_queue, self.queues),
@@ -246,17 +254,6 @@ class World(Struct, frozen=True):
     @property
     def _place(self) -> FlavorResource:
         return self.facts.snapshot.tree.frs[self.fr]
-
-    def _configuration(self) -> list[Object]:
-        given = self.facts.state.configuration
-        fields: Object = {"featureGates": dict(given.feature_gates)} if given.feature_gates else {}
-        if given.fair_sharing_on and given.fair_sharing is not None:
-            strategies = list(given.fair_sharing.strategies)
-            fields["fairSharing"] = {"preemptionStrategies": strategies} if strategies else {}
-        if given.release_known_by != "assumed":
-            version = {"app.kubernetes.io/version": f"v{given.release.name}"}
-            fields["metadata"] = {"labels": {"app.kubernetes.io/name": "kueue", **version}}
-        return [objects.configuration(**fields)] if fields else []
 
     def _cohorts(self) -> Iterator[Object]:
         tree = self.facts.snapshot.tree
