@@ -55,11 +55,11 @@ def check(workloads: Workloads) -> None:
             assert (like.held, like.counts) == (one.held, one.counts)
             assert columns.priority[place] == one.priority
             assert columns.reserved[place] == one.reserved
-            for found, said in (
+            for column, said in (
                 (columns.reserved_s, one.reserved_s),
                 (columns.started_s, one.started_s),
             ):
-                assert math.isnan(found[place]) if said is None else found[place] == said
+                assert math.isnan(column[place]) if said is None else column[place] == said
             assert columns.is_boosted[place] == (one.boost is not None)
             assert columns.has_remarks[place] == (one.remarks is not None)
     assert [one.key for one in workloads.waiting()] == [o.key for o in entries if o.is_pending]
