@@ -254,6 +254,7 @@ class PodSetUpdate(Schema):
     """What a ready admission check adds to the pods of a podset."""
 
     name: str = ""
+    annotations: dict[str, str] = Field(default_factory=dict)
     labels: dict[str, str] = Field(default_factory=dict)
     node_selector: dict[str, str] = Field(default_factory=dict)
     tolerations: tuple[Toleration, ...] = ()

@@ -184,8 +184,12 @@ class PodSpec(Schema):
 
 
 class TemplateMetadata(Schema):
-    """The labels of a template's pods: PodDisruptionBudgets select pods by them."""
+    """The labels of a template's pods, by which PodDisruptionBudgets select pods, and annotations.
 
+    Admission checks may not contradict either.
+    """
+
+    annotations: dict[str, str] = Field(default_factory=dict)
     labels: dict[str, str] = Field(default_factory=dict)
 
 

@@ -139,14 +139,18 @@ def groups_of(
 def _updated(workload: Workload, spec: PodSet) -> PodSpec | None:
     """Return the pods of a podset with what ready admission checks add to them (§4.1).
 
-    ``None`` if a check gives or selects another value of a label than the pods, or an earlier one.
+    ``None`` if a check gives another value of an annotation or a label, or selects another one,
+    than the pods, or an earlier check.
     """
-    pod, labels = spec.template.spec, spec.template.metadata.labels
+    pod, metadata = spec.template.spec, spec.template.metadata
+    labels, annotations = metadata.labels, metadata.annotations
     checks = (check for check in workload.status.admission_checks if check.state == "Ready")
     for update in (one for check in checks for one in check.updates if one.name == spec.name):
-        selector, known = {**pod.node_selector, **update.node_selector}, labels
-        labels = {**labels, **update.labels}
-        if not (pod.node_selector.items() <= selector.items() and known.items() <= labels.items()):
+        before = pod.node_selector, labels, annotations
+        selector = {**pod.node_selector, **update.node_selector}
+        labels, annotations = {**labels, **update.labels}, {**annotations, **update.annotations}
+        after = selector, labels, annotations
+        if any(old.items() - new.items() for old, new in zip(before, after, strict=True)):
             return None
         tolerations = (*pod.tolerations, *update.tolerations)
         pod = pod.model_copy(update={"node_selector": selector, "tolerations": tolerations})

@@ -76,6 +76,8 @@ def test_what_has_no_place_in_an_empty_cluster_is_given_up() -> None:
 
 B_POOL: Object = {"nodeSelector": {"pool": "b"}}
 SEVERAL = [{"labels": {"team": "1"}}, {"labels": {"team": "2"}}]
+OTHER_NOTE: Object = {"annotations": {"note": "b"}}
+NOTES = "conflict for key=note, value1=a, value2=b"
 BOTH_SAY = "error: invalid admission check PodSetUpdate: conflict for"
 
 
@@ -88,12 +90,22 @@ BOTH_SAY = "error: invalid admission check PodSetUpdate: conflict for"
         ([B_POOL], "Ready", "nodeSelector: conflict for key=pool, value1=a, value2=b"),
         ([{"labels": {"app": "y"}}], "Ready", "labels: conflict for key=app, value1=x, value2=y"),
         (SEVERAL, "Ready", "labels: conflict for key=team, value1=1, value2=2"),
+        ([{"annotations": {"note": "a", "zone": "1"}}], "Ready", ""),
+        ([OTHER_NOTE], "Pending", ""),
+        ([OTHER_NOTE], "Ready", f"annotations: {NOTES}"),
+        # Annotations are compared first.
+        ([{"labels": {"app": "y"}} | OTHER_NOTE], "Ready", f"annotations: {NOTES}"),
+        (
+            [{"annotations": {"zone": "1"}}, {"annotations": {"zone": "2"}}],
+            "Ready",
+            "annotations: conflict for key=zone, value1=1, value2=2",
+        ),
     ],
 )
 def test_checks_that_contradict_the_pods(updates: list[Object], state: str, said: str) -> None:
     """§4.1: what ready checks add is merged; a value that is another one fails the podset."""
     asked = pods("main", 4, {"gpu": 1}, ONE_HOST)
-    asked["template"]["metadata"] = {"labels": {"app": "x"}}
+    asked["template"]["metadata"] = {"labels": {"app": "x"}, "annotations": {"note": "a"}}
     asked["template"]["spec"]["nodeSelector"] = {"pool": "a"}
     (waiting,) = waits(asked)
     checks = [

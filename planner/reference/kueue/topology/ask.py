@@ -180,10 +180,12 @@ def pod_of(workload: Workload, spec: PodSet) -> tuple[PodSpec, str]:
     ]
     if not updates:
         return pod, ""
-    labels, selector = dict(spec.template.metadata.labels), dict(pod.node_selector)
+    metadata, selector = spec.template.metadata, dict(pod.node_selector)
+    annotations, labels = dict(metadata.annotations), dict(metadata.labels)
     tolerations = pod.tolerations
     for update in updates:
         for field, own, more in (
+            ("annotations", annotations, update.annotations),
             ("labels", labels, update.labels),
             ("nodeSelector", selector, update.node_selector),
         ):
