@@ -7,7 +7,7 @@ Remarks are further notes for the reader of an answer: none of them makes an ans
 dump of one namespace, say, is often all that one may read; and what Kueue said last of a workload
 may depend on the other workloads of that cycle.
 
-Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E32.
+Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E33.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from planner.quota.kueue.devices import Devices
 from planner.quota.kueue.slices import names_replaced
 from planner.state.kueue import ClusterQueue, LocalQueue, State, Workload
 from planner.state.kueue_workload import PREEMPTED
+from planner.state.queues import AdmissionCheck
 
 OVERTAKEN: Final = "no longer fits after processing another workload"
 """What Kueue says of a workload whose room another workload of its cycle took (rule E23)."""
@@ -257,10 +258,29 @@ class KueueCoverage:
         flavors = {one.name for one in self.state.resource_flavors}
         inactive = self._activity.inactive
         found = {
-            one.name: tuple(evidence.activity(one, inactive.get(one.name), flavors))
+            one.name: (
+                *evidence.activity(one, inactive.get(one.name), flavors),
+                *(self._without_topology(one) if one.name not in inactive else ()),
+            )
             for one in self.state.cluster_queues
         }
         return {name: some for name, some in found.items() if some}
+
+    def _without_topology(self, queue: ClusterQueue) -> Iterator[Uncovered]:
+        """Yield a queue of MultiKueue with a flavor whose Topology the state lacks (E33)."""
+        if self._placing and self._leaves_it_to_workers(queue):
+            flavors = [one for one in self.state.resource_flavors if one.name in queue.flavor_names]
+            named = {one.name: one.spec.topology_name for one in flavors if one.spec.topology_name}
+            yield from evidence.topologies(queue, named, self._levels)
+
+    @property
+    def _placing(self) -> bool:
+        return self.state.configuration.gate("TopologyAwareScheduling")
+
+    @cached_property
+    def _levels(self) -> dict[str, tuple[str, ...]]:
+        """The levels of each topology."""
+        return {one.name: one.levels for one in self.state.topologies}
 
     def _open_or_not(self, local: LocalQueue, queue: ClusterQueue) -> Iterator[Uncovered]:
         """Yield where the conditions of a workload's queues differ from the objects in the state.
@@ -298,6 +318,8 @@ class KueueCoverage:
             # Nothing else decides here: workloads of one LocalQueue share its ClusterQueue, flavors
             # and conditions.
             place = workload.namespace, workload.queue_name, bool(_asking_for_topology(workload))
+            if queues is not None and self._leaves_it_to_workers(queues[1]):
+                place = (*place[:1], workload.key, place[2])  # its podsets decide there, too
             if queues is not None and place not in seen:
                 seen.add(place)
                 found += self._topology(workload, queues[1])
@@ -340,25 +362,34 @@ class KueueCoverage:
         """Yield the topology where a podset asks for it, or the queue has a flavor with one.
 
         A podset that does not ask for one may not use such a flavor, unless all flavors of the
-        queue have one: then it is placed, too. With a MultiKueue check the workers' clusters do so.
+        queue have one: then it is placed, too. With a MultiKueue check the workers' clusters do so,
+        and which flavors suit a podset is tested all the same.
         """
-        placing = self.state.configuration.gate("TopologyAwareScheduling")
-        if not placing or self._leaves_it_to_workers(queue):
+        if not self._placing:
             return
-        flavors = [
-            f"ResourceFlavor {flavor.name}"
+        named = {
+            flavor.name: flavor.spec.topology_name
             for flavor in self.state.resource_flavors
             if flavor.spec.topology_name and flavor.name in queue.flavor_names
-        ]
+        }
         asking = _asking_for_topology(workload)
-        if flavors or asking:
-            said = [f"{flavors[0]} has a topologyName"] if flavors else []
-            said += [f"{asking[0]} has a topologyRequest"] if asking else []
-            yield TOPOLOGY.found([*asking, *flavors], ", ".join(said))
+        if not (named or asking):
+            return
+        said = [f"ResourceFlavor {next(iter(named))} has a topologyName"] if named else []
+        said += [f"{asking[0]} has a topologyRequest"] if asking else []
+        if self._leaves_it_to_workers(queue):
+            if suits_all(workload, queue, named, self._levels):
+                return
+            said.append("MultiKueue places the pods, but Kueue looks here which flavors suit them")
+        objects = [*asking, *(f"ResourceFlavor {name}" for name in named)]
+        yield TOPOLOGY.found(objects, ", ".join(said))
 
     def _leaves_it_to_workers(self, queue: ClusterQueue) -> bool:
-        checks = {one.metadata.name: one for one in self.state.admission_checks}
-        return leaves_it_to_workers(queue, checks)
+        return leaves_it_to_workers(queue, self._checks)
+
+    @cached_property
+    def _checks(self) -> dict[str, AdmissionCheck]:
+        return {one.metadata.name: one for one in self.state.admission_checks}
 
 
 def covered_joint(
@@ -396,6 +427,40 @@ def contradicted(
     for workload in filter(None, map(state.workloads.find, keys)):
         if evidence.tells_shortage(workload):
             yield from evidence.shortage(workload, *alone(workload.key))
+
+
+def suits_all(
+    workload: Workload,
+    queue: ClusterQueue,
+    named: Mapping[str, str],
+    levels: Mapping[str, Sequence[str]],
+) -> bool:
+    """Say whether each flavor of a queue suits each podset, and each podset gets one flavor.
+
+    ``named`` has the topologies of flavors, ``levels`` those of topologies that are known. A podset
+    of another kind, or one without a single flavor with a topology, gets no quota.
+
+    Source: docs/semantics/kueue-topology.md §3.1 to §3.3.
+    """
+    if len(queue.spec.resource_groups) != 1 or any(
+        named.get(name) not in levels for name in queue.flavor_names
+    ):
+        return False
+    common = set.intersection(*(set(levels[named[name]]) for name in queue.flavor_names))
+    covered = {*queue.spec.resource_groups[0].covered_resources}
+    for pods in workload.spec.pod_sets:
+        resources = [one.resources for one in pods.template.spec.containers]
+        asked = {name for one in resources for name in (*one.requests, *one.limits)}
+        request = pods.topology_request
+        if not covered & {"pods", *asked}:
+            return False
+        if request is not None and request.is_explicit:
+            rows = [one.topology for one in request.constraints]
+            keys = [request.required, request.preferred, request.slice_required, *rows]
+            wanted = {key for key in keys if key is not None}
+            if not (wanted or request.unconstrained) or not wanted <= common:
+                return False
+    return True
 
 
 def _asking_for_topology(workload: Workload) -> list[str]:

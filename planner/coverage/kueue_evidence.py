@@ -4,7 +4,7 @@ Kueue writes down what it counts: what a workload asks for, how much is missing,
 active, how much they hold. Where that is not what the planner finds in the same state, something
 decides that the state does not show, or that is not modelled.
 
-Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E32.
+Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E33.
 """
 
 from __future__ import annotations
@@ -145,6 +145,27 @@ def activity(queue: ClusterQueue, why: str | None, flavors: Container[str]) -> I
             "candidates"
         )
         yield features.QUEUES.found(named, found, "contradiction")
+
+
+def topologies(
+    queue: ClusterQueue, named: Mapping[str, str], there: Container[str]
+) -> Iterator[Uncovered]:
+    """Yield E33: the state lacks a Topology of a queue whose pods MultiKueue places elsewhere.
+
+    ``named`` has the topologies of the queue's flavors, ``there`` those in the state. Kueue calls
+    such a queue active whether there is a Topology or not, and without it takes no snapshot of it.
+    """
+    missing = {name: one for name, one in named.items() if one not in there}
+    if not missing:
+        return
+    which = ", ".join(f"{one} of flavor {name}" for name, one in missing.items())
+    yield features.QUEUES.found(
+        [f"ClusterQueue {queue.name}"],
+        f"MultiKueue places its pods, and the state has no Topology {which}: the condition Active "
+        "does not tell whether Kueue has it, and it is taken to be there; without it Kueue, since "
+        "0.16.9, 0.17.4 and 0.18.0, leaves the queue out, with all who run or wait in it",
+        "assumed",
+    )
 
 
 def _reason(said: Condition) -> str:

@@ -576,6 +576,15 @@ def test_flavors_are_chosen_alike_where_other_clusters_place_the_pods(
     assert not given or chosen == [given]
 
 
+def test_a_flavor_suits_a_podset_or_not_also_where_the_dump_lacks_the_topology() -> None:
+    """§3.1: only the levels that a podset names are looked up in the Topology."""
+    both = several_flavors("gpu", **dict.fromkeys((FLAVOR, "plain"), 100))
+    cluster = [*flavor(), *flavor("plain", ""), *guarded("multikueue", **both)]
+    for asked, given in ((None, "plain"), (ONE_RACK, FLAVOR)):
+        found = decided(cluster, waits(pods("main", 2, {"gpu": 1}, asked)))
+        assert found.assignment.pod_sets[0].flavors["gpu"].flavor == given
+
+
 @pytest.mark.parametrize("controller", ["multikueue", "provisioning-request"])
 def test_a_podset_behind_one_without_a_flavor_is_placed_later_all_the_same(controller: str) -> None:
     """§3.3: what asks for nothing has no flavor; the other podset is still marked as delayed."""

@@ -273,8 +273,6 @@ def why_unsuited(
     if not topologies.on:
         return ""
     request = pods.topology_request
-    if topologies.missing(queue):
-        return ""  # only the dump lacks topologies: Kueue calls the queue active
     if request is None or not request.is_explicit:
         if flavor not in topologies.flavors or topologies.is_placing_only(queue):
             return ""
@@ -282,8 +280,9 @@ def why_unsuited(
     if flavor in topologies.flavors:
         from planner.reference.kueue.topology.ask import has_levels  # noqa: PLC0415 - as above
 
-        topology = topologies.topologies[topologies.flavors[flavor].spec.topology_name]
-        lacks = not has_levels(request, topology.levels)
+        topology = topologies.topologies.get(topologies.flavors[flavor].spec.topology_name)
+        # Only the dump lacks a topology: Kueue calls the queue active.
+        lacks = topology is not None and not has_levels(request, topology.levels)
         return f'Flavor "{flavor}" does not contain the requested level' if lacks else ""
     named = topologies.per_pod(pods.template.spec, preemptor.workload.metadata.namespace)
     asked = not named.keys().isdisjoint(covering.covered_resources)
