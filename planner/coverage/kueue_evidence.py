@@ -84,8 +84,8 @@ def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Unc
     recorded = {one.name: one.resources for one in workload.status.resource_requests}
     if not recorded or charges.lacking:
         return
-    namespace = workload.metadata.namespace
-    defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
+    namespace, rules = workload.metadata.namespace, state.configuration.rules
+    defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes, rules)
     made = pod_set_requests(workload, state.configuration, defaults, charges.of_pod_set)
     for pods in made:
         if pods.name not in recorded:

@@ -9,6 +9,7 @@ import pytest
 from planner.quantity import MAX_INT64, NANO
 from planner.quota.kueue.request import Defaults, pod_request, pod_set_requests
 from planner.state.kueue import Configuration, LimitRange, RuntimeClass, Workload
+from planner.state.kueue_release import NEWEST, find_release
 from planner.state.pods import PodSpec
 
 NONE = Defaults()
@@ -124,7 +125,7 @@ def test_limit_ranges_of_the_namespace_give_defaults() -> None:
         limit_range("ns", "Container", defaultRequest={"cpu": 2, "memory": 6}),
         limit_range("ns", "Container", defaultRequest={"cpu": 50}),  # the first value counts
     ]
-    defaults = Defaults.of("ns", ranges, [])
+    defaults = Defaults.of("ns", ranges, [], NEWEST.rules)
     spec = {
         "containers": [box(), box({"cpu": 1, "memory": 1})],
         "initContainers": [box({"cpu": 1})],
@@ -133,11 +134,38 @@ def test_limit_ranges_of_the_namespace_give_defaults() -> None:
 
 
 def test_pod_defaults_apply_where_the_pod_says_something_of_its_own() -> None:
-    defaults = Defaults.of("ns", [limit_range("ns", "Pod", defaultRequest={"memory": 7})], [])
+    defaults = Defaults.of(
+        "ns", [limit_range("ns", "Pod", defaultRequest={"memory": 7})], [], NEWEST.rules
+    )
     spec: dict[str, Any] = {"containers": [box({"cpu": 1})]}
     assert per_pod(spec, defaults) == {"cpu": 1}
     spec["resources"] = {"requests": {"cpu": 3}}
     assert per_pod(spec, defaults) == {"cpu": 3, "memory": 7}
+
+
+@pytest.mark.parametrize("release", ["0.15.8", "0.16.9", "0.17.6", "0.18.2", "0.17.7", "0.18.3"])
+def test_older_releases_take_whole_pods_by_their_word(release: str) -> None:
+    """Requests for whole pods replace the sum on all; neither limits nor defaults stand in before.
+
+    Kueue v0.17.6 and v0.18.2 pkg/workload/resources.go ``AdjustResources`` complete containers
+    only; the sum is that of Kubernetes' ``PodRequests``, which reads whole pods since 1.34.
+    """
+    ranges = [limit_range("ns", "Pod", defaultRequest={"memory": 7}, default={"cpu": 8})]
+    defaults = Defaults.of("ns", ranges, [], find_release(release).rules)
+    completes = release in {"0.17.7", "0.18.3"}
+    spec: dict[str, Any] = {"containers": [box({"cpu": 1, "memory": 2, "gpu": 1})]}
+    whole = {"requests": {"cpu": 3, "gpu": 9}}
+    assert per_pod({**spec, "resources": whole}, defaults) == {
+        "cpu": 3,
+        "memory": 7 if completes else 2,
+        "gpu": 1,
+    }
+    # With limits alone, the containers' own sum counts before.
+    assert per_pod({**spec, "resources": {"limits": {"cpu": 5, "memory": 9}}}, defaults) == {
+        "cpu": 5 if completes else 1,
+        "memory": 7 if completes else 2,
+        "gpu": 1,
+    }
 
 
 def test_default_requests_come_before_own_limits() -> None:
@@ -145,7 +173,9 @@ def test_default_requests_come_before_own_limits() -> None:
 
     Source: kueue ff69552e pkg/workload/resources.go ``AdjustResources``.
     """
-    defaults = Defaults.of("ns", [limit_range("ns", "Container", defaultRequest={"cpu": 2})], [])
+    defaults = Defaults.of(
+        "ns", [limit_range("ns", "Container", defaultRequest={"cpu": 2})], [], NEWEST.rules
+    )
     assert per_pod({"containers": [box(limits={"cpu": 5})]}, defaults) == {"cpu": 2}
 
 
@@ -155,7 +185,7 @@ def test_a_runtime_class_gives_overhead_unless_the_pod_has_its_own() -> None:
             {"metadata": {"name": "vm"}, "overhead": {"podFixed": {"cpu": 2}}}
         )
     ]
-    defaults = Defaults.of("ns", [], classes)
+    defaults = Defaults.of("ns", [], classes, NEWEST.rules)
     spec: dict[str, Any] = {"containers": [box({"cpu": 1})]}
     assert per_pod(spec, defaults) == {"cpu": 1}
     assert per_pod({**spec, "runtimeClassName": "vm"}, defaults) == {"cpu": 3}

@@ -393,6 +393,17 @@ def test_another_pod_is_not_parked(pod: dict[str, Any]) -> None:
     assert not alike(UNFIT, with_pod(TWIN, **pod))
 
 
+@pytest.mark.parametrize("release", ["0.18.2", "0.18.3"])
+def test_older_releases_do_not_look_at_whole_pods(release: str) -> None:
+    """Kueue v0.18.2 pkg/util/pod/pod.go ``SpecShape`` leaves them out, v0.18.3 has them.
+
+    Here they change no amount: requests of GPUs count container by container.
+    """
+    whole = with_pod(TWIN, resources={"requests": {"gpu": "1"}})
+    cycle = ran(queue("a", 4), UNFIT, whole, release=release)
+    assert names(cycle.parked) == {"a": ["one", "two"] if release == "0.18.2" else ["one"]}
+
+
 def test_a_sidecar_is_not_an_init_container() -> None:
     """Kueue leaves the restart policy out of the shape, but what all pods ask for differs."""
     helper = container({"gpu": "1"})

@@ -126,7 +126,8 @@ class Devices(Struct, frozen=True):
             return NOTHING
         if any(claim.claim is not None for claim in claims):
             return replace(NOTHING, rejection=_CLAIM)
-        defaults = Defaults.of(workload.metadata.namespace, self.limit_ranges, self.runtime_classes)
+        namespace, rules = workload.metadata.namespace, self.configuration.rules
+        defaults = Defaults.of(namespace, self.limit_ranges, self.runtime_classes, rules)
         known = _Known(self, workload)
         pod_sets = workload.spec.pod_sets
         try:

@@ -77,7 +77,8 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
     ``UnsupportedError`` if a pod count is negative, as older releases have it where more pods are
     reclaimable than there are: the API server takes no such admission.
     """
-    defaults = Defaults.of(workload.metadata.namespace, state.limit_ranges, state.runtime_classes)
+    namespace, rules = workload.metadata.namespace, state.configuration.rules
+    defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes, rules)
     charges = snapshot.devices.charges(workload)
     pod_sets = pod_set_requests(workload, state.configuration, defaults, charges.of_pod_set)
     if any(one.count < 0 for one in pod_sets):

@@ -66,10 +66,14 @@ class Amounts(Struct, frozen=True):
 
 
 class Defaults(Struct, frozen=True):
-    """What a namespace adds to its pods: container and pod defaults, and runtime overheads."""
+    """What a namespace adds to its pods: container and pod defaults, and runtime overheads.
+
+    ``pod`` is absent in releases that complete no requests for whole pods: neither defaults nor the
+    pods' own limits stand in for what is missing (switch 27b of planner/state/kueue_release.py).
+    """
 
     container: Amounts = field(default_factory=Amounts)
-    pod: Amounts = field(default_factory=Amounts)
+    pod: Amounts | None = field(default_factory=Amounts)
     overheads: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @classmethod
@@ -78,6 +82,7 @@ class Defaults(Struct, frozen=True):
         namespace: str,
         limit_ranges: Iterable[LimitRange],
         runtime_classes: Iterable[RuntimeClass],
+        rules: Rules,
     ) -> Defaults:
         """Collect the defaults of a namespace; of several LimitRanges the first value counts."""
         own = (one for one in limit_ranges if one.metadata.namespace == namespace)
@@ -90,7 +95,7 @@ class Defaults(Struct, frozen=True):
             for kind in ("Container", "Pod")
         )
         overheads = {rc.metadata.name: rc.overhead.pod_fixed for rc in runtime_classes}
-        return cls(container, pod, overheads)
+        return cls(container, pod if rules.reads_pod_level else None, overheads)
 
 
 class Charge(Struct, frozen=True):
@@ -180,10 +185,12 @@ def pod_request(pod: PodSpec, defaults: Defaults) -> dict[str, int]:
         raise_to(peak, running)
     raise_to(total, peak)
     if pod.resources is not None:
+        own, more = pod.resources, defaults.pod
+        whole = own.requests if more is None else with_defaults(own, more).requests
         # Pod-level requests count even where the containers together ask for more.
         total |= {
             name: amount
-            for name, amount in with_defaults(pod.resources, defaults.pod).requests.items()
+            for name, amount in whole.items()
             if name in _POD_LEVEL or name.startswith("hugepages-")
         }
     add_to(total, pod.overhead or defaults.overheads.get(pod.runtime_class_name, {}))

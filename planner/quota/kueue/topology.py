@@ -239,7 +239,8 @@ class Topologies(Struct, frozen=True, dict=True):
 
     @cached_property
     def _defaults(self) -> Callable[[str], Defaults]:
-        return cache(lambda name: Defaults.of(name, self.limit_ranges, self.runtime_classes))
+        given = self.limit_ranges, self.runtime_classes, self.configuration.rules
+        return cache(lambda name: Defaults.of(name, *given))
 
     def missing(self, queue: ClusterQueue) -> list[str]:
         """Return the names of the missing topologies of a queue's flavors, sorted."""

@@ -49,8 +49,8 @@ def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal
     if refusal is not None:
         return refusal
     namespace = workload.metadata.namespace
-    defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
     rules = state.configuration.rules
+    defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes, rules)
     counted = _in_units if rules.limits_in_units else dict[str, int]
     of_container = _bounds(state.limit_ranges, namespace, "Container", counted)
     of_pod = _bounds(state.limit_ranges, namespace, "Pod", counted)
@@ -65,7 +65,7 @@ def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal
             both = {n: [row[n] for row in rows if n in row] for row in rows for n in row}
             low, high = ({n: end(both[n]) for n in both} for end in (min, max))
             outside += of_container.broken_by(where, low, high)
-        if pod.resources is not None and rules.reads_pod_level:
+        if pod.resources is not None and defaults.pod is not None:
             found = with_defaults(pod.resources, defaults.pod)
             rows = counted(found.requests), counted(found.limits)
             above += _above(f"{path}.resources", *rows, _ABOVE_LIMITS)

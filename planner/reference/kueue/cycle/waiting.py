@@ -91,7 +91,8 @@ class Pending:
     def kind(self) -> Class:
         """A key that is equal for all workloads that the scheduler cannot tell from this one."""
         state, namespace = self._state, self.workload.metadata.namespace
-        defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes)
+        rules = state.configuration.rules
+        defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes, rules)
         pod_sets = tuple(
             (
                 request.name,
@@ -280,7 +281,10 @@ def queue_order(workload: Workload, configuration: Configuration) -> tuple[int, 
 
 def _pod(pod: PodSpec, defaults: Defaults) -> Class:
     overhead = pod.overhead or defaults.overheads.get(pod.runtime_class_name, {})
-    whole = with_defaults(pod.resources, defaults.pod) if pod.resources else Amounts()
+    whole = Amounts()
+    # Releases that do not complete what is asked for whole pods do not compare it, either.
+    if pod.resources is not None and defaults.pod is not None:
+        whole = with_defaults(pod.resources, defaults.pod)
     containers = (
         tuple(_pairs(with_defaults(one.resources, defaults.container).requests) for one in some)
         for some in (pod.init_containers, pod.containers)
