@@ -54,6 +54,8 @@ def test_every_switch_is_a_rule() -> None:
         ("transforms_apart", "0.18.4", "0.18.5"),
         ("waits_for_replacement", "0.18.2", "0.18.3"),
         ("takes_one_kind_of_check", "0.15.8", "0.16.0"),
+        ("heads_by_uid", "0.15.4", "0.15.5"),
+        ("heads_by_uid", "0.16.1", "0.16.2"),
         ("counts_slices_once", "0.15.4", "0.15.5"),
         ("counts_slices_once", "0.16.1", "0.16.2"),
         ("parks_alike_always", "0.15.6", "0.15.7"),

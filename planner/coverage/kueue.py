@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
+from planner.coverage import kueue_chance as chance
 from planner.coverage import kueue_evidence as evidence
 from planner.coverage.kueue_evidence import why_not
 from planner.coverage.kueue_features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
@@ -28,7 +29,7 @@ from planner.quota.kueue.activity import Activity, leaves_it_to_workers
 from planner.quota.kueue.assignment import Mode
 from planner.quota.kueue.devices import Devices
 from planner.quota.kueue.slices import names_replaced
-from planner.state.kueue import ClusterQueue, LocalQueue, State, Workload
+from planner.state.kueue import ClusterQueue, LocalQueue, Node, State, Workload
 from planner.state.kueue_workload import PREEMPTED
 from planner.state.queues import AdmissionCheck
 
@@ -253,6 +254,29 @@ class KueueCoverage:
         return self._activity.tree_of(queue, self.state.cluster_queues)
 
     @cached_property
+    def _waiting(self) -> dict[str, dict[str, chance.Order]]:
+        """By ClusterQueue the workloads that wait behind open LocalQueues, each with its place."""
+        found: dict[str, dict[str, chance.Order]] = {}
+        for one in self.state.workloads.pending():
+            queues = self._queues_of(one)
+            if queues is not None and queues[0].spec.stop_policy == "None":
+                places = found.setdefault(queues[1].name, {})
+                places[one.key] = chance.order_of(one, self.state)
+        return found
+
+    @cached_property
+    def _of_one_host(self) -> dict[str, list[Node]]:
+        return chance.of_one_host(self.state.nodes) if self._placing else {}
+
+    def _by_chance(self, workload: Workload, queue: ClusterQueue) -> Iterator[Uncovered]:
+        """Yield what Kueue decides for a workload that another run could decide otherwise."""
+        if not self.state.configuration.rules.heads_by_uid:
+            yield from chance.heads(workload, self.state, self._waiting.get(queue.name, {}))
+        if self._of_one_host and not self._leaves_it_to_workers(queue):
+            flavors = [one for one in self.state.resource_flavors if one.name in queue.flavor_names]
+            yield from chance.hosts(workload, flavors, self._levels, self._of_one_host)
+
+    @cached_property
     def _disputed(self) -> dict[str, tuple[Uncovered, ...]]:
         """By its name, each ClusterQueue whose condition differs from the objects, and how."""
         flavors = {one.name for one in self.state.resource_flavors}
@@ -307,6 +331,7 @@ class KueueCoverage:
             found += topology or evidence.nodes(workload)
             found += self._open_or_not(*queues)
             found += evidence.slices(self.state, workload, queues[1])
+            found += self._by_chance(workload, queues[1])
         return tuple(found)
 
     def everything(self) -> tuple[Uncovered, ...]:
@@ -320,6 +345,8 @@ class KueueCoverage:
             place = workload.namespace, workload.queue_name, bool(_asking_for_topology(workload))
             if queues is not None and self._leaves_it_to_workers(queues[1]):
                 place = (*place[:1], workload.key, place[2])  # its podsets decide there, too
+            if queues is not None:
+                found += self._by_chance(workload, queues[1])
             if queues is not None and place not in seen:
                 seen.add(place)
                 found += self._topology(workload, queues[1])

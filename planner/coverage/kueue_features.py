@@ -56,6 +56,9 @@ preemption-gates | exact | preemption gates
     docs/semantics/kueue-features.md §1.6: a workload with a closed gate evicts nobody
 concurrent-admission | exact | concurrent admission
     docs/semantics/kueue-features.md §7: variants of a workload have flavors of their own
+chance | left out | what Kueue leaves to chance
+    docs/semantics/kueue-features.md §1.4: of equals Kueue takes one at random, or the one of which
+    it heard first, which no dump shows: another run may evict others
 evidence | evidence | what Kueue publishes of its own counting
     docs/semantics/kueue-features.md §10: it is held against what is worked out
 harmless | harmless | everything else
@@ -91,6 +94,7 @@ FEATURES: Final = tuple(map(_feature, re.split(r"\n(?=\S)", _TABLE.strip())))
     SLICES,
     PREEMPTION_GATES,
     CONCURRENT_ADMISSION,
+    CHANCE,
     EVIDENCE,
     HARMLESS,
 ) = FEATURES

@@ -87,6 +87,8 @@ waits_for_replacement     24   #12768                            - - 7 3 0 0
     a workload that waits for replacement pods stands in no queue
 knows_on_hold             24   #12657                            - - 7 3 0 0
     a workload on hold stands in no queue
+heads_by_uid              41   #9101                             5 2 0 0 0 0
+    of workloads of equal priority and age in a ClusterQueue that of the smaller UID comes first
 past_use_of_no_weight     32   #13481                            - - - 5 1 0
     a LocalQueue of weight 0 counts as having used most, also where it has used nothing
 misses_local_queues       33   #13214                            - - 8 4 0 0
@@ -153,6 +155,7 @@ class Rules(Struct, frozen=True):
     transforms_apart: bool = True
     waits_for_replacement: bool = True
     knows_on_hold: bool = True
+    heads_by_uid: bool = True
     past_use_of_no_weight: bool = True
     misses_local_queues: bool = True
     compares_tolerations: bool = True
