@@ -1,10 +1,11 @@
 """What Kueue leaves to chance, and where it crashes instead of deciding.
 
 Where past use makes circles, the order of candidates is open: the result of a sort by a relation
-that is not transitive depends on the order in which a map of Go is walked, which is random.
+that is not transitive depends on the order in which a map of Go is walked, which is random. So is
+which of two cohorts of equal shares fair sharing looks at first.
 
-Source: docs/semantics/kueue-features.md §3.4; docs/semantics/kueue-releases.md §2.1, 6;
-docs/semantics/kueue-topology.md §10.1.
+Source: docs/semantics/kueue.md §6.4; docs/semantics/kueue-features.md §3.4;
+docs/semantics/kueue-releases.md §2.1, 6; docs/semantics/kueue-topology.md §10.1.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ INSERTED = 12
 
 # Reasons for which a decision is not determined, as notes on a plan name them.
 CIRCLES: Final = "the order of candidates by past use has circles"
+EQUAL_COHORTS: Final = "which of several cohorts of equal shares comes first is random"
 ANY_PODSET: Final = "which podset of a group counts as failed on the nodes is random"
 
 
@@ -44,6 +46,14 @@ class Chance:
             if self._random is not None:
                 return self._random.choice(names)
         return names[0]
+
+    def among(self, cohorts: Sequence[int]) -> int:
+        """Return one of equal cohorts, of which Kueue takes any; without a seed, the last."""
+        if len(cohorts) > 1:
+            self.left_open.add(EQUAL_COHORTS)
+            if self._random is not None:
+                return self._random.choice(cohorts)
+        return cohorts[-1]
 
     def arrange(self, contest: Contest) -> list[int]:
         """Return positions in the order in which Kueue would sort the contenders."""

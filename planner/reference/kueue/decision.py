@@ -18,7 +18,7 @@ from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.slices import Replaced
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assignment import FlavorAssigner
-from planner.reference.kueue.chance import Chance
+from planner.reference.kueue.chance import EQUAL_COHORTS, Chance
 from planner.reference.kueue.classical import candidates
 from planner.reference.kueue.context import Assigned, Context, Search, Target, Tried
 from planner.reference.kueue.topology.assigning import Placing
@@ -26,6 +26,8 @@ from planner.reference.kueue.topology.assigning import Placing
 _NOTHING = Search((), ())
 TRIES: Final = 40
 """How many orders of candidates are tried where Kueue leaves the order to chance."""
+FEWER: Final = 12
+"""How many runs are tried where only equal cohorts are left to chance: mostly it is one of two."""
 
 
 class Decision(Struct, frozen=True):
@@ -103,7 +105,8 @@ def outcomes(
 ) -> tuple[Decision, ...]:
     """Return the different decisions that Kueue may come to, as far as TRIES orders show them.
 
-    Where Kueue leaves nothing to chance, there is one decision.
+    Where only equal cohorts are left to chance FEWER runs are tried. Where Kueue leaves nothing to
+    chance, there is one decision.
     """
 
     def identity(decision: Decision) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -112,7 +115,10 @@ def outcomes(
 
     first = decide(snapshot, preemptor, assignment)
     found = {identity(first): first}
-    for seed in range(TRIES if first.undetermined else 0):
+    tries = 0
+    if first.undetermined:
+        tries = FEWER if first.undetermined == (EQUAL_COHORTS,) else TRIES
+    for seed in range(tries):
         other = decide(snapshot, preemptor, assignment, seed=seed)
         found.setdefault(identity(other), other)
     return tuple(found.values())

@@ -275,14 +275,17 @@ class QueueOrder:
     def _highest_cohort(self, cohort: int) -> tuple[int, Share] | None:
         """Return the child cohort of the highest share.
 
-        Kueue chooses among equal cohorts at random; here the last one in the dump wins.
+        Kueue chooses among equal cohorts at random.
         """
-        best: tuple[int, Share] | None = None
+        best: list[int] = []
+        highest: Share | None = None
         for child in self._children(cohort, queues=False):
             share = self.shares.of(self.context.usage, child)
             # The path to the own queue stays open: its candidates count whatever is borrowed.
             if not share.borrowing and child not in self.path:
                 self.pruned.add(child)
-            elif best is None or share.order >= best[1].order:
-                best = (child, share)
-        return best
+            elif highest is None or share.order > highest.order:
+                best, highest = [child], share
+            elif share.order == highest.order:
+                best.append(child)
+        return None if highest is None else (self.context.chance.among(best), highest)
