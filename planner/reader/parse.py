@@ -44,12 +44,22 @@ class Document(NamedTuple):
 
     A value that is ``used_up`` is used by its reader only: its lists may be emptied while they are
     read, so that their memory serves the objects made from them. Values of YAML are not: aliases
-    share them.
+    share them. ``yaml`` is the text of YAML in which the document is number ``number``, from 0 on.
     """
 
     where: str
     value: object
     used_up: bool = False
+    yaml: bytes = b""
+    number: int = 0
+
+    def as_written(self) -> object:
+        """Return the value with numbers as the texts that are written: ``010`` is not 8."""
+        if not self.yaml:
+            return self.value
+        from planner.reader.yaml_text import parse_yaml  # noqa: PLC0415 - as in _yaml
+
+        return parse_yaml(self.yaml.decode(), self.where, as_written=True)[self.number]
 
 
 def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> list[Document]:
@@ -90,11 +100,13 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
         )
     documents = [
         Document(
-            f"{text.where}: document {number}" if len(values) > 1 else text.where,
+            f"{text.where}: document {number + 1}" if len(values) > 1 else text.where,
             value,
-            used_up=is_json,
+            is_json,
+            b"" if is_json else data,
+            number,
         )
-        for number, value in enumerate(values, start=1)
+        for number, value in enumerate(values)
         if value is not None
     ]
     if not documents:

@@ -38,6 +38,8 @@ _TRUE: Final = frozenset({"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE",
 _FALSE: Final = frozenset(
     {"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"}
 )
+_BOOLS: Final = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
+"""What is true or false in every version of YAML."""
 _NOT_NUMBERS: Final = re.compile(r"[+-]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _INTEGER: Final = re.compile(
     r"(?P<sign>[+-]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<binary>[01]+)|0[oO]?(?P<octal>[0-7]+)"
@@ -73,13 +75,13 @@ class _Frame:
 
 
 def parse_yaml(
-    text: str, where: str, budget: Budget | None = None, *, numbers: bool = True
+    text: str, where: str, budget: Budget | None = None, *, as_written: bool = False
 ) -> list[object]:
     """Parse every document of a YAML text; an empty document is ``None``.
 
     Scalars mean what they mean to Kubernetes (YAML 1.1 without timestamps and base 60), keys
-    are strings, and a key stands only once in a mapping. Without ``numbers`` a number stays the
-    text that is written.
+    are strings, and a key stands only once in a mapping. With ``as_written`` a number, and a word
+    such as ``yes`` or ``off``, stays the text that is written; true, false and null stay values.
 
     Raises
     ------
@@ -88,12 +90,12 @@ def parse_yaml(
     """
     budget = budget or Budget()
     documents: list[object] = []
-    builder, made = _Builder(where, numbers=numbers), 0
+    builder, made = _Builder(where, as_written=as_written), 0
     try:
         events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
         for event in events:
             if isinstance(event, yaml.DocumentStartEvent):
-                builder = _Builder(where, numbers=numbers)
+                builder = _Builder(where, as_written=as_written)
             elif isinstance(event, yaml.DocumentEndEvent):
                 documents.append(builder.root)
             elif isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
@@ -129,9 +131,9 @@ def _at(where: str, mark: Any) -> str:  # noqa: ANN401 - PyYAML has two kinds of
 class _Builder:
     """Builds the value of one document, event by event."""
 
-    def __init__(self, where: str, *, numbers: bool) -> None:
+    def __init__(self, where: str, *, as_written: bool) -> None:
         self.where = where
-        self.numbers = numbers
+        self.as_written = as_written
         self.root: object = None
         self.frames: list[_Frame] = []
         self.anchors: dict[str, tuple[object, int]] = {}
@@ -217,7 +219,7 @@ class _Builder:
         text: str = event.value
         if event.tag is None:
             value = resolve(text) if event.implicit[0] else text
-            if not self.numbers and type(value) in {int, float}:
+            if self.as_written and value is not None and text not in _BOOLS:
                 value = text
         elif event.tag in {"!", _CORE + "str"}:
             value = text

@@ -25,7 +25,13 @@ from planner.reader.show import place, shown
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.reader.yunikorn_files import YuniKornFiles
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN, read_pods, with_flags
-from planner.reader.yunikorn_queues import EXPECTED, completed, read_dumped_queues, read_queues
+from planner.reader.yunikorn_queues import (
+    EXPECTED,
+    completed,
+    in_force,
+    read_dumped_queues,
+    read_queues,
+)
 from planner.state.clock import to_nanoseconds
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,
@@ -101,7 +107,7 @@ def read_yunikorn_objects(
 
 
 def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
-    where, value, _ = files.dump
+    where, value = files.dump.where, files.dump.value
     if not isinstance(value, Mapping):
         raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
     clock = _clock(value, where) if now is None else now
@@ -183,7 +189,10 @@ def _config(value: Json, where: str, beside: Item | None) -> tuple[QueuesConfig,
     config = given or own or dumped
     if config is None:
         raise SchemaError(where, "has no queues", EXPECTED)
-    notes = []
+    notes: list[str] = []
+    if config is not dumped:
+        config, remarks = in_force(config)
+        notes += remarks
     if given is not None and own is not None and given != own:
         notes.append(CONFIG_DIFFERS)
     if any(one.limits or any(map(_has_limits, one.queues)) for one in config.partitions):

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 from msgspec import Struct, field
@@ -94,7 +94,7 @@ def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
     if not dumps and not queues:
         return None
     named = {id(one) for one in (*dumps, *queues)}
-    items = [Item(one.where, (), dict(one.value)) for one in queues if isinstance(one.value, dict)]
+    items = [Item(one.where, (), _as_written(one)) for one in queues]
     for one in documents:
         if id(one) not in named:
             # Not marked as used up: these documents may turn out to be Kueue's after all.
@@ -119,7 +119,7 @@ def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
         )
     if len(dumps) > 1:
         raise _second(dumps[0].where, dumps[1].where, "state dump")
-    return _sorted(dumps[0], items)
+    return _sorted(_with_written_queues(dumps[0]), items)
 
 
 def holds(data: bytes) -> Holds:
@@ -145,6 +145,22 @@ def _is_queues(value: object) -> bool:
         return isinstance(data, Mapping) and QUEUES_KEY in data
     names = {name.lower() for name in value if isinstance(name, str)}
     return "partitions" in names and "kind" not in names and not _is_dump(value)
+
+
+def _as_written(queues: Document) -> dict[str, object]:
+    """Return queues.yaml with numbers as texts, as the core reads them; a ConfigMap as it is."""
+    value = cast("Mapping[str, object]", queues.value)
+    return dict(value if "kind" in value else cast("Mapping[str, object]", queues.as_written()))
+
+
+def _with_written_queues(dump: Document) -> Document:
+    """Return a dump or an instance with the numbers of its queues.yaml as texts."""
+    value = cast("Mapping[str, object]", dump.value)
+    configs = [name for name in ("config", "queues") if isinstance(value.get(name), Mapping)]
+    if not dump.yaml or not configs:
+        return dump
+    written = cast("Mapping[str, object]", dump.as_written())
+    return Document(dump.where, {**value, **{name: written[name] for name in configs}})
 
 
 def _group(item: Item) -> str:

@@ -34,6 +34,8 @@ _OF_DYNAMIC: Final = {"preemption.policy": "default", "preemption.delay": "30s"}
 """What holds in a queue that the core made itself, but for its template: it inherits nothing."""
 EXPECTED: Final = "queues.yaml, its ConfigMap, or the full state dump of the core"
 
+ROOT_IGNORED: Final = "the core reads no resources of a queue that is named root"
+
 _NAME: Final = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}")
 _NAME_EXPECTED: Final = "at most 64 letters, digits and _ : # / @ -"
 
@@ -94,7 +96,7 @@ def read_queues(value: object, where: str) -> QueuesConfig:
     """
     if isinstance(value, str):
         # The core reads what is written as a number where it wants a text, such as a name.
-        documents = [one for one in parse_yaml(value, where, numbers=False) if one is not None]
+        documents = [one for one in parse_yaml(value, where, as_written=True) if one is not None]
         if len(documents) != 1:
             raise SchemaError(where, f"has {len(documents)} documents, not one", EXPECTED)
         value = documents[0]
@@ -113,6 +115,28 @@ def read_queues(value: object, where: str) -> QueuesConfig:
     )
     _check(partitions, where)
     return QueuesConfig(partitions=partitions)
+
+
+def in_force(config: QueuesConfig) -> tuple[QueuesConfig, tuple[str, ...]]:
+    """Return queues.yaml without the resources that the core passes over, and remarks on them.
+
+    It reads none of a queue with the name ``root``, wherever that stands. Source: yunikorn-core
+    be3bb487, scheduler/objects/queue.go (applyConf).
+    """
+    ignored: list[str] = []
+
+    def read(queue: QueueConfig, path: str) -> QueueConfig:
+        below = tuple(read(each, f"{path}.{each.name.lower()}") for each in queue.queues)
+        update: dict[str, object] = {"queues": below}
+        if path.endswith(f".{ROOT}") and (queue.resources.guaranteed or queue.resources.max):
+            ignored.append(f"{ROOT_IGNORED}: {path}")
+            update["resources"] = QueueResources.blank()
+        return queue.model_copy(update=update)
+
+    partitions = tuple(
+        one.model_copy(update={"queues": (read(one.queues[0], ROOT),)}) for one in config.partitions
+    )
+    return QueuesConfig(partitions=partitions), tuple(ignored)
 
 
 def read_dumped_queues(value: Json, where: str) -> QueuesConfig:

@@ -153,6 +153,11 @@ _EXPECTED: Final = (
     "digits with an optional suffix k M G T P E or Ki Mi Gi Ti Pi Ei, for vcore also m"
 )
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")
+_WORDS: Final = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF"), False),
+}
+"""Words of older YAML, which the core takes for a switch only where it wants one."""
 _ENDED: Final = frozenset({"Completed", "Expired", "Failed", "Rejected"})
 """States of applications that the core keeps for its dump only (objects/application_state.go)."""
 
@@ -187,7 +192,14 @@ def _written_quantities(amounts: dict[str, int]) -> dict[str, str]:
 
 
 def _read_properties(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
-    return {k: _text(v) for k, v in value.items()} if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    # A property without a value is an empty text to the core, and one of the queue's own.
+    return {key: "" if each is None else _text(each) for key, each in value.items()}
+
+
+def _read_switch(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+    return _WORDS.get(value, value) if isinstance(value, str) else value
 
 
 def _read_priority(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
@@ -214,6 +226,12 @@ Quantities = Annotated[
     WithJsonSchema({"type": "object", "additionalProperties": {"type": ["string", "integer"]}}),
 ]
 """A resource written as in queues.yaml, with suffixes."""
+
+Text = Annotated[str, BeforeValidator(_text), WithJsonSchema({"type": "string"})]
+"""A text of queues.yaml, which may look like a number."""
+
+Switch = Annotated[Bool, BeforeValidator(_read_switch), WithJsonSchema({"type": "boolean"})]
+"""A switch of queues.yaml."""
 
 ReservedFor = Annotated[str, AfterValidator(lambda key: key.rpartition("|")[2])]
 """The key of the ask; up to YuniKorn 1.5 a dump writes its application and a bar before it."""
@@ -249,8 +267,8 @@ class QueueResources(ConfigSchema):
 class QueueConfig(ConfigSchema):
     """A queue of queues.yaml with its children."""
 
-    name: str
-    parent: Bool = False
+    name: Text
+    parent: Switch = False
     properties: Annotated[dict[str, str], BeforeValidator(_read_properties)] = Field(
         default_factory=dict
     )
@@ -271,14 +289,14 @@ def paths_of(queue: QueueConfig, above: str = "") -> Iterator[str]:
 class PreemptionSwitches(ConfigSchema):
     """The switches of a partition: generic preemption and quota preemption."""
 
-    enabled: Bool = True
-    quota: Bool = Field(default=False, alias="quotapreemptionenabled")
+    enabled: Switch = True
+    quota: Switch = Field(default=False, alias="quotapreemptionenabled")
 
 
 class PartitionConfig(ConfigSchema):
     """A partition of queues.yaml."""
 
-    name: str = DEFAULT_PARTITION
+    name: Text = DEFAULT_PARTITION
     limits: tuple[object, ...] = ()
     queues: tuple[QueueConfig, ...] = ()
     preemption: PreemptionSwitches = PreemptionSwitches.blank()

@@ -347,8 +347,8 @@ REFUSED: dict[str, tuple[Json, str]] = {
         r'"\\ud800" is not a quantity of YuniKorn',
     ),
     "deep": (
-        {"config": {"partitions": [{"queues": [nested(90, {"name": 5})]}]}},
-        "5 is not a string",
+        {"config": {"partitions": [{"queues": [nested(90, {"name": [5]})]}]}},
+        "is not a string",
     ),
     "too-deep": (
         {"config": {"partitions": [{"queues": [nested(50_000, {"name": "a"})]}]}},

@@ -228,6 +228,31 @@ def test_queues_the_core_made_itself_inherit_nothing(*, with_config: bool) -> No
     assert known["root.low"] == Properties(disabled=True, delay=3600 * SECOND)
 
 
+@pytest.mark.parametrize("with_config", [True, False])
+def test_the_recovery_queue_has_the_resources_of_its_template_only(*, with_config: bool) -> None:
+    """It takes the template of the root like others, but its properties are never read.
+
+    Source: yunikorn-core be3bb487, scheduler/objects/queue.go (NewRecoveryQueue, addChildQueue,
+    UpdateQueueProperties).
+    """
+    dump = dump_of(two_queues(allocation("x", {"gpu": 1}), size=1))
+    of_template = {
+        "guaranteedResource": {"gpu": 1},
+        "maxResource": {"gpu": 2},
+        "properties": {"preemption.policy": "disabled", "priority.offset": "9"},
+    }
+    made = {"isLeaf": True, "isManaged": False, **of_template}
+    names = ("root.@recovery@", "root.@recovery@2")
+    dump["queues"][0]["children"] += [{"queuename": name, **made} for name in names]
+    if not with_config:
+        del dump["config"]
+    tree = prepare(read_yunikorn_objects(dump, where="dump")).tree
+    recovery, other = (tree.by_path[name] for name in names)
+    assert (recovery.guaranteed, recovery.max) == ({"gpu": 1}, {"gpu": 2})
+    assert recovery.properties == Properties()
+    assert other.properties == Properties(disabled=True, priority_offset=9)
+
+
 @pytest.mark.parametrize(("reserved", "node"), [("asks|ask", "n1"), ("runs|else", None)])
 def test_a_reservation_with_its_application(reserved: str, node: str | None) -> None:
     """YuniKorn 1.5 wrote the application before the ask (scheduler/objects/reservation.go)."""

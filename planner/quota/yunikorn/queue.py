@@ -31,6 +31,8 @@ PREEMPTION_DELAY: Final = "preemption.delay"
 QUOTA_PREEMPTION_DELAY: Final = "quota.preemption.delay"
 PRIORITY_POLICY: Final = "priority.policy"
 PRIORITY_OFFSET: Final = "priority.offset"
+RECOVERY: Final = "root.@recovery@"
+"""The queue of those whose own queue was gone when the core started again."""
 DEFAULT: Final = "default"
 DISABLED: Final = "disabled"
 FENCE: Final = "fence"
@@ -182,11 +184,13 @@ def _build(config: QueueConfig, parent: Queue | None, passed: Mapping[str, str])
     """Build a queue and all queues below; ``passed`` are the effective properties of its parent."""
     effective = inherited(passed, config.properties)
     name, resources = config.name.lower(), config.resources
+    path = f"{parent.path}.{name}" if parent else name
     queue = Queue(
-        path=f"{parent.path}.{name}" if parent else name,
+        path=path,
         parent=parent,
         is_leaf=not (config.parent or config.queues),
-        properties=read_properties(effective),
+        # The core reads no properties of the recovery queue, whose template may have some.
+        properties=Properties() if path == RECOVERY else read_properties(effective),
         # Not "limited to 0": the core drops a map without anything positive (§2).
         guaranteed=resources.guaranteed if gt_zero(resources.guaranteed) else None,
         max=resources.max if gt_zero(resources.max) else None,

@@ -1,0 +1,176 @@
+"""queues.yaml as a plain file: numbers and words as the core reads them, and what it passes over.
+
+Source: yunikorn-core be3bb487, common/configs/config.go (decoded by go.yaml.in/yaml/v3: a number
+or a word is a text where the field is one, and only there) and scheduler/objects/queue.go.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import planner
+from planner.errors import SchemaError
+from planner.quota.yunikorn.cluster import prepare
+from planner.quota.yunikorn.queue import Queue
+from planner.reader.yunikorn_queues import ROOT_IGNORED
+from planner.state.yunikorn import YuniKornState
+from tests.yunikorn.building import NOW
+
+DUMP = {"now": NOW, "nodes": [], "applications": []}
+
+
+def read(folder: Path, text: str) -> YuniKornState:
+    """Read queues.yaml beside a dump without queues."""
+    (folder / "queues.yaml").write_text(text, "utf-8")
+    (folder / "statedump.json").write_text(json.dumps(DUMP), "utf-8")
+    state = planner.read(str(folder))
+    assert isinstance(state, YuniKornState)
+    return state
+
+
+def queue(folder: Path, body: str) -> Queue:
+    """Read one queue below the root, and return it with what is in force."""
+    text = f"partitions: [{{name: default, queues: [{{name: root, queues: [{{{body}}}]}}]}}]"
+    tree = prepare(read(folder, text)).tree
+    (child,) = tree.root.children
+    return child
+
+
+@pytest.mark.parametrize(
+    ("written", "units"),
+    [
+        ("memory: 10", 10),
+        ("memory: 010", 10),
+        ("memory: '010'", 10),
+        ("vcore: 2", 2000),
+        ("vcore: 02", 2000),
+        ("vcore: 1500m", 1500),
+        ("memory: 10Gi", 10 * 2**30),
+    ],
+)
+def test_amounts_are_the_digits_that_are_written(tmp_path: Path, written: str, units: int) -> None:
+    found = queue(tmp_path, f"name: a, resources: {{max: {{{written}}}}}")
+    assert found.max is not None
+    assert list(found.max.values()) == [units]
+
+
+@pytest.mark.parametrize(
+    "written", ["1_000", "0x10", "0o10", "1.0", "1e3", "-1", "yes", "true", ""]
+)
+def test_amounts_that_the_core_refuses(tmp_path: Path, written: str) -> None:
+    """None of these texts is a number of digits, whatever YAML makes of them."""
+    with pytest.raises(SchemaError, match=r"queues\[0\]\.resources\.max\.memory") as caught:
+        queue(tmp_path, f"name: a, resources: {{max: {{memory: {written}}}}}")
+    assert "is not a quantity of YuniKorn" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("0123", "0123"), ("1e3", "1e3"), ("yes", "yes"), ("Off", "off"), ("true", "true")],
+)
+def test_names_that_look_like_something_else(tmp_path: Path, written: str, name: str) -> None:
+    assert queue(tmp_path, f"name: {written}").path == f"root.{name}"
+
+
+@pytest.mark.parametrize(
+    ("written", "offset"),
+    [("010", 10), ("+5", 5), ("-5", -5), ("0x10", 0), ("1_0", 0), ("1.0", 0), ("yes", 0), ("", 0)],
+)
+def test_offsets_are_decimal_numbers(tmp_path: Path, written: str, offset: int) -> None:
+    """Source: scheduler/objects/queue.go (priorityOffset)."""
+    found = queue(tmp_path, f"name: a, properties: {{priority.offset: {written}}}")
+    assert found.properties.priority_offset == offset
+
+
+def test_a_property_without_a_value_is_the_queues_own(tmp_path: Path) -> None:
+    """It is an empty text, which is the default policy, in place of the one of the parent."""
+    policy = "preemption.policy"
+    found = queue(
+        tmp_path,
+        f"name: a, properties: {{{policy}: disabled}}, queues: "
+        f"[{{name: b, properties: {{{policy}: }}}}, {{name: c}}]",
+    )
+    assert [one.properties.disabled for one in found.children] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("written", "is_leaf"),
+    [
+        ("yes", False),
+        ("On", False),
+        ("'yes'", False),
+        ("true", False),
+        ("TRUE", False),
+        ("no", True),
+        ("off", True),
+        ("n", True),
+    ],
+)
+def test_switches_of_older_yaml(tmp_path: Path, written: str, *, is_leaf: bool) -> None:
+    assert queue(tmp_path, f"name: a, parent: {written}").is_leaf == is_leaf
+
+
+@pytest.mark.parametrize("written", ["'true'", "1", "maybe"])
+def test_what_is_no_switch(tmp_path: Path, written: str) -> None:
+    with pytest.raises(SchemaError, match=r"queues\[0\]\.parent"):
+        queue(tmp_path, f"name: a, parent: {written}")
+
+
+def test_the_switch_of_preemption(tmp_path: Path) -> None:
+    state = read(tmp_path, "partitions: [{name: default, preemption: {enabled: off}, queues: []}]")
+    assert not state.partitions[0].preemption.enabled
+
+
+def test_an_instance_in_yaml_has_the_same_numbers(tmp_path: Path) -> None:
+    """Its other amounts are integers, as in a dump."""
+    text = (
+        f"now: {NOW}\nnodes: [{{nodesInfo: [{{nodeID: n1, capacity: {{memory: 100}}}}]}}]\n"
+        "applications: []\nqueues:\n  partitions:\n  - name: default\n    queues:\n"
+        "    - {name: 07, resources: {max: {memory: 010}}}\n"
+    )
+    (tmp_path / "instance.yaml").write_text(text, "utf-8")
+    state = planner.read(str(tmp_path / "instance.yaml"))
+    assert isinstance(state, YuniKornState)
+    tree = prepare(state).tree
+    assert (tree.root.max, tree.by_path["root.07"].max) == ({"memory": 100}, {"memory": 10})
+
+
+def test_resources_of_a_queue_that_is_named_root(tmp_path: Path) -> None:
+    """The core passes over them by the name alone; all else of the queue counts.
+
+    Source: scheduler/objects/queue.go (applyConf).
+    """
+    text = """
+partitions:
+  - name: default
+    queues:
+      - name: root
+        queues:
+          - name: Root
+            properties: {priority.offset: 5}
+            resources: {guaranteed: {vcore: 1}, max: {vcore: 2}}
+            queues:
+              - name: a
+                resources: {guaranteed: {vcore: 1}, max: {vcore: 2}}
+          - name: root-a
+            resources: {max: {vcore: 2}}
+"""
+    state = read(tmp_path, text)
+    known = prepare(state).tree.by_path
+    assert (known["root.root"].guaranteed, known["root.root"].max) == (None, None)
+    assert known["root.root"].properties.priority_offset == 5
+    assert (known["root.root.a"].guaranteed, known["root.root.a"].max) == (
+        {"vcore": 1000},
+        {"vcore": 2000},
+    )
+    assert known["root.root-a"].max == {"vcore": 2000}
+    assert state.notes == (f"{ROOT_IGNORED}: root.root",)
+
+
+def test_a_root_beside_another_queue_is_below_the_root(tmp_path: Path) -> None:
+    """The core puts a root above several queues (common/configs/configvalidator.go)."""
+    text = "partitions: [{queues: [{name: root, resources: {max: {vcore: 2}}}, {name: a}]}]"
+    state = read(tmp_path, text)
+    assert prepare(state).tree.by_path["root.root"].max is None
+    assert state.notes == (f"{ROOT_IGNORED}: root.root",)
