@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from planner.coverage.answer import Covering, Feature
 from planner.plan import Uncovered
+from planner.quota.yunikorn.queue import Queue, QueueTree, build_tree, inherited
+from planner.quota.yunikorn.resource import equal, ge_known, plus
+from planner.state.clock import to_nanoseconds
 from planner.state.yunikorn import Application, Ask, Partition, QueueConfig, YuniKornState
 
 LIMITS: Final = Feature(
@@ -42,7 +46,40 @@ RUNNING: Final = Feature(
     "docs/semantics/yunikorn.md §3",
 )
 
-FEATURES: Final = (LIMITS, PREDICATES, PLACEHOLDERS, RUNNING)
+BACKOFF: Final = Feature(
+    "back-off",
+    "yunikorn",
+    "back-off of applications",
+    "left out",
+    "the core passes over an application, or its later asks, while it backs off",
+    "docs/semantics/yunikorn.md §3",
+)
+PARENTS: Final = Feature(
+    "parent-queues",
+    "yunikorn",
+    "asks in parent queues",
+    "left out",
+    "the core looks at asks in leaves only",
+    "docs/semantics/yunikorn.md §3",
+)
+RELEASE: Final = Feature(
+    "release",
+    "yunikorn",
+    "rules of older releases",
+    "left out",
+    "up to 1.8 other full queues are fences, and up to 1.7 other queues are over their guaranteed",
+    "docs/semantics/yunikorn.md §16",
+)
+
+FEATURES: Final = (LIMITS, PREDICATES, PLACEHOLDERS, RUNNING, BACKOFF, PARENTS, RELEASE)
+
+BACKOFF_AFTER: Final = "application.unschedasks.backoff"
+"""The property that says after how many asks that fit nowhere an application waits."""
+_VERSION: Final = re.compile(r"v?([0-9]+)\.([0-9]+)", re.ASCII)
+_COUNT: Final = re.compile(r"[0-9]{1,20}", re.ASCII)
+_SAME_RULES: Final = (1, 9)
+"""The first release that decides as the planner does."""
+_SAME_BUT_FENCES: Final = (1, 8)
 
 ACCEPTED: Final = "Accepted"
 """The state of an application that has not started."""
@@ -52,23 +89,70 @@ class YuniKornCoverage(Covering):
     """The coverage of one state of YuniKorn, for all asks that wait in it."""
 
     def __init__(self, state: YuniKornState) -> None:
+        self._state = state
         self._asks = {
             ask.allocation_key: (partition, application, ask)
             for partition in state.partitions
             for application, ask in partition.asks
         }
+        self._trees: dict[str, QueueTree] = {}
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
         """Return what may decide about an ask, given by its key, and is not modelled."""
         there = self._asks.get(pending)
-        return () if there is None else tuple(_of_ask(*there))
+        if there is None:
+            return ()
+        older = self._of_release(*there)
+        return (*_of_ask(self._state.now, *there), *([older] if older else []))
 
     def everything(self) -> tuple[Uncovered, ...]:
         """Return what is not modelled for any ask."""
         return tuple(dict.fromkeys(one for key in self._asks for one in self.unmodelled(key)))
 
+    def _of_release(
+        self, partition: Partition, application: Application, ask: Ask
+    ) -> Uncovered | None:
+        """Return that an older release decides otherwise for an ask; None where it does not.
 
-def _of_ask(partition: Partition, application: Application, ask: Ask) -> Iterator[Uncovered]:
+        What is done for an ask with a required node is the same in all releases.
+        """
+        version = _VERSION.match(self._state.release)
+        if ask.required_node or version is None:
+            return None
+        release = int(version[1]), int(version[2])
+        if release >= _SAME_RULES:
+            return None
+        objects = [f"YuniKorn {self._state.release}"]
+        if release < _SAME_BUT_FENCES:
+            return RELEASE.found(objects, "the state dump is of that release")
+        if partition.name not in self._trees:
+            tree = build_tree(partition, self._state.x, self._state.source)
+            self._trees[partition.name] = tree
+        leaf = self._trees[partition.name].leaf_of(application)
+        then, now = (_fence(leaf, ask, older=older) for older in (True, False))
+        if then is now:
+            return None
+        evidence = f"the state dump is of that release, whose fence is {then.path}, not {now.path}"
+        return RELEASE.found(objects, evidence)
+
+
+def _fence(leaf: Queue, ask: Ask, *, older: bool) -> Queue:
+    """Return the queue beyond which nothing is preempted, as YuniKorn 1.8 or its successor says."""
+
+    def is_full(queue: Queue) -> bool:
+        if older:
+            return queue.max is not None and equal(queue.max, queue.allocated)
+        most = queue.effective_max
+        return bool(most) and not ge_known(most, plus(queue.allocated, ask.resource))
+
+    path = reversed(leaf.lineage[1:])
+    stops = (one for one in path if one.properties.preemption_fence or is_full(one))
+    return next(stops, leaf.lineage[0])
+
+
+def _of_ask(
+    now: int, partition: Partition, application: Application, ask: Ask
+) -> Iterator[Uncovered]:
     path = list(_path(partition, application.queue_name))
     limited = [f"partition {partition.name}"] if partition.limits else []
     limited += [f"queue {name}" for name, queue in path if queue.limits]
@@ -77,18 +161,54 @@ def _of_ask(partition: Partition, application: Application, ask: Ask) -> Iterato
     if ask.x.placement:
         fields = ", ".join(ask.x.placement)
         yield PREDICATES.found([f"pod {ask.pod or ask.allocation_key}"], f"it has {fields}")
-    # The core waits for a placeholder of the group, and tries nothing else for the ask.
-    group = "" if ask.placeholder else ask.task_group_name
-    claims = (*application.allocations, *application.requests)
-    held = [one for one in claims if group and one.placeholder and one.task_group_name == group]
-    if held:
-        found = f"{len(held)} placeholders of its group are left"
-        yield PLACEHOLDERS.found([f"placeholder {one.allocation_key}" for one in held], found)
+    yield from _placeholders(application, ask)
     if application.application_state == ACCEPTED and not application.allocations:
         full = [f"queue {name}" for name, queue in path if _is_full(partition, name, queue)]
         if full:
             found = f"{application.application_id} has not started, and {full[0]} is full"
             yield RUNNING.found(full, found)
+    waiting = "" if ask.required_node else _backoff(now, path, application, ask)
+    if waiting:
+        yield BACKOFF.found([f"application {application.application_id}"], waiting)
+    name, leaf = path[-1]
+    if leaf.parent or leaf.queues:
+        yield PARENTS.found([f"queue {name}"], f"{name} is a parent")
+
+
+def _placeholders(application: Application, ask: Ask) -> Iterator[Uncovered]:
+    """Yield that the core keeps an ask for a placeholder of its group, and tries nothing else.
+
+    It goes by its own count of them, which dumps have, whether they are still there or not.
+    """
+    group = "" if ask.placeholder else ask.task_group_name
+    claims = (*application.allocations, *application.requests)
+    held = [one for one in claims if group and one.placeholder and one.task_group_name == group]
+    waiting = len(held)
+    if application.task_groups:
+        counted = (one for one in application.task_groups if one.task_group_name == group)
+        waiting = sum(one.waiting for one in counted) if group else 0
+    if waiting > 0:
+        objects = [f"placeholder {one.allocation_key}" for one in held] or [f"task group {group}"]
+        yield PLACEHOLDERS.found(objects, f"{waiting} placeholders of its group are left")
+
+
+def _backoff(
+    now: int, path: Sequence[tuple[str, QueueConfig]], application: Application, ask: Ask
+) -> str:
+    """Return why the core may pass over an ask since others of its application fit nowhere."""
+    deadline = application.backoff_deadline
+    if deadline is not None and to_nanoseconds(deadline) > now:
+        return f"it waits until {deadline.isoformat()}"
+    effective: dict[str, str] = {}
+    for _, queue in path:
+        effective = inherited(effective, queue.properties)
+    written = effective.get(BACKOFF_AFTER, "")
+    most = int(written) if _COUNT.fullmatch(written) else 0
+    mine = (-ask.priority, ask.request_time)
+    before = sum((-one.priority, one.request_time) < mine for one in application.requests)
+    if 0 < most <= before:
+        return f"{before} asks come before it, and after {most} that fit nowhere it waits"
+    return ""
 
 
 def _is_full(partition: Partition, name: str, queue: QueueConfig) -> bool:

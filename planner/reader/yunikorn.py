@@ -11,6 +11,7 @@ be3bb487, webservice/dao and webservice/state_dump.go.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -37,6 +38,7 @@ from planner.state.yunikorn import (
     DEFAULT_PARTITION,
     Application,
     Claim,
+    ClusterInfo,
     InstanceExtra,
     Partition,
     PartitionConfig,
@@ -55,6 +57,7 @@ ORIGINATORS_UNKNOWN: Final = (
     "dumps of YuniKorn 1.5 and earlier do not say which allocations are the originators of their "
     "applications: none is taken for one"
 )
+_RELEASE: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}(\.|-|$)", re.ASCII)
 LIMITS_IGNORED: Final = "the limits of users and groups in queues.yaml are not considered"
 
 Json = Mapping[str, Any]
@@ -140,8 +143,16 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
     for path in extra.queue_usage:
         if path not in paths:
             raise SchemaError(place(where, ("x", "queueUsage", path)), "there is no such queue")
+    infos = checked_list(ClusterInfo, value, "clusterInfo", where, "clusterName")
+    versions = (build.build_version for one in infos for build in one.builds)
     return YuniKornState(
-        now=clock, digest="", source=where, notes=notes + remarks, partitions=partitions, x=extra
+        now=clock,
+        digest="",
+        source=where,
+        release=next((one for one in versions if _RELEASE.match(one)), ""),
+        notes=notes + remarks,
+        partitions=partitions,
+        x=extra,
     )
 
 

@@ -30,7 +30,11 @@ from planner.state.yunikorn import (
     none_is_empty,
 )
 
-_OF_DYNAMIC: Final = {"preemption.policy": "default", "preemption.delay": "30s"}
+_OF_DYNAMIC: Final = {
+    "preemption.policy": "default",
+    "preemption.delay": "30s",
+    "application.unschedasks.backoff": "0",
+}
 """What holds in a queue that the core made itself, but for its template: it inherits nothing."""
 EXPECTED: Final = "queues.yaml, its ConfigMap, or the full state dump of the core"
 

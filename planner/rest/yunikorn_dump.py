@@ -34,6 +34,7 @@ from planner.state.yunikorn import (
     POD_NAME_TAG,
     REQUIRED_NODE_TAG,
     Application,
+    ClusterInfo,
     PartitionNodes,
     PodPreemption,
     PodPriorityClass,
@@ -53,6 +54,7 @@ _LISTS: Final[Mapping[str, type[BaseModel]]] = {
     "queues": DumpedQueue,
     "nodes": PartitionNodes,
     "applications": Application,
+    "clusterInfo": ClusterInfo,
 }
 _TAGS: Final = frozenset({NAMESPACE_TAG, POD_NAME_TAG, REQUIRED_NODE_TAG})
 _NAMES: Final = frozenset({"name", "namespace", "uid"})
@@ -74,7 +76,8 @@ class Dump(Struct, frozen=True):
     def counts(self) -> dict[str, int]:
         """The number of objects in each list."""
         nodes = (part.get("nodesInfo") or () for part in _objects(self.value.get("nodes")))
-        plain = {name: len(_objects(self.value.get(name))) for name in _LISTS if name != "nodes"}
+        names = ("partitions", "queues", "applications")
+        plain = {name: len(_objects(self.value.get(name))) for name in names}
         return {**plain, "nodes": sum(map(len, nodes))}
 
     def text(self) -> str:
@@ -140,6 +143,7 @@ def _put_together(service: Service) -> Json:
         state["nodes"].append({"partitionName": name, "nodesInfo": nodes})
         state["queues"].append(object_at(f"{below}/queues"))
     state["config"] = object_at("/ws/v1/config")
+    state["clusterInfo"] = list_at("/ws/v1/clusters")
     return state
 
 

@@ -28,7 +28,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from planner.quantity import MAX_INT64
-from planner.state.base import Bool, Int32, Int64, KubernetesObject, NamedObject, Schema
+from planner.state.base import Bool, Int32, Int64, KubernetesObject, NamedObject, Schema, Time
 from planner.state.record import AnyState
 
 VCORE: Final = "vcore"
@@ -96,6 +96,25 @@ class PodPriorityClass(NamedObject):
         return self.preemption_policy != "Never"
 
 
+class PodPort(Schema):
+    """A port of a container."""
+
+    host_port: int = 0
+
+
+class PodContainer(Schema):
+    """A container of a pod, of which only the ports on its node count."""
+
+    ports: tuple[PodPort, ...] = ()
+
+
+class PodVolume(Schema):
+    """A volume of a pod; one that is claimed may be bound to some nodes."""
+
+    claim: dict[str, object] | None = Field(default=None, alias="persistentVolumeClaim")
+    ephemeral: dict[str, object] | None = None
+
+
 class PodPreemption(Schema):
     """The part of a pod's ``spec`` that says who may preempt whom, and what binds it to nodes.
 
@@ -107,6 +126,8 @@ class PodPreemption(Schema):
     node_selector: dict[str, object] = Field(default_factory=dict)
     affinity: dict[str, object] = Field(default_factory=dict)
     spread: tuple[object, ...] = Field(default=(), alias="topologySpreadConstraints")
+    containers: tuple[PodContainer, ...] = ()
+    volumes: tuple[PodVolume, ...] = ()
 
     @property
     def placement(self) -> tuple[str, ...]:
@@ -115,6 +136,9 @@ class PodPreemption(Schema):
             "nodeSelector": self.node_selector,
             "affinity": self.affinity,
             "topologySpreadConstraints": self.spread,
+            "hostPort": any(port.host_port for one in self.containers for port in one.ports),
+            "persistentVolumeClaim": any(one.claim is not None for one in self.volumes),
+            "ephemeral": any(one.ephemeral is not None for one in self.volumes),
         }
         return tuple(name for name, value in fields.items() if value)
 
@@ -373,13 +397,32 @@ class Allocation(Claim):
         return not self.x.allow_preempt_self
 
 
+class TaskGroup(KubernetesObject):
+    """How many placeholders a task group had, and what became of them."""
+
+    task_group_name: str = ""
+    count: int = 0
+    replaced: int = 0
+    timed_out: int = Field(default=0, alias="timedout")
+
+    @property
+    def waiting(self) -> int:
+        """How many asks of the group the core keeps for placeholders, whether these are there."""
+        return self.count - self.replaced - self.timed_out
+
+
 class Application(KubernetesObject):
-    """An application with its allocations and asks."""
+    """An application with its allocations and asks.
+
+    Before ``backoff_deadline`` the core looks at none of its asks; dumps have it from 1.8 on.
+    """
 
     application_id: str = Field(alias="applicationID")
     queue_name: str
     partition: str = ""
     application_state: str = ""
+    backoff_deadline: Time | None = None
+    task_groups: tuple[TaskGroup, ...] = Field(default=(), alias="placeholderData")
     allocations: tuple[Allocation, ...] = ()
     requests: tuple[Ask, ...] = ()
 
@@ -416,6 +459,12 @@ class QueueUsage(KubernetesObject):
     preempting: Resource | None = Field(default=None, alias="preemptingResource")
 
 
+class Build(KubernetesObject):
+    """The build of a shim, which is released together with the core in it."""
+
+    build_version: str = ""
+
+
 class DirectCall(Schema):
     """A call of the preemptor without the scheduling cycle around it."""
 
@@ -435,6 +484,12 @@ class FlowOptions(Schema):
 
     recreate: Bool = False
     max_steps: int = 100
+
+
+class ClusterInfo(KubernetesObject):
+    """What a dump says of its cluster: the builds of its resource managers, the shim's first."""
+
+    builds: tuple[Build, ...] = Field(default=(), alias="rmBuildInformation")
 
 
 class InstanceExtra(KubernetesObject):
@@ -479,11 +534,13 @@ class YuniKornState(AnyState):
     """Everything that was read of a YuniKorn cluster.
 
     ``now`` is the clock of the decision in nanoseconds; ``digest`` names the input (SHA-256).
+    ``release`` is the one that the dump names, such as ``1.8.0``; empty where it names none.
     """
 
     now: Int64
     digest: str
     source: str
+    release: str = ""
     notes: tuple[str, ...] = ()
     partitions: tuple[Partition, ...]
     x: InstanceExtra = InstanceExtra.blank()

@@ -140,7 +140,7 @@ def test_usage_of_a_queue_in_another_partition() -> None:
     usage = {"queueUsage": {"root.there": {"allocatedResource": {"vcore": 7}}}}
     state = read_objects({**line, "applications": [], "x": usage}, where="line")
     assert isinstance(state, YuniKornState)
-    trees = [build_tree(one, state.x).by_path for one in state.partitions]
+    trees = [build_tree(one, state.x, state.source).by_path for one in state.partitions]
     assert "root.there" not in trees[0]
     assert trees[1]["root.there"].allocated == {"vcore": 7}
 

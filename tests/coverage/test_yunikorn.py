@@ -3,14 +3,25 @@
 import json
 import shutil
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import planner
+from planner.coverage.yunikorn import BACKOFF_AFTER
 from planner.plan.yunikorn import YuniKornPlan
 from tests.conftest import ROOT
+from tests.yunikorn.building import (
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+    state_of,
+)
 
 QUICKSTART = ROOT / "instances" / "yunikorn" / "quickstart"
 ASK = "bc018a5b-01eb-4d89-a462-6516dbfbb560"
@@ -169,3 +180,196 @@ def test_an_application_that_may_not_start(
         return "\n".join([*lines[: place + 1], capped, *lines[place + 1 :]])
 
     assert features(solved(accepted, capped, pending=ASK)) == expected
+
+
+def of_ranker(dump: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the application of the ask, and the ask."""
+    (ranker,) = (one for one in dump["applications"] if one["applicationID"] == "ranker")
+    (ask,) = (one for one in ranker["requests"] if one["allocationKey"] == ASK)
+    return ranker, ask
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ([{"taskGroupName": "workers", "count": 3, "replaced": 1, "timedout": 1}], True),
+        ([{"taskGroupName": "workers", "count": 3, "replaced": 2, "timedout": 1}], False),
+        ([{"taskGroupName": "workers", "count": 3}], True),
+        ([{"taskGroupName": "others", "count": 3}], False),
+    ],
+)
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_core_goes_by_its_count_of_placeholders(
+    solved: Callable[..., YuniKornPlan],
+    counts: list[dict[str, Any]],
+    *,
+    is_there: bool,
+    expected: bool,
+) -> None:
+    """Whether a placeholder of the group is still there does not matter.
+
+    Source: yunikorn-core be3bb487, scheduler/objects/application.go (canReplace).
+    """
+
+    def counted(dump: dict[str, Any]) -> None:
+        ranker, ask = of_ranker(dump)
+        ask["taskGroupName"] = "workers"
+        ranker["placeholderData"] = counts
+        if is_there:
+            held = {"placeholder": True, "taskGroupName": "workers", "allocationKey": "other"}
+            ranker["allocations"].append({**ranker["allocations"][0], **held})
+
+    plan = solved(counted, pending=ASK)
+    assert features(plan) == (["placeholders"] if expected else [])
+    assert plan.status == ("conditional" if expected else "optimal")
+
+
+@pytest.mark.parametrize(
+    ("deadline", "expected"),
+    [
+        ("2026-11-12T09:42:11Z", ["back-off"]),
+        ("2026-11-12T10:42:11.5+01:00", ["back-off"]),
+        ("2026-11-12T09:42:09Z", []),
+        (None, []),
+    ],
+)
+def test_an_application_that_backs_off(
+    solved: Callable[..., YuniKornPlan], deadline: str | None, expected: list[str]
+) -> None:
+    """The dump is of 2026-11-12T09:42:10Z.
+
+    Source: yunikorn-core be3bb487, scheduler/objects/queue.go (TryAllocate).
+    """
+
+    def waits(dump: dict[str, Any]) -> None:
+        of_ranker(dump)[0]["backoffDeadline"] = deadline
+
+    assert features(solved(waits, pending=ASK)) == expected
+
+
+@pytest.mark.parametrize(
+    ("most", "older", "priority", "expected"),
+    [
+        ("2", 2, 0, ["back-off"]),
+        ("2", 2, 1000, ["back-off"]),
+        ("2", 2, -1, []),
+        ("2", 1, 0, []),
+        ("0", 2, 0, []),
+        ("-2", 2, 0, []),
+        ("many", 2, 0, []),
+    ],
+)
+def test_asks_after_others_of_an_application_that_may_back_off(
+    solved: Callable[..., YuniKornPlan], most: str, older: int, priority: int, expected: list[str]
+) -> None:
+    """Asks of higher priority come first, then older ones; the property is inherited.
+
+    Source: yunikorn-core be3bb487, scheduler/objects/application.go (tryAllocate), allocation.go
+    (LessThan) and queue.go (UpdateQueueProperties).
+    """
+
+    def crowded(dump: dict[str, Any]) -> None:
+        ranker, ask = of_ranker(dump)
+        more = {"requestTime": ask["requestTime"] - 1, "allocationTags": {}}
+        more["priority"] = str(int(ask["priority"]) + priority)
+        ranker["requests"] += [{**ask, **more, "allocationKey": f"more-{i}"} for i in range(older)]
+
+    def backing_off(text: str) -> str:
+        of_root = "properties:\n"
+        return text.replace(of_root, f"{of_root}          {BACKOFF_AFTER}: {most}\n", 1)
+
+    assert features(solved(crowded, backing_off, pending=ASK)) == expected
+
+
+def test_an_ask_in_a_queue_that_became_a_parent(solved: Callable[..., YuniKornPlan]) -> None:
+    """Source: yunikorn-core be3bb487, scheduler/objects/queue.go (applyConf, TryAllocate)."""
+
+    def parent(text: str) -> str:
+        lines = text.splitlines()
+        (place,) = [i for i, line in enumerate(lines) if line.strip() == "- name: serving"]
+        written = f"{' ' * (lines[place].index('-') + 2)}parent: true"
+        return "\n".join([*lines[: place + 1], written, *lines[place + 1 :]])
+
+    assert features(solved(queues=parent, pending=ASK)) == ["parent-queues"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"containers": [{"ports": [{"hostPort": 80}]}]}, ["predicates"]),
+        ({"containers": [{"ports": [{"containerPort": 80}]}]}, []),
+        ({"volumes": [{"persistentVolumeClaim": {"claimName": "data"}}]}, ["predicates"]),
+        ({"volumes": [{"ephemeral": {}}]}, ["predicates"]),
+        ({"volumes": [{"emptyDir": {}}, {"configMap": {"name": "x"}}]}, []),
+    ],
+)
+def test_ports_and_volumes_bind_the_pod_to_nodes(
+    solved: Callable[..., YuniKornPlan], spec: dict[str, Any], expected: list[str]
+) -> None:
+    metadata = {"name": "ranker-2", "namespace": "serving", "uid": ASK}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    assert features(solved(pods=[pod])) == expected
+
+
+def build(version: str) -> list[dict[str, Any]]:
+    """Return what a dump says of the build of its shim."""
+    return [{"partition": "default", "rmBuildInformation": [{"buildVersion": version}]}]
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("1.7.0", ["release"]),
+        ("v1.6.3", ["release"]),
+        ("1.8.0", []),
+        ("1.9.0", []),
+        ("1.10.0-SNAPSHOT", []),
+        ("latest", []),
+    ],
+)
+def test_dumps_of_older_releases(
+    solved: Callable[..., YuniKornPlan], version: str, expected: list[str]
+) -> None:
+    """From 1.8 on no rule is another one where no queue on the path is full.
+
+    Source: docs/semantics/yunikorn.md §16; yunikorn-core v1.7.0 and v1.8.0, scheduler/objects/
+    preemption.go and queue.go.
+    """
+    plan = solved(lambda dump: dump.update(clusterInfo=build(version)))
+    assert features(plan) == expected
+    assert plan.status == ("conditional" if expected else "optimal")
+
+
+@pytest.mark.parametrize(
+    ("most", "guaranteed", "expected"),
+    [
+        # With the 3 that run and the 1 that is asked for the parent is over its 3: full for both.
+        (3, 4, []),
+        # Over its 2 already: no fence to 1.8, whose root is one, and a fence to its successor.
+        (2, 2, ["release"]),
+        (4, 4, []),
+    ],
+)
+def test_fences_of_1_8(most: int, guaranteed: int, expected: list[str]) -> None:
+    """A queue on the way is full by 1.8 where it has just its maximum, whatever is asked for."""
+    value = cluster_value(
+        [
+            queue("p", queue("a", guaranteed={"gpu": guaranteed}), queue("b"), max={"gpu": most}),
+            queue("q"),
+        ],
+        [node("n1", {"gpu": 4})],
+        [
+            application("runs", "root.p.b", allocation("x", {"gpu": 3})),
+            application("else", "root.q", allocation("y", {"gpu": 1})),
+            application("asks", "root.p.a", asks=(ask("ask", {"gpu": 1}),)),
+        ],
+        clusterInfo=build("1.8.0"),
+    )
+    plan = planner.solve(state_of(value))
+    assert isinstance(plan, YuniKornPlan)
+    assert features(plan) == expected
+    if expected:
+        assert "root, not root.p" in plan.coverage[0].evidence
+    required = deepcopy(value)
+    required["applications"][2]["requests"][0]["requiredNodeId"] = "n1"
+    assert planner.solve(state_of(required)).coverage == ()

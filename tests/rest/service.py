@@ -86,6 +86,7 @@ def core(dump: Json, *, dump_at: str | None = "/debug/fullstatedump") -> Answer:
     routes: dict[str, object] = {
         "/ws/v1/partitions": dump["partitions"],
         "/ws/v1/config": dump["config"],
+        "/ws/v1/clusters": dump.get("clusterInfo"),
     }
     for name in parts:
         below = f"/ws/v1/partition/{name}"

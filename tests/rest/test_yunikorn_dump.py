@@ -63,6 +63,8 @@ def with_secrets(dump: Json) -> Json:
         for claim in application.get("allocations") or ():
             claim["allocationTags"]["kubernetes.io/label/x"] = SECRET
     whole["nodes"][0]["nodesInfo"][0]["attributes"] = {"x": SECRET}
+    builds = [{"buildVersion": "1.7.0", "shimSHA": SECRET}]
+    whole["clusterInfo"] = [{"clusterName": SECRET, "rmBuildInformation": builds}]
     whole["eventStreams"] = [{"name": SECRET}]
     return whole
 
@@ -98,7 +100,9 @@ def test_what_is_not_read_is_not_kept(tmp_path: Path) -> None:
     with serving(core(dump)) as asked:
         assert call("snapshot", "--yunikorn", asked.url, "-o", out).exit_code == 0
     assert SECRET not in out.read_text()
-    assert state_of(out) == state_of(dump)
+    state = state_of(out)
+    assert state == state_of(dump)
+    assert state["release"] == "1.7.0"
 
 
 def test_before_yunikorn_1_7(tmp_path: Path) -> None:
@@ -135,7 +139,12 @@ def test_put_together_where_the_dump_is_not_to_be_had(
     # In the order of the core's own dump (webservice/state_dump.go, doStateDump): the queue of an
     # application that comes in between is there.
     pieces = (f"{below}/applications/active", f"{below}/nodes", f"{below}/queues")
-    assert asked.paths[2:] == ["/ws/v1/partitions", *pieces, "/ws/v1/config"]
+    assert asked.paths[2:] == [
+        "/ws/v1/partitions",
+        *pieces,
+        "/ws/v1/config",
+        "/ws/v1/clusters",
+    ]
     del dump["rmDiagnostics"]  # which nothing but the dump has
     assert state_of(out) == state_of(dump)
 

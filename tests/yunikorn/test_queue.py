@@ -67,8 +67,9 @@ def test_names_are_lower_case() -> None:
 
 def test_an_application_needs_its_queue() -> None:
     value = cluster_value([queue("a")], [], [application("1", "root.b")])
-    with pytest.raises(LookupFailed, match=r"root\.b"):
+    with pytest.raises(LookupFailed, match=r"root\.b") as caught:
         prepare(state_of(value))
+    assert caught.value.where == "test: application 1"
 
 
 def test_an_ask_is_found_by_its_key() -> None:

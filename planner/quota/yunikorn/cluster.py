@@ -92,7 +92,7 @@ def prepare(state: YuniKornState, partition: str | None = None) -> Cluster:
     return Cluster(
         now=state.now,
         partition=chosen,
-        tree=build_tree(chosen, state.x),
+        tree=build_tree(chosen, state.x, state.source),
         # By name: where scores are equal, the first that is looked at wins, in every run the same.
         nodes=tuple(sorted(rooms, key=lambda room: room.node_id)),
         asks={ask.allocation_key: ask for _, ask in chosen.asks},

@@ -122,10 +122,11 @@ class Queue:
 
 
 class QueueTree(Struct, frozen=True):
-    """All queues of a partition, by path and from the root down."""
+    """All queues of a partition, by path and from the root down; ``source`` is what was read."""
 
     root: Queue
     by_path: Mapping[str, Queue]
+    source: str
 
     def leaf_of(self, application: Application) -> Queue:
         """Return the queue of an application.
@@ -140,14 +141,16 @@ class QueueTree(Struct, frozen=True):
             return self.by_path[path]
         except KeyError:
             raise LookupFailed(
-                f"application {application.application_id}",
+                f"{self.source}: application {application.application_id}",
                 f'its queue "{path}" is not in the queues',
                 "a queue of queues.yaml or of the state dump",
             ) from None
 
 
-def build_tree(partition: Partition, x: InstanceExtra) -> QueueTree:
+def build_tree(partition: Partition, x: InstanceExtra, source: str) -> QueueTree:
     """Build the queues of a partition with the usage of its applications.
+
+    ``source`` is what the partition was read from, for messages.
 
     Raises
     ------
@@ -163,7 +166,7 @@ def build_tree(partition: Partition, x: InstanceExtra) -> QueueTree:
     root = _build(partition.root, None, {})
     # The resources that are configured for root are not read.
     root.guaranteed, root.max = None, None if x.no_root_max else root_max
-    tree = QueueTree(root, {queue.path: queue for queue in walk(root)})
+    tree = QueueTree(root, {queue.path: queue for queue in walk(root)}, source)
     _add_usage(tree, partition)
     for path, usage in x.queue_usage.items():
         queue = tree.by_path.get(path)
