@@ -30,6 +30,7 @@ from planner.reader.yunikorn_queues import (
     EXPECTED,
     completed,
     in_force,
+    other_amounts,
     read_dumped_queues,
     read_queues,
 )
@@ -143,6 +144,8 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
     for path in extra.queue_usage:
         if path not in paths:
             raise SchemaError(place(where, ("x", "queueUsage", path)), "there is no such queue")
+    if isinstance(value.get("queues"), list | tuple):
+        notes += other_amounts(value, where, partitions)
     infos = checked_list(ClusterInfo, value, "clusterInfo", where, "clusterName")
     versions = (build.build_version for one in infos for build in one.builds)
     return YuniKornState(

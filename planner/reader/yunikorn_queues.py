@@ -7,7 +7,7 @@ common/configs/configvalidator.go and webservice/dao/queue_info.go.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -21,6 +21,7 @@ from planner.state.base import Bool, Schema
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,
     ROOT,
+    Partition,
     PartitionConfig,
     PreemptionSwitches,
     QueueConfig,
@@ -38,6 +39,10 @@ _OF_DYNAMIC: Final = {
 """What holds in a queue that the core made itself, but for its template: it inherits nothing."""
 EXPECTED: Final = "queues.yaml, its ConfigMap, or the full state dump of the core"
 
+OTHER_AMOUNTS: Final = (
+    "the core counts other amounts as allocated than its allocations in the dump add up to, which "
+    "are used here"
+)
 ROOT_IGNORED: Final = "the core reads no resources of a queue that is named root"
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}")
@@ -56,6 +61,7 @@ class DumpedQueue(Schema):
     properties: dict[str, str] = Field(default_factory=dict)
     max_resource: Resource = Field(default_factory=dict)
     guaranteed_resource: Resource = Field(default_factory=dict)
+    allocated_resource: Resource = Field(default_factory=dict)
     max_running_apps: int = Field(default=0, ge=0)
     children: Annotated[tuple[DumpedQueue, ...], BeforeValidator(none_is_empty)] = ()
 
@@ -170,6 +176,52 @@ def read_dumped_queues(value: Json, where: str) -> QueuesConfig:
     )
     _check(partitions, where)
     return QueuesConfig(partitions=partitions)
+
+
+def other_amounts(value: Json, where: str, partitions: Sequence[Partition]) -> tuple[str, ...]:
+    """Return a remark if the core counts other amounts than its allocations in a dump add up to.
+
+    Its lists are made one after the other, and an allocation may come or go in between.
+    """
+    found = []
+    for one in checked_list(DumpedQueue, value, "queues", where, "queuename"):
+        partition = next((each for each in partitions if each.name == one.partition), None)
+        if partition is None or not one.allocated_resource:
+            continue  # the core leaves out what is empty, and so may whoever trims a dump
+        sums = _sums(partition)
+        for queue in _each(one):
+            path = queue.queuename.lower()
+            counted, listed = queue.allocated_resource, sums.get(path, {})
+            types = sorted({*counted, *listed})
+            differing = (t for t in types if counted.get(t, 0) != listed.get(t, 0))
+            t = next(differing, None)
+            if t is not None:
+                found.append(f"{path} ({t} {counted.get(t, 0)}, not {listed.get(t, 0)})")
+    if not found:
+        return ()
+    more = f" and in {len(found) - 1} other queues" if len(found) > 1 else ""
+    return (f"{OTHER_AMOUNTS}: in {found[-1]}{more}",)
+
+
+def _sums(partition: Partition) -> Mapping[str, Mapping[str, int]]:
+    """Return what the allocations below each queue add up to, by path."""
+    sums: dict[str, dict[str, int]] = {}
+    for application in partition.applications:
+        path = application.queue_name.lower()
+        for allocation in application.allocations:
+            at = path
+            while at:
+                total = sums.setdefault(at, {})
+                for resource, amount in allocation.resource.items():
+                    total[resource] = total.get(resource, 0) + amount
+                at = at.rpartition(".")[0]
+    return sums
+
+
+def _each(queue: DumpedQueue) -> Iterator[DumpedQueue]:
+    yield queue
+    for child in queue.children:
+        yield from _each(child)
 
 
 def completed(config: QueuesConfig, dumped: QueuesConfig) -> QueuesConfig:

@@ -19,7 +19,7 @@ from planner.reader.yunikorn import (
     read_yunikorn_objects,
 )
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN
-from planner.reader.yunikorn_queues import read_queues
+from planner.reader.yunikorn_queues import OTHER_AMOUNTS, read_queues
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import QueueConfig, YuniKornState, parse_yunikorn_quantity
 from tests.yunikorn.building import NOW, allocation, ask, decided, two_queues
@@ -366,3 +366,26 @@ def test_the_state_is_frozen() -> None:
     queue = QueueConfig.model_validate({"name": "a"})
     with pytest.raises(ValueError, match="frozen"):
         queue.name = "b"
+
+
+def test_amounts_that_the_core_counts_otherwise() -> None:
+    """A dump lists applications before queues (webservice/state_dump.go, doStateDump).
+
+    What is 0 is left out of a queue, or not; a dump that says nothing of the root is trimmed.
+    """
+    dump = dump_of(two_queues(allocation("x", {"gpu": 2}), size=4))
+    root = dump["queues"][0]
+    low, high = root["children"]
+
+    def notes() -> list[str]:
+        found = read_yunikorn_objects(dump, where="dump").notes
+        return [one.removeprefix(f"{OTHER_AMOUNTS}: ") for one in found if one != OPT_OUT_UNKNOWN]
+
+    assert notes() == []
+    root["allocatedResource"], low["allocatedResource"] = {"gpu": 2, "vcore": 0}, {"gpu": 2}
+    assert notes() == []
+    high["allocatedResource"] = {"vcore": 1}
+    assert notes() == ["in root.high (vcore 1, not 0)"]
+    del low["allocatedResource"]
+    root["allocatedResource"] = {"gpu": 1}
+    assert notes() == ["in root.high (vcore 1, not 0) and in 2 other queues"]
