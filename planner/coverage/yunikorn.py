@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from planner.coverage.answer import Covering, Feature
 from planner.plan import Uncovered
-from planner.quota.yunikorn.queue import Queue, QueueTree, build_tree, inherited
+from planner.quota.yunikorn.queue import (
+    RECOVERY,
+    Properties,
+    Queue,
+    QueueTree,
+    build_tree,
+    inherited,
+    read_properties,
+)
 from planner.quota.yunikorn.resource import equal, ge_known, plus
-from planner.state.clock import to_nanoseconds
-from planner.state.yunikorn import Application, Ask, Partition, QueueConfig, YuniKornState
+from planner.state.clock import SECOND, parse_duration, to_nanoseconds
+from planner.state.yunikorn import (
+    Application,
+    Ask,
+    InForce,
+    Partition,
+    QueueConfig,
+    YuniKornState,
+)
 
 LIMITS: Final = Feature(
     "user-limits",
@@ -71,7 +86,16 @@ RELEASE: Final = Feature(
     "docs/semantics/yunikorn.md §16",
 )
 
-FEATURES: Final = (LIMITS, PREDICATES, PLACEHOLDERS, RUNNING, BACKOFF, PARENTS, RELEASE)
+IN_FORCE: Final = Feature(
+    "in-force",
+    "yunikorn",
+    "what the core made of properties",
+    "evidence",
+    "it is held against queues.yaml: up to 1.8 queues lose what they inherit when that changes",
+    "docs/semantics/yunikorn.md §16",
+)
+
+FEATURES: Final = (LIMITS, PREDICATES, PLACEHOLDERS, RUNNING, BACKOFF, PARENTS, RELEASE, IN_FORCE)
 
 BACKOFF_AFTER: Final = "application.unschedasks.backoff"
 """The property that says after how many asks that fit nowhere an application waits."""
@@ -96,14 +120,22 @@ class YuniKornCoverage(Covering):
             for application, ask in partition.asks
         }
         self._trees: dict[str, QueueTree] = {}
+        self._others: dict[str, Sequence[tuple[str, str]]] = {}
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
         """Return what may decide about an ask, given by its key, and is not modelled."""
         there = self._asks.get(pending)
         if there is None:
             return ()
+        found = [*_of_ask(self._state.now, *there)]
         older = self._of_release(*there)
-        return (*_of_ask(self._state.now, *there), *([older] if older else []))
+        found += [older] if older else []
+        partition, _, ask = there
+        other = [] if ask.required_node else self._otherwise(partition)
+        if other:
+            objects = [f"queue {path}" for path, _ in other]
+            found.append(IN_FORCE.found(objects, other[0][1], "contradiction"))
+        return tuple(found)
 
     def everything(self) -> tuple[Uncovered, ...]:
         """Return what is not modelled for any ask."""
@@ -134,6 +166,44 @@ class YuniKornCoverage(Covering):
             return None
         evidence = f"the state dump is of that release, whose fence is {then.path}, not {now.path}"
         return RELEASE.found(objects, evidence)
+
+    def _otherwise(self, partition: Partition) -> Sequence[tuple[str, str]]:
+        """Return the queues of which a dump says another thing than queues.yaml, and what."""
+        if partition.name not in self._others:
+            known = partition.in_force
+            self._others[partition.name] = [
+                (path, f"in the dump {said} ({path})")
+                for path, is_leaf, means in _properties(partition.root, "", {})
+                if path in known and (said := _differing(known[path], means, is_leaf=is_leaf))
+            ]
+        return self._others[partition.name]
+
+
+def _properties(
+    queue: QueueConfig, above: str, passed: Mapping[str, str]
+) -> Iterator[tuple[str, bool, Properties]]:
+    """Yield the path of each queue, whether it is a leaf, and what its properties mean."""
+    path, effective = f"{above}{queue.name.lower()}", inherited(passed, queue.properties)
+    means = Properties() if path == RECOVERY else read_properties(effective)
+    yield path, not (queue.parent or queue.queues), means
+    for child in queue.queues:
+        yield from _properties(child, f"{path}.", effective)
+
+
+def _differing(said: InForce, means: Properties, *, is_leaf: bool) -> str:
+    """Return the first field in which what a dump says is not what the properties mean."""
+    pairs: list[tuple[str, object, object]] = [
+        ("preemptionEnabled", said.preemption_enabled, not means.disabled),
+        ("isPreemptionFence", said.is_preemption_fence, means.preemption_fence),
+        ("isPriorityFence", said.is_priority_fence, means.priority_fence),
+        ("priorityOffset", said.priority_offset, means.priority_offset),
+    ]
+    delay = parse_duration(said.preemption_delay)
+    if is_leaf and delay is not None:
+        here, there = (f"{each / SECOND:g} s" for each in (delay, means.delay))
+        pairs.append(("preemptionDelay", here, there))
+    differing = (f"{name} is {a}, by queues.yaml {b}" for name, a, b in pairs if a != b)
+    return next(differing, "").replace("True", "true").replace("False", "false")
 
 
 def _fence(leaf: Queue, ask: Ask, *, older: bool) -> Queue:

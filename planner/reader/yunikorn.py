@@ -31,6 +31,7 @@ from planner.reader.yunikorn_queues import (
     completed,
     in_force,
     other_amounts,
+    properties_in_force,
     read_dumped_queues,
     read_queues,
 )
@@ -146,6 +147,12 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
             raise SchemaError(place(where, ("x", "queueUsage", path)), "there is no such queue")
     if isinstance(value.get("queues"), list | tuple):
         notes += other_amounts(value, where, partitions)
+        # Another queues.yaml than that of the dump is not in force.
+        is_own = files.queues is None or ("config" in value and CONFIG_DIFFERS not in notes)
+        known = properties_in_force(value, where) if is_own else {}
+        partitions = tuple(
+            one.model_copy(update={"in_force": known.get(one.name, {})}) for one in partitions
+        )
     infos = checked_list(ClusterInfo, value, "clusterInfo", where, "clusterName")
     versions = (build.build_version for one in infos for build in one.builds)
     return YuniKornState(

@@ -21,6 +21,7 @@ from planner.state.base import Bool, Schema
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,
     ROOT,
+    InForce,
     Partition,
     PartitionConfig,
     PreemptionSwitches,
@@ -51,7 +52,7 @@ _NAME_EXPECTED: Final = "at most 64 letters, digits and _ : # / @ -"
 Json = Mapping[str, Any]
 
 
-class DumpedQueue(Schema):
+class DumpedQueue(InForce):
     """A queue object of a state dump; its properties are the effective ones."""
 
     queuename: str
@@ -176,6 +177,20 @@ def read_dumped_queues(value: Json, where: str) -> QueuesConfig:
     )
     _check(partitions, where)
     return QueuesConfig(partitions=partitions)
+
+
+def properties_in_force(value: Json, where: str) -> dict[str, dict[str, InForce]]:
+    """Return what a dump says that the core made of properties: by partition, and by path."""
+    return {
+        one.partition: {
+            each.queuename.lower(): InForce.model_construct(
+                **{name: getattr(each, name) for name in InForce.model_fields}
+            )
+            for each in _each(one)
+            if "is_preemption_fence" in each.model_fields_set
+        }
+        for one in checked_list(DumpedQueue, value, "queues", where, "queuename")
+    }
 
 
 def other_amounts(value: Json, where: str, partitions: Sequence[Partition]) -> tuple[str, ...]:

@@ -514,13 +514,27 @@ class InstanceExtra(KubernetesObject):
     flow: FlowOptions | None = None
 
 
+class InForce(Schema):
+    """What a dump says that the core made of the properties of a queue; dumps do from 1.7 on."""
+
+    preemption_enabled: Bool = True
+    is_preemption_fence: Bool = False
+    is_priority_fence: Bool = False
+    priority_offset: Int32 = 0
+    preemption_delay: str = ""
+
+
 class Partition(Schema):
-    """A partition with everything in it."""
+    """A partition with everything in it.
+
+    ``in_force`` is empty where the queues are not those of the dump.
+    """
 
     name: str
     root: QueueConfig
     limits: tuple[object, ...] = ()
     preemption: PreemptionSwitches = PreemptionSwitches.blank()
+    in_force: dict[str, InForce] = Field(default_factory=dict)
     nodes: tuple[Node, ...] = ()
     applications: tuple[Application, ...] = ()
 

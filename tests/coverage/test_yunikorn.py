@@ -373,3 +373,44 @@ def test_fences_of_1_8(most: int, guaranteed: int, expected: list[str]) -> None:
     required = deepcopy(value)
     required["applications"][2]["requests"][0]["requiredNodeId"] = "n1"
     assert planner.solve(state_of(required)).coverage == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "evidence"),
+    [
+        ({"preemptionDelay": "30s"}, "in the dump preemptionDelay is 30 s, by queues.yaml 60 s"),
+        ({"isPreemptionFence": True}, "isPreemptionFence is true, by queues.yaml false"),
+        ({"isPriorityFence": True}, "isPriorityFence is true, by queues.yaml false"),
+        ({"preemptionEnabled": False}, "preemptionEnabled is false, by queues.yaml true"),
+        ({"priorityOffset": -3}, "priorityOffset is -3, by queues.yaml 0"),
+        ({"preemptionDelay": "1m0s"}, ""),
+    ],
+)
+def test_what_the_core_made_of_properties(
+    solved: Callable[..., YuniKornPlan], said: dict[str, Any], evidence: str
+) -> None:
+    """Up to 1.8 a queue lost what it had inherited once queues.yaml changed.
+
+    Source: yunikorn-core v1.8.0, scheduler/partition.go (updateQueues, which merges nothing), and
+    be3bb487, webservice/dao/queue_info.go.
+    """
+
+    def changed(dump: dict[str, Any]) -> None:
+        (serving,) = (
+            one for one in dump["queues"][0]["children"] if one["queuename"] == "root.serving"
+        )
+        serving.update(said)
+
+    plan = solved(changed, pending=ASK)
+    assert features(plan) == (["in-force"] if evidence else [])
+    for one in plan.coverage:
+        assert (one.kind, one.objects) == ("contradiction", ("queue root.serving",))
+        assert evidence in one.evidence
+        assert plan.status == "conditional"
+
+
+def test_another_queues_yaml_is_not_held_against_what_is_in_force(
+    solved: Callable[..., YuniKornPlan],
+) -> None:
+    plan = solved(queues=lambda text: text.replace("60s", "10s"), pending=ASK)
+    assert features(plan) == []
