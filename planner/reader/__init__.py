@@ -18,7 +18,8 @@ kueue_release.py
                the release of Kueue that a dump is of
 yunikorn_files.py
                which documents are YuniKorn's
-yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py
+yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py,
+               yunikorn_refused.py
 unknown.py     the fields and kinds that were ignored, if asked for
 """
 

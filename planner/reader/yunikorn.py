@@ -1,6 +1,7 @@
 """From queues.yaml and the core's state dump to a state of a YuniKorn cluster.
 
 yunikorn_queues.py   queues.yaml in all its forms, and the queues of a dump
+yunikorn_refused.py  what the core refuses in a queues.yaml that can be read
 yunikorn_pods.py     who opted out of preemption, from pods and PriorityClasses
 yunikorn_files.py    which documents belong together, and to which scheduler
 
@@ -34,7 +35,9 @@ from planner.reader.yunikorn_queues import (
     properties_in_force,
     read_dumped_queues,
     read_queues,
+    written_queues,
 )
+from planner.reader.yunikorn_refused import refused
 from planner.state.clock import to_nanoseconds
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,
@@ -214,6 +217,8 @@ def _config(value: Json, where: str, beside: Item | None) -> tuple[QueuesConfig,
     if config is not dumped:
         config, remarks = in_force(config)
         notes += remarks
+    if beside is not None and given is not None:
+        notes += refused(written_queues(beside.value, beside.where), given)
     if given is not None and own is not None and given != own:
         notes.append(CONFIG_DIFFERS)
     if any(one.limits or any(map(_has_limits, one.queues)) for one in config.partitions):

@@ -95,10 +95,8 @@ class DumpedPartition(Schema):
     quota_preemption_enabled: Bool = False
 
 
-def read_queues(value: object, where: str) -> QueuesConfig:
-    """Read queues.yaml: as text, as a value, or inside the ConfigMap ``yunikorn-configs``.
-
-    Every partition has exactly one root, as the core adds it where it is not written.
+def written_queues(value: object, where: str) -> Json:
+    """Return queues.yaml as an object: from a text, or the ConfigMap ``yunikorn-configs``.
 
     Raises
     ------
@@ -116,10 +114,26 @@ def read_queues(value: object, where: str) -> QueuesConfig:
         text = data.get(QUEUES_KEY) if isinstance(data, Mapping) else None
         if not isinstance(text, str):
             raise SchemaError(where, f'the ConfigMap has no "{QUEUES_KEY}"', EXPECTED)
-        return read_queues(text, f"{where}: {QUEUES_KEY}")
+        return written_queues(text, f"{where}: {QUEUES_KEY}")
     if not isinstance(value, Mapping):
         raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
-    config = checked(QueuesConfig, value, where, (), QUEUES_KEY)
+    return value
+
+
+def read_queues(value: object, where: str) -> QueuesConfig:
+    """Read queues.yaml: as text, as a value, or inside its ConfigMap.
+
+    Every partition has exactly one root, as the core adds it where it is not written.
+
+    Raises
+    ------
+    InputError
+        If the value is not queues.yaml.
+    """
+    written = written_queues(value, where)
+    if written is not value and not isinstance(value, str):  # it stands in the ConfigMap
+        where = f"{where}: {QUEUES_KEY}"
+    config = checked(QueuesConfig, written, where, (), QUEUES_KEY)
     partitions = tuple(
         one.model_copy(update={"name": _partition_name(one.name), "queues": (_root(one),)})
         for one in config.partitions

@@ -14,6 +14,7 @@ from planner.errors import SchemaError
 from planner.quota.yunikorn.cluster import prepare
 from planner.quota.yunikorn.queue import Queue
 from planner.reader.yunikorn_queues import ROOT_IGNORED
+from planner.reader.yunikorn_refused import REFUSED
 from planner.state.yunikorn import YuniKornState
 from tests.yunikorn.building import NOW
 
@@ -174,3 +175,85 @@ def test_a_root_beside_another_queue_is_below_the_root(tmp_path: Path) -> None:
     state = read(tmp_path, text)
     assert prepare(state).tree.by_path["root.root"].max is None
     assert state.notes == (f"{ROOT_IGNORED}: root.root",)
+
+
+def tree(body: str) -> str:
+    """Return queues.yaml with queues below the root."""
+    return f"partitions: [{{name: default, queues: [{{name: root, queues: [{body}]}}]}}]"
+
+
+OF_PARENT = "queues: [{name: b, resources: {guaranteed: {vcore: 2}}}, {name: c, resources: "
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (tree("{name: a, maxResources: {vcore: 1}}"), "queues[0].queues[0].maxResources"),
+        (tree("{name: a, resources: {garanteed: {vcore: 1}}}"), "resources.garanteed"),
+        ("partitions: [{queues: [{name: a}], preemption: {active: yes}}]", "preemption.active"),
+        ("partitions: [{queues: [{name: a}]}]\nother: 1", "it knows no field other"),
+        (
+            "partitions: [{queues: [{name: root, resources: {max: {vcore: 1}}}]}]",
+            "the root may have no resources",
+        ),
+        (
+            tree("{name: a, resources: {guaranteed: {vcore: 2}, max: {vcore: 1}}}"),
+            "the guaranteed of root.a is more vcore than its max",
+        ),
+        (
+            tree(
+                "{name: a, resources: {max: {vcore: 1}}, queues: [{name: b, queues: "
+                "[{name: c, resources: {max: {vcore: 2}}}]}]}"
+            ),
+            "the max of root.a.b.c is more vcore than that of a queue above it",
+        ),
+        (
+            tree(
+                f"{{name: a, resources: {{guaranteed: {{vcore: 3}}}}, {OF_PARENT}"
+                "{guaranteed: {vcore: 2}}}]}"
+            ),
+            "the guaranteed below root.a is more vcore than its guaranteed",
+        ),
+        (
+            tree(
+                f"{{name: a, resources: {{max: {{vcore: 3}}}}, queues: [{{name: d, {OF_PARENT}"
+                "{guaranteed: {vcore: 2}}}]}]}"
+            ),
+            "the guaranteed below root.a.d is more vcore than its max",
+        ),
+        (
+            tree("{name: a, maxapplications: 2, queues: [{name: b, maxapplications: 3}]}"),
+            "maxapplications of root.a.b is not within that of root.a",
+        ),
+        (
+            tree("{name: a, maxapplications: 2, queues: [{name: b}]}"),
+            "maxapplications of root.a.b is not within that of root.a",
+        ),
+        (tree("{name: a, maxapplications: 2, queues: [{name: b, maxapplications: 2}]}"), ""),
+        (
+            tree(
+                f"{{name: a, resources: {{guaranteed: {{vcore: 4}}, max: {{memory: 1}}}}, "
+                f"{OF_PARENT}{{guaranteed: {{vcore: 2, memory: 1}}}}}}]}}"
+            ),
+            "",
+        ),
+        (
+            (
+                "partitions: [{name: default, nodesortpolicy: {type: fair}, placementrules: [], "
+                "userGroupResolver: {}, queues: [{name: a, submitacl: '*', adminacl: x, "
+                "limits: [], childtemplate: {maxapplications: 1, resources: {max: {a: 1}}}}]}]\n"
+                "checksum: x"
+            ),
+            "",
+        ),
+    ],
+)
+def test_what_the_core_refuses(tmp_path: Path, text: str, reason: str) -> None:
+    """It goes on with the configuration before, which a state dump has.
+
+    Source: common/configs/config.go (KnownFields) and configvalidator.go (checkQueuesStructure,
+    checkQueueResource, checkQueueMaxApplications).
+    """
+    notes = [one for one in read(tmp_path, text).notes if one.startswith(REFUSED)]
+    assert len(notes) == bool(reason)
+    assert reason in "".join(notes)
