@@ -226,6 +226,8 @@ def test_useless_changes_nothing(code: str, tmp_path: Path) -> None:
         ("preemption_policy", "fenced", False),
         ("preemption_policy", "disabled", True),
         ("preemption_policy", "Disabled", True),
+        ("preemption_policy", "", True),
+        ("preemption_delay", "", False),
         ("preemption_delay", "0s", False),
         ("preemption_delay", "1m30s", True),
         ("priority_policy", "disabled", False),

@@ -325,7 +325,7 @@ _EXPECTED = {
 
 def _unreadable(key: str, value: str) -> str:
     """Say why a property cannot be read; empty if it can, or is not one of preemption."""
-    if key in _POLICIES and value.lower() not in _POLICIES[key]:
+    if key in _POLICIES and value.lower() not in {"", *_POLICIES[key]}:  # none is the default
         return f"not {_EXPECTED[key]}"
     duration = parse_duration(value)
     if key == PREEMPTION_DELAY and (duration is None or duration <= 0):
