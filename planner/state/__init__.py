@@ -11,7 +11,8 @@ record.py             what the states of all schedulers have in common, remarks 
 kueue.py              a state of Kueue
 queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
 kueue_workload.py     a Workload: its requests, its queue, its usage
-kueue_workloads.py    the workloads of a state: most are kept as a few facts
+kueue_facts.py        workloads with nothing unusual as a few facts; all workloads as columns
+kueue_workloads.py    the workloads of a state, each an object when it is asked for
 pods.py               the parts of pod templates, PodDisruptionBudgets, Events and Kueue's manager
                       that matter; the objects that claims to devices refer to
 kueue_configuration.py  Kueue's Configuration

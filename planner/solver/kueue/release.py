@@ -125,17 +125,11 @@ def _not_modelled(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Ite
             f"past use orders workloads, Kueue {name} decides nothing until it is, which is not "
             "modelled"
         )
-    pods = [one.pod_set.template.spec for one in preemptor.pod_sets]
     given, gate = snapshot.configuration, "DynamicResourceAllocation"
-    claims = any(pod.resource_claims for pod in pods)
+    claims = any(one.pod_set.template.spec.resource_claims for one in preemptor.pod_sets)
     if claims and given.release.is_on(gate, given.feature_gates):
         yield (
             f"{preemptor.key} claims devices, which Kueue {name} counts with the gate {gate} on: "
-            "that is not modelled"
-        )
-    if not rules.reads_pod_level and any(pod.resources is not None for pod in pods):
-        yield (
-            f"{preemptor.key} has requests for whole pods, which Kueue {name} may read otherwise: "
             "that is not modelled"
         )
 
