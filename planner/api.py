@@ -294,8 +294,8 @@ def whatif(  # noqa: PLR0913 - the public signature
     pending, objective, time_limit, rules
         As for ``planner.solve``; the time limit is for each of the plans.
     added
-        The hypothetical workloads, as namespace/name. For one of them there is no plan before,
-        unless there are edits.
+        The hypothetical workloads, as namespace/name, or one of them. For one of them there is no
+        plan before, unless there are edits.
     original
         The state without the hypothetical workloads, if it is at hand: the plan before has its
         digest then. Without edits, they are what changes, and the plan before is made without
@@ -311,7 +311,9 @@ def whatif(  # noqa: PLR0913 - the public signature
     # Imported here: only this verb needs them.
     from planner.commands.whatif.edit import SUBMISSIONS, compare, edit  # noqa: PLC0415
 
-    edits = [edits] if isinstance(edits, str) else edits
+    edits, added = ([one] if isinstance(one, str) else one for one in (edits, added))
+    if original is not None and original.scheduler != state.scheduler:
+        raise InputError("original", f"is a state of {original.scheduler}", "one as the state is")
     after = solve(edit(state, edits), pending, objective, time_limit=time_limit, rules=rules)
     before = None
     if edits or after.preemptor not in added:

@@ -73,8 +73,8 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
         If a plan fails its own verification; it is then never returned.
     """
     state = of_kueue(state)
-    if pending is not None and (isinstance(pending, str) or not pending):
-        raise InputError("pending", f"{pending!r} cannot be used", "a list of workloads")
+    if pending is not None and not pending:
+        raise InputError("pending", "nobody is named", "a list of workloads, or None for all")
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
     deadline = deadline_after(time_limit)
     begin("preparing")

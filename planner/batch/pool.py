@@ -28,9 +28,10 @@ from msgspec import Struct
 from planner.errors import InputError, InternalError, UnsupportedError, one_line
 from planner.stage import begin, going_on
 
-Outcome = Literal["done", "failed", "timeout", "out-of-memory", "killed"]
-"""done: the work returned. failed: it raised. timeout, out-of-memory: it went over a limit.
-killed: the process that worked on it died, and died again when the task was tried anew."""
+Outcome = Literal["done", "failed", "bug", "timeout", "out-of-memory", "killed"]
+"""done: the work returned. failed: the input cannot be used. bug: the work raised what it never
+should. timeout, out-of-memory: it went over a limit. killed: the process that worked on it died,
+and died again when the task was tried anew."""
 Work = Callable[[Any], Mapping[str, Any]]
 """From a task's payload to a JSON object. Other processes and machines load it by its name: a
 function of an importable module, or a functools.partial of one. What it returns must depend on
@@ -122,7 +123,9 @@ def attempt(work: Work, payload: object) -> Attempt:
         text = one_line(str(error))
         if not isinstance(error, InputError):
             text = f"{type(error).__name__}: {text}" if text else type(error).__name__
-        return Attempt("failed", text if len(text) <= DETAIL else text[: DETAIL - 3] + "...")
+        # As the command line has it: what the system refuses is no bug.
+        outcome: Outcome = "failed" if isinstance(error, InputError | OSError) else "bug"
+        return Attempt(outcome, text if len(text) <= DETAIL else text[: DETAIL - 3] + "...")
 
 
 PROC: Final = Path("/proc")

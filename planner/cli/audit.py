@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli import option, value
-from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL
+from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL, OUR_BUG
 from planner.cli.option import Given, define
-from planner.cli.output import LINE, say
+from planner.cli.output import ASK_TO_REPORT, LINE, say, write
 from planner.cli.value import Option
 from planner.errors import InputError
 
@@ -45,12 +45,15 @@ Findings on the scheduler's own answer:
   pointless      it evicts, although nobody needs to go
   fragmentation  whoever goes, its own placement of pods costs more than room for them does
 
+The exit code is 70 if the planner itself fails on a state, else 1 if there is a finding (see
+--fail-on), else 2 if a state fails, 4 if an optimum is not proved, and 6 if one is conditional.
+
 """
 
 BATCH: Final[tuple[Option, ...]] = (
     value.one(
         "--jobs N",
-        click.IntRange(min=1),
+        value.Whole(1),
         "Processes on this machine; by default one for each core.",
     ),
     value.one(
@@ -126,11 +129,13 @@ def command(given: Given) -> int:
         audit = audit_states(given.states, question, settings, given.limit_of_bytes)
     path = given.target.path
     given.show(render, audit, folder=path.parent if path else None)
-    tell_failures(given, audit.failures)
+    failed = tell_failures(given, audit.failures)
+    if failed == OUR_BUG:
+        return OUR_BUG
     if any(count and code in fatal for code, count in audit.summary.findings.items()):
         return FINDINGS
-    if audit.summary.failures:
-        return BAD_INPUT
+    if failed:
+        return failed
     if audit.summary.unproved:
         return NOT_PROVED
     return CONDITIONAL if audit.summary.conditional else OPTIMAL
@@ -198,12 +203,23 @@ def check_written(files: Mapping[str, Path], states: Sequence[str]) -> None:
         refuse_as_state(where, path, states)
 
 
-def tell_failures(given: Given, failures: Sequence[Failure]) -> None:
-    """Say on standard error what a result that has nothing but rows does not tell."""
+def tell_failures(given: Given, failures: Sequence[Failure]) -> int:
+    """Return the exit code of the states that failed: that of a bug of ours where one is.
+
+    What is said of it, and what a result that has nothing but rows does not tell, goes to standard
+    error.
+    """
     if failures and given.target.style == "csv":
         first, many = failures[0], len(failures)
         count = "1 failure has" if many == 1 else f"{many:,} failures have"
         say("warning", f"{count} no row, such as {first.state}: {first.detail}")
+    bugs = [one for one in failures if one.outcome == "bug"]
+    if bugs:
+        more = f", and {len(bugs) - 1:,} more" if len(bugs) > 1 else ""
+        say("error", f"{bugs[0].state}: {bugs[0].detail}{more}")
+        write(ASK_TO_REPORT)
+        return OUR_BUG
+    return BAD_INPUT if failures else OPTIMAL
 
 
 def _show(state: BatchProgress) -> None:

@@ -10,7 +10,7 @@ import click
 from planner.cli import option, value
 from planner.cli.audit import BATCH, settings_of, tell_failures
 from planner.cli.compare import check_table, write_table
-from planner.cli.exit_code import BAD_INPUT, FINDINGS, OPTIMAL
+from planner.cli.exit_code import FINDINGS, OPTIMAL
 from planner.cli.option import Given, define
 
 EPILOG: Final = """\b
@@ -35,8 +35,8 @@ Rivals, and what they are:
 
 \b
 Times are processor times, in fields of their own: in all others two runs are the same, unless a
-row says that it met the limit of the clock. The exit code is 1 if a proof is refuted, and 2 if a
-state or a rival fails.
+row says that it met the limit of the clock. The exit code is 1 if a proof is refuted, 2 if a
+state or a rival fails, and 70 if the planner itself does.
 
 """
 
@@ -72,9 +72,9 @@ def command(given: Given) -> int:
     with settings_of(given, [str(given.suite)], given.table) as settings:
         found = bench(given.suite, settings, **given.of("quick rivals cases"))
     given.show(render, found)
-    tell_failures(given, found.failures)
+    failed = tell_failures(given, found.failures)
     if given.table is not None:
         write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
-    if found.failures:
-        return BAD_INPUT
+    if failed:
+        return failed
     return FINDINGS if any(row.refuted for row in found.rows) else OPTIMAL

@@ -36,7 +36,7 @@ Algorithms; all others are compared with the first that is given:
 All victims of a case are measured alike, whoever chose them: by the terms, candidates and ranks
 of the state as it is. Victims that its own rules do not permit are marked. An algorithm that
 means nothing for a state is skipped there. The exit code is 0 if every optimum is proved, 4 if
-one is not, and 2 if a state or an algorithm fails.
+one is not, 2 if a state or an algorithm fails, and 70 if the planner itself does.
 
 """
 
@@ -99,7 +99,7 @@ def command(given: Given) -> int:
     with settings_of(given, given.states, given.table) as settings:
         found = compare_states(given.states, question, settings, given.limit_of_bytes)
     given.show(render, found)
-    tell_failures(given, found.failures)
+    failed = tell_failures(given, found.failures)
     if given.table is not None:
         write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
     if given.plots is not None:
@@ -109,8 +109,8 @@ def command(given: Given) -> int:
         make_folder("--plots", given.plots)
         for name, data in drawn.items():
             write_file("--plots", given.plots / name, data)
-    if found.failures or any(one.failed for one in found.summary.standings):
-        return BAD_INPUT
+    if failed or any(one.failed for one in found.summary.standings):
+        return failed or BAD_INPUT
     if any(row.proved is False for row in found.rows):
         return NOT_PROVED
     return CONDITIONAL if any(row.uncovered for row in found.rows) else OPTIMAL

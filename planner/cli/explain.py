@@ -41,7 +41,7 @@ STDIN: Final = "-"
     *option.own("message"),
     value.one(
         "--limit NUMBER",
-        click.IntRange(min=1),
+        value.Whole(1),
         "How many optimal plans to list; counting stops there, too.",
         default=10,
     ),

@@ -78,7 +78,7 @@ def knob_options() -> Iterator[Option]:
         elif knobs[0][1].kind is bool:
             yield click.option(f"--{written}/--no-{written}", name, default=None, help=text)
         else:
-            yield value.one(f"--{written} N", int, text, into=name)
+            yield value.one(f"--{written} N", value.Whole(), text, into=name)
 
 
 class MadeState(NamedTuple):
@@ -149,10 +149,10 @@ class MadeTarget(NamedTuple):
 
 @define(
     click.argument("preset", metavar="PRESET", type=click.Choice(list(PRESETS))),
-    value.one("--seed N", int, "Which one of its kind.", 0),
+    value.one("--seed N", value.Whole(), "Which one of its kind.", 0),
     value.one(
         "--count N",
-        click.IntRange(1, 1_000_000),
+        value.Whole(1, 1_000_000),
         "How many states, of as many seeds from --seed on.",
         default=1,
     ),

@@ -59,8 +59,8 @@ Exit code 0 means that all states are written.
 """
 
 MOST_FOLLOWED_S: Final = 366 * 86_400
-_SHARE: Final = click.FloatRange(0, 1)
-_PRIORITY: Final = click.IntRange(-(2**31), 2**31 - 1)
+_SHARE: Final = value.Number(0, 1)
+_PRIORITY: Final = value.Whole(-(2**31), 2**31 - 1)
 
 
 def _moment(text: str) -> datetime:
@@ -111,7 +111,7 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
     ),
     value.one(
         "--instants N",
-        click.IntRange(1, 100_000),
+        value.Whole(1, 100_000),
         "How many states: each at the moment at which some job, drawn at random, started.",
         default=1,
     ),
@@ -122,7 +122,7 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
         "2023-01-01T00:00:00Z.",
         multiple=True,
     ),
-    value.one("--seed", int, "Of everything drawn.", 0),
+    value.one("--seed N", value.Whole(), "Of everything drawn.", 0),
     value.one(
         "--sampling",
         click.Choice(["running", "drawn"]),
@@ -130,7 +130,7 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
         "jobs of the whole trace drawn by their duration, each somewhere in its run, usual for "
         "openb, in which few pods run at once.",
     ),
-    value.one("--workloads N", click.IntRange(1, 200_000), "How many hold quota at most.", 1000),
+    value.one("--workloads N", value.Whole(1, 200_000), "How many hold quota at most.", 1000),
     value.one(
         "--queue-by",
         click.Choice(["name", "class"]),
@@ -138,10 +138,10 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
         "model. philly has one for each virtual cluster.",
         default="name",
     ),
-    value.one("--queues N", click.IntRange(1, 500), "openb: how many ClusterQueues, by name.", 20),
+    value.one("--queues N", value.Whole(1, 500), "openb: how many ClusterQueues, by name.", 20),
     value.one(
         "--levels",
-        click.IntRange(1, 2),
+        value.Whole(1, 2),
         "1: one cohort. 2: three cohorts of large, medium and small queues below one.",
         default=1,
     ),
@@ -153,7 +153,7 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
         default="0.55:1.15",
     ),
     value.one(
-        "--utilisation SHARE", click.FloatRange(0.01, 1), "How much of the cluster is used.", 1.0
+        "--utilisation SHARE", value.Number(0.01, 1), "How much of the cluster is used.", 1.0
     ),
     *(
         value.one(
@@ -188,7 +188,7 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
         "--gang GPUS",
         "gangs",
         "Size of a preemptor; one that fits what some queue owns and does not use is drawn.",
-        click.IntRange(1, 100_000),
+        value.Whole(1, 100_000),
         default=(8, 16, 32, 64, 128, 512),
     ),
     value.several(
@@ -198,12 +198,10 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
         _PRIORITY,
         default=(100, 200, 1000),
     ),
-    value.one(
-        "--preemptors N", click.IntRange(1, 1000), "How many workloads wait in each state.", 1
-    ),
+    value.one("--preemptors N", value.Whole(1, 1000), "How many workloads wait in each state.", 1),
     value.one(
         "--follow SECONDS",
-        click.IntRange(0, MOST_FOLLOWED_S),
+        value.Whole(0, MOST_FOLLOWED_S, of="seconds"),
         "Also who arrives within so many seconds, and how long everybody runs: for planner "
         "simulate. Sampled as running, the jobs of the trace that start then; as drawn, jobs of "
         "the whole trace, as fast as so many would end.",

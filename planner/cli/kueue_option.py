@@ -115,13 +115,13 @@ OPTIONS: Final[Mapping[str, Option]] = {
     ),
     "eviction": value.one(
         "--eviction SECONDS",
-        click.IntRange(min=1, max=2**31),
+        value.Whole(1, 2**31, of="seconds"),
         "Kueue: how long a victim keeps its quota.",
         default=EVICTION,
     ),
     "apart": value.one(
         "--apart SECONDS",
-        click.IntRange(min=0, max=2**31),
+        value.Whole(0, 2**31, of="seconds"),
         "Kueue: how much longer each victim of a decision takes than the one before.",
         default=0,
     ),

@@ -18,7 +18,8 @@ from typing import Any, Final
 import click
 
 from planner.cli.exit_code import BAD_INPUT, INTERRUPTED, OUR_BUG, PIPE_CLOSED, epilog
-from planner.cli.output import LINE, say, write
+from planner.cli.output import ASK_TO_REPORT, LINE, say, write
+from planner.cli.value import Command
 from planner.errors import (
     KIND,
     NO_MEMORY,
@@ -67,10 +68,6 @@ PROGRAM: Final = "planner"
 PREFIX: Final = "PLANNER"
 _OBJECTS: Final = 100_000
 """Objects that are made between two searches for cycles of garbage."""
-ASK_TO_REPORT: Final = (
-    "  this is a bug of planner, not of your input: please report it with the input, and with\n"
-    "  what the same command prints under `planner --debug`"
-)
 
 EPILOG: Final = """\b
 Examples:
@@ -88,7 +85,7 @@ Completion of commands and options, for bash; zsh_source and fish_source for oth
 """ + epilog()
 
 
-class PlannerCommand(click.Command):
+class PlannerCommand(Command):
     """A program: it returns its exit code; whatever it raises becomes one message and a code."""
 
     def main(
@@ -228,7 +225,7 @@ def _failed(error: Exception) -> int:
     known = isinstance(error, PlannerError)
     say("error", str(error) if known else f"{type(error).__name__}: {error}")
     if not known or isinstance(error, InternalError):
-        write(ASK_TO_REPORT + "\n")
+        write(ASK_TO_REPORT)
     if isinstance(error, InputError):
         _tell(error.kind)
     return error.exit_code if isinstance(error, PlannerError) else OUR_BUG

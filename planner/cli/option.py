@@ -153,7 +153,7 @@ def define(*options: Option, epilog: str) -> Callable[[Callable[[Given], int]], 
         decorated: Any = callback
         for option in reversed(options):
             decorated = option(decorated)
-        return click.command(epilog=epilog + POINTER)(decorated)
+        return click.command(cls=value.Command, epilog=epilog + POINTER)(decorated)
 
     return made
 

@@ -25,6 +25,10 @@ READ: Final = (
 )
 """The parameters that name files or folders to read; many states have a check of their own."""
 FILE_WIDTH: Final = 108
+ASK_TO_REPORT: Final = (
+    "  this is a bug of planner, not of your input: please report it with the input, and with\n"
+    "  what the same command prints under `planner --debug`\n"
+)
 PATIENCE_S: Final = 1.0
 REDRAW_S: Final = 0.1
 BAR: Final = 24

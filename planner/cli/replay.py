@@ -31,7 +31,7 @@ first; where they differ, the answer names what the first dump holds that is not
     value.one("--after STATE", str, "A later dump of it: who was evicted, for whom."),
     value.one(
         "--show",
-        click.IntRange(min=0),
+        value.Whole(0),
         "How many differences of each file to explain.",
         default=10,
         into="first",

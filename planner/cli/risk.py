@@ -38,9 +38,7 @@ among them; 4 if one has none, or the time did not suffice for all; 5 if it suff
         "Which preemptors: what is pending, what runs submitted once more, or, by default, all.",
     ),
     *option.own("workloads", "queue"),
-    value.one(
-        "--limit N", click.IntRange(min=1), "How many preemptors at most: the first ones.", 50
-    ),
+    value.one("--limit N", value.Whole(1), "How many preemptors at most: the first ones.", 50),
     option.profile,
     option.time_limit("For all preemptors together; none: as long as it takes."),
     *option.own("laws"),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import socket
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
-
-import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL
@@ -49,13 +46,13 @@ unless a host is given.
     ),
     value.one(
         "--seconds",
-        click.FloatRange(1, 3600),
+        value.Number(1, 3600),
         "For one request, from its first byte to the answer.",
         default=60,
     ),
     value.one(
         "--at-once",
-        click.IntRange(1, 256),
+        value.Whole(1, 256),
         "Requests that are answered at once; more are told to come again.",
         default=2,
     ),
@@ -70,8 +67,6 @@ unless a host is given.
 )
 def command(given: Given) -> int:
     """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out."""
-    if math.isnan(given.seconds):  # it is in every range
-        raise click.BadParameter("nan is not a number of seconds", param_hint="--seconds")
     try:
         uvicorn = import_module("uvicorn")
     except ModuleNotFoundError as error:

@@ -78,15 +78,15 @@ plan was not proved best in time; 0 else.
     ),
     value.one(
         "--until SECONDS",
-        click.IntRange(min=0, max=MOST),
+        value.Whole(0, MOST, of="seconds"),
         "How much time passes at most; it ends earlier when nothing moves any more.",
         default=UNTIL,
     ),
-    value.one("--cycles N", click.IntRange(min=1), "How many scheduling cycles at most.", CYCLES),
+    value.one("--cycles N", value.Whole(1), "How many scheduling cycles at most.", CYCLES),
     *option.own("eviction", "apart"),
     value.one(
         "--storm N",
-        click.IntRange(min=1),
+        value.Whole(1),
         "How many evictions of one workload are no storm yet.",
         default=STORM,
     ),

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from planner.cli import option, value
-from planner.cli.exit_code import BAD_INPUT, exit_code, worst
+from planner.cli.exit_code import BAD_INPUT, OUR_BUG, exit_code, worst
 from planner.cli.option import Given, define
-from planner.cli.output import LINE, STDOUT, check_file, say, warn, write, write_file
+from planner.cli.output import ASK_TO_REPORT, LINE, STDOUT, check_file, say, warn, write, write_file
 from planner.errors import PlannerError
 from planner.scheduler import Part
 
@@ -136,12 +136,20 @@ def solve(given: Given) -> int:
             return plan if commands is None else commands(state, plan, given.cluster_options)
 
     show: Callable[..., None] = _show_plans if measures is None else _show_fronts
-    if not given.each:
-        answer = answer_for(next(iter(given.pending), None))
-        show(given, [answer], alone=True)
-        _point_on(given, [answer])
-        return exit_code(answer)
-    keys = pending_workloads(state)
+    if given.each:
+        return _plan_for_each(given, pending_workloads(state), answer_for, show)
+    answer = answer_for(next(iter(given.pending), None))
+    show(given, [answer], alone=True)
+    _point_on(given, [answer])
+    return exit_code(answer)
+
+
+def _plan_for_each(
+    given: Given,
+    keys: Sequence[str],
+    answer_for: Callable[[str], AnyPlan | Front],
+    show: Callable[..., None],
+) -> int:
     answers, codes = [], []
     for done, key in enumerate(keys):
         LINE.update(done / len(keys), key)
@@ -154,6 +162,8 @@ def solve(given: Given) -> int:
             answers.append(answer)
             codes.append(exit_code(answer))
     show(given, answers, alone=False)
+    if OUR_BUG in codes:
+        write(ASK_TO_REPORT)
     counts = Counter(answer.status for answer in answers)
     parts = [f"{count} {status}" for status, count in counts.items()]
     parts += [f"{failed} failed"] if (failed := len(keys) - len(answers)) else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +18,26 @@ Option = Callable[[Any], Any]
 NO_LIMIT: Final = "none"
 LOOPBACK: Final = "127.0.0.1"
 MOST_PORTS: Final = 65535
+_DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) *([smhdw])")
+_SECONDS_OF: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+class Command(click.Command):
+    """A command whose options are given once each, but those that take several values.
+
+    click would take the last of two values without a word. A flag may be repeated, as it says the
+    same again; one that has an opposite may not.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the words of the command line apart; refuse a second value."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for one in {} if ctx.resilient_parsing else dict.fromkeys(order):
+            same_again = isinstance(one, click.Option) and one.is_flag and not one.secondary_opts
+            if order.count(one) > 1 and not (same_again or one.multiple):
+                names = "/".join([max(one.opts, key=len), *one.secondary_opts])
+                ctx.fail(f"{names} is given {order.count(one)} times, and takes one value.")
+        return super().parse_args(ctx, args)
 
 
 class Valued(click.Option):
@@ -44,6 +65,63 @@ class Valued(click.Option):
             raise
 
 
+def _meant_in_seconds(text: str) -> str:
+    """Return a sentence, after a space, with the seconds of a text such as 1h; else nothing."""
+    found = _DURATION.fullmatch(text.strip().lower())
+    return f" Did you mean {float(found[1]) * _SECONDS_OF[found[2]]:.15g}?" if found else ""
+
+
+class Whole(click.IntRange):
+    """A whole number within bounds, if there are any; perhaps one ``of`` seconds."""
+
+    def __init__(self, least: int | None = None, most: int | None = None, of: str = "") -> None:
+        super().__init__(least, most)
+        self._of = f" of {of}" if of else ""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> int:
+        """Read the number."""
+        try:
+            return int(super().convert(value, param, ctx))
+        except click.BadParameter:
+            said = f"{str(value)!r} is not a whole number{self._of}{_between(self.min, self.max)}."
+            self.fail(said + (_meant_in_seconds(str(value)) if self._of else ""), param, ctx)
+
+    def _describe_range(self) -> str:
+        """Return the bounds for the help, which has none where there are none."""
+        return "" if self.min is None is self.max else super()._describe_range()
+
+
+class Number(click.FloatRange):
+    """A number within bounds, perhaps with a fraction."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - click's
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """Read the number."""
+        try:
+            found = float(super().convert(value, param, ctx))
+        except click.BadParameter:
+            found = math.nan
+        if math.isnan(found):  # for click it is within all bounds
+            self.fail(f"{str(value)!r} is not a number{_between(self.min, self.max)}.", param, ctx)
+        return found
+
+
+def _between(least: float | None, most: float | None) -> str:
+    """Return the words, after a space, for bounds; empty if there are none."""
+    if least is None:
+        return "" if most is None else f" up to {most}"
+    return f", {least} or more" if most is None else f" from {least} to {most}"
+
+
 def one(
     name: str,
     kind: object,
@@ -51,7 +129,7 @@ def one(
     default: object = None,
     **more: Any,  # noqa: ANN401 - as click takes it
 ) -> Option:
-    """Return an option with a value of a kind, such as an ``IntRange``; ``covers`` is its help.
+    """Return an option with a value of a kind, such as `Whole`; ``covers`` is its help.
 
     ``name`` may have a word for the value, as ``-n, --namespace NAME`` has; without, the help names
     its kind. It shows a default, too. ``into`` is a parameter that is not named like the option.
@@ -96,7 +174,8 @@ def seconds(text: str) -> float | None:
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value >= 0):
-        raise click.BadParameter(f"{text!r} is not a number of seconds, 0 or more, or {NO_LIMIT}")
+        said = f"{text!r} is not a number of seconds, 0 or more, or {NO_LIMIT}."
+        raise click.BadParameter(said + _meant_in_seconds(text))
     return value
 
 

@@ -52,8 +52,10 @@ def test_what_the_work_raises_is_a_row(jobs: int) -> None:
     found = {row.key: row for row in run(words(*given), fail, header=HEADER, jobs=jobs)}
     assert tuple(found) == given
     assert found["fine"] == Row("fine", "done", "", {"word": "fine"})
-    assert found["raise"] == Row("raise", "failed", "ValueError: no; such luck", None)
+    assert found["raise"] == Row("raise", "bug", "ValueError: no; such luck", None)
+    assert found["refuse"].outcome == "failed"
     assert found["refuse"].detail == "a.json: is a pipe; expected a file; hint: look again"
+    assert found["bug"].outcome == "bug"
     assert found["bug"].detail == "InternalError: two and two is five"
     assert found["no memory"].outcome == "out-of-memory"
     assert found["no JSON"].detail == "TypeError: Object of type set is not JSON serializable"

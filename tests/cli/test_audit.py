@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from planner.cli.schemas import schema_text
+from planner.errors import InternalError
 from tests.batch.runs import wait_for
 from tests.cli.running import (
     BIG,
@@ -178,6 +180,35 @@ def test_why_a_workload_is_not_judged_is_one_line(dump: Path) -> None:
     (failure,) = audited(dump, "--pending", "ns/nobody", code=2)["failures"]
     assert failure["detail"].startswith(f"{dump}: there is no workload ns/nobody; expected one of")
     assert "\n" not in failure["detail"]
+
+
+@pytest.mark.parametrize("verb", ["audit", "compare"])
+def test_a_bug_of_ours_is_a_row_and_the_exit_code(
+    verb: str, dump: Path, clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It counts more than a finding or bad input; all other states have their rows."""
+    module = import_module(f"planner.commands.{verb}.{'judge' if verb == 'audit' else 'measure'}")
+    work = "audit_instance" if verb == "audit" else "compare_instance"
+    before = getattr(module, work)
+
+    def failing(instance: Any, question: Any) -> Any:
+        if instance.name == str(dump):
+            raise InternalError("the plan failed KQ-01")
+        return before(instance, question)
+
+    monkeypatch.setattr(module, work, failing)
+    bad = write(tmp_path, "no dump", "bad.json")
+    other = write(tmp_path, cluster(), "other.json")
+    result = call(verb, bad, dump, clean, other, "--format", "json")
+    assert result.exit_code == 70
+    value = json.loads(result.stdout)
+    schema = "audit" if verb == "audit" else "comparison"
+    Draft202012Validator(json.loads(schema_text(schema))).validate(value)
+    assert [one["outcome"] for one in value["failures"]] == ["failed", "bug"]
+    rows = value["cases"] if verb == "audit" else value["rows"]
+    assert {row["state"] for row in rows} == {str(clean), str(other)}
+    said = f"error: {dump}: InternalError: the plan failed KQ-01\n  this is a bug of planner"
+    assert said in result.stderr
 
 
 @pytest.mark.parametrize("again", ["folder", "folder/cluster.json"])

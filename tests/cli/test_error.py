@@ -1,5 +1,6 @@
 """One path for all errors: a message on standard error, an exit code, never a traceback."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,20 @@ from tests.cli.running import call, cluster, write
         (["solve", "x", "--all", "--pending", "a/b"], "--all goes neither with --pending"),
         (["solve", "x", "--all", "--assignment", "a"], "nor with --assignment"),
         (["replay"], "either files of recorded answers, or --before and --after"),
-        (["replay", "x", "--show", "-1"], "-1 is not in the range"),
+        (["solve", "x", "--time-limit", "1.5h"], "or none. Did you mean 5400?\n"),
+        (
+            ["simulate", "x", "--until", "1h"],
+            "'1h' is not a whole number of seconds from 0 to 2147483648. Did you mean 3600?\n",
+        ),
+        (["simulate", "x", "--until", "-1"], "'-1' is not a whole number of seconds from 0 to"),
+        (["simulate", "x", "--cycles", "1h"], "'1h' is not a whole number, 1 or more.\n"),
+        (["generate", "small", "--seed", "x"], "'x' is not a whole number.\n"),
+        (["serve", "--seconds", "nan"], "'nan' is not a number from 1 to 3600.\n"),
+        (["import", "philly", "x", "--checkpoints", "nan"], "'nan' is not a number from 0 to 1"),
+        (["explain", "x", "--victim", "a", "--victim", "b"], "--victim is given 2 times, and"),
+        (["solve", "x", "-o", "a.json", "--output=b.json"], "--output is given 2 times, and"),
+        (["solve", "x", "--certify", "--no-certify"], "--certify/--no-certify is given 2 times"),
+        (["replay", "x", "--show", "-1"], "'-1' is not a whole number, 0 or more."),
         (["schema", "nonesuch"], "'nonesuch' is not one of input,"),
     ],
 )
@@ -75,6 +89,14 @@ def test_known_errors(
     assert f"error: {error}\n" in result.stderr
     assert ("please report it" in result.stderr) == (code == 70)
     assert "Traceback" not in result.stderr
+
+
+def test_a_bug_among_several_plans(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    raising(InternalError("the plan failed KQ-01"), monkeypatch)
+    result = call("solve", write(tmp_path, cluster()), "--all", "--format", "json")
+    assert (result.exit_code, json.loads(result.stdout)["plans"]) == (70, [])
+    assert "error: ns/pending: the plan failed KQ-01\n" in result.stderr
+    assert "please report it" in result.stderr
 
 
 def test_a_bug_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_yunikorn() -> None:
     ("options", "said"),
     [
         (("--shapes", "some"), "pending"),
-        (("--limit", "0"), "0 is not in the range"),
+        (("--limit", "0"), "'0' is not a whole number, 1 or more."),
         (("--limit", "many"), "many"),
         (("--queue", "ns/lender"), "it needs one"),
         (("--laws", "code"), "means nothing for Kueue"),

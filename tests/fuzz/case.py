@@ -216,8 +216,9 @@ def _words(scene: Scene, kind: str, environment: dict[str, str]) -> list[str]:
                 scene.more.append("--joint")
             for _ in range(times):
                 options += _option(scene, parameter, maker, environment, kind)
-    # What another word calls for comes first: where it is said twice, the last one counts.
-    words = [*scene.more, *options]
+    # What another word calls for, unless it is said: an option is given once.
+    said = {word.partition("=")[0] for word in options}
+    words = [*(word for word in scene.more if word.partition("=")[0] not in said), *options]
     if scene.odd("options") and scene.chance.random() < 0.04:
         words.append(scene.chance.choice(("--nonesuch", "-x", "--format", "--help", "-h", "extra")))
     if any(word.startswith("-") and word != "-" for word in arguments):

@@ -119,6 +119,41 @@ def test_what_is_no_state_and_no_plan(name: str, part: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "given", "found"),
+    [
+        ("whatif", {"original": "a.json"}, "original: str is no state"),
+        ("whatif", {"original": make_plan()}, "original: Plan is no state"),
+        ("whatif", {"added": 5}, "added: int cannot be used\n  expected a list of workloads"),
+        ("whatif", {"edits": [5]}, "edits: list cannot be used\n  expected a list of edits"),
+        ("whatif", {"edits": None}, "edits: NoneType cannot be used"),
+        ("solve", {"pending": ["a/b"]}, "pending: list cannot be used\n  expected a text"),
+        ("solve", {"objective": 5}, "objective: int cannot be used\n  expected the name of"),
+        ("solve", {"costs": [("a/b", 5)]}, "costs: list cannot be used\n  expected a mapping"),
+        ("solve", {"now": 5}, "now: int cannot be used\n  expected a time"),
+        ("solve", {"certify": "no"}, "certify: str cannot be used\n  expected True, False"),
+        ("boost", {"time_limit": "1h"}, "time_limit: str cannot be used\n  expected a number"),
+        ("explain", {"victim": 5}, "victim: int cannot be used\n  expected a text"),
+        ("explain", {"limit": "all"}, "limit: str cannot be used\n  expected a whole number"),
+        ("solve_joint", {"pending": "a/b"}, "pending: str cannot be used\n  expected a list"),
+        ("risk", {"pending": [5]}, "pending: list cannot be used\n  expected a list of workloads"),
+        ("audit", {"objectives": "no-regret"}, "objectives: str cannot be used\n  expected a list"),
+    ],
+)
+def test_an_argument_of_a_wrong_kind(name: str, given: dict[str, Any], found: str) -> None:
+    """Each of them was an AttributeError or a TypeError deep inside, or said nothing at all."""
+    state = planner.read("instances/quickstart/cluster.json")
+    with pytest.raises(InputError, match=f"^{found}"):
+        getattr(planner, name)(state, **given)
+
+
+def test_the_original_is_of_the_same_scheduler() -> None:
+    state = planner.read("instances/quickstart/cluster.json")
+    other = planner.read("instances/yunikorn/quickstart")
+    with pytest.raises(InputError, match="original: is a state of yunikorn"):
+        planner.whatif(state, added=["nlp/a"], original=other)
+
+
+@pytest.mark.parametrize(
     "place",
     sorted({*KUEUE.parts.values(), *YUNIKORN.parts.values()}),
 )

@@ -144,11 +144,14 @@ class Case(Record):
 
 
 class Failure(Record):
-    """A state, or one pending workload of it, that could not be audited."""
+    """A state, or one pending workload of it, that could not be audited.
+
+    ``failed`` says that the input cannot be used, ``bug`` that the planner failed.
+    """
 
     state: str
     pending: str | None = None
-    outcome: Literal["failed", "timeout", "out-of-memory", "killed"] = "failed"
+    outcome: Literal["failed", "bug", "timeout", "out-of-memory", "killed"] = "failed"
     detail: str
 
 

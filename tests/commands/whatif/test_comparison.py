@@ -117,6 +117,7 @@ def test_what_is_added_is_not_there_before(state: State) -> None:
     assert given.before.certificate is not None
     assert given.before.certificate.digest == without.digest
     assert given.optimum == answer.optimum
+    assert api.whatif(state, added="ns/high").optimum == answer.optimum
     with pytest.raises(LookupFailed, match='there is no workload "ns/none"'):
         api.whatif(state, added=["ns/none"])
 
