@@ -123,6 +123,10 @@ class MadeTarget(NamedTuple):
 
         Raises an InputError if they cannot be written.
         """
+        with option.ended_as_by_hand():
+            self._write(states)
+
+    def _write(self, states: Iterable[MadeState]) -> None:
         from planner.dump import as_json, as_line, as_yaml
 
         path = self.path

@@ -91,7 +91,7 @@ class Given:
 
         if path.is_dir():
             raise InputError(str(path), "is a folder", "a file")
-        texts = load(path, MAX_BYTES).texts
+        texts = load(str(path) if path == STDOUT else path, MAX_BYTES).texts
         try:
             documents = [document for text in texts for document in parse(text)]
         except ParseError as error:

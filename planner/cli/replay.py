@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
 from typing import Final
 
 import click
@@ -10,6 +12,7 @@ from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import LINE
+from planner.errors import InputError
 
 EPILOG: Final = """\b
 Examples:
@@ -62,6 +65,9 @@ def command(given: Given) -> int:
         found = LIVE.of(before)(before, after)
         given.show(OWN.of(before), found)
         return FINDINGS if found.different else OPTIMAL
+    files = Counter(Path(file).absolute() for file in given.files)
+    if twice := [file for file, count in files.items() if count > 1]:
+        raise InputError(str(twice[0]), "is there twice", hint="give every file once")
     from planner.commands.replay import replay, summarise
     from planner.report.checking import render_replay
 

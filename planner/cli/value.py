@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from click.core import augment_usage_errors
 
 Option = Callable[[Any], Any]
 """A decorator of click: an option or an argument."""
@@ -31,7 +32,8 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take the words of the command line apart; refuse a second value."""
-        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        with augment_usage_errors(ctx):  # every error names the command whose help has the option
+            _, _, order = self.make_parser(ctx).parse_args(list(args))
         for one in {} if ctx.resilient_parsing else dict.fromkeys(order):
             same_again = isinstance(one, click.Option) and one.is_flag and not one.secondary_opts
             if order.count(one) > 1 and not (same_again or one.multiple):
@@ -60,7 +62,8 @@ class Valued(click.Option):
             if source is click.core.ParameterSource.ENVIRONMENT:
                 names = [self.envvar] if isinstance(self.envvar, str) else self.envvar or ()
                 said = next((name for name in names if os.environ.get(name)), "the environment")
-                why = f"{error.message.rstrip('.')}; {said} says so"
+                why, meant, name = error.message.partition(" Did you mean ")
+                why = f"{why.rstrip('.')}; {said} says so{'.' if meant else ''}{meant}{name}"
                 raise click.BadParameter(why, error.ctx, error.param) from None
             raise
 

@@ -82,6 +82,9 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     # snapshot serves only if it is not before that timestamp: ages would be negative.
     moment = given_moment(now) or clock or max(filter(None, (taken, newest)), default=None)
     if moment is None:
+        if not any(objects.values()):
+            hint = "kubectl get with -A lists the objects of all namespaces"
+            raise InputError(source, "there are no objects in it", EXPECTED, hint)
         raise InputError(
             source,
             "has no timestamp that could serve as the clock",

@@ -43,6 +43,7 @@ from tests.cli.running import call, cluster, write
         (["explain", "x", "--victim", "a", "--victim", "b"], "--victim is given 2 times, and"),
         (["solve", "x", "-o", "a.json", "--output=b.json"], "--output is given 2 times, and"),
         (["solve", "x", "--certify", "--no-certify"], "--certify/--no-certify is given 2 times"),
+        (["solve", "x", "--pending"], "Option '--pending' requires an argument."),
         (["replay", "x", "--show", "-1"], "'-1' is not a whole number, 0 or more."),
         (["schema", "nonesuch"], "'nonesuch' is not one of input,"),
     ],

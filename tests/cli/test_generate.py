@@ -1,6 +1,7 @@
 """``planner generate``: files, lines and folders that the other commands read."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from planner.commands.generate import PRESETS, generate, knobs_of
 from planner.commands.generate.kueue.layout import KueueKnobs
 from planner.commands.generate.yunikorn import YuniKornKnobs
 from planner.state.kueue import State
-from tests.cli.running import call
+from tests.batch.runs import wait_for
+from tests.cli.running import call, command, environment
+from tests.conftest import FOR_EVER_S
 
 SMALL = ("generate", "small", "--seed", "3")
 
@@ -25,6 +28,17 @@ def test_standard_output_is_a_dump(tmp_path: Path) -> None:
     file = tmp_path / "cluster.json"
     assert call(*SMALL, "-o", file).stderr == "generate: 1 state of small, from seed 3 on\n"
     assert file.read_text() == result.stdout
+
+
+def test_what_is_ended_leaves_nothing_half_written(tmp_path: Path) -> None:
+    """As a supervisor ends it: neither the file, nor what it was written to at first."""
+    words = command("generate", "small", "--count", "1000000", "-o", tmp_path / "states.jsonl")
+    child = subprocess.Popen(words, env=environment(), stderr=subprocess.PIPE)
+    wait_for(lambda: any(tmp_path.iterdir()))
+    child.terminate()
+    _, said = child.communicate(timeout=FOR_EVER_S)
+    assert (child.returncode, said.strip()) == (130, b"error: interrupted")
+    assert not any(tmp_path.iterdir())
 
 
 def test_yaml_is_the_same_state(tmp_path: Path) -> None:

@@ -32,6 +32,12 @@ def store(path: Path, lines: list[dict[str, Any]]) -> Path:
     return path
 
 
+def test_a_file_counts_once(files: tuple[Path, Path]) -> None:
+    result = call("replay", *files, files[0])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"error: {files[0]}: is there twice\n")
+
+
 def test_json_is_exactly_as_specified(files: tuple[Path, Path]) -> None:
     result = call("replay", *files, "--format", "json")
     assert result.exit_code == 1

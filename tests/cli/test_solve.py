@@ -256,6 +256,9 @@ def test_costs_decide(dump: Path, tmp_path: Path) -> None:
     plan = solved(dump, "--objective", "min-cost", "--costs", costs)
     assert {victim["workload"] for victim in plan["victims"]} == set(SMALL)
     assert plan["terms"]["cost"] == 3
+    by_pipe = ("--objective=min-cost", "--costs=-", "--format=json")
+    piped = call("solve", dump, *by_pipe, stdin=costs.read_text()).stdout
+    assert json.loads(piped)["terms"]["cost"] == 3
     table = call("solve", dump, "--objective=min-cost", "--costs", costs, "--format=table").stdout
     assert "Cost" in table
 

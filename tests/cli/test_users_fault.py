@@ -197,3 +197,15 @@ def test_a_wrong_value_of_the_environment_names_its_variable(name: str) -> None:
     assert f"'abc' is not a number of seconds, 0 or more, or none; {name} says so\n" in said
     by_hand = call("solve", QUICKSTART, "--time-limit", "x", env=variables).stderr
     assert "says so" not in by_hand
+    hour = call("solve", QUICKSTART, env={"PLANNER_TIME_LIMIT": "1h"}).stderr
+    assert "or none; PLANNER_TIME_LIMIT says so. Did you mean 3600?\n" in hour
+
+
+@pytest.mark.parametrize("items", [[], None])
+def test_a_list_of_nothing_is_not_told_the_time(items: object) -> None:
+    """As kubectl prints it in the wrong namespace: a clock would not help."""
+    said = call("solve", "-", stdin=json.dumps({"kind": "List", "items": items}))
+    assert said.exit_code == 2
+    first, _, hint = said.stderr.splitlines()
+    assert first == "error: stdin: there are no objects in it"
+    assert hint == "  hint: kubectl get with -A lists the objects of all namespaces"
