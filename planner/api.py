@@ -145,7 +145,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
-    profile = objective if isinstance(objective, Profile) else find_profile(objective)
+    profile = find_profile(objective)
     deadline = deadline_after(time_limit)
     checked = _checked_costs(costs)
     given = Given(pending, assignment, now, rules, certify, placement)
@@ -248,7 +248,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     # Imported here: it takes an eighth of the time that a small plan takes to start.
     from planner.commands.explain.answer import INQUIRY, answered  # noqa: PLC0415
 
-    profile = objective if isinstance(objective, Profile) else find_profile(objective)
+    profile = find_profile(objective)
     deadline, checked = deadline_after(time_limit), _checked_costs(costs)
     given = Given(pending, assignment, now, rules)
     inquiry = INQUIRY.of(state)(state, given, profile, checked, deadline)

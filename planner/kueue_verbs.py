@@ -75,7 +75,7 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     state = of_kueue(state)
     if pending is not None and not pending:
         raise InputError("pending", "nobody is named", "a list of workloads, or None for all")
-    profile = objective if isinstance(objective, Profile) else find_profile(objective)
+    profile = find_profile(objective)
     deadline = deadline_after(time_limit)
     begin("preparing")
     snapshot = take_snapshot(state, clock_of(now))

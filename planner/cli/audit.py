@@ -5,7 +5,7 @@ What all commands on many states have in common stands here, too: processes, lim
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,9 +16,8 @@ import click
 from planner.cli import option, value
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL, OUR_BUG
 from planner.cli.option import Given, define
-from planner.cli.output import ASK_TO_REPORT, LINE, say, write
+from planner.cli.output import ASK_TO_REPORT, LINE, check_files, say, write
 from planner.cli.value import Option
-from planner.errors import InputError
 
 if TYPE_CHECKING:
     from planner.batch import Progress as BatchProgress
@@ -150,15 +149,20 @@ def settings_of(
     ``states`` are the paths that are read, ``table`` a file that is written beside the result.
     After Ctrl-C or SIGTERM a message says how the run can go on.
 
-    Raises a UsageError if ``--resume`` has nothing to go on with, and an InputError if one file is
-    to be written twice, or is one of the states.
+    Raises a UsageError if ``--resume`` has nothing to go on with, and an InputError if a file
+    cannot be written, is to be written twice, or is one of the states.
     """
     if given.resume and given.results is None:
         raise click.UsageError("--resume needs --results FILE, the file to go on with")
-    written = {"--results": given.results, "--table": table, "-o": given.target.path}
-    check_written({name: path for name, path in written.items() if path is not None}, states)
     from planner.batch import Limits
     from planner.commands.audit import Settings
+    from planner.commands.audit.instance import refuse_as_state
+
+    written = {"--results": given.results, "--table": table, "-o": given.target.path}
+    check_files(written)
+    for name, path in written.items():
+        if path is not None:
+            refuse_as_state(f"{name} {path}", path, states)
 
     changed: list[str] = []
     try:
@@ -186,21 +190,6 @@ def settings_of(
                 who = f"{len(changed):,} states, such as {who},"
                 said = f"have changed since {given.results} was written, and are"
             say("note", f"{who} {said} asked for again")
-
-
-def check_written(files: Mapping[str, Path], states: Sequence[str]) -> None:
-    """Refuse now a file that is to be written twice, or that is read as one of the states.
-
-    ``files`` are those that will be written, by their options. Raises an InputError.
-    """
-    from planner.commands.audit.instance import refuse_as_state
-
-    known: dict[Path, str] = {}
-    for option_name, path in files.items():
-        where = f"{option_name} {path}"
-        if (other := known.setdefault(path.resolve(), option_name)) != option_name:
-            raise InputError(where, f"is the file of {other}, too", "a file of its own")
-        refuse_as_state(where, path, states)
 
 
 def tell_failures(given: Given, failures: Sequence[Failure]) -> int:

@@ -117,9 +117,9 @@ def command(given: Given) -> int:
 
 
 def check_table(table: Path | None) -> None:
-    """Refuse now a table that cannot be written after hours of work.
+    """Refuse now a table that cannot be made after hours of work.
 
-    Raises an InputError if the file cannot be written, or a package for it is missing.
+    Raises an InputError if its kind is not known, or a package for it is missing.
     """
     from planner.commands.compare.table import need
 
@@ -127,7 +127,6 @@ def check_table(table: Path | None) -> None:
         return
     if table.suffix not in TABLES:
         raise InputError(f"--table {table}", "is of no known kind", " or ".join(TABLES))
-    check_file("--table", table)
     if table.suffix == ".parquet":
         need(f"--table {table}", "pandas", "pyarrow")
 

@@ -115,12 +115,12 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
         "How many states: each at the moment at which some job, drawn at random, started.",
         default=1,
     ),
-    value.one(
+    value.several(
         "--at TIME",
-        _moment,
+        "at",
         "A moment instead, such as 2017-10-28T09:20:36Z; may be repeated. openb starts on "
         "2023-01-01T00:00:00Z.",
-        multiple=True,
+        _moment,
     ),
     value.one("--seed N", value.Whole(), "Of everything drawn.", 0),
     value.one(

@@ -70,11 +70,11 @@ cluster_options: Final = (
         "The ConfigMap that holds the Configuration of Kueue's manager.",
         default=CONFIGURATION,
     ),
-    value.one(
+    value.several(
         "--without KIND",
-        click.Choice(OPTIONAL),
+        "without",
         f"What not to ask for, if you may not read it: {', '.join(OPTIONAL)}. May be repeated.",
-        multiple=True,
+        click.Choice(OPTIONAL),
     ),
     value.one(
         "--timeout SECONDS",

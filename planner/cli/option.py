@@ -378,11 +378,8 @@ reading: Final = (now, *own("release", "requests"), *last)
 """`last`, after the options on how STATE is read: its clock and, of Kueue, release and requests."""
 named_pending = f"The pending workload to plan for, {own_help('pending')}."
 pending = value.one("--pending NAME", str, named_pending)
-several_pending = value.one(
-    "--pending NAME",
-    str,
-    f"{named_pending} With --joint it may be repeated.",
-    multiple=True,
+several_pending = value.several(
+    "--pending NAME", "pending", f"{named_pending} With --joint it may be repeated."
 )
 clock = value.one(
     "--now TIME", value.moment, "The clock, for all states; by default each state's own."

@@ -24,6 +24,7 @@ READ: Final = (
     *("costs", "assignment", "script", "nodes", "shapes", "workload", "workloads", "profile"),
 )
 """The parameters that name files or folders to read; many states have a check of their own."""
+OF_ITS_OWN: Final = "a file of its own"
 FILE_WIDTH: Final = 108
 ASK_TO_REPORT: Final = (
     "  this is a bug of planner, not of your input: please report it with the input, and with\n"
@@ -151,6 +152,23 @@ def check_file(option: str, path: Path) -> None:
         raise InputError(
             f"{option} {path}", "is read by this command, and would be lost", "another file"
         )
+
+
+def check_files(files: Mapping[str, Path | None]) -> None:
+    """Refuse early the files of some options that cannot be written beside the result of ``-o``.
+
+    Raises an InputError as `check_file` does, or if a file is standard output, or that of two.
+    """
+    known: dict[Path, str] = {}
+    for option, path in files.items():
+        if path is None:
+            continue
+        if path == STDOUT:
+            raise InputError(f"{option} {path}", "the result goes to standard output", OF_ITS_OWN)
+        check_file(option, path)
+        other = known.setdefault(path.resolve(), option)
+        if other != option and (path.is_file() or not path.exists()):
+            raise InputError(f"{option} {path}", f"is the file of {other}, too", OF_ITS_OWN)
 
 
 def named_to_read(values: Mapping[str, object]) -> Iterator[object]:

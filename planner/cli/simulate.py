@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 import click
@@ -10,7 +9,7 @@ import click
 from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL
 from planner.cli.option import Given, define
-from planner.cli.output import LINE, STDOUT, check_file, warn, write_file
+from planner.cli.output import LINE, check_files, warn, write_file
 from planner.scheduler import schedulers
 
 CODES: Final = ("loop", "feud", "storm")
@@ -114,7 +113,7 @@ def command(given: Given) -> int:
     from planner.commands.simulate import Script, read_script, simulate
     from planner.report.simulation import render, render_timeline
 
-    _check_files(given)
+    check_files({"-o": given.target.path, "--timeline": given.timeline, "--plot": given.plot})
     if given.plot is not None:
         if given.plot.suffix not in PLOTS:
             raise click.UsageError(
@@ -151,21 +150,3 @@ def command(given: Given) -> int:
     if any(found_here[code] for code in fatal & found_here.keys()):
         return FINDINGS
     return NOT_PROVED if answer.unproved else OPTIMAL
-
-
-def _check_files(given: Given) -> None:
-    """Refuse now a file that cannot be written later, and one file for two results.
-
-    Raises a UsageError or an InputError.
-    """
-    files = {"-o": given.target.path, "--timeline": given.timeline, "--plot": given.plot}
-    seen: dict[Path, str] = {}
-    for option_name, path in files.items():
-        if path is None:
-            continue
-        if path == STDOUT:
-            raise click.UsageError(f"{option_name} {path}: the result goes to standard output")
-        check_file(option_name, path)
-        other = seen.setdefault(path.resolve(), option_name)
-        if other != option_name and (path.is_file() or not path.exists()):
-            raise click.UsageError(f"{option_name} {path} is the file of {other}, too")

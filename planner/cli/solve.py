@@ -13,7 +13,7 @@ import click
 from planner.cli import option, value
 from planner.cli.exit_code import BAD_INPUT, OUR_BUG, exit_code, worst
 from planner.cli.option import Given, define
-from planner.cli.output import ASK_TO_REPORT, LINE, STDOUT, check_file, say, warn, write, write_file
+from planner.cli.output import ASK_TO_REPORT, LINE, check_files, say, warn, write, write_file
 from planner.errors import PlannerError
 from planner.scheduler import Part
 
@@ -184,11 +184,7 @@ def _refuse(given: Given) -> None:
         _refuse_jointly(given, is_front=is_front)
     if is_front:
         _refuse_for_front(given)
-    if given.proof is not None:
-        result = given.target.path
-        if given.proof == STDOUT or (result and given.proof.resolve() == result.resolve()):
-            raise click.UsageError("--proof wants a file of its own, apart from the result")
-        check_file("--proof", given.proof)
+    check_files({"-o": given.target.path, "--proof": given.proof})
 
 
 def _refuse_for_front(given: Given) -> None:

@@ -104,11 +104,13 @@ def read_profile(path: str | Path) -> Profile:
     )
 
 
-def find_profile(name: str) -> Profile:
-    """Return the profile of a name; a name that ends in ``.toml`` is a file.
+def find_profile(name: str | Profile) -> Profile:
+    """Return the profile of a name; a name that ends in ``.toml`` is a file, a profile is itself.
 
     Raises ``InputError`` if there is no such profile, or its file cannot be used.
     """
+    if isinstance(name, Profile):
+        return name
     if name.endswith(SUFFIX):
         return read_profile(name)
     if name.startswith(FRONT):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from datetime import datetime
 from typing import Any, Final, TypeVar, Unpack
 
@@ -82,14 +82,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     # snapshot serves only if it is not before that timestamp: ages would be negative.
     moment = given_moment(now) or clock or max(filter(None, (taken, newest)), default=None)
     if moment is None:
-        if not any(objects.values()):
-            hint = "kubectl get with -A lists the objects of all namespaces"
-            raise InputError(source, "there are no objects in it", EXPECTED, hint)
-        raise InputError(
-            source,
-            "has no timestamp that could serve as the clock",
-            hint="give the time of the decision with --now, such as --now 2026-03-08T21:06:00Z",
-        )
+        raise _without_a_clock(source, objects)
     workloads, notes = resolve_priorities(
         objects["Workload"], objects["WorkloadPriorityClass"], objects["PriorityClass"]
     )
@@ -156,6 +149,15 @@ def _check_any(collection: Collection, source: str) -> None:
     if others and not own:
         kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
         raise SchemaError(source, f"has no object of Kueue, only {kinds}", EXPECTED)
+
+
+def _without_a_clock(source: str, objects: Mapping[str, Sized]) -> InputError:
+    """Return the error for what tells no time: of nothing at all, a clock would be of no use."""
+    if not any(map(len, objects.values())):
+        hint = "kubectl get with -A lists the objects of all namespaces"
+        return InputError(source, "there are no objects in it", EXPECTED, hint)
+    hint = "give the time of the decision with --now, such as --now 2026-03-08T21:06:00Z"
+    return InputError(source, "has no timestamp that could serve as the clock", hint=hint)
 
 
 def _moments(objects: dict[str, list[Any]]) -> Iterator[datetime | None]:

@@ -182,6 +182,25 @@ def test_why_a_workload_is_not_judged_is_one_line(dump: Path) -> None:
     assert "\n" not in failure["detail"]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("audit", "--results"), ("simulate", "--timeline"), ("solve", "--proof")],
+)
+def test_a_file_beside_the_result_is_no_standard_output(
+    words: tuple[str, str], dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``--results -`` made a file of that name; and no two results go into one file."""
+    monkeypatch.chdir(tmp_path)
+    verb, option = words
+    result = call(verb, dump, option, "-")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"error: {option} -: the result goes to standard output\n")
+    twice = call(verb, dump, option, "rows", "-o", tmp_path / "rows")
+    assert twice.exit_code == 2
+    assert "rows: is the file of " in twice.stderr
+    assert [one.name for one in tmp_path.iterdir()] == [dump.name]
+
+
 @pytest.mark.parametrize("verb", ["audit", "compare"])
 def test_a_bug_of_ours_is_a_row_and_the_exit_code(
     verb: str, dump: Path, clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

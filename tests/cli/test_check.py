@@ -381,8 +381,8 @@ def test_library_and_command_agree(state: Path, plan: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--proof", "-"), "--proof wants a file of its own"),
-        (("--proof", "same.json", "-o", "same.json"), "--proof wants a file of its own"),
+        (("--proof", "-"), "--proof -: the result goes to standard output"),
+        (("--proof", "same.json", "-o", "same.json"), "--proof same.json: is the file of -o, too"),
         (("--proof", "no/trees.jsonl"), "there is no folder"),
         (("--proof", "trees.jsonl", "--joint", "--all"), "--proof goes not with --joint"),
         (("--certify", "--joint", "--all"), "--certify goes not with --joint"),

@@ -436,9 +436,7 @@ def audit(  # noqa: PLR0913 - the public signature
         If a plan fails its own verification.
     """
     deadline_after(time_limit)  # refuses what is no time limit
-    profiles = distinct(
-        one if isinstance(one, Profile) else find_profile(one) for one in objectives
-    )
+    profiles = distinct(map(find_profile, objectives))
     known = vouched(assume)
     question = Question(
         profiles, time_limit, now=clock_of(now), rules=rules, pending=pending, assume=known

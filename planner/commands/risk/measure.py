@@ -223,7 +223,7 @@ def risk(  # noqa: PLR0913 - what a user may say
         If a plan fails its own verification.
     """
     part = RISK.of(state)
-    profile = objective if isinstance(objective, Profile) else find_profile(objective)
+    profile = find_profile(objective)
     if shapes not in SHAPES:
         raise SchemaError("shapes", f'"{shapes}" cannot be used', f"one of {', '.join(SHAPES)}")
     if limit is not None and limit < 1:
