@@ -76,7 +76,7 @@ def knob_options() -> Iterator[Option]:
         if kind := max(kinds, key=len, default=None):
             yield value.one(f"--{written}", click.Choice(kind), text, into=name)
         elif knobs[0][1].kind is bool:
-            yield click.option(f"--{written}/--no-{written}", name, default=None, help=text)
+            yield value.either(written, text)
         else:
             yield value.one(f"--{written} N", value.Whole(), text, into=name)
 

@@ -83,10 +83,9 @@ OPTIONS: Final[Mapping[str, Option]] = {
         default="kueue",
         show_default=False,
     ),
-    "stability": click.option(
-        "--stability/--no-stability",
-        default=None,
-        help="Kueue: also say which victims would preempt again once they are pending, and count "
+    "stability": value.either(
+        "stability",
+        "Kueue: also say which victims would preempt again once they are pending, and count "
         "them (D11). By default they are named where up to 300 workloads hold quota.",
     ),
     "stable": value.flag(

@@ -19,7 +19,7 @@ import click
 
 from planner.cli.exit_code import BAD_INPUT, INTERRUPTED, OUR_BUG, PIPE_CLOSED, epilog
 from planner.cli.output import ASK_TO_REPORT, LINE, say, write
-from planner.cli.value import Command
+from planner.cli.value import Command, flag
 from planner.errors import (
     KIND,
     NO_MEMORY,
@@ -240,8 +240,8 @@ def _failed(error: Exception) -> int:
         "max_content_width": 100,
     },
 )
-@click.option("--debug", is_flag=True, help="Print tracebacks of errors.")
-@click.option("--quiet", is_flag=True, help="Show no line of progress on a terminal.")
+@flag("--debug", "Print tracebacks of errors.")
+@flag("--quiet", "Show no line of progress on a terminal.")
 @click.version_option(
     package_name="preemption-planner",
     message="planner %(version)s",

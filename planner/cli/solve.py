@@ -78,10 +78,9 @@ MOST_STEPS: Final = 2000
     option.now,
     *option.own("assignment", "flavors", "placement", "stability", "stable", "laws", "rules"),
     option.assume,
-    click.option(
-        "--certify/--no-certify",
-        default=None,
-        help="Wait for the proof trees that planner check needs, within --time-limit, or search "
+    value.either(
+        "certify",
+        "Wait for the proof trees that planner check needs, within --time-limit, or search "
         "none and let two engines agree on every level. By default only short trees are searched.",
     ),
     value.file(

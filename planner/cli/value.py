@@ -43,7 +43,10 @@ class Command(click.Command):
 
 
 class Valued(click.Option):
-    """An option that takes no empty value, which most often is a shell variable that is not set."""
+    """An option that takes no empty value, which most often is a shell variable that is not set.
+
+    What is wrong with a value of the environment names its variable.
+    """
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:  # noqa: ANN401 - click's
         """Read the value, or values, as text; refuse an empty one."""
@@ -62,7 +65,8 @@ class Valued(click.Option):
             if source is click.core.ParameterSource.ENVIRONMENT:
                 names = [self.envvar] if isinstance(self.envvar, str) else self.envvar or ()
                 said = next((name for name in names if os.environ.get(name)), "the environment")
-                why, meant, name = error.message.partition(" Did you mean ")
+                found = f"{value!r} is neither true nor false" if self.is_flag else error.message
+                why, meant, name = found.partition(" Did you mean ")
                 why = f"{why.rstrip('.')}; {said} says so{'.' if meant else ''}{meant}{name}"
                 raise click.BadParameter(why, error.ctx, error.param) from None
             raise
@@ -165,7 +169,12 @@ def file(name: str, covers: str, *names: str, first: bool = False) -> Option:
 
 def flag(name: str, covers: str, *names: str) -> Option:
     """Return an option without a value."""
-    return click.option(name, *names, is_flag=True, help=covers)
+    return click.option(name, *names, cls=Valued, is_flag=True, help=covers)
+
+
+def either(name: str, covers: str) -> Option:
+    """Return an option that says yes as ``--NAME`` and no as ``--no-NAME``; else it is None."""
+    return click.option(f"--{name}/--no-{name}", cls=Valued, default=None, help=covers)
 
 
 def seconds(text: str) -> float | None:

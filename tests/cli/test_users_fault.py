@@ -197,6 +197,8 @@ def test_a_wrong_value_of_the_environment_names_its_variable(name: str) -> None:
     assert f"'abc' is not a number of seconds, 0 or more, or none; {name} says so\n" in said
     by_hand = call("solve", QUICKSTART, "--time-limit", "x", env=variables).stderr
     assert "says so" not in by_hand
+    flag = call("solve", QUICKSTART, env={"PLANNER_ALL": "all"}).stderr
+    assert "'--all': 'all' is neither true nor false; PLANNER_ALL says so\n" in flag
     hour = call("solve", QUICKSTART, env={"PLANNER_TIME_LIMIT": "1h"}).stderr
     assert "or none; PLANNER_TIME_LIMIT says so. Did you mean 3600?\n" in hour
 
