@@ -89,3 +89,21 @@ def test_only_a_program_sets_its_process_up() -> None:
     assert gc.get_threshold() == usual
     assert gc.get_freeze_count() <= frozen  # some may be gone
     assert after_a_plan("gc.get_threshold()[0], gc.get_freeze_count() > 0") == ["100000", "True"]
+
+
+def test_ctrl_c_while_modules_are_loaded_ends_without_a_traceback() -> None:
+    code = """
+import sys
+
+class Pressed:
+    def find_spec(self, name, path=None, target=None):
+        if name == "planner.cli.main":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Pressed())
+from planner.__main__ import run
+run()
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment(), capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
