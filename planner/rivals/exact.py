@@ -23,6 +23,7 @@ from planner.problem.array import IntArray
 from planner.rivals.contest import Contest, Found
 from planner.solver.attempt import ATTEMPTS
 from planner.solver.bound import Bound, trivial_bound
+from planner.solver.deadline import Deadline
 from planner.solver.engine import as_it_comes
 from planner.solver.levels import solve_levels
 from planner.solver.mathopt import Kind, ask, relaxed, translate
@@ -121,7 +122,7 @@ def rounding(contest: Contest) -> Found:
     for measure in with_names(contest.profile.levels):
         objective = express(stated.formulation, contest.table, measure)
         stated.builder.minimize(objective)
-        found = relaxed(translate(stated.builder.proto))
+        found = relaxed(translate(stated.builder.proto), contest.deadline.left())
         if not found:
             break
         point = found
@@ -175,9 +176,11 @@ class Unbounded:
         del classes
         return trivial_bound(costs)
 
-    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+    def close_bound(
+        self, classes: Classes, costs: IntArray, limits: Sequence[Row], deadline: Deadline
+    ) -> Bound:
         """Bound a cost by nothing."""
-        del classes, limits
+        del classes, limits, deadline
         return trivial_bound(costs)
 
 

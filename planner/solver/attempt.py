@@ -14,6 +14,10 @@ from msgspec import Struct
 SEED: Final = 0
 """The seed of all engines."""
 
+ITERATIONS: Final = 20
+"""Iterations of the simplex algorithm for each row and column: a program that ends takes a few for
+each row, but among amounts from one to 2^60 GLOP may go round in circles for ever."""
+
 
 class Attempt(NamedTuple):
     """One way to run the solver: with presolve or without, and for how much deterministic time.

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from planner.models.shared.classes import Classes, Relaxation, Row
 from planner.problem.array import FloatArray, IntArray
 from planner.proof.box import sum_of_products
+from planner.solver.deadline import Deadline
 
 if TYPE_CHECKING:
     # MathOpt takes a tenth of a second to load; small problems never come here.
@@ -157,16 +158,21 @@ _CLOSE: Final = 1e-7
 
 
 def linear_programming_bound(
-    relaxation: Relaxation, classes: Classes, costs: IntArray, limits: Sequence[Row]
+    relaxation: Relaxation,
+    classes: Classes,
+    costs: IntArray,
+    limits: Sequence[Row],
+    deadline: Deadline,
 ) -> Bound:
     """Return the bound that the duals of a relaxation prove, branching on its choices.
 
-    ``limits`` are further rows that hold, such as those of measures that earlier levels fixed.
+    ``limits`` are further rows that hold, such as those of measures that earlier levels fixed. When
+    time is up, what was proved until then counts.
     """
-    program = _Program(relaxation, classes, costs, limits)
+    program = _Program(relaxation, classes, costs, limits, deadline)
     root = program.solve(frozenset())
     ahead, programs = [(root.bound.value, 0, root)], 1
-    while programs < PROGRAMS:
+    while programs < PROGRAMS and not deadline.passed:
         choice = program.open_choice(ahead[0][2])
         if choice is None:
             break
@@ -209,6 +215,7 @@ class _Program(Struct, frozen=True, dict=True):
     classes: Classes
     costs: IntArray
     limits: Sequence[Row]
+    deadline: Deadline
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -241,15 +248,16 @@ class _Program(Struct, frozen=True, dict=True):
 
         A program without a solution is solved again with rows that may be missed at a price, so
         that there are duals: they prove a bound that no legal set can pay. Where the solver gives
-        up, the bound is the trivial one: floating-point verdicts prove nothing here.
+        up, the bound is the trivial one: floating-point verdicts prove nothing here. Duals of a
+        program that was stopped on its way are as good as others: the bound is added up exactly.
         """
         simplex = self.simplex
         for witness in range(self.relaxation.witnesses):
             simplex.bound(len(self.classes) + witness, float(witness in chosen), 1.0)
-        solved = simplex.solve()
+        solved = simplex.solve(self.deadline.left())
         if solved.impossible:
             simplex.allow_misses(missed=True)
-            solved = replace(simplex.solve(), solution=None)
+            solved = replace(simplex.solve(self.deadline.left()), solution=None)
             simplex.allow_misses(missed=False)
         if solved.duals is None:
             return _Branch(chosen, trivial_bound(self.costs), None)

@@ -245,7 +245,7 @@ def _start(
         for limited, limit in search.limits.items()
         if search.is_separable(limited)
     ]
-    bound = search.rules.close_bound(chosen, costs, bounded + below)
+    bound = search.rules.close_bound(chosen, costs, bounded + below, search.deadline)
     certain = search.lower.keys() & set(classes)
     use = np.zeros(len(classes))
     for row in bounded:  # each row says -costs >= -limit

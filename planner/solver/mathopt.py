@@ -50,7 +50,7 @@ from planner.errors import InternalError
 from planner.models.shared.builder import Linear
 from planner.models.shared.classes import Row
 from planner.problem.array import FloatArray
-from planner.solver.attempt import SEED
+from planner.solver.attempt import ITERATIONS, SEED
 from planner.solver.deadline import waited_for
 
 _FOREVER = 2**62
@@ -144,16 +144,18 @@ def ask(milp: Milp, kind: Kind, seconds: float | None, nodes: int | None = None)
     return MipAnswer(infeasible=False, point=point, best=proved)
 
 
-def relaxed(milp: Milp) -> Sequence[float]:
+def relaxed(milp: Milp, seconds: float | None) -> Sequence[float]:
     """Return an optimum of a program with fractions allowed in all columns; empty if none is found.
 
-    It is calculated in doubles.
+    It is calculated in doubles. A program that takes too many iterations, or more ``seconds``, is
+    stopped: what it had by then is no optimum.
     """
     program = ModelProto()
     program.CopyFrom(milp.proto)
     del program.variables.integers[:]
     program.variables.integers.extend([False] * len(program.variables.ids))
-    result = _solve(program, SOLVER_TYPE_GLOP, SolveParametersProto())
+    size = len(program.variables.ids) + len(program.linear_constraints.ids)
+    result = _solve(program, SOLVER_TYPE_GLOP, _limited(size, seconds))
     if result is None or result.termination.reason != TERMINATION_REASON_OPTIMAL:
         return ()
     values = result.solutions[0].primal_solution.variable_values
@@ -341,15 +343,19 @@ def _false(literals: Sequence[int]) -> Linear:
     return Linear(terms, sum(literal >= 0 for literal in literals))
 
 
-_PARAMETERS: Final = SolveParametersProto(
-    presolve=EMPHASIS_OFF, lp_algorithm=LP_ALGORITHM_DUAL_SIMPLEX
-)
+def _limited(size: int, seconds: float | None) -> SolveParametersProto:
+    """Return parameters that end a linear program of ``size`` rows and columns, whatever it is."""
+    parameters = SolveParametersProto(iteration_limit=ITERATIONS * size)
+    if seconds is not None:
+        parameters.time_limit.FromNanoseconds(int(seconds * 1e9))
+    return parameters
 
 
 class Solved(Struct, frozen=True):
     """The result of a linear program, in doubles: it proves nothing.
 
-    ``duals`` is (rows,), if there are any; ``solution`` (columns,) where an optimum was found.
+    ``duals`` is (rows,), if there are any, also of a program that was stopped; ``solution``
+    (columns,) where an optimum was found.
     """
 
     impossible: bool
@@ -407,8 +413,8 @@ class Simplex:
         for row in range(self._rows):
             self.bound(self._columns + row, 0.0, inf if missed else 0.0)
 
-    def solve(self) -> Solved:
-        """Solve with the present bounds."""
+    def solve(self, seconds: float | None = None) -> Solved:
+        """Solve with the present bounds, in so many iterations and ``seconds`` at most."""
         columns = sorted(self._changed)
         update = ModelUpdateProto()
         sides = update.variable_updates.lower_bounds, update.variable_updates.upper_bounds
@@ -420,7 +426,10 @@ class Simplex:
             raise InternalError(message)
         self._changed = {}
         nothing = ModelSolveParametersProto(), None, CallbackRegistrationProto(), None, None
-        result = self._solver.solve(_PARAMETERS, *nothing)
+        parameters = _limited(self._columns + 2 * self._rows, seconds)
+        parameters.presolve = EMPHASIS_OFF
+        parameters.lp_algorithm = LP_ALGORITHM_DUAL_SIMPLEX
+        result = self._solver.solve(parameters, *nothing)
         reason = result.termination.reason
         best = result.solutions[0] if result.solutions else None
         duals = solution = None

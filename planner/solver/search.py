@@ -55,9 +55,11 @@ class Rules:
         """Bound a separable cost from below without a linear program: by the best single row."""
         return best_single_row(self.rows(classes), costs, classes.sizes.tolist())[0]
 
-    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+    def close_bound(
+        self, classes: Classes, costs: IntArray, limits: Sequence[Row], deadline: Deadline
+    ) -> Bound:
         """Bound a separable cost from below by a relaxation; ``limits`` are rows besides."""
-        return linear_programming_bound(self.relaxation(classes), classes, costs, limits)
+        return linear_programming_bound(self.relaxation(classes), classes, costs, limits, deadline)
 
     def is_lawful(self, positions: Sequence[int]) -> bool:  # noqa: ARG002 - others' rules
         """Say whether victims are lawful in the scheduler's own arithmetic.

@@ -13,6 +13,7 @@ from planner.models.shared.classes import Classes, Relaxation, Row
 from planner.problem.array import IntArray
 from planner.solver import bound as linear_program
 from planner.solver.bound import Bound, linear_programming_bound
+from planner.solver.deadline import Deadline
 
 
 def classes_of(counts: list[int]) -> Classes:
@@ -46,16 +47,27 @@ def test_a_choice_is_made_and_not_blurred(monkeypatch: pytest.MonkeyPatch) -> No
     choice = either([1, 0, 0, 0], [0, 0, 1, 0], most=1, total=10)
     relaxation = Relaxation([*cover, *choice], 2, [(0, 1)])
     classes = classes_of([10] * 4)
-    assert linear_programming_bound(relaxation, classes, costs, []).whole == 14
+    assert linear_programming_bound(relaxation, classes, costs, [], Deadline()).whole == 14
     monkeypatch.setattr(linear_program, "PROGRAMS", 1)
-    assert linear_programming_bound(relaxation, classes, costs, []).whole == 8
+    assert linear_programming_bound(relaxation, classes, costs, [], Deadline()).whole == 8
+
+
+def test_no_choice_is_made_after_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the program before the choice proved stands."""
+    monkeypatch.setattr(Deadline, "passed", property(lambda _: True))
+    costs = np.array([1, 3, 1, 3], dtype=np.int64)
+    cover = [row([1, 1, 0, 0], 4), row([0, 0, 1, 1], 4)]
+    choice = either([1, 0, 0, 0], [0, 0, 1, 0], most=1, total=10)
+    relaxation = Relaxation([*cover, *choice], 2, [(0, 1)])
+    bound = linear_programming_bound(relaxation, classes_of([10] * 4), costs, [], Deadline())
+    assert bound.whole == 8
 
 
 def test_what_is_impossible_costs_more_than_everything() -> None:
     """Six are needed and four permitted: no verdict in doubles says so, but a bound."""
     relaxation = Relaxation([row([1, 1], 6), row([-1, -1], -4)], 0)
     costs = np.array([5, 7], dtype=np.int64)
-    bound = linear_programming_bound(relaxation, classes_of([5, 5]), costs, [])
+    bound = linear_programming_bound(relaxation, classes_of([5, 5]), costs, [], Deadline())
     assert bound.whole > 5 * 5 + 5 * 7
 
 
@@ -64,7 +76,7 @@ def test_a_branch_that_is_impossible_leaves_the_other_bound() -> None:
     rows = [row([1, 0], 2), row([1, 1], 7), *either([1, 0], [0, 1], most=1, total=10)]
     relaxation = Relaxation(rows, 2, [(0, 1)])
     costs = np.array([4, 1], dtype=np.int64)
-    bound = linear_programming_bound(relaxation, classes_of([10, 5]), costs, [])
+    bound = linear_programming_bound(relaxation, classes_of([10, 5]), costs, [], Deadline())
     assert bound.whole == 6 * 4 + 1
 
 
@@ -83,7 +95,7 @@ def test_no_point_contradicts_a_bound(seed: int) -> None:
     most = chance.randint(0, total - 1)
     rows = [row(some(0, 5), chance.randint(1, 15)) for _ in range(2)]
     relaxation = Relaxation([*rows, *either(*sums, most, total)], 2, [(0, 1)])
-    bound = linear_programming_bound(relaxation, classes_of(counts), costs, [])
+    bound = linear_programming_bound(relaxation, classes_of(counts), costs, [], Deadline())
     for point in points(counts, rows, sums, most):
         check(bound, point, counts, costs)
 

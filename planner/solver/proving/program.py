@@ -22,6 +22,7 @@ from planner.problem.array import FloatArray
 from planner.proof.box import Box, Row, is_contradiction
 from planner.proof.claims import BETTER
 from planner.proof.question import Question
+from planner.solver.attempt import ITERATIONS
 from planner.solver.proving.dense import minimise
 
 if TYPE_CHECKING:
@@ -238,11 +239,6 @@ class Suggestion(Struct, frozen=True):
     point: FloatArray
     least: float = 0.0
     quantities: Mapping[str, float] = field(default_factory=dict)
-
-
-ITERATIONS: Final = 20
-"""Iterations of the simplex algorithm for each row and column: a program that ends takes a few for
-each row, but among amounts from one to 2^60 GLOP may go round in circles for ever."""
 
 
 SMALL: Final = 1500

@@ -39,6 +39,7 @@ from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import decide
 from planner.solver.answer import Planned, broken
 from planner.solver.bound import Bound, best_single_row, trivial_bound
+from planner.solver.deadline import Deadline
 from planner.solver.search import Rules
 from planner.solver.start import only_pending
 from planner.solver.yunikorn.describe import RuleSet, Subject, postponed
@@ -96,12 +97,14 @@ class YuniKornRules(Rules, Struct, frozen=True):
             return trivial_bound(costs)
         return Bound(lowest, (least - lowest).tolist(), 1)
 
-    def close_bound(self, classes: Classes, costs: IntArray, limits: Sequence[Row]) -> Bound:
+    def close_bound(
+        self, classes: Classes, costs: IntArray, limits: Sequence[Row], deadline: Deadline
+    ) -> Bound:
         """Bound a separable cost from below: one node has few classes, so the quick bound will do.
 
         The limits are left to the exact model.
         """
-        del limits
+        del limits, deadline
         return self.quick_bound(classes, costs)
 
     def _rows(self, classes: Classes) -> dict[int, NodeRows]:

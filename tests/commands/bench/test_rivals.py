@@ -122,7 +122,7 @@ def test_what_rules_without_bounds_say() -> None:
     costs = search.costs(("count",), chosen)
     assert search.rules.quick_bound(chosen, costs).whole > 0
     bare = exact.Unbounded(search.rules)
-    assert bare.quick_bound(chosen, costs) == bare.close_bound(chosen, costs, ())
+    assert bare.quick_bound(chosen, costs) == bare.close_bound(chosen, costs, (), Deadline())
     assert bare.quick_bound(chosen, costs) == trivial_bound(costs)
 
 
