@@ -293,6 +293,9 @@ class Plan(AnyPlan):
     ``kep83`` are the options where the rules are KEP-83's: the scheduler's own answer is then that
     of the KEP's algorithm. ``strict`` says that documented precedence, ST-01 to ST-05, is a law for
     this plan, beside those of ``rules``: ``optimal`` is then the best of the plans that keep to it.
+    ``stable`` says that no victim may preempt again, as that was demanded: ``optimal`` is then the
+    best of the plans that are so, ``infeasible`` that none is. A plan that is best of all, or of
+    which there is none at all, does not say it.
     ``placement`` is there where pods need a place on nodes, and the plan sees to it: one that Kueue
     itself finds, or ``any``. ``places`` are then where they go once the victims are gone.
     ``kueue`` is the release of Kueue by whose rules the plan was made, ``requests`` where it takes
@@ -324,6 +327,7 @@ class Plan(AnyPlan):
     held_back: HeldBack | None = None
     kep83: Kep83 | None = None
     strict: bool = False
+    stable: bool = False
     placement: Placement | None = None
     places: tuple[PodSetPlaces, ...] = ()
     kueue: KueueRelease | None = None

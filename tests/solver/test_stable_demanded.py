@@ -11,6 +11,9 @@ from planner.models.kueue.laws import reasons
 from planner.objective.profiles import PROFILES, Profile
 from planner.objective.terms import CASCADE
 from planner.objective.wishes import Wishes
+from planner.plan import Certificate, Tree
+from planner.plan.kueue import Plan
+from planner.proof.claims import INFEASIBLE, asking_claim
 from planner.quota.kueue.assignment import read_assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
@@ -83,6 +86,9 @@ def test_best_of_them_or_proved_that_there_is_none() -> None:
         if not left:
             assert plan.status == "infeasible", line.truth.id
             assert "would preempt again" in plan.explanation
+            # Enumeration found legal sets, and each of them unstable: so do trees, checked.
+            assert plan.stable
+            assert planner.check(line.truth.state, plan, PLAIN).accepted, line.truth.id
             impossible += 1
             continue
         assert plan.status == "optimal", line.truth.id
@@ -92,6 +98,35 @@ def test_best_of_them_or_proved_that_there_is_none() -> None:
         assert plan.stability == ()
         assert plan.terms["D11"] == 0
     assert impossible
+
+
+def denied(plan: Plan, tree: Tree) -> Plan:
+    """Return a plan that says there is no stable one, with the tree of another claim as proof."""
+    assert plan.certificate is not None
+    trees = [Tree(claim=name, steps=tree.steps) for name in (INFEASIBLE, asking_claim(INFEASIBLE))]
+    certificate = Certificate(digest=plan.certificate.digest, levels=(), trees=tuple(trees))
+    said = {"status": "infeasible", "stable": True, "certificate": certificate}
+    nothing = dict.fromkeys(("victims", "tree", "nodes", "shares"), ())
+    left_out: dict[str, object] = {"terms": {}, "borrowing": None, "stability": None}
+    return plan.model_copy(update={**said, **nothing, **left_out})
+
+
+def test_no_tree_denies_a_stable_plan_that_there_is() -> None:
+    """Neither trees of other claims about the same sets, nor one that is true elsewhere."""
+    none = planner.solve(state_of(*third_party(priority=50)), PENDING, stable=True)
+    assert none.certificate is not None
+    (elsewhere,) = none.certificate.trees
+    forged = 0
+    lines = (one for name, fair in FILES[:4:3] for one in asked(name, fair=fair, every=EVERY))
+    for line in (one for one in lines if stable_sets(one)):
+        state, given = line.truth.state, line.truth.given
+        plan = planner.solve(state, line.truth.pending, PLAIN, assignment=given, stable=True)
+        assert plan.certificate is not None
+        for tree in (*plan.certificate.trees, elsewhere):
+            found = planner.check(state, denied(plan, tree), PLAIN)
+            assert [claim.certified for claim in found.claims] == [False], line.truth.id
+            forged += 1
+    assert forged >= 20
 
 
 def simulated(line: recorded.Line, victims: Victims, codes: dict[str, str]) -> dict[str, Any]:

@@ -152,10 +152,51 @@ def test_no_stable_plan_is_proved_by_the_scheduler_or_two_engines(proof: str) ->
     claims = [tree.claim for tree in plan.certificate.trees]
     assert claims == (["infeasible, D11 replayed"] if proof == "certified" else [])
     assert len(plan.certificate.engines) == (0 if proof == "certified" else 2)
-    # There are plans: only an objective that demands a stable one has none.
-    assert not planner.check(state, plan).accepted
-    demanding = Profile("no-regret", "", (D11,), (), Wishes(most={D11: 0}))
-    assert planner.check(state, plan, demanding).accepted == (proof == "certified")
+    found = planner.check(state, plan)
+    assert found.accepted == (proof == "certified")
+    (claim,) = found.claims
+    assert claim.title == "no legal victim set exists after which no victim would preempt again"
+    # There are plans: only where a stable one is demanded there is none.
+    assert plan.stable
+    assert not planner.check(state, plan.model_copy(update={"stable": False})).accepted
+
+
+def test_what_was_demanded_is_said_and_not_inferred() -> None:
+    """The best plan has a victim that would preempt again; the best of the stable ones costs more.
+
+    Neither passes for the other.
+    """
+    state = state_of(*third_party())
+    best, steady = planner.solve(state, PENDING), planner.solve(state, PENDING, stable=True)
+    assert (set(best.keys), best.stable) == (UNSTABLE_BEST, False)
+    assert (set(steady.keys), steady.stable) == (STABLE_BEST, True)
+    for plan in (best, steady):
+        assert planner.check(state, plan).accepted
+        other = plan.model_copy(update={"stable": not plan.stable})
+        assert not planner.check(state, other).accepted
+
+
+def test_the_demand_binds_beside_the_level() -> None:
+    """The objective has D11 as a level already: it is judged once, and bound besides."""
+    state = state_of(*third_party())
+    plan = planner.solve(state, PENDING, objective=STABLE, stable=True)
+    assert (set(plan.keys), plan.terms["D11"]) == (STABLE_BEST, 0)
+    assert planner.check(state, plan).accepted
+    state = state_of(*third_party(priority=50))
+    plan = planner.solve(state, PENDING, objective=STABLE, stable=True)
+    assert (plan.status, plan.stable) == ("infeasible", True)
+    assert planner.check(state, plan).accepted
+
+
+def test_what_is_true_of_all_plans_is_said_of_all() -> None:
+    """The best of all is stable, or there is no plan at all: that is more than was demanded."""
+    for within in ("LowerPriority", "Never"):
+        parts = queue("a", 1, within=within), running("w", "a", 1), pending("a", 1, 100)
+        state = state_of(*parts)
+        plan = planner.solve(state, PENDING, stable=True)
+        assert plan.status == ("infeasible" if within == "Never" else "optimal")
+        assert not plan.stable
+        assert planner.check(state, plan).accepted
 
 
 def test_the_demand_is_kept_where_the_search_errs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,8 @@ from planner.proof.claims import (
 from planner.proof.question import Open, Question, bound_by_rows
 from planner.verifier.wording import compare, judge
 
+NONE_LEGAL: Final = "no legal victim set exists"
+
 
 def limits_of(caps: Iterable[Cap]) -> Limits:
     """Return the measures of caps, with what bounds them."""
@@ -92,7 +94,7 @@ def check_infeasible(
     trees: Sequence[Tree],
     known: str = "",
     claim: str = INFEASIBLE,
-    title: str = "no legal victim set exists",
+    title: str = NONE_LEGAL,
 ) -> CheckedClaim:
     """Judge the claim that no legal set exists of which claims are.
 

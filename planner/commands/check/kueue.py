@@ -10,7 +10,14 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels, limits_of
+from planner.commands.check.facts import (
+    NONE_LEGAL,
+    VICTIMS,
+    Facts,
+    check_infeasible,
+    check_levels,
+    limits_of,
+)
 from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.errors import UnsupportedError
 from planner.laws import RULE_SETS
@@ -49,6 +56,7 @@ TOO_MUCH: Final = (
     "D11 was not recomputed: it takes a decision of the scheduler for each victim, and this state "
     "is too large"
 )
+NONE_STABLE: Final = f"{NONE_LEGAL} after which no victim would preempt again"
 OTHER_FLAVORS: Final = (
     "the flavors are not those that Kueue assigns: all that the plan says is under them"
 )
@@ -196,7 +204,7 @@ class _Checking:
         levels = [level.term for level in plan.certificate.levels] if plan.certificate else []
         said = [*plan.terms, *(greedy.terms if greedy else ()), *levels]
         counted = any(not set(CASCADE).isdisjoint(term.split("+")) for term in said)
-        return counted or self.profile.counts(*CASCADE)
+        return counted or self.plan.stable or self.profile.counts(*CASCADE)
 
     @cached_property
     def _is_too_much(self) -> bool:
@@ -235,7 +243,8 @@ class _Checking:
         asked = None
         if certificate is not None and plan.victims:
             asked = [measure_id(measure) for measure in with_names(profile.levels)]
-            asked = [*(CASCADE if self._is_demanded else ()), *asked]
+            first = plan.stable and CASCADE not in profile.levels
+            asked = [*(CASCADE if first else ()), *asked]
         yield from check_certificate(case, plan, terms, costs, asked, self._left_out)
         victims = (*plan.victims, *(plan.greedy.victims if plan.greedy else ()))
         findings: list[str] = []
@@ -270,16 +279,9 @@ class _Checking:
                 law = next(one for one in RULE_SETS[plan.rules] if one.name == KQ_FITS.name)
                 yield judge(law, findings, "")
 
-    @cached_property
-    def _is_demanded(self) -> bool:
-        """Whether the plan was demanded to be stable: D11 is a level before its objective's own."""
-        levels = self.plan.certificate.levels if self.plan.certificate else ()
-        first = [level.term for level in levels[:1]]
-        return first == [*CASCADE] and CASCADE not in self.profile.levels
-
     def _wishing(self, profile: Profile) -> Profile:
         """Return an objective with the wish for a stable plan where that was demanded."""
-        if not self._is_demanded:
+        if not self.plan.stable:
             return profile
         wishes = replace(profile.wishes, most={**profile.wishes.most, CASCADE: 0})
         return replace(profile, wishes=wishes)
@@ -395,7 +397,8 @@ class _Checking:
             trees = certificate.trees if certificate else ()
             never = "the scheduler, replayed, never looks for victims"
             known = never if self._never_looks() else ""
-            yield check_infeasible(self._asking(()), trees, known)
+            title = NONE_STABLE if self.plan.stable else NONE_LEGAL
+            yield check_infeasible(self._asking(()), trees, known, title=title)
         elif certificate and self.plan.claim == "optimal" and self.plan.victims:
             claims = self._asking(limits_of(certificate.caps))
             victims = self.facts.positions(self.plan.keys)

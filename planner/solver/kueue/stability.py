@@ -190,7 +190,8 @@ def best_stable(
     """Return the best of the stable plans, or that there is none, and the best plan of all.
 
     The best of all is searched first, in half of the time: if it is stable, no stable plan is
-    better. If time ended before its stability was known, it is no answer.
+    better. If time ended before its stability was known, it is no answer. An answer about the
+    stable plans alone says so.
 
     Raises `InputError` if the state cannot tell what the profile counts or names, or the LocalQueue
     or ClusterQueue of a candidate is not in the dump; `InternalError` if a plan fails its
@@ -205,7 +206,9 @@ def best_stable(
     if free.status == "infeasible" or (free.status == "optimal" and steady):
         return free, free
     plan = solve(planning, demanding_stability(profile), deadline)
-    return (free if plan.status == "unknown" and steady else plan), free
+    if plan.status == "unknown" and steady:
+        return free, free
+    return plan.model_copy(update={"stable": True}), free
 
 
 def solve_stable(solve: Solve, planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
