@@ -14,7 +14,6 @@ from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profile_file import checked_costs as _checked_costs
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Assume, Verification, qualified
-from planner.plan.base import edited
 from planner.scheduler import OWN, Flavors, Part, Placement, verb
 from planner.solver.start import (
     PLANNER,
@@ -145,17 +144,31 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
+    given = Given(pending, assignment, now, rules, certify, placement)
+    wanted = Wanted(flavors, stability, stable)
+    return _solve(state, given, wanted, objective, costs, time_limit, assume)
+
+
+def _solve(  # noqa: PLR0913, PLR0917 - all that the verbs are given
+    state: AnyState,
+    given: Given,
+    wanted: Wanted,
+    objective: str | Profile,
+    costs: Mapping[str, int] | None = None,
+    time_limit: float | None = None,
+    assume: Assume | None = None,
+    before: AnyPlan | None = None,
+) -> AnyPlan:
+    """Return what `solve` does; ``before`` is the plan before the state was edited, if it was."""
     profile = find_profile(objective)
     deadline = deadline_after(time_limit)
     checked = _checked_costs(costs)
-    given = Given(pending, assignment, now, rules, certify, placement)
-    wanted = Wanted(flavors, stability, stable)
     planner = PLANNER.of(state)
     planner.check(given, wanted)
     with older_objects_aside():
         # The planning has no name here: it is freed before the collector runs at the block's end.
         plan = planner.answer(planner.start(state, given, checked), profile, deadline, wanted)
-        plan = covered(state, plan, vouched(assume))
+        plan = covered(state, plan, vouched(assume), before)
         add_nodes = PICTURE.find(state)
         return plan if add_nodes is None else add_nodes(state, plan)
 
@@ -314,12 +327,18 @@ def whatif(  # noqa: PLR0913 - the public signature
     edits, added = ([one] if isinstance(one, str) else one for one in (edits, added))
     if original is not None and original.scheduler != state.scheduler:
         raise InputError("original", f"is a state of {original.scheduler}", "one as the state is")
-    after = solve(edit(state, edits), pending, objective, time_limit=time_limit, rules=rules)
-    before = None
-    if edits or after.preemptor not in added:
-        then = state
-        if added and not edits:
-            then = original or SUBMISSIONS.of(state).without_workloads(state, added)
-        before = solve(then, pending, objective, time_limit=time_limit, rules=rules)
-        after = edited(after, before) if edits else after
-    return compare(edits, before, after, added)
+
+    def plan(of: AnyState, before: AnyPlan | None = None) -> AnyPlan:
+        given, wanted = Given(pending, rules=rules), Wanted(stability=False)
+        return _solve(of, given, wanted, objective, time_limit=time_limit, before=before)
+
+    if edits:
+        changed = edit(state, edits)
+        before = plan(state)
+        return compare(edits, before, plan(changed, before), added)
+    after, then = plan(state), state
+    if after.preemptor in added:
+        return compare(edits, None, after, added)
+    if added:
+        then = original or SUBMISSIONS.of(state).without_workloads(state, added)
+    return compare(edits, plan(then), after, added)

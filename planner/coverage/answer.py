@@ -102,13 +102,27 @@ def uncovered(known: Covering, plan: AnyPlan) -> tuple[Uncovered, ...]:
     return tuple(one for one in found if one.feature not in plan.sees_to)
 
 
-def covered(state: AnyState, plan: AnyPlan, assume: Assume | None = None) -> AnyPlan:
-    """Return a plan with what it leaves out of its state; ``assume`` is what a user vouches for."""
+def covered(
+    state: AnyState,
+    plan: AnyPlan,
+    assume: Assume | None = None,
+    before: AnyPlan | None = None,
+) -> AnyPlan:
+    """Return a plan with what it leaves out of its state; ``assume`` is what a user vouches for.
+
+    ``before`` is the plan before the state was edited, if it was. The cluster's own words are about
+    the state that was read: what an edit makes of it they do not contradict, and where they
+    contradicted the planner they go on to do so.
+    """
     known = covering(state)
     notes = known.remarks(plan.preemptor)
     if notes:
         plan = plan.model_copy(update={"notes": (*plan.notes, *notes)})
-    return qualified(plan, uncovered(known, plan), assume)
+    missing = uncovered(known, plan)
+    if before is not None:
+        said = (one for one in before.coverage if one.kind == "contradiction")
+        missing = (*(one for one in missing if one.kind != "contradiction"), *said)
+    return qualified(plan, missing, assume)
 
 
 def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -> Front:

@@ -162,23 +162,6 @@ def qualified(
     return answer.model_copy(update=update)
 
 
-def edited(after: CoveredT, before: Covered) -> CoveredT:
-    """Return an answer for a state that was edited, contradicted where that before the edit is.
-
-    The cluster's own words are about the state that was read: what an edit makes of it they do not
-    contradict, and where they contradicted the planner they go on to do so.
-    """
-    there = [one for one in after.coverage if one.kind != "contradiction"]
-    there += [one for one in before.coverage if one.kind == "contradiction"]
-    if after.proved is not None:
-        said = {name: getattr(after, name) for name in _SAID & type(after).model_fields.keys()}
-        said = {name: text.removeprefix(f"{CONDITION}, ") for name, text in said.items()}
-        after = after.model_copy(
-            update={"status": after.proved, "proved": None, "coverage": (), **said}
-        )
-    return qualified(after, tuple(there), after.assume)
-
-
 class _OfVictims(Protocol):
     @property
     def victims(self) -> Sequence[Any]: ...

@@ -326,6 +326,11 @@ def test_what_kueue_said_is_about_the_state_before_an_edit(
         assert len(answer.after.victims) == victims
         (count,) = (one for one in answer.optimum.terms if one.term == "D2")
         assert (count.before, count.after) == (1, victims)
+        # What is left out follows the same rule where no status depends on it.
+        edit = f"clusterqueue/a.quota.default/gpu.nominal={quota}"
+        hurried = planner.whatif(state, edit, time_limit=0)
+        assert hurried.before is not None
+        assert len(hurried.before.coverage) == len(hurried.after.coverage) == conditional
 
 
 @pytest.mark.parametrize("placed", [True, False])
