@@ -15,8 +15,8 @@ _SOME: Final = 10_000
 """The same where others are aside already: to put new ones beside them takes no time."""
 
 _TIDY: Final = 100
-"""The number of plans after which cycles are collected: plans leave reference cycles, and a program
-that does one thing and ends is set up to collect hardly ever."""
+"""The number of plans after which cycles are collected: some plans leave reference cycles, and a
+program that does one thing and ends is set up to collect hardly ever."""
 
 
 def tidy(number: int) -> None:

@@ -1,7 +1,8 @@
 """The collector of cycles is paused while reading and planning, and left as it was found."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 from weakref import ref
 
 import pytest
@@ -111,3 +112,53 @@ def test_plans_leave_nothing_behind() -> None:
         planner.solve(state)
         counts.append(len(gc.get_objects()))
     assert counts[-1] - counts[1] < 100, counts
+
+
+def left_behind(work: Callable[[], object]) -> list[object]:
+    """Return what only the collector of cycles finds after some work, once all is loaded."""
+    work()
+    gc.collect()
+    gc.disable()
+    result = work()
+    try:
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        return [*gc.garbage]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        del result
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"certify": False},
+        {"stability": True},
+        {"objective": "stable"},
+        {"flavors": "optimal"},
+        {"rules": "kep83"},
+        {"rules": "strict"},
+    ],
+    ids=str,
+)
+def test_plans_are_no_circles(asked: dict[str, Any]) -> None:
+    """A plan's model and trees go with it: nothing waits in memory for the collector."""
+    state = planner.read(ROOT / "instances" / "quickstart")
+    assert not left_behind(lambda: planner.solve(state, **asked))
+
+
+@pytest.mark.parametrize("verb", ["explain", "front", "solve_joint"])
+def test_nor_are_other_answers(verb: str) -> None:
+    state = planner.read(ROOT / "instances" / "quickstart")
+    assert not left_behind(lambda: getattr(planner, verb)(state))
+
+
+@pytest.mark.parametrize("certify", [True, False])
+def test_of_yunikorn_only_queues_are(*, certify: bool) -> None:
+    """Each knows its parent and its children."""
+    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    found = left_behind(lambda: planner.solve(state, certify=certify))
+    ours = {type(one) for one in found if type(one).__module__.startswith("planner")}
+    assert {one.__name__ for one in ours} <= {"Queue"}

@@ -19,12 +19,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import gcd
+from weakref import proxy
 
 import numpy as np
 
 from planner.models.kueue.places import Standing
 from planner.models.shared import classes as shared
-from planner.models.shared.builder import ZERO, Builder, Linear, negation, total, variable
+from planner.models.shared.builder import (
+    ZERO,
+    Builder,
+    Linear,
+    made_once,
+    negation,
+    total,
+    variable,
+)
 from planner.models.shared.classes import Classes, group_alike, new_takes
 from planner.models.shared.measure import hit_where_taken
 from planner.problem.array import BoolArray, IntArray
@@ -96,8 +105,8 @@ class TreeUsage:
         for k, taken in enumerate(take):
             self._by_queue.setdefault(int(columns.queue[k]), []).append((k, taken))
         self._held = cache(lambda fr: columns.holding[:, fr].tolist())
-        self.after = cache(self._after)
-        self.local_free = cache(self._local_free)
+        self.after = made_once(self._after)
+        self.local_free = made_once(self._local_free)
 
     def _after(self, node: int, fr: int) -> Linear:
         before = self._problem.usage[node][fr]
@@ -139,13 +148,14 @@ class LastVictims:
     """The last victims of one formulation; variables are made when a law first needs them."""
 
     def __init__(self, formulation: Formulation) -> None:
-        self._formulation = formulation
+        # The formulation keeps this object.
+        self._formulation: Formulation = proxy(formulation)
         self._builder: Builder = formulation.builder
         self._problem = formulation.problem
         self._below = formulation.columns.below
-        self.touched = cache(self._touched)
-        self._back = cache(self._put_back)
-        self._last_of = cache(self._choose_last)
+        self.touched = made_once(self._touched)
+        self._back = made_once(self._put_back)
+        self._last_of = made_once(self._choose_last)
 
     def side_nodes(self) -> Iterator[int]:
         """Yield the nodes off the preemptor's path that have candidates, parents first."""

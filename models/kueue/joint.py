@@ -304,7 +304,8 @@ class StateUsage(TreeUsage):
         # No classes: victims and admissions so far depend on the step; `_after` adds them.
         columns = Columns(problem, nobody, step.way.restricted)
         super().__init__(step.joint.builder, problem, columns, ())
-        self._step = step
+        # Not the step itself, which keeps this object.
+        self._joint, self._tree, self._at = step.joint, step.entrant.tree, step.step
         self._last = step.step + after
         self._own = problem.searched if with_request else [0] * len(problem.frs)
 
@@ -312,7 +313,7 @@ class StateUsage(TreeUsage):
         problem = self._problem
         if problem.children[node]:
             return super()._after(node, fr)
-        joint, tree = self._step.joint, self._step.entrant.tree
+        joint, tree = self._joint, self._tree
         usage = problem.usage[node][fr] + self._own[fr] * (node == problem.own_queue)
         # The usage of the queue's preemptors that were served in earlier steps.
         changes: dict[int, int] = {}
@@ -320,7 +321,7 @@ class StateUsage(TreeUsage):
             way = joint.entrants[e].ways[w]
             in_queue = (joint.entrants[e].tree, way.problem.own_queue) == (tree, node)
             amount = way.reserved.get(problem.frs[fr], 0)
-            if at < self._step.step and in_queue and amount:
+            if at < self._at and in_queue and amount:
                 changes[literal] = amount
         # What victims of the queue give back.
         for k, place in joint.classes_at.get((tree, node), ()):

@@ -8,16 +8,35 @@ module ``cp_model`` is not imported: it loads pandas, which takes as long as a s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar, cast
+from weakref import ref
 
 from msgspec import Struct
 
 from planner.errors import UnsupportedError
 
 if TYPE_CHECKING:
+    from types import MethodType
+
     from ortools.sat.python.cp_model_helper import CpModelProto
+
+Asked = ParamSpec("Asked")
+Made = TypeVar("Made")
+
+
+def made_once(method: Callable[Asked, Made]) -> Callable[Asked, Made]:
+    """Return a method of an object as a function that makes each of its answers once.
+
+    It is for an attribute of that object, and does not keep it: the two would be a circle, and a
+    model would stay in memory until such are looked for.
+    """
+    bound = cast("MethodType", method)
+    owner, function = ref(bound.__self__), bound.__func__
+    return cast("Callable[Asked, Made]", cache(lambda *args: function(owner(), *args)))
+
 
 _NO_LOWER = -(2**63)
 _NO_UPPER = 2**63 - 1

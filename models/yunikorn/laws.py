@@ -27,14 +27,21 @@ Source: docs/semantics/yunikorn.md §5 and §15.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cache
 from typing import Final
 
 import numpy as np
 
 from planner.laws import Register, yunikorn
 from planner.laws.yunikorn import Spared
-from planner.models.shared.builder import ZERO, Builder, Linear, constant, negation, variable
+from planner.models.shared.builder import (
+    ZERO,
+    Builder,
+    Linear,
+    constant,
+    made_once,
+    negation,
+    variable,
+)
 from planner.models.shared.classes import Classes, in_force, new_takes
 from planner.models.shared.measure import hit_where_taken
 from planner.models.yunikorn.candidates import (
@@ -108,11 +115,11 @@ class _Turns:
         self._builder = formulation.builder
         queues = formulation.columns.queue[classes]
         self._classes = {leaf: classes[queues == leaf] for leaf in leaves}
-        self._last = cache(self._choose_last)
-        self._gone = cache(self._add_up)
-        self._still_gone = cache(self._stay_gone)
-        self._before = cache(self._order)
-        self._rank = cache(lambda _: self._builder.new(0, len(leaves) - 1))
+        self._last = made_once(self._choose_last)
+        self._gone = made_once(self._add_up)
+        self._still_gone = made_once(self._stay_gone)
+        self._before = made_once(self._order)
+        self._rank = made_once(self._rank_of)
 
     def require(self, leaf: int, guarantees: Sequence[Guarantee]) -> None:
         """Require touched => the last victim of a leaf finds some guarantee exceeded."""
@@ -172,6 +179,10 @@ class _Turns:
         # If ``other`` is back first, ``still`` may be 0; else it is at least all that is gone.
         builder.add(still - gone + most * variable(back) >= 0)
         return still
+
+    def _rank_of(self, leaf: int) -> int:
+        del leaf
+        return self._builder.new(0, len(self.leaves) - 1)
 
     def _order(self, first: int, second: int) -> int:
         literal = self._builder.new_bool()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeVar
 
 from planner.stage import going_on
@@ -53,6 +54,17 @@ class Deadline(NamedTuple):
     def passed(self) -> bool:
         """Whether the time is up."""
         return self.at is not None and time.monotonic() >= self.at
+
+
+@dataclass(slots=True)
+class Clock:
+    """The deadline of what is going on: several keep to it, and none has to know who sets it."""
+
+    deadline: Deadline = field(default_factory=Deadline)
+
+    def is_late(self) -> bool:
+        """Say whether the time is up."""
+        return self.deadline.passed
 
 
 TICK_S: Final = 0.5

@@ -31,7 +31,7 @@ from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import Decision, decide
 from planner.scheduler import Placement
 from planner.solver.answer import Planned, broken, refuse_illegal
-from planner.solver.deadline import Deadline, Trees
+from planner.solver.deadline import Clock, Deadline, Trees
 from planner.solver.kueue.aftermath import CascadeReplay
 from planner.solver.kueue.describe import (
     Subject,
@@ -65,9 +65,6 @@ class Planning(Planned[Plan]):
     by_own_rules: ClassVar = True
     """Whether the rules are Kueue's own of today: only for these is it known what happens next."""
 
-    deadline: Deadline = Deadline()
-    """After it no decision is replayed to find out whether a victim would preempt again."""
-
     def __init__(  # noqa: PLR0913, PLR0917 - what a decision depends on
         self,
         state: State,
@@ -88,6 +85,7 @@ class Planning(Planned[Plan]):
         self.preemptor = preemptor
         self.preemptor_key = preemptor.key
         self.options = options
+        self._clock = Clock()
         self.decision, self.problem, self.eligible, self.candidates = self._decided(assignment)
         self.costs: Final = costs
         """The costs of evictions that were given, if any were."""
@@ -106,6 +104,15 @@ class Planning(Planned[Plan]):
             tuple(remarks(self) if options is None else preemptor.notes),
             self.placement,
         )
+
+    @property
+    def deadline(self) -> Deadline:
+        """After it no decision is replayed to find out whether a victim would preempt again."""
+        return self._clock.deadline
+
+    @deadline.setter
+    def deadline(self, deadline: Deadline) -> None:
+        self._clock.deadline = deadline
 
     @property
     def going(self) -> list[Admitted]:
@@ -248,7 +255,7 @@ class Planning(Planned[Plan]):
             self.problem.workloads,
             self.candidates.nonzero()[0].tolist(),
             self._codes,
-            lambda: self.deadline.passed,
+            self._clock.is_late,
         )
 
     @cached_property

@@ -500,25 +500,9 @@ class Settling:
     @cached_property
     def _certifier(self) -> Certifier:
         effort, later = _EFFORTS[self.certify], _LATER[self.certify]
-        return Certifier(self.claims, self.search.deadline, effort, later, self._is_allowed)
-
-    def _is_allowed(self, victims: Sequence[int], done: Certified) -> bool:
-        """Say whether victims keep to the bounds that no claim knows: those of D11.
-
-        They are the wishes and caps of D11, and the answer's values of it on the levels before.
-        """
-        table = self.search.rules.table
-        if table.cascades is None:
-            return True
-        found = table.evaluate(victims)
-        known = {} if done.victims is None else table.evaluate(done.victims)
-        bounds = [*self.claims.wishes.most.items(), *self.search.caps]
-        earlier = [(each.measure, _value(each.measure, known)) for each in done.levels]
-        return all(
-            _value(measure, found) <= most
-            for measure, most in (*bounds, *earlier)
-            if self.claims.is_unknown(measure)
-        )
+        # No method of this object: it would be in a circle with what it keeps.
+        is_allowed = partial(_is_allowed, self.search, self.claims)
+        return Certifier(self.claims, self.search.deadline, effort, later, is_allowed)
 
     def _nothing(self, answer: Answer, certified: Certified) -> Proved:
         """Return what a search without an answer rests on: a tree, two engines, or neither."""
@@ -590,6 +574,25 @@ class Settling:
         if search.rules.table.cascades is not None:  # D11 tells the members of a class apart
             left = set(members.taken(np.where(box.most > 0, members.sizes, 0)))
         return [k for k in classes if not left.isdisjoint(search.classes.members[k])]
+
+
+def _is_allowed(search: Search, claims: Claims, victims: Sequence[int], done: Certified) -> bool:
+    """Say whether victims keep to the bounds that no claim knows: those of D11.
+
+    They are the wishes and caps of D11, and the answer's values of it on the levels before.
+    """
+    table = search.rules.table
+    if table.cascades is None:
+        return True
+    found = table.evaluate(victims)
+    known = {} if done.victims is None else table.evaluate(done.victims)
+    bounds = [*claims.wishes.most.items(), *search.caps]
+    earlier = [(each.measure, _value(each.measure, known)) for each in done.levels]
+    return all(
+        _value(measure, found) <= most
+        for measure, most in (*bounds, *earlier)
+        if claims.is_unknown(measure)
+    )
 
 
 def _value(measure: Measure, terms: Mapping[str, int]) -> int:
