@@ -16,8 +16,8 @@ from planner.objective.wishes import Wishes
 from planner.plan import Level
 from planner.plan.kueue import Plan
 from planner.proof import claims as claims_of_plans
+from planner.solver import answer as from_search
 from planner.solver.deadline import Deadline
-from planner.solver.kueue import solve as kueue_solve
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare
 from planner.solver.kueue.start import start
@@ -215,7 +215,7 @@ def test_the_demand_is_kept_where_the_search_errs(monkeypatch: pytest.MonkeyPatc
     assert isinstance(planned, Planning)
     profile = Profile("mine", "", (D11, ("D2",), ("D3",)))
     expected = planner.solve(state, PENDING, objective=profile)
-    monkeypatch.setattr(kueue_solve, "solve_levels", first_met)
+    monkeypatch.setattr(from_search, "solve_levels", first_met)
     plan = planner.solve(state, PENDING, objective=profile)
     assert plan.terms["D11"] == expected.terms["D11"] == 0
     assert plan.terms["D2"] <= expected.terms["D2"] or plan.status != "optimal"

@@ -30,6 +30,7 @@ from planner.solver.answer import (
     certify,
     no_plan,
     refuse_worse,
+    settle,
     without_solver,
 )
 from planner.solver.bound import best_single_row
@@ -38,7 +39,7 @@ from planner.solver.kueue.placement import LEFT_OUT
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import Arrangement, KueueRules
 from planner.solver.kueue.stability import in_time
-from planner.solver.levels import LevelResult, solve_levels
+from planner.solver.levels import LevelResult
 from planner.solver.proving.settle import Proved, Settling, say_proved
 from planner.solver.search import Search
 from planner.verifier.kueue_topology import Floor
@@ -156,13 +157,9 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
                 at_once = with_places(planning, at_once, (), {})
             return at_once
         prepared = prepare(planning, profile, deadline, greedy, proving=True)
-        settling = settling_of(planning, profile, prepared.search)
-        proved = settling.at_once()
-        if proved is not None:
-            return finish(planning, profile, prepared, proved, greedy, started)
-    answer = solve_levels(prepared.search, profile.levels, settling.show)
+    proved = settle(settling_of(planning, profile, prepared.search))
     with without_garbage_collection():
-        return finish(planning, profile, prepared, settling.prove(answer), greedy, started)
+        return finish(planning, profile, prepared, proved, greedy, started)
 
 
 def settling_of(planning: Planning, profile: Profile, search: Search) -> Settling:

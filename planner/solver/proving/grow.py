@@ -98,6 +98,24 @@ class Tried(NamedTuple):
     found: Suggestion | None
 
 
+class Cover(NamedTuple):
+    """The victims that keep one row at the least cost: of all ``whole`` classes, and of the last.
+
+    Of the ``last`` class so many are to ``spare``.
+    """
+
+    whole: IntArray
+    last: int
+    spare: int
+
+    def within(self, box: Box) -> Box:
+        """Return the box of this one set."""
+        counts = box.least.copy()
+        counts[self.whole] = box.most[self.whole]
+        counts[self.last] = max(box.least[self.last], box.most[self.last] - max(0, self.spare))
+        return replace(box, least=counts, most=counts)
+
+
 class Grown(NamedTuple):
     """A tree; or a better set, which the claim denies, by class counts; or neither.
 
@@ -171,8 +189,7 @@ class _Growth:
     look: BoxRows | None = None
     found: Suggestion | None = None
     tried: dict[int, Tried] = field(default_factory=dict)
-    doubtful: int | None = None
-    cover: IntArray | None = None
+    cover: Cover | None = None
     chosen: tuple[Split, Sequence[Box]] | None = None
     entries: int = 0
     largest: int = 0
@@ -217,7 +234,7 @@ class _Growth:
         if not box.is_single:
             if self.steps or self.cover is None:
                 return None
-            box = replace(box, least=self.cover, most=self.cover)
+            box = self.cover.within(box)
             if self._leaf(box) is not None:
                 return None
         return tuple(box.least.tolist()) if self.question.is_asked(box) else None
@@ -277,7 +294,7 @@ class _Growth:
             return ByLaws(law=refused)
         if box.is_single:
             return None
-        leaf, self.doubtful, self.cover = _one_against_measure(look)
+        leaf, self.cover = _one_against_measure(look)
         return leaf or self._sum_of_rows(look)
 
     def _sum_of_rows(self, look: BoxRows) -> ByRows | None:
@@ -315,7 +332,9 @@ class _Growth:
             self.begun = True
             return None
         if found is None:
-            return self._by_one_row(box) or splits(self.question, box, None, self.doubtful)[0]
+            # The class that completes the dearest cover is the one to split.
+            doubtful = None if self.cover is None else self.cover.last
+            return self._by_one_row(box) or splits(self.question, box, None, doubtful)[0]
         proposed = splits(self.question, box, found)
         return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found.least)
 
@@ -394,23 +413,22 @@ class _Growth:
                 box, look = part, BoxRows(self.question, part)
 
 
-def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None, IntArray | None]:
+def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, Cover | None]:
     """Weigh one row against the measure: cheapest first, until enough is freed.
 
     For one row the best multiplier is known: the cost of a unit at which a fractional cover is
-    complete. Where no row contradicts the measure so, the class that completes the dearest cover
-    is returned, as it is the one to split, and that cover in whole victims: (K,).
+    complete. Where no row contradicts the measure so, the dearest cover is returned.
     """
     box, measure = look.box, look.rows.get(BETTER)
     if measure is None:
-        return None, None, None
+        return None, None
     costs = np.zeros(box.least.size)
     costs[measure.classes] = -measure.amounts.astype(float)
     # The cost of the certain victims, and of further quantities at their ends.
     certain = float((costs * box.least).sum())
     certain -= sum(c * look.ranges[name][c > 0] for name, c in measure.extra.items())
     most = -float(measure.least)
-    dearest, doubtful, cover = -1.0, None, None
+    dearest, cover = -1.0, None
     for number in look.binding:
         name = look.names[number]
         row = look.rows[name]
@@ -438,13 +456,11 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, int | None, IntA
             common = gcd(int(costs[last]), unit)
             pair = {name: int(costs[last]) // common, BETTER: unit // common}
             if pair[name] > 0 and look.contradict(pair):
-                return ByRows(rows=pair), None, None
+                return ByRows(rows=pair), None
         if price > dearest:
-            dearest, doubtful, cover = price, last, box.least.copy()
-            cover[classes[order[:end]]] = box.most[classes[order[:end]]]
-            spare = int(over // float(amounts[order[end]]))
-            cover[last] = max(int(box.least[last]), int(box.most[last]) - max(0, spare))
-    return None, doubtful, cover
+            dearest = price
+            cover = Cover(classes[order[:end]], last, int(over // float(amounts[order[end]])))
+    return None, cover
 
 
 def _whole(look: BoxRows, found: Suggestion) -> Iterator[dict[str, int]]:

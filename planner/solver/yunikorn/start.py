@@ -37,10 +37,11 @@ from planner.solver.answer import (
     certify,
     no_plan,
     refuse_worse,
+    settle,
     without_solver,
 )
 from planner.solver.deadline import Deadline, Trees
-from planner.solver.levels import find_any, solve_levels
+from planner.solver.levels import find_any
 from planner.solver.proving.settle import Absence, Proved, Settling, prove_absence, say_proved
 from planner.solver.search import Search
 from planner.solver.start import Given, Wanted, clock_of
@@ -177,10 +178,7 @@ def _search(
     """
     found = prepare_ask(planning, profile, deadline, greedy, known=known, proving=True)
     claims = planning.claims(profile, found.search.caps, spare=found.spare)
-    settling = Settling(claims, found.search, profile.levels, planning.certify)
-    proved = settling.at_once() or settling.prove(
-        solve_levels(found.search, profile.levels, settling.show)
-    )
+    proved = settle(Settling(claims, found.search, profile.levels, planning.certify))
     if proved.victims is None or is_spared(planning.problem, "opted-out", proved.victims):
         # If time ended before it was known whom law 1 spares, another plan might spare more.
         sure = found.settled or proved.outcome != "optimal"
