@@ -35,8 +35,8 @@ Rivals, and what they are:
 
 \b
 Times are processor times, in fields of their own: in all others two runs are the same, unless a
-row says that it met the limit of the clock. The exit code is 1 if a proof is refuted, 2 if a
-state or a rival fails, and 70 if the planner itself does.
+row says that it met the limit of the clock. The exit code is 1 if a proof is refuted, or a legal
+answer is better than the record, 2 if a state or a rival fails, and 70 if the planner itself does.
 
 """
 
@@ -77,4 +77,4 @@ def command(given: Given) -> int:
         write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
     if failed:
         return failed
-    return FINDINGS if any(row.refuted for row in found.rows) else OPTIMAL
+    return FINDINGS if any(row.refuted or row.refutes for row in found.rows) else OPTIMAL

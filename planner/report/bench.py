@@ -19,6 +19,7 @@ NOTE: Final = (
     "that the optimum or the verifier refutes. Victims: by the fewest there can be, under "
     "min-count, the mean over its legal plans and the worst."
 )
+REFUTES: Final = "Refutes: legal answers that are better than the recorded optimum, which is wrong."
 _GROUPS: Final[dict[Group, str]] = {
     "small": "Small states",
     "medium": "Medium states",
@@ -42,6 +43,8 @@ def document(bench: Bench) -> doc.Document:
     for size in GROUPS:
         standings = [one for one in bench.standings if one.size == size]
         counted = ["answers", "plans", "legal", "optimal", "proved", "refuted"]
+        refutes = any(one.refutes for one in standings)
+        counted += ["refutes"] if refutes else []
         counted += ["late"] if any(one.late for one in standings) else []
         columns: list[Column[Standing]] = [
             Column("Rival", lambda one: one.rival, folds=True),
@@ -51,7 +54,8 @@ def document(bench: Bench) -> doc.Document:
             Column("CPU s,\nmedian", lambda one: f"{one.cpu_median:.3f}", number=True),
             Column("CPU s,\ntotal", lambda one: f"{one.cpu_total:,.1f}", number=True, rank=2),
         ]
-        reached = table(_GROUPS[size], columns, standings, (NOTE,))
+        notes = (NOTE, REFUTES) if refutes else (NOTE,)
+        reached = table(_GROUPS[size], columns, standings, notes)
         sections.append(Section(_GROUPS[size], (reached,)))
     sections += [
         Section("Performance profile", (_profile_table(bench.profiles),) if bench.rows else ()),
@@ -89,7 +93,7 @@ def _profile_table(profiles: Sequence[Profile]) -> doc.Table:
 
 def _lines(bench: Bench) -> Iterator[str]:
     for row in bench.rows:
-        facts = fields(row, "status legal victims optimal proved refuted late worse_at gap")
+        facts = fields(row, "status legal victims optimal proved refuted refutes late worse_at gap")
         broken, seconds = ",".join(row.broken) or None, str(row.cpu_seconds)
         which = row.case, row.objective, row.rival
         yield line("row", *which, **facts, broken=broken, cpu_seconds=seconds)

@@ -92,7 +92,9 @@ class Row(Record):
     ``worse_at`` is the first level on which a legal answer is worse, and ``gap`` by how much there,
     relative to the optimum (to 1, where that is 0). ``fewest`` are the fewest victims there can be.
     ``proved`` is the rival's own claim; ``refuted`` says that the recorded optimum, or the
-    verifier, refutes it. ``judgements`` counts how often it asked the verifier; ``late`` says that
+    verifier, refutes it. ``refutes`` says that the answer refutes the record: it is legal, and
+    better than the recorded optimum, so that its gap is below 0, or a plan where there should be
+    none. ``judgements`` counts how often it asked the verifier; ``late`` says that
     it may have met the limit of the clock: such a row may be another one on another machine.
 
     ``cpu_seconds`` is the processor time from the prepared problem to the answer, and
@@ -123,6 +125,7 @@ class Row(Record):
     gap: float | None = None
     proved: bool
     refuted: bool
+    refutes: bool = False
     judgements: int
     late: bool
     cpu_seconds: float
@@ -139,9 +142,9 @@ class Standing(Record):
     """What a rival reached on the cases of a size, or on ``all``.
 
     ``answers`` counts cases under objectives; of these ``plans`` have victims, and ``legal`` break
-    no law. ``optimal``, ``proved``, ``refuted`` and ``late`` count as in a row. ``ratio`` is the
-    mean of victims by fewest victims under ``min-count``, over the legal plans there, ``worst`` the
-    largest. ``cpu_median``, ``cpu_p90`` and ``cpu_total`` are seconds.
+    no law. ``optimal``, ``proved``, ``refuted``, ``refutes`` and ``late`` count as in a row.
+    ``ratio`` is the mean of victims by fewest victims under ``min-count``, over the legal plans
+    there, ``worst`` the largest. ``cpu_median``, ``cpu_p90`` and ``cpu_total`` are seconds.
     """
 
     size: Group
@@ -153,6 +156,7 @@ class Standing(Record):
     optimal: int
     proved: int
     refuted: int
+    refutes: int = 0
     late: int
     ratio: float | None = None
     worst: float | None = None

@@ -272,6 +272,9 @@ def _row(
         broken = planning.broken_by(chosen)
     keys = [planning.keys[position] for position in chosen or ()]
     optimal, worse_at, gap = _compared(found, values, broken, optimum)
+    legal = None if broken is None else not broken
+    # A legal answer that is neither the recorded one nor worse: the record is wrong, and no judge.
+    refutes = bool(legal) and not optimal and worse_at is None
     known = (one for one in case.optima if one.objective == COUNT and one.status == "optimal")
     shared = ("kind", "size", "hard", "running", "candidates")
     return Row(
@@ -281,7 +284,7 @@ def _row(
         rival=rival.name,
         family=rival.family,
         status="none" if broken is None else "plan",
-        legal=None if broken is None else not broken,
+        legal=legal,
         broken=tuple(sorted(laws_of(broken or ()))),
         victims=len(keys),
         fewest=next((one.values.get("count") for one in known), None),
@@ -291,7 +294,8 @@ def _row(
         worse_at=worse_at,
         gap=gap,
         proved=found.proved,
-        refuted=found.proved and not optimal,
+        refuted=found.proved and not optimal and not refutes,
+        refutes=refutes,
         **spent,
     )
 
@@ -299,10 +303,10 @@ def _row(
 def _compared(
     found: Found, values: Mapping[str, int], broken: Sequence[str] | None, optimum: Optimum
 ) -> tuple[bool, str | None, float | None]:
-    """Say whether an answer is optimal, on which level it first differs, and by how much.
+    """Say whether an answer is optimal, on which level it is worse, and by how much.
 
-    ``broken`` are the laws that the answer breaks, ``None`` if it is no plan. A gap below 0 would
-    be an answer better than the optimum: the record would be wrong.
+    ``broken`` are the laws that the answer breaks, ``None`` if it is no plan. A gap below 0 is that
+    of an answer which is better than the optimum: the record is wrong.
     """
     if broken is None:
         return found.proved and optimum.status == "infeasible", None, None
@@ -313,7 +317,8 @@ def _compared(
         raise InputError(f"optimum under {optimum.objective}", has, ", ".join(values))
     for term, least in optimum.values.items():
         if (value := values[term]) != least:
-            return False, term, round((value - least) / max(1, least), _DIGITS)
+            worse_at = term if value > least else None
+            return False, worse_at, round((value - least) / max(1, least), _DIGITS)
     return optimum.status == "optimal", None, None
 
 

@@ -14,7 +14,7 @@ FACTORS: Final = (1, 2, 5, 10, 20, 50, 100, 1000)
 LEAST_S: Final = 0.001
 """Shorter processor times count as this, in seconds."""
 _DIGITS: Final = 4
-_COUNTED: Final = ("legal", "optimal", "proved", "refuted", "late")
+_COUNTED: Final = ("legal", "optimal", "proved", "refuted", "refutes", "late")
 
 
 def standings(rows: Sequence[Row]) -> Iterator[Standing]:

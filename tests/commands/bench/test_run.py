@@ -186,6 +186,38 @@ def test_a_proof_that_is_refuted_is_a_finding(suite: Path, tmp_path: Path) -> No
     false.write_text(json.dumps(value), encoding="utf-8")
     found = ran(false, "--jobs", "1", "--rival", "search", "--case", "classical-small-1", code=1)
     assert all(row["refuted"] and row["gap"] > 0 for row in found["rows"])
+    assert not any(row["refutes"] for row in found["rows"])
+
+
+@pytest.mark.parametrize("rival", ["search", "greedy"])
+def test_an_answer_that_is_better_than_the_record_refutes_it(
+    rival: str, suite: Path, tmp_path: Path
+) -> None:
+    """The record says that far more is lost than need be, or that there is no plan; both are wrong.
+
+    The answer is judged by the verifier, and its proof, where it claims one, stands.
+    """
+    for status in ("optimal", "infeasible"):
+        value = json.loads(suite.read_text(encoding="utf-8"))
+        for case in value["cases"]:
+            for best in case["optima"]:
+                more = {term: least + 10**9 for term, least in best["values"].items()}
+                best |= {"status": status, "values": more if status == "optimal" else {}}
+        false = tmp_path / "suite.json"
+        false.write_text(json.dumps(value), encoding="utf-8")
+        asked = ("--jobs", "1", "--rival", rival, "--case", "classical-small-1")
+        found = ran(false, *asked, code=1)
+        assert found["rows"]
+        for row in found["rows"]:
+            assert row["legal"]
+            assert row["proved"] == (rival == "search")
+            assert (row["refutes"], row["refuted"], row["optimal"]) == (True, False, False)
+            assert row["worse_at"] is None
+            assert (row["gap"] is not None and row["gap"] < 0) == (status == "optimal")
+        assert {one["refutes"] for one in found["standings"]} == {len(found["rows"])}
+        page = call("bench", false, *asked, "--format", "markdown").stdout
+        assert "| Refutes |" in page
+        assert "which is wrong" in page
 
 
 def test_a_record_of_another_objective_is_refused(suite: Path, tmp_path: Path) -> None:
