@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from planner.commands.explain import DEFAULT_LIMIT, PICTURE
 from planner.coverage.answer import covered, covered_front, covering, uncovered, vouched
 from planner.errors import InputError
-from planner.garbage import older_objects_aside
+from planner.garbage import without_garbage_collection
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profile_file import checked_costs as _checked_costs
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
@@ -165,7 +165,7 @@ def _solve(  # noqa: PLR0913, PLR0917 - all that the verbs are given
     checked = _checked_costs(costs)
     planner = PLANNER.of(state)
     planner.check(given, wanted)
-    with older_objects_aside():
+    with without_garbage_collection():
         # The planning has no name here: it is freed before the collector runs at the block's end.
         plan = planner.answer(planner.start(state, given, checked), profile, deadline, wanted)
         plan = covered(state, plan, vouched(assume), before)

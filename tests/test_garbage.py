@@ -3,12 +3,11 @@
 import gc
 from collections.abc import Callable, Iterator
 from typing import Any
-from weakref import ref
 
 import pytest
 
 import planner
-from planner.garbage import older_objects_aside, without_garbage_collection
+from planner.garbage import without_garbage_collection
 from tests.conftest import ROOT
 from tests.reader.dumps import cluster_queue, refused, state_of, workload
 
@@ -48,61 +47,22 @@ def test_what_the_caller_froze_stays_frozen() -> None:
     assert gc.get_freeze_count() >= frozen - 100  # some were freed meanwhile, none thawed
 
 
-class Ring:
-    """Refers to itself: only the collector of cycles frees it."""
-
-    def __init__(self) -> None:
-        self.itself = self
-
-
-def test_older_objects_are_aside_inside_and_back_after() -> None:
-    with older_objects_aside():
-        frozen = gc.get_freeze_count()
-        assert frozen > 0
-        with older_objects_aside():
-            assert gc.get_freeze_count() >= frozen - 100
-        assert gc.get_freeze_count() >= frozen - 100, "the inner one called nothing back"
-    assert gc.get_freeze_count() == 0
-
-
-def test_circles_do_not_come_back_as_old_ones() -> None:
-    """What is called back counts as old: if it had circles, memory would grow plan by plan."""
-    before = ref(Ring())
-    with older_objects_aside():
-        assert before() is None
-        meanwhile = ref(Ring())
-    assert meanwhile() is None
-
-
-def test_nothing_is_put_aside_where_the_collector_runs_hardly_ever() -> None:
-    gc.set_threshold(1_000_000)
-    with older_objects_aside():
-        assert gc.get_freeze_count() == 0
-
-
-def test_what_was_put_aside_before_is_not_called_back() -> None:
-    gc.freeze()
-    frozen = gc.get_freeze_count()
-    with older_objects_aside():
-        pass
-    assert gc.get_freeze_count() >= frozen - 100
-
-
-def test_the_state_is_aside_while_a_plan_is_looked_for() -> None:
+def test_nothing_is_collected_while_a_plan_is_looked_for() -> None:
     state = planner.read(ROOT / "instances" / "quickstart")
-    aside: list[int] = []
+    looks: list[str] = []
 
     def look(phase: str, info: dict[str, int]) -> None:
-        del phase, info
-        aside.append(gc.get_freeze_count())
+        del info
+        looks.append(phase)
 
+    planner.solve(state)  # which loads modules, and is no longer the first
+    gc.collect()
     gc.callbacks.append(look)
     try:
         assert planner.solve(state).victims
     finally:
         gc.callbacks.remove(look)
-    assert max(aside) > 1000
-    assert gc.get_freeze_count() == 0
+    assert looks in ([], ["start", "stop"]), "at most the one when the collector runs again"
 
 
 def test_plans_leave_nothing_behind() -> None:
