@@ -15,7 +15,7 @@ from tests.yunikorn.admitted import NodeSets, admitted, choices, every_allocatio
 from tests.yunikorn.legality import FIELDS, SMALL, last_tier_of, sets_of
 from tests.yunikorn.recorded import NAMES, Line, lines, step
 
-SAMPLE = 16
+SAMPLE = 26
 """One line in so many is tried by default."""
 
 REQUIRED_NODE = [name for name in NAMES if name.rpartition("/")[2] == "required-node"]

@@ -12,7 +12,7 @@ from planner.solver.proving.dense import Solved, minimise
 from planner.solver.proving.settle import Settling
 from tests.conftest import ROOT, TEST_ALL
 
-PROGRAMS = 20_000 if TEST_ALL else 2_000
+PROGRAMS = 20_000 if TEST_ALL else 1_200
 CLOSE = 1e-6
 
 

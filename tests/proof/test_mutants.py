@@ -42,7 +42,7 @@ from tests.proof.mutation import (
 from tests.proof.recheck import Walked, faults, recorded
 from tests.solver.oracle_difference import answer, compare, enumerated
 
-STATES = int(os.environ.get("PLANNER_MUTANTS") or (400 if TEST_ALL else 20))
+STATES = int(os.environ.get("PLANNER_MUTANTS") or (400 if TEST_ALL else 10))
 EACH = 12
 """Mutants of a kind, for each state."""
 

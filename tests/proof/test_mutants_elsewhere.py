@@ -34,12 +34,12 @@ from tests.proof.mutation import plain, with_another_number, with_another_tree
 from tests.proof.recheck import Walked, faults, recorded
 from tests.random_trees import PREEMPTOR, Instance, random_instance
 
-MUTANTS = 40 if TEST_ALL else 8
+MUTANTS = 40 if TEST_ALL else 5
 """Mutants of a kind, for each plan."""
 
 RECORDED = ("small-classical-hier", "small-fair-hier", "small-classical-flat", "small-fair-flat")
 LINES = 40 if TEST_ALL else 4
-SEEDS = 200 if TEST_ALL else 12
+SEEDS = 200 if TEST_ALL else 8
 OBJECTIVE = "least-disruption"
 """It has no caps, which would exclude other legal sets."""
 

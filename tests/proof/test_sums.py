@@ -18,7 +18,7 @@ from tests.recorded import lines, state_of
 
 GPU = "example.com/gpu in flavor a100 at queue/team"
 NIC = "example.com/nic in flavor a100 at queue/team"
-STEP = 4 if TEST_ALL else 40
+STEP = 4 if TEST_ALL else 60
 SMALL = ("small-classical-hier", "small-fair-flat", "small-flavors", "small-edge")
 
 

@@ -32,7 +32,7 @@ from tests.proof.mutation import Json, plain, with_another_tree
 from tests.proof.recheck import points
 from tests.solver.test_tenants import scattered
 
-STATES = 300 if TEST_ALL else 40
+STATES = 300 if TEST_ALL else 24
 MUTANTS = 12
 TENANTS = ("red", "blue", "green")
 LEVELS: tuple[Measure, ...] = (("D8t",), ("D8",), ("D2",), ("D7",))

@@ -48,7 +48,7 @@ from tests.yunikorn.legality import SMALL
 from tests.yunikorn.random_clusters import random_cluster
 
 LAWS: tuple[Laws, ...] = ("design", "code")
-SEEDS = range(400 if TEST_ALL else 25)
+SEEDS = range(400 if TEST_ALL else 15)
 TERMS = ("D2", "D7", "D8")
 GPU = {"gpu": 1}
 

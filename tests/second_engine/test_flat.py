@@ -10,8 +10,8 @@ from tests.cluster import PENDING, preempt
 from tests.conftest import FOR_EVER_S, TEST_ALL
 from tests.second_engine.flat import FlatCase, Held, random_case
 
-SMALL = range(1500 if TEST_ALL else 50)
-LARGE = range(12) if TEST_ALL else (0, 2)
+SMALL = range(1500 if TEST_ALL else 30)
+LARGE = range(12) if TEST_ALL else (0,)
 
 
 def solved(case: FlatCase, objective: str, time_limit: float | None = None) -> Plan:

@@ -15,7 +15,7 @@ from planner.solver.mathopt import translate
 from tests.conftest import TEST_ALL
 from tests.second_engine.engines import ENGINES, Found
 
-SEEDS = range(300 if TEST_ALL else 40)
+SEEDS = range(300 if TEST_ALL else 24)
 
 
 def random_model(seed: int) -> Builder:

@@ -24,7 +24,7 @@ from planner.solver.start import Given, start
 from tests.conftest import TEST_ALL
 from tests.random_trees import PREEMPTOR, Instance, random_instance
 
-SEEDS: Final = range(4000 if TEST_ALL else 400)
+SEEDS: Final = range(4000 if TEST_ALL else 240)
 MOST: Final = 15
 PROFILE: Final = PROFILES["no-regret"]
 MEASURES: Final[tuple[Measure, ...]] = (("D1",), ("D2",), ("D3",), ("D7",), ("D8",), ("count",))
@@ -84,7 +84,7 @@ def test_agrees_with_all_legal_sets(*, fair: bool) -> None:
         if then:
             assert ask(search, Deadline(), second, then - 1).outcome == "none"
         found += 1
-    assert found >= 20
+    assert found >= 10
 
 
 def assert_found(search: Search, opinion: Opinion, legal: list[tuple[int, ...]]) -> None:

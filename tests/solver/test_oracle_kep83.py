@@ -27,7 +27,7 @@ from tests.oracle.random_workloads import OURS
 from tests.solver.oracle_difference import compare, flavors_of
 from tests.solver.ways import solve
 
-STATES = int(os.environ.get("PLANNER_FUZZ") or (4000 if TEST_ALL else 180))
+STATES = int(os.environ.get("PLANNER_FUZZ") or (4000 if TEST_ALL else 110))
 FIRST = int(os.environ.get("PLANNER_FUZZ_FROM") or 0)
 ASKED = len(LEVELS) if TEST_ALL or "PLANNER_FUZZ" in os.environ else 3
 """Objectives that a state is asked; in ordinary runs its neighbours are asked the others."""

@@ -31,7 +31,7 @@ from tests.solver.oracle_difference import (
 )
 
 THOROUGH = TEST_ALL or "PLANNER_FUZZ" in os.environ
-STATES = int(os.environ.get("PLANNER_FUZZ") or (4000 if TEST_ALL else 75))
+STATES = int(os.environ.get("PLANNER_FUZZ") or (4000 if TEST_ALL else 50))
 FIRST = int(os.environ.get("PLANNER_FUZZ_FROM") or 0)
 CHUNK = 25
 CHUNKS = [range(start, start + CHUNK) for start in range(FIRST, FIRST + STATES, CHUNK)]

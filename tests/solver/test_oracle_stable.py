@@ -27,7 +27,7 @@ from tests.oracle.random_queueing import QueueingState, queueing_state
 from tests.oracle.random_states import NOW, PENDING
 from tests.oracle.stability import RELAPSES, STABLE, Stability
 
-STATES = int(os.environ.get("PLANNER_FUZZ") or (6000 if TEST_ALL else 240))
+STATES = int(os.environ.get("PLANNER_FUZZ") or (6000 if TEST_ALL else 100))
 FIRST = int(os.environ.get("PLANNER_FUZZ_FROM") or 0)
 CHUNK = 100
 CHUNKS = [range(start, start + CHUNK) for start in range(FIRST, FIRST + STATES, CHUNK)]

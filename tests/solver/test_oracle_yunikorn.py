@@ -21,7 +21,7 @@ from tests.yunikorn.building import (
 )
 
 GPU = "gpu"
-STATES = 2000 if TEST_ALL else 120
+STATES = 2000 if TEST_ALL else 72
 CHUNK = 50
 
 

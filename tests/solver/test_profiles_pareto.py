@@ -52,7 +52,7 @@ def values(front: Front) -> tuple[Point, ...]:
 def test_front_is_that_of_all_legal_sets(name: str, pair: str, *, fair: bool) -> None:
     first, second = parse_front(f"pareto:{pair}")
     compared = 0
-    for truth in islice((t for t in truths(name, 5, fair=fair) if t.legal), 12):
+    for truth in islice((t for t in truths(name, 5, fair=fair) if t.legal), 8):
         compared += 1
         front = sweep(truth.solve, first, second)
         terms = truth.measured().terms

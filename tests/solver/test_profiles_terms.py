@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 from tests.solver.truth import Truth
 
 FILES = ("small-classical-flat", "small-classical-hier", "small-fair-flat")
-STEP = 20
+STEP = 32
 PROFILES_TESTED = (
     PROFILES["milestones"],
     PROFILES["weighted"],

@@ -36,7 +36,7 @@ def levels_of(plan: AnyPlan) -> list[tuple[str, int, int]]:
 
 
 def instances() -> Iterator[tuple[Instance, bool]]:
-    for seed in range(3000 if TEST_ALL else 800):
+    for seed in range(3000 if TEST_ALL else 480):
         fair = seed % 2 == 0
         yield random_instance(random.Random(seed).randint, 5 + seed % 4, fair=fair), fair  # noqa: S311 - test data
 
@@ -93,7 +93,7 @@ def test_what_is_shown_holds_of_all_legal_sets() -> None:
                 assert {k for k, count in enumerate(counts) if count} <= possible
             proved += 1
             narrowed += len(possible) < len(search.active)
-    assert proved > 500
+    assert proved > 300
     assert improved >= 10
     assert narrowed >= 10
 
@@ -171,7 +171,7 @@ def test_ranks_are_the_same_with_and_without(monkeypatch: pytest.MonkeyPatch) ->
         return found
 
     compared = 0
-    for seed in range(900 if TEST_ALL else 200):
+    for seed in range(900 if TEST_ALL else 120):
         cluster = random_cluster(seed, plain=seed % 2 == 0, twins=seed % 3 == 0)
         plans = []
         for way in (watched, lambda *_: None):
@@ -180,6 +180,6 @@ def test_ranks_are_the_same_with_and_without(monkeypatch: pytest.MonkeyPatch) ->
         answers = [(p.status, p.keys, p.terms, levels_of(p)) for p in plans]
         assert answers[0] == answers[1], seed
         compared += plans[0].status == "optimal"
-    assert compared > 40
+    assert compared > 24
     assert ("D1",) in shown
-    assert len(shown) > 10
+    assert len(shown) > 6

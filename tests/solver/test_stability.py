@@ -31,7 +31,7 @@ FILES = (
     *("small-classical-flat", "small-classical-hier", "small-fair-flat", "small-fair-hier"),
     *("small-flavors", "small-edge", "classical-hier", "fair-hier", "flavors", "edge"),
 )
-EVERY = 2 if TEST_ALL else 15
+EVERY = 2 if TEST_ALL else 24
 
 
 def test_equal_to_editing_the_dump() -> None:

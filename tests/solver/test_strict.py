@@ -23,7 +23,7 @@ from tests.verifier.cases import (
 )
 
 FILES = ("small-fair-flat", "small-fair-hier", "small-classical-hier")
-EVERY = 32
+EVERY = 48
 
 STATE = cluster(
     cohort("org", gpus=4),

@@ -17,7 +17,7 @@ from tests.oracle.random_states import PENDING as ASKED
 from tests.solver.oracle_difference import enumerated
 from tests.solver.ways import solve
 
-STATES = 1000 if TEST_ALL else 80
+STATES = 1000 if TEST_ALL else 48
 
 
 def scattered(seed: int) -> RandomState:
@@ -59,6 +59,6 @@ def test_tenants_and_shares_are_what_enumeration_says(profile: Profile, order: s
         if {*trees} == {"certified"} and plan.certificate.ties == "certified":
             certified += 1
             assert check(read, plan, profile).accepted, seed
-    assert compared > 30
+    assert compared > 18
     assert several > 3
     assert certified > compared // 2

@@ -24,7 +24,7 @@ from tests.solver.ways import solve
 from tests.yunikorn.legality import candidates_of, last_tier_of, opted_out_of, sets_of
 from tests.yunikorn.recorded import Line, lines, step
 
-SAMPLE = 18
+SAMPLE = 30
 """One line in so many is tried by default."""
 
 LAWS: tuple[Laws, ...] = ("design", "code")

@@ -17,7 +17,7 @@ FILES = (
     ("small-fair-flat", True),
     ("small-fair-hier", True),
 )
-EVERY = 30
+EVERY = 45
 OBJECTIVES = ("no-regret", "min-count", "min-lost-work")
 
 
