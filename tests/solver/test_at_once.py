@@ -15,7 +15,7 @@ from planner.plan import TREES
 from planner.plan.kueue import Plan
 from planner.solver import levels
 from planner.solver.deadline import Deadline
-from planner.solver.proving import settle
+from planner.solver.proving import certifier, settle
 from planner.solver.proving.grow import Effort
 from planner.solver.search import Search
 from tests.cluster import PENDING, cohort, pending, preempt, queue, running, state_of
@@ -106,7 +106,7 @@ def test_what_trees_have_shown_is_not_solved_again(monkeypatch: pytest.MonkeyPat
         return solve_level(search, measure, *more)
 
     monkeypatch.setattr(levels, "_solve_level", watched)
-    monkeypatch.setattr(settle, "AT_ONCE", Effort(steps=1, entries=0))
+    monkeypatch.setattr(certifier, "AT_ONCE", Effort(steps=1, entries=0))
     with at_once():
         assert settle.Settling.at_once is not at_once_
         plan = planner.solve(state)

@@ -23,6 +23,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.engine import run
 from planner.solver.kueue import rules
 from planner.solver.proving import settle
+from planner.solver.proving.certifier import SHORT
 from planner.state.kueue import State
 from tests.benchmarks.clusters import Form, cluster
 from tests.cluster import (
@@ -188,7 +189,8 @@ def test_rows_name_only_whom_they_count(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_large_question_may_ask_a_few_large_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tree that a few programs over everything close is not given up because these are large."""
-    monkeypatch.setattr(settle, "SHORT", replace(settle.SHORT, entries=10))
+    effort = replace(SHORT, entries=10)
+    monkeypatch.setitem(settle.EFFORTS, None, effort)
     certificate = planner.solve(read(cluster(Form(1500)))).certificate
     assert certificate is not None
     assert {level.proof for level in certificate.levels} == {"certified"}

@@ -23,9 +23,9 @@ from planner.solver.engine import run
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.levels import Answer, find_within, solve_levels
-from planner.solver.proving import settle
+from planner.solver.proving import certifier
+from planner.solver.proving.certifier import BRIEF, SHORT, THOROUGH
 from planner.solver.proving.grow import Effort, Grown
-from planner.solver.proving.settle import BRIEF, SHORT, THOROUGH
 from planner.solver.search import Search
 from planner.solver.start import Given, solve, start
 from planner.solver.yunikorn.planning import YuniKornPlanning
@@ -239,7 +239,7 @@ def test_after_a_level_without_a_tree_only_short_ones_are_tried(
         asked.extend(one for one in given if isinstance(one, Effort))
         return Grown()
 
-    monkeypatch.setattr(settle, "grow", nothing)
+    monkeypatch.setattr(certifier, "grow", nothing)
     profile = PROFILES["no-regret"]
     plan = solve(start(seventy_sizes(), Given(certify=certify)), profile, Deadline())
     assert plan.status == "optimal"  # two engines agreed

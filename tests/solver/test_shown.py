@@ -16,8 +16,8 @@ from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled, settling_of
 from planner.solver.levels import Answer, Shown
+from planner.solver.proving import certifier
 from planner.solver.proving import grow as growing
-from planner.solver.proving import settle
 from planner.solver.proving.settle import Proved, Settling
 from planner.solver.start import Given, start
 from tests.cluster import PENDING, fair_sharing, preempt
@@ -141,7 +141,7 @@ def test_a_tree_that_was_shown_is_not_grown_again(monkeypatch: pytest.MonkeyPatc
         before.append(len(questions))
         return prove(self, answer)
 
-    monkeypatch.setattr(settle, "grow", counted)
+    monkeypatch.setattr(certifier, "grow", counted)
     monkeypatch.setattr(Settling, "prove", proving)
     plan = planner.solve(state, PENDING, assignment=preempt(state))
     assert plan.certificate is not None
@@ -153,7 +153,7 @@ def test_a_tree_that_was_shown_is_not_grown_again(monkeypatch: pytest.MonkeyPatc
 def test_no_tree_is_grown_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     state = crowd(3, 12)
     monkeypatch.setattr(levels, "CORE", 8)
-    monkeypatch.setattr(settle, "grow", lambda *_: pytest.fail("a tree was asked for"))
+    monkeypatch.setattr(certifier, "grow", lambda *_: pytest.fail("a tree was asked for"))
     plan = planner.solve(state, PENDING, assignment=preempt(state), certify=False)
     assert plan.status == "optimal"
     assert plan.certificate is not None

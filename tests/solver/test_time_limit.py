@@ -14,7 +14,7 @@ from planner.solver import engine
 from planner.solver.attempt import ATTEMPTS, Attempt, Run
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
-from planner.solver.proving import settle
+from planner.solver.proving import certifier
 from planner.solver.proving.grow import Grown
 from tests.cluster import (
     PENDING,
@@ -104,7 +104,7 @@ def test_a_level_that_was_given_up_may_still_improve(monkeypatch: pytest.MonkeyP
         return run(builder, objective, deadline, hint, attempts)
 
     monkeypatch.setattr(engine, "run", hasty)
-    monkeypatch.setattr(settle, "grow", lambda *_: Grown())  # no tree tells either
+    monkeypatch.setattr(certifier, "grow", lambda *_: Grown())  # no tree tells either
     plan = planner.solve(state, PENDING, assignment=preempt(state))
     assert plan.certificate is not None
     assert plan.greedy is not None
