@@ -88,19 +88,19 @@ class Admissions:
         begins = np.searchsorted(queue, nodes).tolist()
         ends = np.searchsorted(queue, nodes, "right").tolist()
         return {
-            one: self._of_queue(one, places[begin:end].tolist(), columns.at(slice(begin, end)))
+            one: self._of_queue(one, places[begin:end], columns.at(slice(begin, end)))
             for one, begin, end in zip(nodes, begins, ends, strict=True)
         }
 
-    def _of_queue(self, node: int, places: Sequence[int], columns: Columns) -> Holders:
+    def _of_queue(self, node: int, places: IntArray, columns: Columns) -> Holders:
         columns = columns._replace(number=np.arange(len(places)))
-        if self._made.keys() >= {*places}:
-            found = Holders(map(self._made.__getitem__, places))
+        if not len(places) or (self._made and self._made.keys() >= {*places.tolist()}):
+            found = Holders(map(self._made.__getitem__, places.tolist()))
             found.columns = columns
             return found
 
         def make(number: int) -> Admitted:
-            place = places[number]
+            place = int(places[number])
             return self._made.get(place) or self._record(place, node)
 
         entries = self._workloads.entries, places

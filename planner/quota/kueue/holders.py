@@ -136,7 +136,6 @@ class Holders(Sequence[Admitted]):
     parts: Sequence[Holders] = ()
     source: tuple[Holders, NDArray[np.int64]] | None = None
     _make: Callable[[int], Admitted] | None = None
-    _taken: tuple[Sequence[Entry], Sequence[int]] | None = None
 
     def __init__(self, some: Iterable[Admitted] = ()) -> None:
         """Hold all holders of a queue, whose records exist already."""
@@ -147,7 +146,7 @@ class Holders(Sequence[Admitted]):
         cls,
         make: Callable[[int], Admitted],
         columns: Columns,
-        entries: tuple[Sequence[Entry], Sequence[int]],
+        entries: tuple[Sequence[Entry], NDArray[np.int64]],
         shapes: Mapping[int, Shape],
     ) -> Self:
         """Return all holders of a queue, of which ``make`` makes the record at a place.
@@ -155,7 +154,7 @@ class Holders(Sequence[Admitted]):
         ``entries`` are the workloads of the state, and the places of the holders among them.
         """
         found = cls()
-        found._records, found._make, found._taken = [None] * len(columns.queue), make, entries
+        found._records, found._make, found.taken = [None] * len(columns.queue), make, entries
         found.columns, found.shapes = columns, shapes
         return found
 
@@ -190,10 +189,17 @@ class Holders(Sequence[Admitted]):
         in_run[1:] |= equal
         in_run[:-1] |= equal
         tied = order[in_run]
-        uids = [self.entries[place].uid for place in tied.tolist()]
-        by_uid = np.array(sorted(range(len(uids)), key=uids.__getitem__), dtype=np.int64)
-        order[in_run] = tied[by_uid][np.argsort(run[in_run][by_uid], kind="stable")]
+        # Nearly in order already, which Python's sort makes use of.
+        keys = [*zip(run[in_run].tolist(), (one.uid for one in self.entries_at(tied)), strict=True)]
+        order[in_run] = tied[sorted(range(len(keys)), key=keys.__getitem__)]
         return order
+
+    def entries_at(self, places: NDArray[np.int64]) -> Iterator[Admitted | Entry]:
+        """Yield what has the key and the UID of the holders at these places."""
+        if self.taken is None:
+            return map(self.entries.__getitem__, places.tolist())
+        every, taken = self.taken
+        return map(every.__getitem__, taken[places].tolist())
 
     @property
     def _is_whole(self) -> bool:
@@ -251,16 +257,26 @@ class Holders(Sequence[Admitted]):
         return map(self.__getitem__, range(len(self)))
 
     @cached_property
+    def taken(self) -> tuple[Sequence[Entry], NDArray[np.int64]] | None:
+        """The workloads of the state, and the place of each holder, unless records have those."""
+        if self.source is not None:
+            whole = self.source[0].taken
+            return None if whole is None else (whole[0], whole[1][self.source[1]])
+        some = [part.taken for part in self.parts]
+        known = [one for one in some if one is not None]
+        if not known or len(known) < len(some) or any(one[0] is not known[0][0] for one in known):
+            return None
+        return known[0][0], np.concatenate([places for _, places in known])
+
+    @cached_property
     def entries(self) -> Sequence[Admitted | Entry]:
         """What has the key and the UID of each holder."""
+        if self.taken is not None:
+            return [*self.entries_at(np.arange(len(self)))]
         if self.parts:
             return [*chain.from_iterable(part.entries for part in self.parts)]
         if self.source is not None:
-            whole, places = self.source
-            return [whole.entries[place] for place in places.tolist()]
-        if self._taken is not None:
-            every, taken = self._taken
-            return [every[place] for place in taken]
+            return [*self.source[0].entries_at(self.source[1])]
         return [*self]
 
     @cached_property
@@ -286,7 +302,7 @@ class Holders(Sequence[Admitted]):
     @cached_property
     def keys(self) -> Sequence[str]:
         """The keys of the holders, ``namespace/name``: (C,)."""
-        return [one.key for one in self.entries]
+        return [one.key for one in self.entries_at(np.arange(len(self)))]
 
     @cached_property
     def alike(self) -> tuple[Sequence[Admitted | Shape], NDArray[np.int64]]:
