@@ -250,20 +250,26 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         """Yield the edits that make a plan exist."""
         return (one for one in edits if self.makes_plan(one.text))
 
-    def first(self, at: Callable[[int], Edit], most: int) -> int | None:
-        """Return a number from 1 to ``most`` whose edit works while that of the number below fails.
+    def first(self, at: Callable[[int], Edit], *tops: int) -> int | None:
+        """Return a number from 1 to a top whose edit works while that of the number below fails.
 
-        It is found by bisection; ``None`` if not even the edit of ``most`` works.
+        It is found by bisection below the first of the rising ``tops`` whose edit works; ``None``
+        if none of them works, or time is up before it is found.
         """
-        if most < 1 or not self.makes_plan(at(most).text):
+        low = 0
+        for high in tops:
+            if high > low:
+                if self.makes_plan(at(high).text):
+                    break
+                low = high
+        else:
             return None
-        low, high = 0, most
-        # An edit that works is taken to work for larger numbers; that of the number below was
-        # tried and does not, or the number is 0, the state as it is.
+        # An edit that works is taken to work for larger numbers, up to its top; that of the number
+        # below was tried and does not, or the number is 0, the state as it is.
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self.makes_plan(at(middle).text) else (middle, high)
-        return high
+        return None if self.deadline.passed else high
 
     def proved(self, edits: Iterable[Edit]) -> tuple[tuple[Change, ...], bool]:
         """Return the edits after which a plan is found in time, and whether all were tried."""

@@ -297,7 +297,9 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
     """Yield the smallest step up of a number of nano-units that works while one unit less does not.
 
     Without fair sharing, what the rules compare changes only at multiples of the greatest common
-    divisor of all amounts, so these are searched first.
+    divisor of all amounts, and one unit beyond them: "over its quota" is strict. Once there is
+    enough of a flavor-resource, whoever holds nothing else that is short is no candidate any more,
+    so that less may work where more does not: the last raise that leaves it short is tried, too.
     """
     planning = inquiry.planning
     resource = planning.snapshot.tree.frs[fr].resource
@@ -315,12 +317,17 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
         )
         return Edit(path, before, after, f"+{format_units(units, resource)}")
 
+    def units(number: int) -> int:
+        return number if grain == 1 else number // 2 * grain + number % 2
+
     # More quota than all that is used and asked for together changes nothing.
-    queue, used = planning.preemptor.queue, planning.snapshot.usage.amount
+    queue, usage = planning.preemptor.queue, planning.snapshot.usage
     root = planning.snapshot.tree.path(queue)[-1]
-    most = -(-(asked + used[root][fr] + used[queue][fr]) // grain)
-    coarse = inquiry.first(lambda number: at(number * grain), most)
-    if coarse is not None and not inquiry.deadline.passed:
-        # "Over its quota" is strict: one unit beyond a multiple may do what the next multiple does.
-        just_above = at((coarse - 1) * grain + 1)
-        yield just_above if inquiry.makes_plan(just_above.text) else at(coarse * grain)
+    most = asked + usage.amount[root][fr] + usage.amount[queue][fr]
+    still_short = asked - usage.available(queue, fr) - 1
+    if grain > 1:
+        multiples, rest = divmod(still_short, grain)
+        most, still_short = -(-most // grain) * 2, multiples * 2 + min(rest, 1)
+    found = inquiry.first(lambda number: at(units(number)), still_short, most)
+    if found is not None:
+        yield at(units(found))

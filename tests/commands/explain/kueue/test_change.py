@@ -138,6 +138,24 @@ def test_changes_by_hand(name: str, edits: set[str]) -> None:
     assert found == {text for text in edits if not text.endswith("none")}
 
 
+def test_a_small_raise_is_found_where_a_large_one_takes_the_candidates_away() -> None:
+    # With 2 of its own, a is short of memory, and b is over its quota of that: its workload goes,
+    # and frees the GPU too. With 3 only the GPU is short, of which b uses no more than its quota,
+    # and c has the higher priority.
+    state = state_of(
+        cohort("org"),
+        queue("a", {"gpu": 1, "memory": 1}, "org", borrowing=0, reclaim="LowerPriority"),
+        queue("b", {"gpu": 1, "memory": 1}, "org"),
+        queue("c", {"gpu": 0, "memory": 0}, "org"),
+        running("both", "b", {"gpu": 1, "memory": 2}),
+        running("gpu", "c", {"gpu": 1}, 20),
+        pending("a", {"gpu": 1, "memory": 2}),
+    )
+    path = "clusterqueue/a.quota.default/memory.nominal"
+    assert [works(state, f"{path}={n}") for n in range(2, 10)] == [True, *[False] * 7]
+    assert [change.edit for change in clash_of(state).changes] == [f"{path}=2"]
+
+
 def test_two_policies_at_once_are_no_single_change() -> None:
     state = state_of(
         cohort("org"),
