@@ -264,6 +264,23 @@ def test_examples_are_small_and_hold_nothing_of_the_workloads() -> None:
     assert len(kinds) <= 10
 
 
+def test_what_runs_in_an_example_has_quota_there() -> None:
+    # Of its GPUs, which come first, the team lends none; and without c, who lends in the cluster,
+    # b can use 4 of them and no more. Of its CPUs it lends all.
+    quotas = {"gpu": 4, "zpu": 4}
+    state = state_of(
+        cohort("org"),
+        queue("team", quotas, "org", lending={"gpu": 0}),
+        queue("b", quotas, "org", reclaim="Any"),
+        queue("c", {"gpu": 4, "zpu": 0}, "org", stop="Hold", lending=4),
+    )
+    (found,) = (one for one in planner.lint(state).findings if one.code == "KL-03")
+    example = take_snapshot(read_kueue_objects(found.example.state, where="example"))
+    assert [fr.resource for fr in example.tree.frs] == ["zpu"]
+    (runs,) = (n for n in example.queues if example.queue_name(n) == "b")
+    assert 0 < example.usage.amount[runs][0] <= example.tree.potential(runs, 0)
+
+
 def test_a_sound_configuration_has_no_findings() -> None:
     lower: dict[str, Any] = {"within": "LowerPriority", "reclaim": "LowerPriority"}
     assert (

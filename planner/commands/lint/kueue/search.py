@@ -127,17 +127,8 @@ def worlds(facts: Facts, queue: int, others: Iterable[int]) -> Iterator[tuple[Wo
 
 def sizes(world: World, queue: int) -> list[int]:
     """Return the amounts at which anything can change for a ClusterQueue, the smallest first."""
-    # The world has fewer queues than the cluster: what a queue could use there may not be here.
-    nominal, unit = world.facts.nominal(queue, world.fr), world.unit
-    most = min(world.facts.most(queue, world.fr), _total(world))
+    nominal, unit, most = world.facts.nominal(queue, world.fr), world.unit, world.most(queue)
     return sorted({n for n in (unit, nominal, nominal + unit, most) if 0 < n <= most})
-
-
-def _total(world: World) -> int:
-    """Return all quota of the world, its cohorts included."""
-    tree = world.facts.snapshot.tree
-    nodes = {node for queue in world.queues for node in tree.path(queue)}
-    return sum(tree.nominal(node, world.fr) for node in nodes)
 
 
 def inside(priority: int) -> int:
@@ -228,7 +219,7 @@ def rivals(world: World, borrower: int, lender: int) -> Iterator[tuple[Job, ...]
     """
     facts = world.facts
     low = inside(min(0, facts.threshold(borrower, 0)))
-    most = min(facts.most(lender, world.fr), _total(world))
+    most = world.most(lender)
     nominal = facts.nominal(lender, world.fr)
     small = [size for size in dict.fromkeys((world.unit, nominal)) if 0 < size < most]
     for first, asked in product(small, sizes(world, borrower)[:-3:-1]):

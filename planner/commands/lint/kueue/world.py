@@ -203,7 +203,7 @@ class Job(Struct, frozen=True):
         return f"{NAMESPACE}/{self.name}"
 
 
-class World(Struct, frozen=True):
+class World(Struct, frozen=True, dict=True):
     """Some ClusterQueues, their cohorts, and one flavor-resource of theirs."""
 
     facts: Facts
@@ -217,6 +217,19 @@ class World(Struct, frozen=True):
         least = min(filter(None, quotas), default=1)
         unit = 1000 if is_milli(self._place.resource) else _GIBIBYTE
         return unit if least >= unit else 1
+
+    def most(self, queue: int) -> int:
+        """Return what a ClusterQueue of this world could use if nothing ran in it.
+
+        It is less than in the cluster where those who lend there are not here.
+        """
+        name, snapshot = self.facts.snapshot.queue_name(queue), self._empty
+        here = next(node for node in snapshot.queues if snapshot.queue_name(node) == name)
+        return snapshot.tree.potential(here, snapshot.fr(*self._place))
+
+    @cached_property
+    def _empty(self) -> Snapshot:
+        return take_snapshot(read_kueue_objects(self.dump(()), where="example"))
 
     def dump(self, jobs: Iterable[Job], *changes: Change) -> Object:
         """Return the List that kubectl would print, with some changes made."""
