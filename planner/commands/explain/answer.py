@@ -193,8 +193,11 @@ def about_plan(plan: AnyPlan, standings: Sequence[CommonStanding], optima: Optim
     unknown = plan.status == "unknown" or any(place.necessary is None for place in standings)
     if unknown or not standings or optima is None:
         return plan.explanation
-    needed = sum(bool(place.necessary) for place in standings)
-    text = f"{plan.explanation}; {needed} of {len(standings)} victims are in every optimal plan"
+    needed, count = sum(bool(place.necessary) for place in standings), len(standings)
+    are = f"{needed} of {count} victims are"
+    if count == 1:
+        are = "the victim is" if needed else "the victim is not"
+    text = f"{plan.explanation}; {are} in every optimal plan"
     if optima.count == 1 and optima.complete:
         return f"{text}, which is the only one"
     least = "" if optima.complete else "at least "

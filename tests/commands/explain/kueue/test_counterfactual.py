@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+import planner
 from planner.commands.explain.answer import Condition, alternative, count_optima, necessary
 from planner.commands.explain.kueue.inquiry import KueueInquiry
 from planner.objective.profiles import PROFILES, Profile
+from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.commands.explain.kueue.inquire import inquire
 from tests.solver.truth import Measured, Terms, Truth, Victims, truths, value_of
 
@@ -116,3 +118,20 @@ def test_alternatives_are_the_best_with_and_without(
         ("sparing", "optimal"),
         ("taking", "optimal"),
     }
+
+
+@pytest.mark.parametrize(
+    ("alike", "asked", "said"),
+    [
+        (1, 2, "the victim is in every optimal plan, which is the only one"),
+        (2, 2, "the victim is not in every optimal plan, of which there are 2"),
+        (2, 4, "2 of 2 victims are in every optimal plan, which is the only one"),
+    ],
+)
+def test_one_victim_is_told_of_as_one(alike: int, asked: int, said: str) -> None:
+    state = state_of(
+        queue("a", 2 * alike, within="LowerPriority"),
+        *(running(f"w{number}", "a", 2) for number in range(alike)),
+        pending("a", asked),
+    )
+    assert planner.explain(state, PENDING, objective="min-count").answer.endswith(said)
