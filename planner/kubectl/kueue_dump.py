@@ -33,7 +33,7 @@ from planner.kubectl.kueue_resource import (
     refusal,
 )
 from planner.reader.items import items_of
-from planner.reader.kueue_kinds import KINDS
+from planner.reader.kueue_kinds import KINDS, WORKLOAD
 from planner.reader.parse import Document, parse_json
 from planner.reader.settings import TAKEN_AT, written
 from planner.reader.show import shown
@@ -67,7 +67,33 @@ def trim(item: dict[str, Any]) -> dict[str, Any]:
         whole["data"] = item["data"]
     if isinstance(whole.get("metadata"), dict):
         whole["metadata"] = _metadata("" if kind is None else kind.name, whole["metadata"])
+    if kind is WORKLOAD:
+        _drop_annotations_of_pods(whole)
     return whole
+
+
+def _drop_annotations_of_pods(workload: dict[str, Any]) -> None:
+    """Keep only those annotations of templates that an admission check gives, too.
+
+    It may contradict these; others decide nothing, and may hold anything, such as secrets.
+    """
+    updates = _all_at(workload, "status", "admissionChecks", "podSetUpdates", "annotations")
+    contested = {key for found in updates if isinstance(found, dict) for key in found}
+    for metadata in _all_at(workload, "spec", "podSets", "template", "metadata"):
+        found = metadata.get("annotations") if isinstance(metadata, dict) else None
+        if isinstance(found, dict):
+            metadata["annotations"] = {k: v for k, v in found.items() if k in contested}
+            if not metadata["annotations"]:
+                del metadata["annotations"]
+
+
+def _all_at(value: object, *path: str) -> list[Any]:
+    """Return all values at a path, in each item of the lists on the way."""
+    found = [value]
+    for name in path:
+        inner = [one.get(name) for one in found if isinstance(one, dict)]
+        found = [each for one in inner for each in (one if isinstance(one, list) else [one])]
+    return found
 
 
 def _metadata(kind: str, whole: dict[str, Any]) -> dict[str, Any]:

@@ -138,6 +138,24 @@ def test_secrets_and_bookkeeping_go() -> None:
     }
 
 
+def test_annotations_of_pods_stay_where_an_admission_check_gives_them_too() -> None:
+    updates = [{"name": "main", "annotations": {"zone": "b"}}]
+    check = {"name": "prov", "state": "Ready", "podSetUpdates": updates}
+    metadata = {"annotations": {"zone": "a", "token": "hunter2"}}
+    item = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {"name": "a"},
+        "spec": {"podSets": [{"name": "main", "template": {"metadata": metadata, "spec": {}}}]},
+        "status": {"admissionChecks": [check]},
+    }
+    found = trim(item)
+    assert found["status"] == item["status"]
+    (pods,) = found["spec"]["podSets"]
+    assert pods["template"]["metadata"] == {"annotations": {"zone": "a"}}
+    assert metadata == {"annotations": {"zone": "a", "token": "hunter2"}}, "given objects stay"
+
+
 @pytest.mark.parametrize(
     "item",
     [
