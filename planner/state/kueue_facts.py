@@ -132,13 +132,15 @@ class FactColumns(NamedTuple):
         """
         reading = Reading(self.queues, self.holdings)
         reading.read(new)
-        queues, holdings, *read = reading.columns()
+        found = reading.columns()
+        own: Sequence[NDArray[Any]] = self[2:]
+        read: Sequence[NDArray[Any]] = found[2:]
         is_kept, columns = kept >= 0, list[NDArray[Any]]()
-        for before, fresh in zip(self[2:], read, strict=True):
+        for before, fresh in zip(own, read, strict=True):
             columns.append(np.empty(len(kept), dtype=fresh.dtype))
             columns[-1][is_kept] = before[kept[is_kept]]
             columns[-1][~is_kept] = fresh
-        return FactColumns(queues, holdings, *columns)
+        return FactColumns(found.queues, found.holdings, *columns)
 
 
 _KINDS: Final = tuple(map(np.dtype, ("?", "?", "?", "i4", "i4", "i8", "?", "f8", "f8", "?", "?")))
