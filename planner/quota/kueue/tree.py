@@ -237,8 +237,9 @@ class Usage:
         entry = np.repeat(begins[kind] - (np.cumsum(many) - many), many) + np.arange(many.sum())
         times, width = np.repeat(counts, many), len(self.tree.frs)
         places, at = np.unique(np.repeat(node, many) * width + frs[entry], return_inverse=True)
-        # Beyond 64 bits numpy adds up Python's integers instead.
-        whole = amounts[entry].astype(float) @ times < _LARGE
+        # Beyond 64 bits numpy adds up Python's integers instead. No product of matrices: for that
+        # OpenBLAS starts threads, which spin.
+        whole = (amounts[entry].astype(float) * times).sum() < _LARGE
         terms = amounts[entry] * times if whole else amounts[entry].astype(object) * times
         sums = np.zeros(len(places), dtype=terms.dtype)
         np.add.at(sums, at, terms)
