@@ -166,7 +166,6 @@ def _solve(  # noqa: PLR0913, PLR0917 - all that the verbs are given
     planner = PLANNER.of(state)
     planner.check(given, wanted)
     with without_garbage_collection():
-        # The planning has no name here: it is freed before the collector runs at the block's end.
         plan = planner.answer(planner.start(state, given, checked), profile, deadline, wanted)
         plan = covered(state, plan, vouched(assume), before)
         add_nodes = PICTURE.find(state)

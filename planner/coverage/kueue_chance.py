@@ -13,6 +13,7 @@ from datetime import datetime
 from planner.coverage.kueue_features import CHANCE
 from planner.plan import Uncovered
 from planner.quota.kueue.holding import effective_priority, queue_order_time
+from planner.quota.kueue.topology_tree import is_of
 from planner.state.kueue import HOST, Node, ResourceFlavor, State, Workload
 
 Order = tuple[int, datetime]
@@ -74,7 +75,7 @@ def hosts(
         if tuple(keys[-1:]) != (HOST,):
             continue
         for nodes in several.values():
-            members = [node for node in nodes if _is_of(node, flavor, keys)]
+            members = [node for node in nodes if is_of(node, flavor, keys)]
             if len({_seen(node, {*keys, *asked}) for node in members}) > 1:
                 unlike.update({f"Node {node.metadata.name}": None for node in members})
     if unlike:
@@ -85,14 +86,6 @@ def hosts(
             "the first in the state",
             "assumed",
         )
-
-
-def _is_of(node: Node, flavor: ResourceFlavor, levels: Iterable[str]) -> bool:
-    labels = node.metadata.labels
-    wanted = flavor.spec.node_labels.items()
-    return all(labels.get(key, "") == value for key, value in wanted) and all(
-        key in labels for key in levels
-    )
 
 
 _NAME = "metadata.name"

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from planner.coverage.answer import Covering, Feature
 from planner.plan import Uncovered
-from planner.quota.yunikorn.queue import (
-    RECOVERY,
-    Properties,
-    Queue,
-    QueueTree,
-    build_tree,
-    inherited,
-    read_properties,
-)
+from planner.quota.yunikorn.queue import Queue, QueueTree, build_queues, build_tree, inherited, walk
 from planner.quota.yunikorn.resource import equal, ge_known, plus
 from planner.state.clock import SECOND, parse_duration, to_nanoseconds
 from planner.state.yunikorn import (
@@ -172,26 +164,16 @@ class YuniKornCoverage(Covering):
         if partition.name not in self._others:
             known = partition.in_force
             self._others[partition.name] = [
-                (path, f"in the dump {said} ({path})")
-                for path, is_leaf, means in _properties(partition.root, "", {})
-                if path in known and (said := _differing(known[path], means, is_leaf=is_leaf))
+                (one.path, f"in the dump {said} ({one.path})")
+                for one in (walk(build_queues(partition.root)) if known else ())
+                if one.path in known and (said := _differing(known[one.path], one))
             ]
         return self._others[partition.name]
 
 
-def _properties(
-    queue: QueueConfig, above: str, passed: Mapping[str, str]
-) -> Iterator[tuple[str, bool, Properties]]:
-    """Yield the path of each queue, whether it is a leaf, and what its properties mean."""
-    path, effective = f"{above}{queue.name.lower()}", inherited(passed, queue.properties)
-    means = Properties() if path == RECOVERY else read_properties(effective)
-    yield path, not (queue.parent or queue.queues), means
-    for child in queue.queues:
-        yield from _properties(child, f"{path}.", effective)
-
-
-def _differing(said: InForce, means: Properties, *, is_leaf: bool) -> str:
-    """Return the first field in which what a dump says is not what the properties mean."""
+def _differing(said: InForce, queue: Queue) -> str:
+    """Return the first field in which what a dump says is not what a queue's properties mean."""
+    means = queue.properties
     pairs: list[tuple[str, object, object]] = [
         ("preemptionEnabled", said.preemption_enabled, not means.disabled),
         ("isPreemptionFence", said.is_preemption_fence, means.preemption_fence),
@@ -199,7 +181,7 @@ def _differing(said: InForce, means: Properties, *, is_leaf: bool) -> str:
         ("priorityOffset", said.priority_offset, means.priority_offset),
     ]
     delay = parse_duration(said.preemption_delay)
-    if is_leaf and delay is not None:
+    if queue.is_leaf and delay is not None:
         here, there = (f"{each / SECOND:g} s" for each in (delay, means.delay))
         pairs.append(("preemptionDelay", here, there))
     differing = (f"{name} is {a}, by queues.yaml {b}" for name, a, b in pairs if a != b)

@@ -29,6 +29,7 @@ from planner.reader.yunikorn_files import YuniKornFiles
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN, read_pods, with_flags
 from planner.reader.yunikorn_queues import (
     EXPECTED,
+    DumpedQueue,
     completed,
     in_force,
     other_amounts,
@@ -149,10 +150,11 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
         if path not in paths:
             raise SchemaError(place(where, ("x", "queueUsage", path)), "there is no such queue")
     if isinstance(value.get("queues"), list | tuple):
-        notes += other_amounts(value, where, partitions)
+        queues = checked_list(DumpedQueue, value, "queues", where, "queuename")
+        notes += other_amounts(queues, partitions)
         # Another queues.yaml than that of the dump is not in force.
         is_own = files.queues is None or ("config" in value and CONFIG_DIFFERS not in notes)
-        known = properties_in_force(value, where) if is_own else {}
+        known = properties_in_force(queues) if is_own else {}
         partitions = tuple(
             one.model_copy(update={"in_force": known.get(one.name, {})}) for one in partitions
         )

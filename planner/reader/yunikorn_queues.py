@@ -7,7 +7,7 @@ common/configs/configvalidator.go and webservice/dao/queue_info.go.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -193,7 +193,7 @@ def read_dumped_queues(value: Json, where: str) -> QueuesConfig:
     return QueuesConfig(partitions=partitions)
 
 
-def properties_in_force(value: Json, where: str) -> dict[str, dict[str, InForce]]:
+def properties_in_force(queues: Iterable[DumpedQueue]) -> dict[str, dict[str, InForce]]:
     """Return what a dump says that the core made of properties: by partition, and by path."""
     return {
         one.partition: {
@@ -203,17 +203,19 @@ def properties_in_force(value: Json, where: str) -> dict[str, dict[str, InForce]
             for each in _each(one)
             if "is_preemption_fence" in each.model_fields_set
         }
-        for one in checked_list(DumpedQueue, value, "queues", where, "queuename")
+        for one in queues
     }
 
 
-def other_amounts(value: Json, where: str, partitions: Sequence[Partition]) -> tuple[str, ...]:
+def other_amounts(
+    queues: Iterable[DumpedQueue], partitions: Sequence[Partition]
+) -> tuple[str, ...]:
     """Return a remark if the core counts other amounts than its allocations in a dump add up to.
 
     Its lists are made one after the other, and an allocation may come or go in between.
     """
     found = []
-    for one in checked_list(DumpedQueue, value, "queues", where, "queuename"):
+    for one in queues:
         partition = next((each for each in partitions if each.name == one.partition), None)
         if partition is None or not one.allocated_resource:
             continue  # the core leaves out what is empty, and so may whoever trims a dump

@@ -35,8 +35,6 @@ from planner.state.kueue_facts import Entry, FactColumns, Facts
 
 _NEVER_S: Final = NEVER.timestamp()
 
-IntArray = NDArray[np.int64]
-
 _Place = tuple[Sequence[Workload], int, int]
 """Workloads, the place of one of them, and the node of its ClusterQueue."""
 
@@ -92,7 +90,7 @@ class Admissions:
             for one, begin, end in zip(nodes, begins, ends, strict=True)
         }
 
-    def _of_queue(self, node: int, places: IntArray, columns: Columns) -> Holders:
+    def _of_queue(self, node: int, places: NDArray[np.int64], columns: Columns) -> Holders:
         columns = columns._replace(number=np.arange(len(places)))
         if not len(places) or (self._made and self._made.keys() >= {*places.tolist()}):
             found = Holders(map(self._made.__getitem__, places.tolist()))
@@ -113,7 +111,7 @@ class Admissions:
         at, shape = (self._workloads, place, node), self._shapes.of(entry)
         return _admitted(self._configuration, self._moment, at, entry, shape, past)
 
-    def _holding(self, facts: FactColumns) -> IntArray:
+    def _holding(self, facts: FactColumns) -> NDArray[np.int64]:
         """Return the places of all workloads that hold quota, and note those of all others."""
         entries = self._workloads.entries
         for place in np.flatnonzero(~facts.holds_quota).tolist():
@@ -128,7 +126,7 @@ class Admissions:
         ]
         return places[np.array(holding, dtype=np.bool_)]
 
-    def _shapes_of(self, facts: FactColumns, places: IntArray) -> Mapping[int, Shape]:
+    def _shapes_of(self, facts: FactColumns, places: NDArray[np.int64]) -> Mapping[int, Shape]:
         """Return what holders hold that are kept as facts, by the number of that.
 
         All holders' shapes are made, in the order in which workloads first have them.
@@ -142,7 +140,11 @@ class Admissions:
         return {number: made[first] for number, first in pairs}
 
     def _columns(
-        self, facts: FactColumns, places: IntArray, queue: IntArray, shapes: Mapping[int, Shape]
+        self,
+        facts: FactColumns,
+        places: NDArray[np.int64],
+        queue: NDArray[np.int64],
+        shapes: Mapping[int, Shape],
     ) -> Columns:
         """Return the columns of holders, which are not numbered yet; equal to their records'."""
         size, now_s, entries = len(places), self._moment[1], self._workloads.entries

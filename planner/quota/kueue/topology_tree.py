@@ -139,23 +139,30 @@ def _asked_by(pod: Pod) -> Units:
     return units_of(pod_request(template, Defaults()))
 
 
+def is_of(node: Node, flavor: ResourceFlavor, levels: Iterable[str]) -> bool:
+    """Say whether a node has the labels of a flavor, and a label for every level of its topology.
+
+    To Kueue a label that is not there is as good as one without text.
+    """
+    labels = node.metadata.labels
+    wanted = flavor.spec.node_labels.items()
+    return all(labels.get(key, "") == value for key, value in wanted) and all(
+        key in labels for key in levels
+    )
+
+
 def tree_of(flavor: ResourceFlavor, topology: Topology, machines: Machines) -> FlavorTree:
     """Lay out the nodes of a flavor by the levels of its topology.
 
-    A node counts if it has the labels of the flavor, and a label for every level; to Kueue a label
-    that is not there is as good as one without text. Nodes of one leaf are added up, such as all
-    nodes of a rack where racks are the lowest level.
+    Nodes of one leaf are added up, such as all nodes of a rack where racks are the lowest level.
     """
     levels = topology.levels
-    wanted = flavor.spec.node_labels.items()
     in_hosts = levels[-1:] == (HOST,)
     first: dict[str, tuple[Values, int]] = {}
     members: dict[str, list[int]] = {}
     for position, node in enumerate(machines.nodes):
         labels = node.metadata.labels
-        if any(labels.get(key, "") != value for key, value in wanted):
-            continue
-        if any(key not in labels for key in levels):
+        if not is_of(node, flavor, levels):
             continue
         values = tuple([labels[key] for key in levels])
         # By the label, which need not be the name of the node; Kueue writes assignments so (§2.2).

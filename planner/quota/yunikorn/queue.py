@@ -163,7 +163,7 @@ def build_tree(partition: Partition, x: InstanceExtra, source: str) -> QueueTree
         capacity = plus(capacity, node.capacity)
     capacity = without_zeros(capacity)
     root_max = x.root_max or (capacity if gt_zero(capacity) else None)
-    root = _build(partition.root, None, {})
+    root = build_queues(partition.root)
     # The resources that are configured for root are not read.
     root.guaranteed, root.max = None, None if x.no_root_max else root_max
     tree = QueueTree(root, {queue.path: queue for queue in walk(root)}, source)
@@ -183,9 +183,11 @@ def walk(queue: Queue) -> Iterator[Queue]:
         yield from walk(child)
 
 
-def _build(config: QueueConfig, parent: Queue | None, passed: Mapping[str, str]) -> Queue:
+def build_queues(
+    config: QueueConfig, parent: Queue | None = None, passed: Mapping[str, str] | None = None
+) -> Queue:
     """Build a queue and all queues below; ``passed`` are the effective properties of its parent."""
-    effective = inherited(passed, config.properties)
+    effective = inherited(passed or {}, config.properties)
     name, resources = config.name.lower(), config.resources
     path = f"{parent.path}.{name}" if parent else name
     queue = Queue(
@@ -198,7 +200,7 @@ def _build(config: QueueConfig, parent: Queue | None, passed: Mapping[str, str])
         guaranteed=resources.guaranteed if gt_zero(resources.guaranteed) else None,
         max=resources.max if gt_zero(resources.max) else None,
     )
-    queue.children = [_build(child, queue, effective) for child in config.queues]
+    queue.children = [build_queues(child, queue, effective) for child in config.queues]
     return queue
 
 
