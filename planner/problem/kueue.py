@@ -7,7 +7,7 @@ tree's active ClusterQueues: which of them are candidates is for the laws to say
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -188,7 +188,8 @@ def build_problem(
     # Under fair sharing, shares count whatever the tree has quota for, asked for or not.
     shared = tree.known[root] if snapshot.configuration.fair_sharing_on else ()
     frs = sorted({*request, *wanted, *shared})
-    nodes = _nodes_below(snapshot, root, frs)
+    nodes = tree.below(root)
+    _refuse_saturated(snapshot, nodes, frs)
     local = {node: i for i, node in enumerate(nodes)}
     parent = [local.get(tree.nodes[node].parent, NO_PARENT) for node in nodes]
     path = [local[node] for node in tree.path(preemptor.queue)]
@@ -196,10 +197,10 @@ def build_problem(
     for node, above in enumerate(parent):  # parents come before their children
         lca.append(node if node in path else lca[above])
     advantage = _advantage(snapshot, preemptor, searched)
-    held = [node for node in nodes if node in snapshot.admitted and snapshot.is_active(node)]
-    workloads = snapshot.holders(held)
-    sizes = [len(snapshot.admitted[node]) for node in held]
-    queue = np.repeat(np.array([local[node] for node in held], dtype=np.int64), sizes)
+    workloads = snapshot.contenders(preemptor.queue)
+    number = np.zeros(len(tree.nodes), dtype=np.int64)
+    number[nodes] = np.arange(len(nodes))
+    queue = number[workloads.columns.queue]
     _refuse_negative(snapshot, workloads)
     holding, names_contested = _held(workloads, frs, wanted)
     later = np.zeros(len(workloads), dtype=np.bool_)
@@ -313,19 +314,15 @@ def _held(
     return holding[which], np.array(named, dtype=np.bool_)[which]
 
 
-def _nodes_below(snapshot: Snapshot, root: int, frs: Sequence[int]) -> list[int]:
-    """Return a root and all nodes below it, parents first; refuse saturated usage."""
-    nodes = [root]
+def _refuse_saturated(snapshot: Snapshot, nodes: Iterable[int], frs: Sequence[int]) -> None:
+    # Inactive queues, too: what they use counts in the cohorts above.
     for node in nodes:
-        # Parents first, also inactive queues: what they use counts in the cohorts above.
-        nodes.extend(snapshot.tree.children[node])
         for fr in frs:
             if snapshot.usage.amount[node][fr] == UNLIMITED:
                 raise UnsupportedError(
                     snapshot.queue_name(node),
                     f"its usage of {snapshot.tree.frs[fr]} is beyond 64 bits",
                 )
-    return nodes
 
 
 def _advantage(snapshot: Snapshot, preemptor: Preemptor, request: dict[int, int]) -> list[bool]:
@@ -380,8 +377,7 @@ def _candidate_order(
 
 
 def _places_without_past_use(workloads: Holders, kind: IntArray) -> IntArray:
-    held = workloads.columns
-    order = workloads.order(~held.evicted, kind, held.priority, -held.reserved_s)
+    order = workloads.order(kind)
     places = np.empty(len(workloads), dtype=np.int64)
     places[order] = np.arange(len(workloads))
     return places

@@ -6,6 +6,7 @@ import json
 import random
 from io import StringIO
 
+import numpy as np
 import pytest
 from hypothesis import given
 from msgspec.structs import replace
@@ -58,12 +59,23 @@ def test_random_states(instance: Instance) -> None:
     backwards = some.at(range(len(some))[::-1])
     assert [*backwards] == [*some][::-1]
     check(backwards, everybody)
-    expected = sorted(every, key=lambda one: (one.evicted, -one.priority, one.uid))
-    for few in (0, len(every)):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(holders, "_FEW", few)
-            order = every.order(every.columns.evicted, -every.columns.priority)
-        assert [*every.at(order)] == expected
+    kinds = {one.uid: chance.randrange(3) for one in every}
+    for joined in (every, some, backwards, every.at(range(len(every)))):
+        kind = np.array([kinds[one.uid] for one in joined], dtype=np.int64)
+        for few in (0, len(every)):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(holders, "_FEW", few)
+                order = joined.order(kind)
+            assert [*joined.at(order)] == sorted(
+                joined,
+                key=lambda one: (
+                    not one.evicted,
+                    kinds[one.uid],
+                    one.priority,
+                    -one.reserved_s,
+                    one.uid,
+                ),
+            )
     assert NOBODY.places_of(some).tolist() == [-1] * len(some)
     less = Holders.joined([*everybody.values()][1:])
     assert less.places_of(some).tolist() == [less.index(w) if w in less else -1 for w in some]

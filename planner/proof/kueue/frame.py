@@ -236,12 +236,8 @@ class Frame:
 
 def variants(setting: Setting, some: Holders) -> IntArray:
     """Return a number for the variant of each of some candidates: (C,)."""
-    # Queue and priority decide; one candidate of each kind is asked about.
-    _, rank = np.unique(some.columns.priority, return_inverse=True)
-    kinds = some.columns.queue * (1 + int(rank.max(initial=0))) + rank
-    _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
-    found = [_VARIANTS.index(setting.variant(some[one])) for one in first.tolist()]
-    return np.array(found, dtype=np.int64)[which]
+    different, which = setting.variants(some)
+    return np.array([_VARIANTS.index(one) for one in different], dtype=np.int64)[which]
 
 
 class _Cells(NamedTuple):

@@ -268,13 +268,13 @@ def lawful(setting: Setting) -> Holders:
     """
     if not isinstance(setting, FairSetting):
         return setting.candidates
-    usage, known = setting.snapshot.usage, setting.snapshot.tree.known
+    usage, tree, going = setting.snapshot.usage, setting.snapshot.tree, setting.candidates
     # Off the path the request does not count, so the plain usage is the one that shares look at.
-    return Holders.joined(
-        part
-        for part in setting.candidates.parts
-        if not any(usage.within_nominal(n, known[n]) for n in setting.side(part[0].queue))
-    )
+    over = np.zeros(len(tree.nodes), dtype=np.bool_)
+    for queue in np.unique(going.columns.queue).tolist():
+        side = setting.side(queue)
+        over[queue] = not any(usage.within_nominal(node, tree.known[node]) for node in side)
+    return going.at(np.flatnonzero(over[going.columns.queue]))
 
 
 def kueue_claims(  # noqa: PLR0913 - all that a claim is about

@@ -173,15 +173,39 @@ class Holders(Sequence[Admitted]):
         found._records = [None] * len(places)
         return found
 
-    def order(self, *columns: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the places in the order of columns, the first counts most, then of UIDs: (C,)."""
+    def order(self, kind: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places in Kueue's order of candidates, without past use: (C,).
+
+        ``kind`` has the number of the list of each: at most 8, evicted ones come before all others.
+
+        Source: docs/semantics/kueue.md §5.4.
+        """
+        held = self.columns
+        group = np.where(held.evicted, kind, kind + 8).astype(np.uint8)
         if len(self) <= _FEW:
-            uids = [one.uid for one in self.entries]
-            keys = [*zip(*(column.tolist() for column in columns), uids, strict=True)]
+            uids = (one.uid for one in self.entries)
+            numbers = (group, held.priority, -held.reserved_s)
+            keys = [*zip(*(column.tolist() for column in numbers), uids, strict=True)]
             return np.array(sorted(range(len(self)), key=keys.__getitem__), dtype=np.int64)
-        order = np.lexsort(columns[::-1])  # which sorts by its last key first
+        within = self.by_rank
+        return within[np.argsort(group[within], kind="stable")]
+
+    @cached_property
+    def by_rank(self) -> NDArray[np.int64]:
+        """The places by priority, then newest reservation, then UID: (C,).
+
+        The same for all that ask about some of one tree, whichever lists these are in.
+        """
+        if self.source is not None:
+            whole, places = self.source
+            at = np.full(len(whole), -1, dtype=np.int64)
+            at[places] = np.arange(len(places))
+            found = at[whole.by_rank]
+            return found[found >= 0]
+        newest = -self.columns.reserved_s
+        order = np.lexsort((newest, self.columns.priority))  # which sorts by its last key first
         equal = np.ones(max(0, len(order) - 1), dtype=np.bool_)
-        for column in columns:
+        for column in (newest, self.columns.priority):
             equal &= column[order[1:]] == column[order[:-1]]
         run = np.concatenate(([0], np.cumsum(~equal)))  # (C,) a number for each run of equals
         in_run = np.zeros(len(order), dtype=np.bool_)
@@ -205,11 +229,6 @@ class Holders(Sequence[Admitted]):
     def _is_whole(self) -> bool:
         """Whether these are all holders of a queue."""
         return not self.parts and self.source is None
-
-    @cached_property
-    def _addresses(self) -> tuple[Sequence[int], Sequence[int]]:
-        """The queue of each holder, and its place among all holders there."""
-        return self.columns.queue.tolist(), self.columns.number.tolist()
 
     @property
     def by_queue(self) -> Mapping[int, Holders]:
@@ -245,8 +264,8 @@ class Holders(Sequence[Admitted]):
             if self._make is not None:
                 found = self._make(place)
             else:
-                queues, numbers = self._addresses
-                found = self.by_queue[queues[place]][numbers[place]]
+                queue, number = self.columns.queue, self.columns.number
+                found = self.by_queue[int(queue[place])][int(number[place])]
             self._records[place] = found
         return found
 
@@ -307,6 +326,12 @@ class Holders(Sequence[Admitted]):
     @cached_property
     def alike(self) -> tuple[Sequence[Admitted | Shape], NDArray[np.int64]]:
         """Different usages with the names, and for each holder the number of its usage: (C,)."""
+        if self.source is not None:
+            whole, places = self.source
+            every, numbers = whole.alike
+            there = np.bincount(numbers[places], minlength=len(every)) > 0
+            some = [every[number] for number in np.flatnonzero(there).tolist()]
+            return some, (np.cumsum(there) - 1)[numbers[places]]
         identities, which = np.unique(self.columns.identity, return_inverse=True)
         return [self.shapes[one] for one in identities.tolist()], which.astype(np.int64)
 

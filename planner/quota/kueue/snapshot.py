@@ -118,6 +118,14 @@ class Snapshot(Struct, frozen=True, dict=True):
             self._last[:] = [kept]  # as a whole: other threads may use the same snapshot
         return kept[1]
 
+    def contenders(self, queue: int) -> Holders:
+        """Return all holders in the active ClusterQueues of the tree that a ClusterQueue is in.
+
+        They are in the order of the tree's nodes; asked again, the same object.
+        """
+        below = self.tree.below(self.tree.path(queue)[-1])
+        return self.holders([at for at in below if at in self.admitted and self.is_active(at)])
+
     @cached_property
     def _last(self) -> list[tuple[Sequence[Holders], Holders]]:
         """The holders by queue that were joined last, and the result; empty before that."""

@@ -86,6 +86,7 @@ class QuotaTree:
     known: Sequence[frozenset[int]] = field(init=False)
     top_down: Sequence[int] = field(init=False)
     parents: Sequence[int] = field(init=False)
+    _below: dict[int, list[int]] = field(init=False, default_factory=dict)
     _paths: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _steps: dict[tuple[int, int], Sequence[Step]] = field(init=False, default_factory=dict)
     _limited: dict[int, Sequence[tuple[int, int, str]]] = field(init=False, default_factory=dict)
@@ -139,6 +140,15 @@ class QuotaTree:
         while above != NO_PARENT:
             yield above
             above = self.nodes[above].parent
+
+    def below(self, node: int) -> Sequence[int]:
+        """Return the node and all nodes below it, parents first, inactive queues, too."""
+        found = self._below.get(node)
+        if found is None:
+            found = self._below[node] = [node]
+            for at in found:
+                found.extend(self.children[at])
+        return found
 
     def path(self, node: int) -> tuple[int, ...]:
         """Return the node and the cohorts above it, the root last."""

@@ -20,7 +20,7 @@ from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.classical import search
-from planner.reference.kueue.context import LAST, Assigned, Context, Recalled, Search, Tried
+from planner.reference.kueue.context import LAST, Assigned, Context, Search, Tried
 from planner.reference.kueue.eligibility import (
     BEST,
     WORST,
@@ -80,7 +80,6 @@ class FlavorAssigner:
     _assumed: dict[int, int] = field(default_factory=dict, init=False)
     _attempts: Attempts = field(default_factory=Attempts, init=False)
     _searches: dict[tuple[object, ...], Search] = field(default_factory=dict, init=False)
-    _recalled: Recalled = field(default_factory=Recalled, init=False)
     _against: list[str] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
@@ -486,7 +485,7 @@ class FlavorAssigner:
         if places is None and key in self._searches and not self.usage.tree.arithmetic.wraps:
             return self._searches[key]
         context = self.snapshot, self.usage, self.preemptor, request, frs
-        found = search(Context(*context, self.chance, places, self._recalled))
+        found = search(Context(*context, self.chance, places))
         if places is None:
             self._searches[key] = found
         return found

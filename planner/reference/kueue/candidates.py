@@ -7,9 +7,9 @@ pkg/scheduler/preemption/common/ordering.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -22,6 +22,8 @@ from planner.quota.kueue.snapshot import Preemptor
 from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.context import Context
 from planner.reference.laws import keeps
+
+IntArray = NDArray[np.int64]
 
 Variant = Literal[
     "WithinCQ", "HierarchicalReclaim", "ReclaimWithoutBorrowing", "ReclaimWhileBorrowing"
@@ -84,49 +86,53 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
 
 
 @keeps(laws.FS_HOLDS_CONTESTED, laws.KQ_HOLDS_CONTESTED)
-def permitted(context: Context, queue: int, policy: str) -> Holders:
-    """Return the holders in a queue that name a contested fr and that a policy permits."""
-    contested, known = context.contested, context.recalled.contesting
-    key = queue, policy, contested
-    if key not in known:
-        held = context.snapshot.admitted[queue]
-        places = _permitted_by_policy(context, queue, policy)
-        # Holders of equal usage name the same fr: one of them is tested for all.
-        shapes = held.columns.identity.tolist()
-        naming = context.recalled.naming.setdefault(contested, {})
-        for shape in {*shapes} - naming.keys():
-            naming[shape] = not contested.isdisjoint(held.shapes[shape].names)
-        known[key] = held.at([at for at in places if naming[shapes[at]]])
-    return known[key]
+def permitted(context: Context, lists: Sequence[Iterable[int]]) -> tuple[Holders, IntArray]:
+    """Return the holders in lists of queues that may be candidates, and the list of each: (C,).
+
+    They name a contested fr, and the policy for their queue permits them. All are looked at at
+    once: queue by queue it would take longer than all the rest of a search.
+    """
+    snapshot, policy = context.snapshot, context.policy
+    held = snapshot.contenders(context.queue)
+    list_of = np.full(len(snapshot.tree.nodes), -1, dtype=np.int64)
+    for number, queues in enumerate(lists):
+        list_of[[*queues]] = number
+    kind = list_of[held.columns.queue]
+    # Holders of equal usage name the same fr: one of them is tested for all.
+    shapes, which = held.alike
+    naming = np.array([not context.contested.isdisjoint(one.names) for one in shapes], dtype=bool)
+    asked = (kind >= 0) & naming[which]
+    own = held.columns.queue == context.queue
+    places = [
+        part
+        for asked, rule in (
+            (asked & own, policy.within_cluster_queue),
+            (asked & ~own, policy.reclaim_within_cohort),
+        )
+        for part in _permitted_by_policy(context.preemptor, held, np.flatnonzero(asked), rule)
+    ]
+    found = np.concatenate(places)
+    return held.at(found), kind[found]
 
 
-def _permitted_by_policy(context: Context, queue: int, policy: str) -> Sequence[int]:
-    """Return the places, among the holders in a queue, of those that a policy permits."""
-    known = context.recalled.permitted
-    if (queue, policy) not in known:
-        preemptor, held = context.preemptor, context.snapshot.admitted[queue]
-        own, priorities = preemptor.priority, held.columns.priority.tolist()
-        # Only between equal priorities does more than the priority decide.
-        last = dict(zip(priorities, range(len(held)), strict=True))
-        wanted = {
-            priority
-            for priority, at in last.items()
-            if priority != own and satisfies_policy(preemptor, held[at], policy)
-        }
-        known[queue, policy] = [
-            at
-            for at, priority in enumerate(priorities)
-            if priority in wanted
-            or (priority == own and satisfies_policy(preemptor, held[at], policy))
-        ]
-    return known[queue, policy]
+def _permitted_by_policy(
+    preemptor: Preemptor, held: Holders, places: IntArray, policy: str
+) -> Iterator[IntArray]:
+    """Yield the places, some of these, of the holders that a policy permits."""
+    priority = held.columns.priority[places]
+    # Only between equal priorities does more decide than which one is higher.
+    for alike in (places[priority < preemptor.priority], places[priority > preemptor.priority]):
+        if alike.size and satisfies_policy(preemptor, held[int(alike[0])], policy):
+            yield alike
+    equal = places[priority == preemptor.priority]
+    permits = [satisfies_policy(preemptor, held[at], policy) for at in equal.tolist()]
+    yield equal[np.array(permits, dtype=np.bool_)]
 
 
 def collect_candidates(context: Context) -> CandidateList:
     """Collect and order the candidates of classical preemption at the present usage."""
-    own = permitted(context, context.queue, context.policy.within_cluster_queue)
-    with_advantage: list[Holders] = []
-    by_priority: list[Holders] = []
+    with_advantage: list[int] = []
+    by_priority: list[int] = []
     lca: dict[int, int] = {}
     advantages: set[int] = set()
     if context.policy.reclaim_within_cohort != "Never":
@@ -138,18 +144,17 @@ def collect_candidates(context: Context) -> CandidateList:
             target = with_advantage if advantage else by_priority
             for queue in _queues_over_nominal(context, cohort, below):
                 lca[queue] = cohort
-                target.append(permitted(context, queue, context.policy.reclaim_within_cohort))
+                target.append(queue)
             # After the candidates of this cohort: a fit here is an advantage from the next one on.
             fits, remaining = context.usage.fits_in_quota(cohort, remaining)
             advantage = advantage or fits
             below = cohort
     # Evicted workloads come before all others, but keep the order of the three lists. So low
     # priorities of the own queue come after all workloads that run elsewhere (§5.4).
-    lists = with_advantage, by_priority, [own]
-    sizes = [sum(map(len, parts)) for parts in lists]
-    every = Holders.joined(chain(*lists))
+    some, kind = permitted(context, [with_advantage, by_priority, [context.queue]])
+    sizes = np.bincount(kind, minlength=3).tolist()
     return CandidateList(
-        ordered=in_candidate_order(context, every, np.repeat(np.arange(len(lists)), sizes)),
+        ordered=in_candidate_order(context, some, kind),
         lca=lca,
         advantages=advantages,
         highest=_highest_while_borrowing(context),
@@ -210,16 +215,14 @@ def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
     return key
 
 
-def in_candidate_order(
-    context: Context, candidates: Holders, kind: NDArray[np.int64 | np.bool_]
-) -> Holders:
+def in_candidate_order(context: Context, candidates: Holders, kind: IntArray) -> Holders:
     """Return candidates in Kueue's order, in which past use comes before priority.
 
     ``kind`` has the number of the list of each; evicted ones come before all others. Past use is
     compared within a ClusterQueue that orders by it, among evicted candidates of a list and among
     the others (docs/semantics/kueue-features.md §3.4).
     """
-    order = _without_past_use(context, candidates, kind)
+    order = candidates.order(kind)  # that of `candidate_order`
     if not candidates.columns.dated.any():
         return candidates.at(order)
     key, arranged = candidate_order(context), list[int]()
@@ -232,17 +235,3 @@ def in_candidate_order(
         )
         arranged += [group[position] for position in context.chance.arrange(contest)]
     return candidates.at(arranged)
-
-
-def _without_past_use(
-    context: Context, candidates: Holders, kind: NDArray[np.int64 | np.bool_]
-) -> NDArray[np.int64]:
-    held = candidates.columns
-    for before, order in context.recalled.ordered:
-        # Mostly so: flavors are tried with the same candidates.
-        if all(map(np.array_equal, before, (held.queue, held.number, kind))):
-            return order
-    # The order of `candidate_order`.
-    order = candidates.order(~held.evicted, kind, held.priority, -held.reserved_s)
-    context.recalled.ordered.append(((held.queue, held.number, kind), order))
-    return order

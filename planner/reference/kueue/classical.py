@@ -117,5 +117,5 @@ def search(context: Context) -> Search:
 def candidates(context: Context) -> Holders:
     """Return the candidates, as the rules see each workload before the search."""
     if context.snapshot.configuration.fair_sharing_on:
-        return fair_candidates(context)
+        return fair_candidates(context)[0]
     return collect_candidates(context).ordered

@@ -7,15 +7,13 @@ pkg/scheduler/preemption/preemption.go ``fillBackWorkloads``, ``restoreSnapshot`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import numpy as np
 from msgspec import Struct, field
-from numpy.typing import NDArray
 
 from planner.laws.kueue import KQ_FITS, KQ_WITHOUT_BORROWING
 from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.holders import Admitted, Holders
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.chance import Chance
@@ -27,28 +25,12 @@ if TYPE_CHECKING:
     from planner.reference.kueue.topology.find import Placement
 
 
-class Recalled(Struct, frozen=True):
-    """What one search of a decision found and the next would find again.
-
-    ``permitted`` has the places of the holders in a queue that a policy permits; ``contesting``
-    those holders that also name a contested fr; ``naming`` whether holders of a usage, by its
-    identity, name one; ``ordered`` the order that candidates of these queues, numbers and lists
-    have but for past use.
-    """
-
-    permitted: dict[tuple[int, str], Sequence[int]] = field(default_factory=dict)
-    naming: dict[frozenset[int], dict[int, bool]] = field(default_factory=dict)
-    contesting: dict[tuple[int, str, frozenset[int]], Holders] = field(default_factory=dict)
-    ordered: list[tuple[Sequence[NDArray[Any]], NDArray[np.int64]]] = field(default_factory=list)
-
-
 class Context(Struct, frozen=True):
     """One preemption search: the preemptor, its request, and the contested fr.
 
     ``usage`` is changed by the search and restored at its end. ``request`` is REQ, amounts per
     fr; ``contested`` is FRS (docs/semantics/kueue.md §5.1). ``chance`` decides where Kueue's own
     order does not. ``places`` tests whether there is room on the nodes, where that matters.
-    ``recalled`` is shared by all searches of a decision.
     """
 
     snapshot: Snapshot
@@ -58,7 +40,6 @@ class Context(Struct, frozen=True):
     contested: frozenset[int]
     chance: Chance = field(default_factory=Chance)
     places: PlaceTest | None = None
-    recalled: Recalled = field(default_factory=Recalled)
 
     @property
     def queue(self) -> int:

@@ -14,7 +14,12 @@ from planner.laws import kueue as laws
 from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.share import Share, Shares
 from planner.quota.kueue.tree import NO_PARENT
-from planner.reference.kueue.candidates import candidate_order, in_candidate_order, permitted
+from planner.reference.kueue.candidates import (
+    IntArray,
+    candidate_order,
+    in_candidate_order,
+    permitted,
+)
 from planner.reference.kueue.chance import ReleaseCrash
 from planner.reference.kueue.context import Context, Search, Target, fill_back, restore
 from planner.reference.laws import keeps
@@ -27,8 +32,7 @@ FAIR = "InCohortFairSharing"
 
 def search_fair_sharing(context: Context) -> Search:
     """Run the preemption search of a cluster with fair sharing."""
-    some = fair_candidates(context)
-    candidates = in_candidate_order(context, some, some.columns.queue == context.queue)
+    candidates = in_candidate_order(context, *fair_candidates(context))
     if not candidates:
         return Search((), (True,))
     # Shares are tested as if the preemptor ran: its request is in the tree (§6.3).
@@ -45,22 +49,21 @@ def search_fair_sharing(context: Context) -> Search:
 
 
 @keeps(laws.FS_BORROWS_CONTESTED)
-def fair_candidates(context: Context) -> Holders:
-    """Return the candidates of the own queue, and of every queue that borrows contested quota."""
-    tree, policy = context.snapshot.tree, context.policy
-    found = [permitted(context, context.queue, policy.within_cluster_queue)]
-    if policy.reclaim_within_cohort == "Never" or tree.nodes[context.queue].parent == NO_PARENT:
-        return Holders.joined(found)
-    # From the root: any queue that borrows may lose, whatever cohorts are between (§6.2).
-    below = [tree.path(context.queue)[-1]]
-    for node in below:
-        below.extend(child for child in tree.children[node] if tree.nodes[child].active)
-        borrows = tree.nodes[node].is_queue and not context.usage.within_nominal(
-            node, context.contested
-        )
-        if borrows and node != context.queue:
-            found.append(permitted(context, node, policy.reclaim_within_cohort))
-    return Holders.joined(found)
+def fair_candidates(context: Context) -> tuple[Holders, IntArray]:
+    """Return the candidates of every queue that borrows contested quota, and of the own queue.
+
+    With the list of each (C,): the own queue's is the second.
+    """
+    tree, borrowing = context.snapshot.tree, list[int]()
+    if context.policy.reclaim_within_cohort != "Never":
+        # From the root: any queue that borrows may lose, whatever cohorts are between (§6.2).
+        borrowing = [
+            node
+            for node in tree.below(tree.path(context.queue)[-1])
+            if tree.nodes[node].is_queue and tree.nodes[node].active and node != context.queue
+            if not context.usage.within_nominal(node, context.contested)
+        ]
+    return permitted(context, [borrowing, [context.queue]])
 
 
 class _Passes:

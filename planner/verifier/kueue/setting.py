@@ -7,15 +7,16 @@ words here, too: amounts in users' units, queues as kubectl names them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from planner.quantity import format_units
-from planner.quota.kueue.holders import NOBODY, Admitted, Holders
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.holding import Shape
 from planner.quota.kueue.share import Share
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
@@ -49,6 +50,9 @@ def say_shares(*shares: Share) -> list[str]:
         f"infinity (weight 0, ratio {text})" if share.order[0] else text
         for share, text in zip(shares, texts, strict=True)
     ]
+
+
+IntArray = NDArray[np.int64]
 
 
 class Variant(StrEnum):
@@ -177,17 +181,6 @@ class Setting(Struct, frozen=True, dict=True):
 
     def variant(self, workload: Admitted) -> Variant:
         """Classify a workload of the tree which the policies permit (§5.3)."""
-        alike = workload.queue, workload.priority  # nothing else decides
-        known = self._variants.get(alike)
-        if known is None:
-            known = self._variants[alike] = self._variant(workload)
-        return known
-
-    @cached_property
-    def _variants(self) -> dict[tuple[int, int], Variant]:
-        return {}
-
-    def _variant(self, workload: Admitted) -> Variant:
         if workload.queue == self.queue:
             return Variant.WITHIN_CQ
         if self.advantage[self.ancestor(workload.queue)]:
@@ -202,35 +195,39 @@ class Setting(Struct, frozen=True, dict=True):
             return Variant.RECLAIM_WITHOUT_BORROWING
         return Variant.RECLAIM_WHILE_BORROWING
 
-    def permitted(self, queue: int) -> Holders:
-        """Return the workloads of a queue that pass all laws which judge each victim by itself.
+    def variants(self, some: Holders) -> tuple[Sequence[Variant], IntArray]:
+        """Return different variants, and for each of some holders the number of its own: (C,)."""
+        ancestor = np.zeros(len(self.snapshot.tree.nodes), dtype=np.int64)
+        for queue in self._sides:
+            ancestor[queue] = self.ancestor(queue)
+        # Ancestor and priority decide; one holder of each kind is asked about.
+        _, rank = np.unique(some.columns.priority, return_inverse=True)
+        kinds = ancestor[some.columns.queue] * (1 + int(rank.max(initial=0))) + rank
+        _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
+        return [self.variant(some[at]) for at in first.tolist()], which.astype(np.int64)
+
+    def _permitted(self, queues: Iterable[int]) -> Holders:
+        """Return the workloads of queues that pass all laws which judge each victim by itself.
 
         Active queues of the tree, a contested flavor-resource, and the policies: KQ-03 to KQ-05.
         """
-        if not self.in_tree(queue) or not self.snapshot.is_active(queue):
-            return NOBODY
-        mine, held = self.preemptor.priority, self.snapshot.admitted[queue]
-        # Of policies, priority alone decides unless it equals the preemptor's; and workloads with
-        # the same usage name the same fr. So one workload is tested for all of a kind.
-        priorities, shapes = held.columns.priority.tolist(), held.columns.identity.tolist()
-        others = dict(zip(priorities, range(len(held)), strict=True))
-        permitted = {p for p, at in others.items() if p != mine and self.permits(held[at])}
-        for shape in {*shapes} - self._naming.keys():
-            self._naming[shape] = self.names_contested(held.shapes[shape])
-        asked = enumerate(zip(priorities, shapes, strict=True))
-        return held.at(
-            [
-                place
-                for place, (priority, shape) in asked
-                if self._naming[shape]
-                if priority in permitted or (priority == mine and self.permits(held[place]))
-            ]
-        )
-
-    @cached_property
-    def _naming(self) -> dict[int, bool]:
-        """Per identity of a usage, whether workloads with it name a contested fr."""
-        return {}
+        snapshot, mine = self.snapshot, self.preemptor.priority
+        asked = np.zeros(len(snapshot.tree.nodes), dtype=np.bool_)
+        asked[[one for one in queues if self.in_tree(one) and snapshot.is_active(one)]] = True
+        held = snapshot.contenders(self.queue)
+        # Workloads with the same usage name the same fr: one is tested for all of a kind.
+        shapes, which = held.alike
+        naming = np.array([self.names_contested(one) for one in shapes], dtype=np.bool_)
+        places = np.flatnonzero(asked[held.columns.queue] & naming[which])
+        # Of policies, the side and the priority decide, unless it equals the preemptor's.
+        priority, own = held.columns.priority[places], held.columns.queue[places] == self.queue
+        _, rank = np.unique(priority, return_inverse=True)
+        _, first, which = np.unique(2 * rank + own, return_index=True, return_inverse=True)
+        one_of_each = map(held.__getitem__, places[first].tolist())
+        permits = np.array([*map(self.permits, one_of_each)], dtype=np.bool_)[which]
+        equal = np.flatnonzero(priority == mine)
+        permits[equal] = [self.permits(held[at]) for at in places[equal].tolist()]
+        return held.at(places[permits])
 
     def borrows_contested(self, queue: int) -> bool:
         """Say whether a queue uses more than its nominal quota in a contested fr (§6.2)."""
@@ -239,18 +236,17 @@ class Setting(Struct, frozen=True, dict=True):
 
     def permitted_where_borrowed(self) -> Holders:
         """Return the permitted workloads of the own queue and queues that borrow contested fr."""
-        return Holders.joined(
-            self.permitted(queue)
-            for queue in self.snapshot.admitted
-            if queue == self.queue or self.borrows_contested(queue)
+        admitted = self.snapshot.admitted
+        return self._permitted(
+            one for one in admitted if one == self.queue or self.borrows_contested(one)
         )
 
     @cached_property
     def candidates(self) -> Holders:
         """The candidates that Kueue would collect: permitted, and with a side over quota now."""
         usage = self.snapshot.usage
-        return Holders.joined(
-            self.permitted(queue)
+        return self._permitted(
+            queue
             for queue in self.snapshot.admitted
             # By usage before any removal, whichever the candidate is.
             if not any(usage.within_nominal(node, self.contested) for node in self.side(queue))
@@ -260,13 +256,8 @@ class Setting(Struct, frozen=True, dict=True):
     def attempts(self) -> tuple[bool, ...]:
         """The attempts in Kueue's order, each as "borrowing is permitted" (§5.5)."""
         own, some = self.queue, self.candidates
-        # One for each queue and priority: nothing else decides about the variant.
-        order = np.lexsort((some.columns.priority, some.columns.queue))
-        queue, priority = some.columns.queue[order], some.columns.priority[order]
-        first = np.ones(len(some), dtype=np.bool_)
-        first[1:] = (np.diff(queue) != 0) | (np.diff(priority) != 0)
-        first &= queue != own
-        variants = {self.variant(some[at]) for at in order[first].tolist()}
+        others = some.at(np.flatnonzero(some.columns.queue != own))
+        variants = {*self.variants(others)[0]}
         # A missing borrowWithinCohort reads as Never, as Kueue treats the two alike (§5.5).
         forbidden = self.policy.borrow_within_cohort.policy == "Never"
         tree, used = self.snapshot.tree, self.snapshot.usage.amount[own]

@@ -38,8 +38,9 @@ from planner.quota.kueue.assignment import contested, total_request
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.past_use import Contender, Contest
 from planner.quota.kueue.tree import NO_PARENT
-from planner.reference.kueue.candidates import collect_candidates, satisfies_policy
+from planner.reference.kueue.candidates import collect_candidates
 from planner.reference.kueue.context import Context
+from planner.reference.kueue.fair_sharing import fair_candidates
 from planner.solver.deadline import Deadline
 
 LEAST_BOOST, LARGEST_BOOST = -(2**31), 2**31 - 1
@@ -152,19 +153,8 @@ def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
 
     Source: docs/semantics/kueue.md §6.2.
     """
-    tree, policy = context.snapshot.tree, context.policy
-    below = [tree.path(context.queue)[-1]]
-    for node in below:
-        below.extend(child for child in tree.children[node] if tree.nodes[child].active)
-        own = node == context.queue
-        is_queue = tree.nodes[node].is_queue
-        if not is_queue or (not own and context.usage.within_nominal(node, context.contested)):
-            continue
-        rule = policy.within_cluster_queue if own else policy.reclaim_within_cohort
-        for workload in context.snapshot.admitted[node]:
-            concerned = not context.contested.isdisjoint(workload.names)
-            if concerned and satisfies_policy(context.preemptor, workload, rule):
-                yield workload, _FAIR_OWN if own else _FAIR_OTHER, NO_PARENT
+    for workload in fair_candidates(context)[0]:
+        yield workload, _FAIR_OWN if workload.queue == context.queue else _FAIR_OTHER, NO_PARENT
 
 
 def _bounds(context: Context, workload: Admitted, variant: str) -> tuple[int | None, int | None]:
