@@ -29,7 +29,7 @@ _BY_NAME: Final = {
         "its admission check of MultiKueue {} is not for all of its flavors"
     ),
 }
-"""Hindrances that name flavors or checks, by Kueue's codes, in the order of its reports."""
+"""Hindrances that name flavors or checks, by Kueue's codes."""
 
 
 class Hindrance(NamedTuple):
@@ -148,25 +148,37 @@ def _hindrances(
     if cq.spec.stop_policy != "None":
         yield Hindrance("Stopped", f"its stopPolicy is {cq.spec.stop_policy}")
     trusted = said is not None and said.is_true
+    missing = [] if trusted else [name for name in cq.flavor_names if name not in flavors]
+    yield from _by_name("FlavorNotFound", missing)
+    if cq.check_rules:
+        yield from _of_checks(cq, checks, trusted=trusted, one_kind=one_kind)
+
+
+def _of_checks(
+    cq: ClusterQueue, checks: Mapping[str, AdmissionCheck], *, trusted: bool, one_kind: bool
+) -> Iterator[Hindrance]:
+    """Yield the reasons that admission checks give."""
     rules = {rule.name: rule for rule in cq.check_rules}
     there = {name: checks[name] for name in rules if name in checks}
     multi = sorted(name for name, one in there.items() if one.spec.controller == MULTIKUEUE)
     # An absent list and an empty one both mean all flavors (§1.3).
     every = set(cq.flavor_names)
     some = [name for name in multi if rules[name].on_flavors and {*rules[name].on_flavors} != every]
-    found = (
-        [] if trusted else [name for name in cq.flavor_names if name not in flavors],
-        [] if trusted else sorted(rules.keys() - there.keys()),
-        sorted(name for name, check in there.items() if not check.is_active),
-        multi if len(multi) > 1 else [],
-        some,
-    )
-    for (code, text), names in zip(_BY_NAME.items(), found, strict=True):
-        if names:
-            yield Hindrance(code, text.format(", ".join(f'"{name}"' for name in names)))
+    unknown = [] if trusted else sorted(rules.keys() - there.keys())
+    yield from _by_name("AdmissionCheckNotFound", unknown)
+    off = sorted(name for name, check in there.items() if not check.is_active)
+    yield from _by_name("AdmissionCheckInactive", off)
+    yield from _by_name("MultipleMultiKueueAdmissionChecks", multi if len(multi) > 1 else [])
+    yield from _by_name("MultiKueueAdmissionCheckAppliedPerFlavor", some)
     if one_kind and multi and any(one.spec.controller == PROVISIONING for one in there.values()):
         text = "it has admission checks of both MultiKueue and ProvisioningRequest"
         yield Hindrance("MultiKueueWithProvisioningRequest", text)
+
+
+def _by_name(code: str, names: Sequence[str]) -> Iterator[Hindrance]:
+    """Yield the hindrance that names some flavors or checks, unless there are none."""
+    if names:
+        yield Hindrance(code, _BY_NAME[code].format(", ".join(f'"{name}"' for name in names)))
 
 
 def leaves_it_to_workers(cq: ClusterQueue, checks: Mapping[str, AdmissionCheck]) -> bool:

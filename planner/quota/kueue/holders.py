@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import accumulate, chain, repeat
 from operator import is_not, itemgetter
 from typing import Any, Final, NamedTuple, Self, cast, overload
 
@@ -340,14 +340,26 @@ class Holders(Sequence[Admitted]):
 
         ``self`` must be joined of all holders of some queues.
         """
-        size = 1 + max(int(one.columns.queue.max(initial=0)) for one in (self, some))
-        begins, begin = np.full(size, -(2**62), dtype=np.int64), 0
-        for part in self.parts:
-            begins[part.columns.queue[0]] = begin
-            begin += len(part)
+        size = 1 + max(self._begins, default=0)
+        begins = np.full(max(size, 1 + int(some.columns.queue.max(initial=0))), -(2**62))
+        begins[[*self._begins]] = [*self._begins.values()]
         places: NDArray[np.int64] = begins[some.columns.queue] + some.columns.number
         places[places < 0] = -1
         return places
+
+    def place_of(self, one: Admitted) -> int:
+        """Return the place of a record of one of these, which are joined as for ``places_of``."""
+        return self._begins[one.queue] + self.by_queue[one.queue].number_of(one)
+
+    def number_of(self, made: Admitted) -> int:
+        """Return the place of a record that was made here; unlike ``index``, make no others."""
+        return self._records.index(made)
+
+    @cached_property
+    def _begins(self) -> Mapping[int, int]:
+        """Where the holders of each queue begin."""
+        sizes = accumulate(map(len, self.parts), initial=0)
+        return {int(one.columns.queue[0]): at for one, at in zip(self.parts, sizes, strict=False)}
 
 
 NOBODY: Final = Holders()

@@ -287,6 +287,7 @@ class Planning(Planned[Plan]):
         A victim that is no candidate by these rules has its place after all candidates.
         """
         workloads, frs = self.problem.workloads, self.snapshot.tree.frs
+        self._known.update((workloads[at].key, at) for at in positions)  # they are asked for again
         return tuple(
             Victim(
                 workload=workloads[at].key,
@@ -317,7 +318,8 @@ class Planning(Planned[Plan]):
 
     def greedy_positions(self) -> list[int]:
         """Return Kueue's own targets as positions of the problem's workloads, in its order."""
-        return self.positions(one.workload.key for one in self.decision.search.targets)
+        targets = self.decision.search.targets
+        return [self.problem.workloads.place_of(one.workload) for one in targets]
 
     def greedy_plan(self) -> Plan:
         """Return what Kueue itself would do, verified.
