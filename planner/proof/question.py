@@ -123,6 +123,22 @@ class Seen(NamedTuple):
     within: dict[int, tuple[Row, Row]]
 
 
+class Layers(NamedTuple):
+    """The rows of a box by name: its ``own``, and those that the boxes around it have, too.
+
+    At a million workloads ten thousand rows are ``common``, and a box adds some. Where both have a
+    name, the own row counts. As long as a mapping is the same object, its rows are the same.
+    """
+
+    own: Mapping[str, Row]
+    common: Mapping[str, Row]
+
+    def find(self, name: str) -> Row | None:
+        """Return the row with a name, if there is one."""
+        found = self.own.get(name)
+        return self.common.get(name) if found is None else found
+
+
 @dataclass
 class Shared:
     """What questions about the same rules share.
@@ -166,6 +182,9 @@ class Question:
     _rows_by_need: dict[tuple[int, ...], Mapping[str, Row]] = field(
         default_factory=dict, init=False, repr=False
     )
+    _ranges: dict[tuple[int, ...], Mapping[str, tuple[int, int]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @cached_property
     def root(self) -> Box:
@@ -178,8 +197,13 @@ class Question:
 
     def rows(self, box: Box) -> dict[str, Row]:
         """Return all rows of the sets in question in a box, by name."""
+        own, common = self.layers(box)
+        return {**common, **own}
+
+    def layers(self, box: Box) -> Layers:
+        """Return all rows of the sets in question in a box, in two layers."""
         of_box = {name: row.rounded() for name, row in self.rules.rows(box)}
-        return {**self._always(box), **of_box, **box.sums}
+        return Layers({**of_box, **box.sums}, self._always(box))
 
     def _always(self, box: Box) -> Mapping[str, Row]:
         """Return the rows that do not depend on a box, as they are within a box around it."""
@@ -207,6 +231,7 @@ class Question:
             rows = dict(self._fixed)
             for bounded in self.bounds:
                 rows.update(measures.rows_of(bounded))
+            rows = {name: row for name, row in rows.items() if row.says_something}
             self._rows_by_need[need] = rows
         return self._rows_by_need[need]
 
@@ -242,17 +267,18 @@ class Question:
 
     def ranges(self, box: Box) -> Mapping[str, tuple[int, int]]:
         """Return the bounds of every further quantity of the rows."""
-        measures = self._measures(self._need(box))
-        ranges = {**self.rules.ranges, **measures.ranges}
-        for classes in self.rules.certain(box):
-            name = measures.queue_of(classes)
-            if name in ranges:
-                # A group of classes that certainly has a victim touches its queue.
-                ranges[name] = 1, 1
+        need = self._need(box)
+        measures = self._measures(need)
+        if need not in self._ranges:
+            self._ranges[need] = {**self.rules.ranges, **measures.ranges}
+        ranges = self._ranges[need]
+        # A group of classes that certainly has a victim touches its queue.
+        touched = {
+            measures.queue_of(classes) for classes in self.rules.certain(box)
+        } & ranges.keys()
         if measures.touched:
-            going = box.least.nonzero()[0]
-            ranges.update(dict.fromkeys(measures.touched_by(going), (1, 1)))
-        return ranges
+            touched |= {*measures.touched_by(box.least.nonzero()[0])}
+        return {**ranges, **dict.fromkeys(touched, (1, 1))} if touched else ranges
 
     def touched(self, box: Box) -> Mapping[str, Mapping[str, IntArray]]:
         """Return the classes of each queue and namespace that is counted, by term and quantity."""
@@ -353,10 +379,10 @@ class Question:
             message = f"nothing is {step.most}"
             raise ValueError(message)
         if isinstance(step, WholeSplit):
-            named = {name for row in self.rows(box).values() for name in row.extra}
+            named = any(step.whole in row.extra for row in self.rows(box).values())
             # A queue is touched or not, whatever the rows would allow between.
             whole = {*self.rules.whole, *chain.from_iterable(self.touched(box).values())}
-            if step.whole not in named & whole:
+            if not named or step.whole not in whole:
                 message = f"{step.whole} is no quantity that is whole"
                 raise ValueError(message)
             return box.dividing(step.whole, step.most)
@@ -396,7 +422,8 @@ class Question:
 
     def narrowed(self, box: Box, multipliers: Mapping[str, int]) -> Box:
         """Return the part of a box that weighed rows leave: all, if the box has no such rows."""
-        if not multipliers.keys() <= self.rows(box).keys():
+        layers = self.layers(box)
+        if any(layers.find(name) is None for name in multipliers):
             return box
         return narrowed(self._weighed(box, multipliers), box, self.ranges(box))
 
@@ -415,12 +442,14 @@ class Question:
 
         Raises ``ValueError`` if there is no such row in a box, or a multiplier is negative.
         """
-        rows = self.rows(box)
+        layers, pairs = self.layers(box), []
         for name, multiplier in multipliers.items():
-            if name not in rows or multiplier < 0:
+            row = layers.find(name)
+            if row is None or multiplier < 0:
                 message = f"there is no row {name!r} here, or its multiplier is negative"
                 raise ValueError(message)
-        return [(rows[name], multiplier) for name, multiplier in multipliers.items()]
+            pairs.append((row, multiplier))
+        return pairs
 
 
 LISTED: Final = 50

@@ -142,7 +142,7 @@ class Before:
 
     def written(self, question: Question, box: Box) -> Entries:
         """Return the rows of a question in its root box."""
-        rows, last = binding_rows(question, box), self.entries
+        rows, last = binding_rows(question, box).common, self.entries
         # Classes that give nobody are not written down; in another root box they can be others.
         if last is None or last.most is None or not np.array_equal(last.most, box.most):
             last = Entries.of({}, box.most)
@@ -274,7 +274,7 @@ class _Growth:
         for narrowing, part in self._narrow_root(box):
             self.steps.append(narrowing)
             box = part
-        self.part = Entries.of(binding_rows(self.question, box), box.most)
+        self.part = Entries.of(binding_rows(self.question, box).common, box.most)
         return box
 
     def _leaf(self, box: Box) -> ByLaws | ByRows | None:
@@ -389,7 +389,7 @@ class _Growth:
         """
         look = BoxRows(self.question, box, self.part)
         for multipliers in self.known:
-            known = multipliers.keys() <= look.rows.keys()
+            known = all(look.layers.find(name) is not None for name in multipliers)
             if known and _is_narrower(look, multipliers, NARROWER * _width(box)):
                 narrowing = Narrowing(narrow=dict(multipliers))
                 (box,) = self.question.parts(box, narrowing)
@@ -400,7 +400,7 @@ class _Growth:
         for bounded in reversed(self.question.bounds):
             if bounded.most == 0 and bounded.is_of_a_priority:
                 continue  # the root box has no victims of that priority
-            if _width(box) <= FEW or bounded.name not in look.rows:
+            if _width(box) <= FEW or look.layers.find(bounded.name) is None:
                 continue
             found = self._suggest(look, bounded.name)
             multipliers = {} if found is None else _exact(look, found)
@@ -419,7 +419,7 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, Cover | None]:
     For one row the best multiplier is known: the cost of a unit at which a fractional cover is
     complete. Where no row contradicts the measure so, the dearest cover is returned.
     """
-    box, measure = look.box, look.rows.get(BETTER)
+    box, measure = look.box, look.layers.find(BETTER)
     if measure is None:
         return None, None
     costs = np.zeros(box.least.size)
@@ -431,7 +431,7 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, Cover | None]:
     dearest, cover = -1.0, None
     for number in look.binding:
         name = look.names[number]
-        row = look.rows[name]
+        row = look.row(name)
         if name == BETTER or row.extra or row.least <= 0:
             continue
         classes, amounts = look.entries(number)
@@ -466,7 +466,7 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, Cover | None]:
 def _whole(look: BoxRows, found: Suggestion) -> Iterator[dict[str, int]]:
     """Yield multipliers as integers, the most readable first."""
     names = list(found.multipliers)
-    largest = [look.rows[name].largest for name in names]
+    largest = [look.row(name).largest for name in names]
     for whole in integers([found.multipliers[name] for name in names], largest):
         yield {name: m for name, m in zip(names, whole, strict=True) if m > 0}
 
@@ -487,7 +487,7 @@ def _exact(look: BoxRows, found: Suggestion) -> dict[str, int]:
 
 def _is_narrower(look: BoxRows, multipliers: Mapping[str, int], most: float) -> bool:
     """Say whether multipliers leave something of a box, with at most ``most`` members open."""
-    pairs = [(look.rows[name], m) for name, m in multipliers.items()]
+    pairs = [(look.row(name), m) for name, m in multipliers.items()]
     if not pairs or add_up(pairs, look.box, look.ranges).spare < 0:
         return False
     return _width(narrowed(pairs, look.box, look.ranges)) <= most

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from planner.problem.array import FloatArray
 from planner.proof.box import Box, Row, is_contradiction
 from planner.proof.claims import BETTER
-from planner.proof.question import Question
+from planner.proof.question import Layers, Question
 from planner.solver.attempt import ITERATIONS
 from planner.solver.proving.dense import minimise
 
@@ -89,6 +89,8 @@ class Entries(NamedTuple):
 
     def updated(self, rows: Mapping[str, Row]) -> Entries:
         """Return the entries of other rows: those that are written down here are kept."""
+        if rows is self.rows:
+            return self
         kept = {name for name, row in self.rows.items() if rows.get(name) is row}
         _, names, row_of, classes, amounts, least, extra_row, extra_names, further, most = self
         if len(kept) < len(self.rows):
@@ -98,26 +100,37 @@ class Entries(NamedTuple):
             least = np.where(stale, NO_LEAST, least)
             extra_row, further = extra_row[fresh_extra], further[fresh_extra]
             extra_names = [*compress(extra_names, fresh_extra.tolist())]
-        if len(kept) < len(rows):
-            new = Entries.of({name: row for name, row in rows.items() if name not in kept}, most)
-            row_of = np.concatenate([row_of, new.row_of + len(names)])
-            classes = np.concatenate([classes, new.classes])
-            amounts = np.concatenate([amounts, new.amounts])
-            least = np.concatenate([least, new.least])
-            extra_row = np.concatenate([extra_row, new.extra_row + len(names)])
-            extra_names = [*extra_names, *new.extra_names]
-            further = np.concatenate([further, new.extra_amounts])
-            names = [*names, *new.names]  # a name can be there already, of a row in another form
         entries = row_of, classes, amounts, least, extra_row, extra_names, further
-        return Entries(rows, names, *entries, most)
+        left = Entries(rows, names, *entries, most)
+        return left.beside({name: row for name, row in rows.items() if name not in kept})
+
+    def beside(self, more: Mapping[str, Row]) -> Entries:
+        """Return these entries and those of more rows, which are not among ``rows``."""
+        if not more:
+            return self
+        new, already = Entries.of(more, self.most), len(self.names)
+        return self._replace(
+            names=[*self.names, *new.names],  # one can be there already, of a row in another form
+            row_of=np.concatenate([self.row_of, new.row_of + already]),
+            classes=np.concatenate([self.classes, new.classes]),
+            amounts=np.concatenate([self.amounts, new.amounts]),
+            least=np.concatenate([self.least, new.least]),
+            extra_row=np.concatenate([self.extra_row, new.extra_row + already]),
+            extra_names=[*self.extra_names, *new.extra_names],
+            extra_amounts=np.concatenate([self.extra_amounts, new.extra_amounts]),
+        )
 
 
 _NOTHING_KNOWN: Final = Entries.of({})
 
 
-def binding_rows(question: Question, box: Box) -> Mapping[str, Row]:
+def binding_rows(question: Question, box: Box) -> Layers:
     """Return the rows of a question in a box that a set may break at all, by name."""
-    return {name: row for name, row in question.rows(box).items() if row.says_something}
+    own, common = question.layers(box)
+    own = {name: row for name, row in own.items() if row.says_something}
+    if not own.keys().isdisjoint(common):
+        common = {name: row for name, row in common.items() if name not in own}
+    return Layers(own, common)
 
 
 class BoxRows:
@@ -129,9 +142,10 @@ class BoxRows:
 
     def __init__(self, question: Question, box: Box, known: Entries | None = None) -> None:
         self.box = box
-        self.rows: Mapping[str, Row] = binding_rows(question, box)
+        self.layers = binding_rows(question, box)
         self.ranges = question.ranges(box)
-        part = (_NOTHING_KNOWN if known is None else known).updated(self.rows)
+        common = (_NOTHING_KNOWN if known is None else known).updated(self.layers.common)
+        part = common.beside(self.layers.own)
         self.names = part.names
         self.row_of, self.classes, self.amounts = part.row_of, part.classes, part.amounts
         self.least: FloatArray = part.least
@@ -141,6 +155,13 @@ class BoxRows:
         self.extra_quantity = np.array([number[n] for n in part.extra_names], dtype=np.int64)
         ends = [self.ranges[name] for name in self.quantities]
         self.extra_ends: FloatArray = np.array(ends, dtype=float).reshape(len(ends), 2)
+
+    def row(self, name: str) -> Row:
+        """Return the row with a name, which is there."""
+        found = self.layers.find(name)
+        if found is None:
+            raise KeyError(name)
+        return found
 
     @cached_property
     def _reach(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -219,7 +240,7 @@ class BoxRows:
 
     def contradict(self, multipliers: Mapping[str, int]) -> bool:
         """Say whether rows contradict one another with these multipliers, exactly."""
-        pairs = [(self.rows[name], m) for name, m in multipliers.items()]
+        pairs = [(self.row(name), m) for name, m in multipliers.items()]
         return is_contradiction(pairs, self.box, self.ranges)
 
 
