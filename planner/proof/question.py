@@ -182,9 +182,6 @@ class Question:
     _rows_by_need: dict[tuple[int, ...], Mapping[str, Row]] = field(
         default_factory=dict, init=False, repr=False
     )
-    _ranges: dict[tuple[int, ...], Mapping[str, tuple[int, int]]] = field(
-        default_factory=dict, init=False, repr=False
-    )
 
     @cached_property
     def root(self) -> Box:
@@ -267,18 +264,17 @@ class Question:
 
     def ranges(self, box: Box) -> Mapping[str, tuple[int, int]]:
         """Return the bounds of every further quantity of the rows."""
-        need = self._need(box)
-        measures = self._measures(need)
-        if need not in self._ranges:
-            self._ranges[need] = {**self.rules.ranges, **measures.ranges}
-        ranges = self._ranges[need]
-        # A group of classes that certainly has a victim touches its queue.
-        touched = {
-            measures.queue_of(classes) for classes in self.rules.certain(box)
-        } & ranges.keys()
+        measures = self._measures(self._need(box))
+        ranges = {**self.rules.ranges, **measures.ranges}
+        for classes in self.rules.certain(box):
+            name = measures.queue_of(classes)
+            if name in ranges:
+                # A group of classes that certainly has a victim touches its queue.
+                ranges[name] = 1, 1
         if measures.touched:
-            touched |= {*measures.touched_by(box.least.nonzero()[0])}
-        return {**ranges, **dict.fromkeys(touched, (1, 1))} if touched else ranges
+            going = box.least.nonzero()[0]
+            ranges.update(dict.fromkeys(measures.touched_by(going), (1, 1)))
+        return ranges
 
     def touched(self, box: Box) -> Mapping[str, Mapping[str, IntArray]]:
         """Return the classes of each queue and namespace that is counted, by term and quantity."""
