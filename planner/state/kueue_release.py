@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
@@ -184,7 +184,7 @@ class Gate(NamedTuple):
     locked: bool
 
 
-class Release(NamedTuple):
+class Release(Struct, frozen=True, dict=True):
     """A release of Kueue with the rules that hold and the feature gates that it knows.
 
     ``name`` is such as 0.18.6, or ``main`` for the newest rules that are known; ``known`` says that
@@ -215,6 +215,11 @@ class Release(NamedTuple):
         """Say whether a gate is on; one that the release does not know cannot be set."""
         named = given.get(gate) if gate in self.gates else None
         return self.default(gate, given) if named is None else named
+
+    @cached_property
+    def on(self) -> frozenset[str]:
+        """The gates that are on where none is set."""
+        return frozenset(gate for gate in {*self.gates, *_ALWAYS_ON} if self.is_on(gate, {}))
 
     def unmet(self, given: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
         """Yield gates that are on, each with one it needs that is off: Kueue does not start so."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from planner.proof.box import Box, Row, is_contradiction
+from planner.proof.question import Layers
 from planner.solver.proving.program import BoxRows, integers, readable
 
 
@@ -16,7 +17,7 @@ class Rows(BoxRows):
 
     def __init__(self, rows: dict[str, Row], most: list[int]) -> None:
         many = np.array(most, dtype=np.int64)
-        self.rows, self.ranges = rows, {}
+        self.layers, self.ranges = Layers(rows, {}), {}
         self.box = Box(np.zeros_like(many), many)
 
 

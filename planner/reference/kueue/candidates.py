@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ IntArray = NDArray[np.int64]
 Variant = Literal[
     "WithinCQ", "HierarchicalReclaim", "ReclaimWithoutBorrowing", "ReclaimWhileBorrowing"
 ]
+
+_NOWHERE: Final = np.zeros(0, dtype=np.int64)
 
 REASON: Mapping[Variant, str] = {
     "WithinCQ": "InClusterQueue",
@@ -111,7 +113,7 @@ def permitted(context: Context, lists: Sequence[Iterable[int]]) -> tuple[Holders
         )
         for part in _permitted_by_policy(context.preemptor, held, np.flatnonzero(asked), rule)
     ]
-    found = np.concatenate(places)
+    found = np.concatenate([*places, _NOWHERE])
     return held.at(found), kind[found]
 
 
@@ -119,12 +121,16 @@ def _permitted_by_policy(
     preemptor: Preemptor, held: Holders, places: IntArray, policy: str
 ) -> Iterator[IntArray]:
     """Yield the places, some of these, of the holders that a policy permits."""
+    if not places.size:
+        return
     priority = held.columns.priority[places]
     # Only between equal priorities does more decide than which one is higher.
     for alike in (places[priority < preemptor.priority], places[priority > preemptor.priority]):
         if alike.size and satisfies_policy(preemptor, held[int(alike[0])], policy):
             yield alike
     equal = places[priority == preemptor.priority]
+    if not equal.size:
+        return
     permits = [satisfies_policy(preemptor, held[at], policy) for at in equal.tolist()]
     yield equal[np.array(permits, dtype=np.bool_)]
 
