@@ -29,7 +29,8 @@ rivals/        other ways to choose victims, for a benchmark
 proof/         proof trees, derived from a state and checked without a solver
 plan/          the output schemas
 coverage/      what of a state is not modelled, reported with every answer
-api.py         the library's verbs; kueue_verbs.py: the verbs that only Kueue has
+api.py         the library's verbs; kueue_verbs.py: the verbs that only Kueue has; verb.py: what
+               every verb refuses
 garbage.py     Python's garbage collector, paused or bounded where it would find nothing
 stage.py       the progress of long work, reported to a listener
 

@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from planner.commands.explain import DEFAULT_LIMIT, PICTURE
-from planner.coverage.answer import covered, covered_front, covering, uncovered, vouched
+from planner.coverage.answer import covered, covered_front, covering, uncovered
 from planner.errors import InputError
 from planner.garbage import without_garbage_collection
 from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profile_file import checked_costs as _checked_costs
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Assume, Verification, qualified
-from planner.scheduler import OWN, Flavors, Part, Placement, verb
+from planner.scheduler import OWN, Flavors, Part, Placement
 from planner.solver.start import (
     PLANNER,
     AssignmentInput,
@@ -26,6 +26,7 @@ from planner.solver.start import (
 )
 from planner.solver.start import solve as solve_started
 from planner.state import AnyState
+from planner.verb import verb
 
 if TYPE_CHECKING:
     from planner.commands.explain.record import CommonExplanation
@@ -167,7 +168,7 @@ def _solve(  # noqa: PLR0913, PLR0917 - all that the verbs are given
     planner.check(given, wanted)
     with without_garbage_collection():
         plan = planner.answer(planner.start(state, given, checked), profile, deadline, wanted)
-        plan = covered(state, plan, vouched(assume), before)
+        plan = covered(state, plan, assume, before)
         add_nodes = PICTURE.find(state)
         return plan if add_nodes is None else add_nodes(state, plan)
 
@@ -215,7 +216,7 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     given = Given(pending, assignment, now, rules)
     planning = start(state, given, _checked_costs(costs))
     found = sweep(lambda profile: solve_started(planning, profile, deadline), *measures)
-    return covered_front(state, found, vouched(assume))
+    return covered_front(state, found, assume)
 
 
 @verb

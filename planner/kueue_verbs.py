@@ -9,7 +9,6 @@ from typing import cast
 from planner.api import solve
 from planner.commands.boost.kueue.find import Boosts, find_boosts
 from planner.commands.whatif.edit import edit
-from planner.coverage.answer import vouched
 from planner.coverage.kueue import contradicted, covered_joint, waiting_slices
 from planner.errors import InputError
 from planner.objective.profile_file import checked_costs, find_profile
@@ -17,7 +16,6 @@ from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import Assume
 from planner.plan.kueue import JointPlan, Plan
 from planner.quota.kueue.snapshot import take_snapshot
-from planner.scheduler import verb
 from planner.solver.kueue.joint.question import ask, ask_of_all
 from planner.solver.kueue.joint.solve import solve_together
 from planner.solver.start import clock_of, deadline_after
@@ -25,6 +23,7 @@ from planner.stage import begin
 from planner.state import AnyState
 from planner.state.kueue import of_kueue
 from planner.state.kueue_workload import BOOST_GATE
+from planner.verb import verb
 
 __all__ = ["boost", "solve_joint"]
 
@@ -89,7 +88,7 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
         *waiting_slices(state, [one.workload for one in plan.skipped]),
         *contradicted(state, [one.workload for one in plan.pending], question.alone),
     ]
-    return covered_joint(state, plan, vouched(assume), besides)
+    return covered_joint(state, plan, assume, besides)
 
 
 @verb

@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "objective": "errors term problem quota scheduler state",
         "models": "errors term quantity laws problem quota objective state",
         "plan": "errors laws quota scheduler state",
+        "verb": "errors objective plan state",
         "coverage": "errors quantity state quota plan scheduler",
         "verifier": "errors laws quantity state quota plan objective",
         "proof": "errors term laws quantity state quota objective plan verifier",
@@ -52,7 +53,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "rivals": "laws objective models problem scheduler solver",
         "commands/bench": "coverage errors batch dump objective plan reader rivals scheduler solver"
         " state commands/audit commands/check commands/compare commands/generate commands/replay",
-        "commands/check": "coverage stage errors laws state quota reference problem objective"
+        "commands/check": "verb coverage stage errors laws state quota reference problem objective"
         " plan verifier proof scheduler",
         "commands/whatif": "errors quantity state reader quota plan scheduler",
         "commands/boost": "stage errors quantity state quota reference plan solver",
@@ -60,17 +61,17 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/check",
         "commands/watch": "dump errors kubectl plan quota reader reference state"
         " commands/audit commands/replay",
-        "commands/risk": "coverage errors objective plan quota commands/whatif solver state"
+        "commands/risk": "verb coverage errors objective plan quota commands/whatif solver state"
         " scheduler",
         "commands/serve": "errors",
         "commands/simulate": "coverage errors quantity plan quota objective reader reference solver"
-        " state scheduler term garbage commands/boost",
+        " state scheduler term garbage verb commands/boost",
         "commands/lint": "stage coverage dump errors quantity state reader quota reference plan"
-        " solver commands/simulate scheduler",
+        " solver verb commands/simulate scheduler",
         "commands/replay": "coverage errors scheduler state reader quota reference plan",
         "batch": "stage errors garbage",
         "commands": "",
-        "commands/audit": "coverage errors term batch objective plan reader"
+        "commands/audit": "verb coverage errors term batch objective plan reader"
         " commands/replay solver state scheduler",
         "commands/compare": "coverage errors term commands/audit batch objective plan"
         " quota reader scheduler solver state verifier",
@@ -81,10 +82,10 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/bench commands/explain commands/risk commands/compare commands/simulate"
         " commands/lint commands/replay commands/apply commands/watch scheduler",
         "api": "garbage coverage errors quantity laws commands/check state reader quota reference"
-        " problem objective models plan verifier solver commands/replay commands/explain"
+        " verb problem objective models plan verifier solver commands/replay commands/explain"
         " commands/whatif scheduler",
         "kueue_verbs": "api commands/boost commands/whatif stage coverage errors objective plan"
-        " quota scheduler solver state",
+        " verb quota scheduler solver state",
         "cli": "stage planner coverage dump errors scheduler term quantity laws state reader quota"
         " reference problem objective models plan verifier solver"
         " commands/replay report batch commands/audit commands/whatif commands/boost"

@@ -7,9 +7,8 @@ status that remains with the features that it leaves out.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
-from planner.errors import SchemaError
 from planner.plan import AnyPlan, Assume, Uncovered, qualified
 from planner.scheduler import Part
 from planner.state import AnyState
@@ -146,16 +145,3 @@ def covered_front(state: AnyState, front: Front, assume: Assume | None = None) -
         "unproved": with_gaps(front.unproved) if front.unproved else None,
     }
     return qualified(front.model_copy(update=update), missing, assume)
-
-
-def vouched(assume: Assume | None) -> Assume | None:
-    """Return what a user assumes of what is not modelled.
-
-    Raises
-    ------
-    SchemaError
-        If it is nothing that can be assumed.
-    """
-    if assume is not None and assume not in get_args(Assume):
-        raise SchemaError("assume", f"{assume!r} cannot be used", "quota, or nothing")
-    return assume

@@ -16,7 +16,6 @@ from planner.scheduler.record import find_scheduler as find_scheduler
 from planner.scheduler.record import register as register
 from planner.scheduler.record import scheduler_of as scheduler_of
 from planner.scheduler.record import schedulers as schedulers
-from planner.scheduler.record import verb as verb
 from planner.scheduler.yunikorn import YUNIKORN as YUNIKORN
 
 register(KUEUE)

@@ -8,21 +8,16 @@ needs no simulation, and a check no solver.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from datetime import datetime
-from functools import wraps
+from collections.abc import Mapping
 from importlib import import_module
-from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, Final, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from msgspec import Struct, field
 
 from planner.errors import SchemaError, UnsupportedError
 
 T_co = TypeVar("T_co", covariant=True)
-Answer = TypeVar("Answer")
-Asked = ParamSpec("Asked")
 
 
 class Words(Struct, frozen=True):
@@ -118,100 +113,6 @@ def scheduler_of(thing: Named) -> Scheduler:
     if found is None:
         raise UnsupportedError("scheduler", f'"{name}" is not registered', ", ".join(_REGISTERED))
     return found
-
-
-class _Kind(NamedTuple):
-    """What an argument must be: a test, what is said of one that fails it, and what is right."""
-
-    holds: Callable[[Any], bool]
-    found: str
-    expected: str
-    hint: str = ""
-
-
-def _is_state(thing: object) -> bool:
-    return hasattr(thing, "scheduler") and hasattr(thing, "source")
-
-
-def _is_objective(thing: object) -> bool:
-    return isinstance(thing, str) or hasattr(thing, "levels")
-
-
-def _are_texts(thing: object) -> bool:
-    return isinstance(thing, Collection) and all(isinstance(one, str) for one in thing)
-
-
-_NO_STATE: Final = "is no state"
-_READ: Final = ("what planner.read returns", "planner.read(path) makes a state of a file")
-_NO_USE: Final = "cannot be used"
-_TEXT: Final = _Kind(lambda thing: isinstance(thing, str), _NO_USE, "a text")
-_OBJECTIVE: Final = "the name of a profile, the path of a TOML file that holds one, or a profile"
-_KINDS: Final = {
-    "state: AnyState": _Kind(_is_state, _NO_STATE, *_READ),
-    "original: AnyState | None": _Kind(_is_state, _NO_STATE, *_READ),
-    "plan: AnyPlan": _Kind(
-        lambda thing: hasattr(thing, "scheduler") and hasattr(thing, "keys"),
-        "is no plan",
-        "what planner.solve returns",
-        "planner.Plan.model_validate_json reads one",
-    ),
-    "pending: str | None": _TEXT,
-    "victim: str | None": _TEXT,
-    "pending: Sequence[str] | None": _Kind(
-        lambda thing: not isinstance(thing, str) and _are_texts(thing),
-        _NO_USE,
-        "a list of workloads",
-    ),
-    "edits: Sequence[str]": _Kind(_are_texts, _NO_USE, "a list of edits"),
-    "added: Sequence[str]": _Kind(_are_texts, _NO_USE, "a list of workloads"),
-    "objective: str | Profile": _Kind(_is_objective, _NO_USE, _OBJECTIVE),
-    "objectives: Sequence[str | Profile]": _Kind(
-        lambda thing: isinstance(thing, list | tuple) and all(map(_is_objective, thing)),
-        _NO_USE,
-        f"a list, of each objective {_OBJECTIVE}",
-    ),
-    "costs: Mapping[str, int] | None": _Kind(
-        lambda thing: isinstance(thing, Mapping), _NO_USE, "a mapping of keys to whole numbers"
-    ),
-    "now: datetime | str | None": _Kind(
-        lambda thing: isinstance(thing, str | datetime), _NO_USE, "a time, or the text of one"
-    ),
-    "time_limit: float | None": _Kind(
-        lambda thing: isinstance(thing, Real), _NO_USE, "a number of seconds"
-    ),
-    "certify: bool | None": _Kind(
-        lambda thing: isinstance(thing, bool), _NO_USE, "True, False or None"
-    ),
-    "limit: int": _Kind(lambda thing: isinstance(thing, Integral), _NO_USE, "a whole number"),
-}
-"""The kinds of the parameters of verbs, as they are declared, that fail deep inside otherwise."""
-
-
-def verb(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
-    """Let a public function refuse arguments of a wrong kind before it begins.
-
-    Raises
-    ------
-    SchemaError
-        If a state, a plan or another argument is of another kind than it is declared.
-    """
-    names = function.__code__.co_varnames
-    declared = function.__annotations__.items()
-    kinds = {name: _KINDS.get(f"{name}: {annotation}") for name, annotation in declared}
-    optional = {name for name, annotation in declared if str(annotation).endswith("| None")}
-
-    @wraps(function)
-    def checked(*args: Asked.args, **named: Asked.kwargs) -> Answer:
-        for name, thing in (*zip(names, args, strict=False), *named.items()):
-            kind = kinds.get(name)
-            if kind is None or (thing is None and name in optional) or kind.holds(thing):
-                continue
-            where = "" if name in {"state", "plan"} else name
-            said = f"{type(thing).__name__} {kind.found}"
-            raise SchemaError(where, said, kind.expected, kind.hint)
-        return function(*args, **named)
-
-    return checked
 
 
 class Part(Generic[T_co]):

@@ -14,6 +14,7 @@ from planner.errors import InputError, UnsupportedError
 from planner.scheduler import KUEUE, YUNIKORN, Part, record, register, scheduler_of, schedulers
 from planner.solver.start import PLANNER, pending_workloads
 from planner.term import text_of
+from planner.verb import KINDS, LISTS, declared, kind_of
 from tests.report.factory import make_plan
 from tests.scheduler.toy import TOY, Job, ToyPlan, ToyState
 
@@ -137,6 +138,12 @@ def test_what_is_no_state_and_no_plan(name: str, part: str) -> None:
         ("solve_joint", {"pending": "a/b"}, "pending: str cannot be used\n  expected a list"),
         ("risk", {"pending": [5]}, "pending: list cannot be used\n  expected a list of workloads"),
         ("audit", {"objectives": "no-regret"}, "objectives: str cannot be used\n  expected a list"),
+        ("audit", {"assume": "all"}, "assume: 'all' cannot be used\n  expected quota, or nothing"),
+        ("risk", {"shapes": "some"}, "shapes: 'some' cannot be used\n  expected pending or run"),
+        ("solve", {"stability": "no"}, "stability: str cannot be used\n  expected True, False"),
+        ("solve", {"stable": "no"}, "stable: str cannot be used\n  expected True or False"),
+        ("front", {"first": None}, "first: NoneType cannot be used\n  expected a text"),
+        ("simulate", {"cycles": "9"}, "cycles: str cannot be used\n  expected a whole number"),
     ],
 )
 def test_an_argument_of_a_wrong_kind(name: str, given: dict[str, Any], found: str) -> None:
@@ -144,6 +151,38 @@ def test_an_argument_of_a_wrong_kind(name: str, given: dict[str, Any], found: st
     state = planner.read("instances/quickstart/cluster.json")
     with pytest.raises(InputError, match=f"^{found}"):
         getattr(planner, name)(state, **given)
+
+
+@pytest.mark.parametrize("name", ["solve", "front", "solve_joint", "audit"])
+def test_what_is_assumed_is_checked_before_any_work(
+    name: str,
+) -> None:
+    """A name that is not pending would be found first, if anything were looked for."""
+    state = planner.read("instances/quickstart/cluster.json")
+    pending = ["no/body"] if name == "solve_joint" else "no/body"
+    with pytest.raises(InputError, match=r"^assume: 'everything' cannot be used"):
+        getattr(planner, name)(state, pending, assume="everything")
+
+
+LOOKED_AT_BY_VERBS: Final = {
+    *("assignment", "rules", "script", "report", "progress"),
+}
+"""What is a type of our own, a text with a form of its own, or a function."""
+
+
+def test_every_parameter_is_of_a_known_kind() -> None:
+    """Or the verb says itself what is wrong with it; and no kind is one that nobody has."""
+    verbs = [
+        getattr(planner, name).__wrapped__
+        for name in planner.__all__
+        if hasattr(getattr(planner, name), "__wrapped__")
+    ]
+    parameters = [(name, types) for one in verbs for name, types in declared(one).items()]
+    assert {name for name, types in parameters if kind_of(name, types) is None} == (
+        LOOKED_AT_BY_VERBS
+    )
+    used = [kind_of(name, types) for name, types in parameters]
+    assert all(kind in used for kind in (*KINDS.values(), *LISTS.values()))
 
 
 def test_the_original_is_of_the_same_scheduler() -> None:

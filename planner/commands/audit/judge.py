@@ -29,13 +29,13 @@ from planner.commands.audit.record import (
     Summary,
     Verdicts,
 )
-from planner.coverage.answer import Covering, covering, uncovered, vouched
+from planner.coverage.answer import Covering, covering, uncovered
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Shown
 from planner.plan.record import names_of, resources_of
 from planner.reader import MAX_BYTES
-from planner.scheduler import Part, verb
+from planner.scheduler import Part
 from planner.solver.deadline import Deadline, Trees
 from planner.solver.start import (
     AnyPlanning,
@@ -48,6 +48,7 @@ from planner.solver.start import (
 )
 from planner.state import AnyState
 from planner.term import EACH, find_term, in_order, priority_of, value_of
+from planner.verb import verb
 
 WITHIN: Final = Profile(
     "within",
@@ -437,9 +438,8 @@ def audit(  # noqa: PLR0913 - the public signature
     """
     deadline_after(time_limit)  # refuses what is no time limit
     profiles = distinct(map(find_profile, objectives))
-    known = vouched(assume)
     question = Question(
-        profiles, time_limit, now=clock_of(now), rules=rules, pending=pending, assume=known
+        profiles, time_limit, now=clock_of(now), rules=rules, pending=pending, assume=assume
     )
     instance = Instance(state.source, state, pending_workloads(state))
     return summarise(question, [audit_instance(instance, question)])

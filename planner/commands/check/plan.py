@@ -10,9 +10,10 @@ from planner.errors import InputError, SchemaError
 from planner.objective.profile_file import checked_costs, find_profile
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan, Record, Verdict, Verification
-from planner.scheduler import Part, verb
+from planner.scheduler import Part
 from planner.stage import begin
 from planner.state import AnyState
+from planner.verb import verb
 
 OTHER_STATE: Final = (
     "the plan was made from another file, or another state: what holds of it holds for this one"

@@ -14,8 +14,9 @@ from typing import Any, Final, Literal, NamedTuple
 from planner.coverage.answer import covering
 from planner.plan.base import Published, Record, Uncovered
 from planner.plan.record import SchedulerId
-from planner.scheduler import Part, verb
+from planner.scheduler import Part
 from planner.state import AnyState
+from planner.verb import verb
 
 Family = Literal["ping-pong", "impossible", "useless", "starvation", "nodes"]
 """ping-pong: workloads evict one another, again and again. impossible: a preemption that the

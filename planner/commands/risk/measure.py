@@ -28,10 +28,11 @@ from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Published
 from planner.plan.base import Record, Status, Uncovered
 from planner.plan.record import SchedulerId
-from planner.scheduler import Part, verb
+from planner.scheduler import Part
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, pending_workloads, solve
 from planner.state import AnyState
+from planner.verb import verb
 
 Origin = Literal["pending", "running"]
 """pending: it waits in the state. running: the shape of what runs was submitted once more."""
@@ -224,8 +225,6 @@ def risk(  # noqa: PLR0913 - what a user may say
     """
     part = RISK.of(state)
     profile = find_profile(objective)
-    if shapes not in SHAPES:
-        raise SchemaError("shapes", f'"{shapes}" cannot be used', f"one of {', '.join(SHAPES)}")
     if limit is not None and limit < 1:
         raise SchemaError("limit", f"{limit} cannot be used", "a number of preemptors, 1 or more")
     if time_limit is not None and not time_limit >= 0:

@@ -27,8 +27,9 @@ from planner.garbage import tidy
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan
-from planner.scheduler import Part, verb
+from planner.scheduler import Part
 from planner.state import AnyState
+from planner.verb import verb
 
 
 def story(

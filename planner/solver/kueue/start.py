@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final, get_args
+from typing import Final
 
-from planner.errors import InputError, PlannerError, SchemaError
+from planner.errors import InputError, PlannerError
 from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
 from planner.plan.base import name_some
@@ -23,7 +23,6 @@ from planner.quota.kueue.snapshot import build_snapshot, take_snapshot
 from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way
 from planner.reference.kueue.decision import Decision, decide
-from planner.scheduler import Flavors, Placement
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.placement import not_replayed, snapshot_for
@@ -104,10 +103,6 @@ def check(given: Given, wanted: Wanted) -> None:
 
     Raises `InputError` if one of these is asked for.
     """
-    if wanted.flavors not in get_args(Flavors):
-        raise SchemaError("flavors", f"{wanted.flavors!r} cannot be used", "kueue or optimal")
-    if given.placement not in get_args(Placement):
-        raise SchemaError("placement", f"{given.placement!r} cannot be used", "kueue or any")
     chosen, by_others, out = wanted.flavors != "kueue", given.rules is not None, "leave it out"
     placed = "pods are placed under the flavors that Kueue assigns, and by its own rules only"
     fixed = "the assignment has fixed the flavors already"
