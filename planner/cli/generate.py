@@ -26,6 +26,12 @@ LINES: Final = ".jsonl"
 PACKED_LINES: Final = ".jsonl.gz"
 YAML: Final = (".yaml", ".yml")
 SINGLE: Final = (".json", *YAML)
+EXPECTED: Final = "a name that ends in .json, .yaml, .jsonl or .jsonl.gz, or a folder"
+OF_FILES: Final = frozenset(
+    {".csv", ".gz", ".htm", ".html", ".md", ".ndjson", ".parquet", ".tar", ".tgz", ".toml"}
+    | {".txt", ".zip"}
+)
+"""Suffixes by which who names a folder that is not there means a file."""
 
 made_output_option = value.file(
     "--output",
@@ -94,29 +100,37 @@ class MadeTarget(NamedTuple):
     path: Path | None
     several: bool
 
+    @property
+    def form(self) -> str:
+        """The name of the file or folder in small letters: its end says what is written."""
+        return "" if self.path is None else self.path.name.lower()
+
     @classmethod
     def choose(cls, path: Path | None, *, several: bool) -> MadeTarget:
         """Refuse early what cannot be written later.
 
         Raises an InputError if the file is for one state and there may be several, its folder is
-        not there, or the folder to fill is not empty.
+        not there, its name says that it has another form, or the folder to fill is not empty.
         """
         if path is None or path == STDOUT:
             return cls(None, several)
-        if path.name.endswith((LINES, PACKED_LINES, *SINGLE)):
+        target = cls(path, several)
+        if target.form.endswith((LINES, PACKED_LINES, *SINGLE)):
             check_file("-o", path)
-            if several and path.name.endswith(SINGLE):
+            if several and target.form.endswith(SINGLE):
                 hint = f"-o {path.stem}{LINES} holds a state a line, -o {path.stem} is a folder"
                 raise InputError(f"-o {path}", "holds one state, and there are several", hint=hint)
         elif path.is_dir():
             if any(path.iterdir()):
                 raise InputError(f"-o {path}", "is a folder that is not empty", "an empty folder")
         elif path.exists():
-            expected = "a name that ends in .json, .yaml, .jsonl or .jsonl.gz, or a folder"
-            raise InputError(f"-o {path}", "is not a folder", expected)
+            raise InputError(f"-o {path}", "is not a folder", EXPECTED)
+        elif path.suffix.lower() in OF_FILES:
+            hint = f"mkdir {path} makes it a folder, if that is meant"
+            raise InputError(f"-o {path}", f"no state is written as {path.suffix}", EXPECTED, hint)
         else:
             check_file("-o", path)
-        return cls(path, several)
+        return target
 
     def emit(self, states: Iterable[MadeState]) -> None:
         """Write the states, one at a time; a file is written whole or not at all.
@@ -134,14 +148,14 @@ class MadeTarget(NamedTuple):
         if path is None:
             text = as_line if self.several else as_json
             print_parts(text(state.value) for state in states)
-        elif path.name.endswith(LINES):
+        elif self.form.endswith(LINES):
             write_file("-o", path, (as_line(state.value).encode() for state in states))
-        elif path.name.endswith(PACKED_LINES):
+        elif self.form.endswith(PACKED_LINES):
             # Each line is a gzip member without a time: the same states give the same bytes.
             lines = (as_line(state.value).encode() for state in states)
             write_file("-o", path, (gzip.compress(line, mtime=0) for line in lines))
-        elif path.name.endswith(SINGLE):
-            text = as_yaml if path.name.endswith(YAML) else as_json
+        elif self.form.endswith(SINGLE):
+            text = as_yaml if self.form.endswith(YAML) else as_json
             write_file("-o", path, (text(state.value).encode() for state in states))
         else:
             make_folder("-o", path)

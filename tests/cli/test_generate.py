@@ -94,6 +94,18 @@ def test_options_turn_knobs(tmp_path: Path) -> None:
     assert state.configuration.fair_sharing_on
 
 
+def test_a_folder_may_have_any_name_and_a_suffix_any_case(tmp_path: Path) -> None:
+    """A folder that is there is meant; where there is none, .18 is no suffix of files."""
+    (tmp_path / "there.csv").mkdir()
+    for name in ("there.csv", "kueue-0.18"):
+        assert call("generate", "flat", "-o", tmp_path / name).exit_code == 0
+        assert [one.name for one in (tmp_path / name).iterdir()] == ["flat-0.json"]
+    assert call("generate", "flat", "-o", tmp_path / "ONE.JSON").exit_code == 0
+    assert (tmp_path / "ONE.JSON").read_bytes() == (
+        tmp_path / "there.csv" / "flat-0.json"
+    ).read_bytes()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -105,6 +117,9 @@ def test_options_turn_knobs(tmp_path: Path) -> None:
         (("nonesuch",), "'nonesuch' is not one of"),
         ((), "Missing argument 'PRESET'. Choose from: flat, small, "),
         (("flat", "--count", "2", "-o", "two.json"), "holds one state, and there are several"),
+        (("flat", "--count", "2", "-o", "TWO.JSON"), "holds one state, and there are several"),
+        (("flat", "-o", "one.txt"), "-o one.txt: no state is written as .txt\n  expected a name"),
+        (("flat", "-o", "one.json.gz"), "-o one.json.gz: no state is written as .gz"),
     ],
 )
 def test_what_cannot_be_is_refused(

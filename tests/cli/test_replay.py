@@ -135,3 +135,12 @@ def test_a_live_cluster_between_two_dumps(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [["--before", "a.json"], ["--after", "a.json"], []])
 def test_both_dumps_or_files(words: list[str]) -> None:
     assert call("replay", *words).exit_code == 2
+
+
+def test_a_folder_and_a_text_are_told_what_is_read(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("hello\n", "utf-8")
+    told = [call("replay", path).stderr for path in (tmp_path, tmp_path / "notes")]
+    assert told[0] == (
+        f"error: {tmp_path}: is a directory\n  expected a file, one recorded instance a line\n"
+    )
+    assert told[1].endswith(" (char 0)\n  expected one recorded instance a line\n")

@@ -59,6 +59,8 @@ FAMILIES: Final = Part[Mapping[str, Callable[..., dict[str, Any]]]]("families")
 """States of a scheduler that a theorem says are hard, by the name of their family."""
 SUBJECT: Final = "the benchmark"
 """What messages call a file that should be a suite, or the results of a run, and is not."""
+EXPECTED: Final = "the file of a suite, such as instances/bench/suite.json"
+OF_STATES: Final = "planner compare holds algorithms against one another on states of your own"
 SMALL: Final = 50
 MEDIUM: Final = 500
 PATIENCE_S: Final = 180.0
@@ -80,8 +82,15 @@ def read_suite(path: Path) -> Suite:
     InputError
         If the file cannot be read, or is not a suite.
     """
-    text = load_file(path, MAX_BYTES, "the file of a suite")
-    return checked(Suite, parse_line(text.data, text.where), text.where, (), SUBJECT)
+    try:
+        text = load_file(path, MAX_BYTES, EXPECTED)
+        value = parse_line(text.data, text.where)
+        if "cases" not in value:
+            raise SchemaError(text.where, "is no suite: it has no cases")
+    except InputError as error:
+        error.expected, error.hint = EXPECTED, error.hint or OF_STATES
+        raise
+    return checked(Suite, value, text.where, (), SUBJECT)
 
 
 def line_of(source: Source, folder: Path) -> bytes | None:

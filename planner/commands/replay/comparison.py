@@ -20,6 +20,7 @@ from planner.plan import Record
 from planner.reader.bound import Budget
 from planner.state import AnyState
 
+RECORDED: Final = "one recorded instance a line"
 MAX_LINE: Final = 128 * 2**20
 """The longest line that is read, in bytes: a recorded state of 100,000 workloads has 93 million."""
 Watch = Callable[[float], None]
@@ -42,9 +43,9 @@ def parse_line(text: bytes, where: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ParseError(where, f"is not JSON: {error}") from None
+        raise ParseError(where, f"is not JSON: {error}", RECORDED) from None
     if not isinstance(value, dict):
-        raise SchemaError(where, "is not a JSON object", "one recorded instance a line")
+        raise SchemaError(where, "is not a JSON object", RECORDED)
     return value
 
 
@@ -97,6 +98,8 @@ def read_lines(
                     watch(raw.tell() / size)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ParseError(f"{path}: line {number + 1}", f"is damaged: {error}") from None
+    except IsADirectoryError:
+        raise InputError(path, "is a directory", f"a file, {RECORDED}") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(path, f"cannot be read: {reason}") from None

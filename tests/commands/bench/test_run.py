@@ -168,6 +168,27 @@ def test_what_is_refused(suite: Path, words: tuple[str, ...], said: str) -> None
     assert said in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("file", "found"),
+    [
+        ("instances/quickstart/cluster.json", "is no suite: it has no cases"),
+        ("instances/quickstart", "is a directory"),
+        ("instances/none.json", "there is no such file or directory"),
+        ("pyproject.toml", "is not JSON: Expecting value: line 1 column 2 (char 1)"),
+    ],
+)
+def test_who_gives_states_is_told_what_a_suite_is_and_who_reads_states(
+    file: str, found: str
+) -> None:
+    result = call("bench", file)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        f"error: {file}: {found}\n"
+        "  expected the file of a suite, such as instances/bench/suite.json\n"
+        "  hint: planner compare holds algorithms against one another on states of your own\n"
+    )
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"cases": [{"name": 1}]}'])
 def test_a_file_that_is_no_suite(text: str, tmp_path: Path) -> None:
     file = tmp_path / "suite.json"
