@@ -153,11 +153,47 @@ def test_assignment_means_nothing_here(tmp_path: Path) -> None:
     assert "YuniKorn knows no flavors" in result.stderr
 
 
-@pytest.mark.parametrize("laws", ["design", "code"])
-def test_laws_mean_nothing_for_kueue(tmp_path: Path, laws: str) -> None:
+@pytest.mark.parametrize(
+    ("laws", "hint"),
+    [
+        ("written", "leave it out, or take strict (planner solve --rules strict)"),
+        ("design", "leave it out, or take strict (planner solve --rules strict)"),
+        ("code", "leave it out: plans of Kueue keep to its code"),
+    ],
+)
+def test_laws_mean_nothing_for_kueue(tmp_path: Path, laws: str, hint: str) -> None:
     result = call("solve", write(tmp_path, cluster()), "--laws", laws)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f'"{laws}" means nothing for Kueue' in result.stderr
+    assert f'"{laws}" means nothing for Kueue\n  hint: {hint}' in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ("solve", "--rules", "strict"),
+            'rules: "strict" means nothing for YuniKorn\n  hint: written (--laws written) keeps',
+        ),
+        (("solve", "--rules", "kep83:wait=60"), "rules: KEP-83 is of Kueue alone\n  hint: leave"),
+        (
+            ("solve", "--stable"),
+            "stable: only Kueue's victims queue again\n  hint: leave it out; planner simulate",
+        ),
+        (
+            ("simulate", "--eviction", "5"),
+            "simulate: YuniKorn's victims vanish at once\n  hint: leave out",
+        ),
+        (
+            ("simulate", "--laws", "code"),
+            'rules: "code" means nothing where YuniKorn itself decides\n  hint: --decider optimum',
+        ),
+    ],
+)
+def test_options_of_kueue_name_the_nearest_that_there_is(words: tuple[str, ...], told: str) -> None:
+    command, *options = words
+    result = call(command, QUICKSTART, *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert told in result.stderr
 
 
 @pytest.mark.parametrize("state", [QUICKSTART, ROOT / "instances" / "quickstart" / "cluster.json"])

@@ -125,5 +125,5 @@ def test_what_is_for_kueue_alone() -> None:
 
 
 def test_yunikorn_has_no_rules_to_choose() -> None:
-    with pytest.raises(InputError, match='"kep83" cannot be used'):
+    with pytest.raises(InputError, match="KEP-83 is of Kueue alone"):
         planner.greedy(planner.read(ROOT / "instances" / "yunikorn" / "quickstart"), rules="kep83")

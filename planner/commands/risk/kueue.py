@@ -36,7 +36,8 @@ def planner(state: State, rules: str | None) -> Callable[[str], Planning]:
         If rules are given.
     """
     if rules is not None:
-        raise InputError("rules", f'"{rules}" means nothing for Kueue', hint="leave it out")
+        found = f'"{rules}" means nothing for Kueue'
+        raise InputError("rules", found, hint="leave it out: risk is counted by Kueue's own rules")
 
     def planning(key: str) -> Planning:
         snapshot = snapshot_for(state, None, (), key, "kueue")

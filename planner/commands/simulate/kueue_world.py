@@ -423,8 +423,8 @@ def world(
     InputError if a side on laws is given, or the clock is too near to the end of the calendar.
     """
     if asked.rules is not None:
-        expected = "leave it out: only the optimum in the place of YuniKorn's choice takes a side"
-        raise InputError("rules", f'"{asked.rules}" means nothing here', expected)
+        hint = "leave it out: Kueue is simulated by its own rules alone"
+        raise InputError("rules", f'"{asked.rules}" means nothing for Kueue', hint=hint)
     if state.now.year > _LAST_YEAR:
         raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
     if asked.decider == state.scheduler:

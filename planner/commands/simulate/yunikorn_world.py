@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 from planner.commands.simulate.record import Event, Kind, Standing, Use
 from planner.commands.simulate.script import Arrivals, Leaving, Script
-from planner.commands.simulate.simulate import OPTIMUM, Asked, Unproved
+from planner.commands.simulate.simulate import EVICTION_S, OPTIMUM, Asked, Unproved
 from planner.commands.simulate.world import (
     Appointment,
     Cycle,
@@ -412,14 +412,15 @@ def world(
 ) -> YuniKornWorld:
     """Return a cluster in which the core chooses the victims, or plans do; they leave at once.
 
-    InputError if a side on laws is given where the core chooses.
+    InputError if a side on laws is given where the core chooses, or victims are to leave later.
     """
-    del leaving
+    if leaving != Leaving(EVICTION_S):
+        hint = "leave out how long they take: eviction and apart"
+        raise InputError("simulate", "YuniKorn's victims vanish at once", hint=hint)
     if asked.decider == state.scheduler:
         if asked.rules is not None:
-            sides = "only the optimum in the place of YuniKorn's choice takes a side"
-            found = f'"{asked.rules}" means nothing here'
-            raise InputError("rules", found, f"leave it out: {sides}")
+            found = f'"{asked.rules}" means nothing where YuniKorn itself decides'
+            raise InputError("rules", found, hint="--decider optimum takes a side")
         return YuniKornWorld(state, script, lambda _, cluster, asking: decide(cluster, asking))
     # Only plans need a solver, which takes longer to load than a small simulation.
     from planner.commands.simulate.yunikorn_optimum import optimum  # noqa: PLC0415

@@ -36,6 +36,11 @@ from planner.state.kep83 import read_rules
 from planner.state.kueue import State
 
 STRICT: Final = "strict"
+BY_ITS_CODE: Final = "leave it out: plans of Kueue keep to its code"
+AS_WRITTEN: Final = (
+    "leave it out, or take strict (planner solve --rules strict), which keeps to what Kueue "
+    "documents"
+)
 """Kueue's own rules with the precedence that it documents."""
 
 SMALL: Final = 300
@@ -124,8 +129,8 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
     Raises `InputError` if it cannot be planned for, or an option means nothing to Kueue.
     """
     if given.rules in ("design", "written", "code"):
-        expected = "leave it out: only YuniKorn's written laws and code differ"
-        raise InputError("rules", f'"{given.rules}" means nothing for Kueue', hint=expected)
+        found = f'"{given.rules}" means nothing for Kueue'
+        raise InputError("rules", found, hint=BY_ITS_CODE if given.rules == "code" else AS_WRITTEN)
     begin("preparing")
     strict = given.rules == STRICT
     options = None if given.rules is None or strict else read_rules(given.rules)

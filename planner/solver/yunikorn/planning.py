@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.errors import LookupFailed, SchemaError, did_you_mean
+from planner.errors import InputError, LookupFailed, SchemaError, did_you_mean
 from planner.laws import unkept
 from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
 from planner.models.shared.classes import Classes, Row
@@ -44,6 +44,8 @@ from planner.solver.search import Rules
 from planner.solver.start import only_pending
 from planner.solver.yunikorn.describe import RuleSet, Subject, postponed
 from planner.state.clock import from_nanoseconds, to_nanoseconds
+from planner.state.kep83 import NAME as KEP83
+from planner.state.kep83 import Kep83
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
@@ -269,11 +271,19 @@ _RULE_SETS: Final[Mapping[Laws, RuleSet]] = {
 
 
 def side_of(rules: object) -> Laws:
-    """Return the laws that are asked for, by default those as designed."""
+    """Return the laws that are asked for, by default those as designed.
+
+    Raises `InputError` if they are rules for Kueue, or none.
+    """
     asked = "design" if rules is None else rules
     for side in _RULE_SETS:
         if side == asked:
             return side
+    if asked == "strict":
+        hint = "written (--laws written) keeps to YuniKorn's own written laws"
+        raise InputError("rules", '"strict" means nothing for YuniKorn', hint=hint)
+    if isinstance(asked, Kep83) or str(asked).partition(":")[0] == KEP83:
+        raise InputError("rules", "KEP-83 is of Kueue alone", hint="leave it out")
     raise SchemaError("rules", f'"{asked}" cannot be used', ", ".join(_RULE_SETS))
 
 

@@ -266,7 +266,8 @@ def check(given: Given, wanted: Wanted) -> None:
         raise InputError("placement", "YuniKorn knows no topology of pods", hint="leave it out")
     if wanted.stability or wanted.stable:
         asked = "stability" if wanted.stability else "stable"
-        raise InputError(asked, "only Kueue's victims queue again", hint="leave it out")
+        hint = "leave it out; planner simulate shows what YuniKorn does when they are asks again"
+        raise InputError(asked, "only Kueue's victims queue again", hint=hint)
 
 
 def start(
