@@ -75,12 +75,20 @@ def command(given: Given) -> int:
     )
     said = [f"{one.preemptor} cannot be planned for: {one.reason}" for one in answer.skipped]
     if answer.beyond_limit:
-        said.append(f"{answer.beyond_limit} more preemptors were left out; --limit sets how many")
+        more = _were(answer.beyond_limit, "more preemptor")
+        said.append(f"{more} left out; --limit sets how many")
     if answer.unanswered:
-        said.append(f"the time was over before {answer.unanswered} preemptors were asked about")
+        missing = _were(answer.unanswered, "preemptor")
+        said.append(f"the time was over before {missing} asked about")
     warn(said)
     given.show(render, answer)
     if answer.is_proved:
         return OPTIMAL
     answered = any(one.status != "unknown" for one in answer.preemptors)
     return NOT_PROVED if answered else NO_PLAN
+
+
+def _were(count: int, noun: str) -> str:
+    from planner.quantity import plural
+
+    return f"{plural(count, noun)} {'was' if count == 1 else 'were'}"

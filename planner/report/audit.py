@@ -32,6 +32,8 @@ FINDINGS: Final[dict[FindingCode, str]] = {
 }
 """What a finding says of the scheduler's own answer."""
 
+QUESTIONED: Final = " in question"
+"""Told of the cases in which fewer victims would do, where these are not all."""
 MAX_CASES: Final = 50
 ON_SCREEN: Final = 20
 MAX_NEEDLESS: Final = 3
@@ -181,7 +183,7 @@ def _head(audit: Audit) -> Iterator[Fact]:
     faulty = summary.covered - summary.clean
     badge = f"{plural(faulty, 'case')} with findings" if faulty else "No findings"
     yield Fact("Found", Cell(badge, tone="warn" if faulty else "good"), "badge")
-    said = [f"the scheduler itself evicts in {summary.with_victims:,} of {summary.covered:,}"]
+    said = [f"the scheduler itself evicts {_in_cases(summary.with_victims, summary.covered)}"]
     if summary.unproved:
         said.append(f"{summary.unproved:,} not proved within the time limit")
     if summary.failures:
@@ -194,10 +196,9 @@ def _head(audit: Audit) -> Iterator[Fact]:
         yield Fact("Not modelled", Cell(left_out, tone="warn"))
     yield Fact("Infeasible", Cell(f"{summary.infeasible:,} proved"))
     for one in summary.verdicts:
-        judged = f"{one.best:,} of {one.judged:,} of its answers are best, {one.not_best:,} are not"
-        yield Fact(one.objective, Cell(judged))
+        yield Fact(one.objective, Cell(_judged(one)))
     if (kept := summary.precedence).judged:
-        fewer = f"fewer victims would still do in {kept.fewer:,} of {kept.judged:,} cases"
+        fewer = f"fewer victims would still do {_in_cases(kept.fewer, kept.judged, QUESTIONED)}"
         fewer += " (documented precedence, ST-01 to ST-05)"
         fewer += f", {kept.undecided:,} not decided" if kept.undecided else ""
         yield Fact("In turn", Cell(fewer))
@@ -208,6 +209,24 @@ def _head(audit: Audit) -> Iterator[Fact]:
     yield Fact("Rules", Cell(", ".join(rules) or NOTHING))
 
 
+def _in_cases(count: int, total: int, which: str = "") -> str:
+    """Say in how many of some cases something is so; ``which`` tells a single one from others."""
+    if total > 1:
+        return f"in {count:,} of {total:,} cases"
+    return f"in the only case{which}" if count else f"in no case{which}"
+
+
+def _judged(verdicts: Verdicts) -> str:
+    """Say how many of the scheduler's own answers are best under an objective."""
+    best, other = verdicts.best, verdicts.not_best
+    if not verdicts.judged:
+        return "none of its answers is judged"
+    if verdicts.judged == 1:
+        return "its only answer is best" if best else "its only answer is not best"
+    are, others = ("is" if count == 1 else "are" for count in (best, other))
+    return f"{best:,} of {verdicts.judged:,} of its answers {are} best, {other:,} {others} not"
+
+
 def _tiles(audit: Audit) -> Iterator[doc.Tile]:
     """Yield for each objective the share of answers that are not best, and the needless victims."""
     summary = audit.summary
@@ -216,13 +235,14 @@ def _tiles(audit: Audit) -> Iterator[doc.Tile]:
             yield doc.Tile(
                 f"{one.not_best / one.judged:.0%}",
                 f"not best under {one.objective}",
-                f"{one.not_best:,} of {one.judged:,} answers of the scheduler itself",
+                f"{one.not_best:,} of {plural(one.judged, 'answer')} of the scheduler itself",
                 "warn" if one.not_best else "good",
             )
     needless = sum(len(case.needless) for case in audit.cases)
     if evicted := sum(len(case.victims) for case in audit.cases):
         tone: doc.Tone = "warn" if needless else "good"
-        yield doc.Tile(f"{needless:,}", "needless victims", f"of {evicted:,} that it evicts", tone)
+        label = "needless victim" if needless == 1 else "needless victims"
+        yield doc.Tile(f"{needless:,}", label, f"of {evicted:,} that it evicts", tone)
 
 
 def _findings(audit: Audit) -> Iterator[doc.Block]:
@@ -426,8 +446,12 @@ def _histogram(
         tuple(doc.Series(title, tuple(found[first:last])) for title, found in counts.items()),
         tuple(
             (f"{title}: " if several else "")
-            + f"{plural(len(values), 'case')}; mean {show(fmean(values))}, median "
-            f"{show(median(values))}, from {show(min(values))} to {show(max(values))}"
+            + (
+                f"{plural(len(values), 'case')}; mean {show(fmean(values))}, median "
+                f"{show(median(values))}, from {show(min(values))} to {show(max(values))}"
+                if len(values) > 1
+                else f"1 case; {show(values[0])}"
+            )
             for title, values in numbers.items()
         ),
     )

@@ -120,7 +120,8 @@ def document(comparison: Comparison) -> doc.Document:
         Section("Failures", (failure_table("answered", comparison.failures),)),
     )
     counted = f"{plural(summary.states, 'state')}, {plural(summary.cases, 'case')}"
-    algorithms = f"{len(comparison.algorithms)}; the first is {first}"
+    several = len(comparison.algorithms)
+    algorithms = f"{several}; the first is {first}" if several > 1 else first
     head = [Fact("Compared", Cell(counted)), Fact("Algorithms", Cell(algorithms))]
     if summary.failures:
         head.append(Fact("Failed", Cell(plural(summary.failures, "time"), tone="bad")))

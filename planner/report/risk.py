@@ -50,7 +50,8 @@ def document(answer: Risk) -> doc.Document:
         at_risk.append(table("How often each would be a victim", exposed, rows))
     if never := len(answer.running) - len(rows):
         running = plural(len(answer.running), f"running {called.noun}")
-        at_risk.append(doc.Paragraph(f"{never:,} of {running} are never a victim."))
+        are = "is" if never == 1 else "are"
+        at_risk.append(doc.Paragraph(f"{never:,} of {running} {are} never a victim."))
 
     def origin(row: Attempt) -> str:
         return "pending" if row.origin == "pending" else f"like {row.alike:,} running"
@@ -80,12 +81,15 @@ def _head(answer: Risk) -> Iterator[Fact]:
     counts = [f"{count:,} {ANSWERS[status]}" for status, count in statuses.items()]
     origins = Counter(one.origin for one in answer.preemptors)
     made = [
-        f"{count:,} {'pending' if origin == 'pending' else 'shapes of what runs, once more'}"
+        f"{count:,} pending"
+        if origin == "pending"
+        else f"{plural(count, 'shape')} of what runs, once more"
         for origin, count in origins.items()
     ]
+    each = ", each as if alone" if len(answer.preemptors) > 1 else ""
     yield Fact("Scheduler", Cell(scheduler_of(answer).words.name))
     yield Fact("Objective", Cell(answer.objective))
-    yield Fact("Preemptors", Cell(f"{len(answer.preemptors):,}, each as if alone", tone="strong"))
+    yield Fact("Preemptors", Cell(f"{len(answer.preemptors):,}{each}", tone="strong"))
     yield from (Fact("", Cell(", ".join(parts))) for parts in (made, counts) if parts)
     for number, what in (
         (answer.beyond_limit, "left out by the limit"),

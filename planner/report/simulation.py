@@ -83,7 +83,8 @@ def _head(answer: Simulation) -> Iterator[Fact]:
     yield Fact("Victims by", Cell(decider))
     yield Fact("Start", Cell(moment(answer.start)))
     yield Fact("Simulated", Cell(ended))
-    yield Fact("Evictions", Cell(f"{evicted}; lost {lost}", tone="strong"), "answer")
+    happened = f"{evicted}; lost {lost}" if totals.evictions else "none"
+    yield Fact("Evictions", Cell(happened, tone="strong"), "answer")
     yield Fact("Waiting", Cell(f"{age(totals.waiting_s)} in all"))
     yield Fact("Finished", Cell(f"{totals.finished:,} of {plural(totals.workloads, noun)}"))
     found = [

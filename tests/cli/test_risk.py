@@ -120,7 +120,7 @@ def test_shapes_and_limit(dump: Path) -> None:
     result = call("risk", dump, "--limit", "2", "--format", "json")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["beyond_limit"] == 1
-    assert "1 more preemptors were left out; --limit" in result.stderr
+    assert "1 more preemptor was left out; --limit" in result.stderr
     assert call("risk", dump, env={"PLANNER_RISK_LIMIT": "1"}).stdout.count("\npreemptor ") == 1
 
 

@@ -45,7 +45,7 @@ def test_numbers_come_first() -> None:
     assert read.texts("h1") == ["3 states, 3 cases"]
     assert read.texts("span", "badge") == ["1 case with findings"]
     assert [text for text in read.texts("li") if "needless" in text] == [
-        "1 needless victims of 4 that it evicts"
+        "1 needless victim of 4 that it evicts"
     ]
     assert rows(read, "What is wrong with the scheduler's own answers")[1] == [
         "count",

@@ -1,0 +1,108 @@
+"""One, none and many: what is counted is told in sentences that read as such."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import planner
+from planner.commands.audit.record import PrecedenceCount, Verdicts
+from planner.commands.compare.measure import compare
+from planner.report import audit as audits
+from planner.report import compare as comparisons
+from planner.report import risk as risks
+from planner.report import simulation as simulations
+from planner.report.document import Document, Paragraph
+from tests.cli.running import call
+from tests.cluster import pending, queue, running, state_of
+from tests.commands.simulate.driving import went
+from tests.conftest import ROOT
+from tests.report.audit_factory import make_audit, make_summary
+
+CLUSTER = ROOT / "instances" / "quickstart" / "cluster.json"
+
+
+def head(document: Document) -> dict[str, str]:
+    """Return the facts at the head of a document, without those that continue another."""
+    return {fact.label: fact.cell.text for fact in document.head if fact.label}
+
+
+@pytest.mark.parametrize(
+    ("judged", "best", "said"),
+    [
+        (0, 0, "none of its answers is judged"),
+        (1, 1, "its only answer is best"),
+        (1, 0, "its only answer is not best"),
+        (3, 1, "1 of 3 of its answers is best, 2 are not"),
+        (3, 2, "2 of 3 of its answers are best, 1 is not"),
+        (3, 3, "3 of 3 of its answers are best, 0 are not"),
+    ],
+)
+def test_how_many_answers_are_best(judged: int, best: int, said: str) -> None:
+    verdicts = Verdicts(
+        objective="min-count", proved=judged, judged=judged, best=best, not_best=judged - best
+    )
+    summary = make_summary(verdicts=(verdicts,))
+    assert head(audits.document(make_audit(summary=summary)))["min-count"] == said
+
+
+@pytest.mark.parametrize(
+    ("cases", "count", "said"),
+    [
+        (0, 0, "in no case"),
+        (1, 0, "in no case"),
+        (1, 1, "in the only case"),
+        (3, 0, "in 0 of 3 cases"),
+        (3, 1, "in 1 of 3 cases"),
+    ],
+)
+def test_in_how_many_cases(cases: int, count: int, said: str) -> None:
+    kept = PrecedenceCount(judged=cases, fewer=count)
+    summary = make_summary(cases=cases, clean=cases, with_victims=count, precedence=kept)
+    told = head(audits.document(make_audit(summary=summary)))
+    assert told["Evicting"].startswith(f"the scheduler itself evicts {said}; ")
+    if cases:
+        said += "" if cases > 1 else " in question"
+        assert told["In turn"].startswith(f"fewer victims would still do {said} (documented")
+
+
+def test_a_histogram_of_one_case_has_no_mean() -> None:
+    audit = make_audit()
+    (one, *_) = audits.distributions(audit.model_copy(update={"cases": audit.cases[:1]}))
+    assert one.notes == ("1 case; 2",)
+
+
+def test_risk_of_one_preemptor() -> None:
+    """Of two that run, the one of higher priority is nobody's victim."""
+    state = state_of(
+        queue("a", 2, within="LowerPriority"),
+        running("low", "a", 1, 1),
+        running("high", "a", 1, 9),
+        pending("a", 1, 5),
+    )
+    found = planner.risk(state, shapes="pending")
+    document = risks.document(found)
+    assert head(document)["Preemptors"] == "1"
+    blocks = [block for section in document.sections for block in section.blocks]
+    said = [block.text for block in blocks if isinstance(block, Paragraph)]
+    assert said == ["1 of 2 running workloads is never a victim."]
+
+
+def test_what_is_left_out_of_a_count_of_risk() -> None:
+    shapes = planner.risk(planner.read(CLUSTER), limit=2)
+    told = call("risk", CLUSTER, "--limit", str(2 + shapes.beyond_limit - 1))
+    assert told.stderr == "warning: 1 more preemptor was left out; --limit sets how many\n"
+    assert "1 pending\n" not in told.stdout
+    text = risks.render(shapes, "table", width=200, color=False)
+    assert "1 pending, 1 shape of what runs, once more\n" in text
+
+
+def test_a_comparison_of_one_algorithm() -> None:
+    found = compare(planner.read(CLUSTER), algorithms=["greedy"])
+    assert head(comparisons.document(found))["Algorithms"] == "greedy"
+
+
+def test_a_simulation_in_which_nobody_goes() -> None:
+    told: Any = head(simulations.document(went(queue("a", 4))))
+    assert told["Evictions"] == "none"
