@@ -24,7 +24,7 @@ EXTENSIONS: Final = (".json", ".yaml", ".yml")
 UNREAD: Final = "folders in it are not read"
 _MOST_SHOWN: Final = 10
 _SOURCES: Final = "a file, a directory of files, or - for standard input"
-_GZIP_MAGIC: Final = b"\x1f\x8b"
+GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
 Holds = Literal["state", "perhaps", "part"]
@@ -219,18 +219,23 @@ def _read_up_to(stream: IO[bytes] | gzip.GzipFile, most: int) -> bytes:
 
 def _unpack(raw: bytes, where: str, max_bytes: int, left: int | None = None) -> bytes:
     """Undo gzip, recognised by its first two bytes, without unpacking more than allowed."""
-    if not raw.startswith(_GZIP_MAGIC):
+    if not raw.startswith(GZIP_MAGIC):
         return raw
     room = max_bytes if left is None else left
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
-            data = _read_up_to(stream, room + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        message = str(error).rstrip(".")
-        raise ParseError(where, f"is not a whole gzip file: {message}") from None
+    data = gunzip(raw, where, room + 1)
     if len(data) > room:
         raise too_large(where, max_bytes, unpacked=True)
     return data
+
+
+def gunzip(raw: bytes, where: str, most: int) -> bytes:
+    """Undo gzip up to so many bytes; raises a `ParseError` if it is damaged before."""
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
+            return _read_up_to(stream, most)
+    except (OSError, EOFError, zlib.error) as error:
+        message = str(error).rstrip(".")
+        raise ParseError(where, f"is not a whole gzip file: {message}") from None
 
 
 def too_large(

@@ -17,6 +17,7 @@ import yaml
 from planner.errors import ParseError
 from planner.reader.bound import Budget
 from planner.reader.show import shown
+from planner.state.yaml_number import yaml_number
 
 DEEPEST: Final = 200
 NESTED: Final = f"mappings and lists are nested more than {DEEPEST} deep"
@@ -41,13 +42,6 @@ _FALSE: Final = frozenset(
 _BOOLS: Final = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
 """What is true or false in every version of YAML."""
 _NOT_NUMBERS: Final = re.compile(r"[+-]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
-_INTEGER: Final = re.compile(
-    r"(?P<sign>[+-]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<binary>[01]+)|0[oO]?(?P<octal>[0-7]+)"
-    r"|(?P<decimal>0|[1-9][0-9]*))"
-)
-_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_BASES: Final = {"hex": 16, "binary": 2, "octal": 8, "decimal": 10}
-_LONGEST_NUMBER: Final = 1000
 _EXACT: Final = 2.0**53
 _COUNTED: Final = 4096
 """How many values are counted against the budget at once."""
@@ -248,23 +242,16 @@ def resolve(text: str) -> object:
         return True
     if text in _FALSE:
         return False
-    if text[0] in "+-.0123456789" and len(text) < _LONGEST_NUMBER:
-        return _number(text)
-    return text
+    return _number(text)
 
 
 def _number(text: str) -> object:
     if _NOT_NUMBERS.fullmatch(text):
         return float(text.replace(".", ""))
-    plain = text if text[0] == "." else text.replace("_", "")
-    match = _INTEGER.fullmatch(plain)
-    if match:
-        base = str(match.lastgroup)
-        return int(match["sign"] + match[base], _BASES[base])
-    if not _FLOAT.fullmatch(plain):
-        return text
-    value = float(plain)
-    if math.isinf(value):
+    value = yaml_number(text)
+    if isinstance(value, int):
+        return value
+    if value is None or math.isinf(value):
         return text
     # Kubernetes turns YAML into JSON first, which writes 1.0 and 08 as 1 and 8.
     return int(value) if value.is_integer() and abs(value) < _EXACT else value

@@ -30,6 +30,7 @@ from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN, read_pods, with_flags
 from planner.reader.yunikorn_queues import (
     EXPECTED,
     DumpedQueue,
+    as_config,
     completed,
     in_force,
     other_amounts,
@@ -211,7 +212,8 @@ def _config(value: Json, where: str, beside: Item | None) -> tuple[QueuesConfig,
     dumped = None
     if isinstance(value.get("queues"), list | tuple):
         dumped = read_dumped_queues(value, where)
-    given = None if beside is None else read_queues(beside.value, beside.where)
+    written = None if beside is None else written_queues(beside.value, beside.where)
+    given = None if written is None else as_config(written)
     config = given or own or dumped
     if config is None:
         raise SchemaError(where, "has no queues", EXPECTED)
@@ -219,8 +221,8 @@ def _config(value: Json, where: str, beside: Item | None) -> tuple[QueuesConfig,
     if config is not dumped:
         config, remarks = in_force(config)
         notes += remarks
-    if beside is not None and given is not None:
-        notes += refused(written_queues(beside.value, beside.where), given)
+    if written is not None and given is not None:
+        notes += refused(written.value, given)
     if given is not None and own is not None and given != own:
         notes.append(CONFIG_DIFFERS)
     if any(one.limits or any(map(_has_limits, one.queues)) for one in config.partitions):

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from planner.state.yunikorn import YuniKornState
 
 QUEUES_KEY: Final = "queues.yaml"
+PACKED_KEY: Final = "queues.yaml.gz"
+"""The key of queues.yaml in the ``data`` of a ConfigMap, and packed in its ``binaryData``."""
 GET_DUMP: Final = (
     "kubectl port-forward -n yunikorn service/yunikorn-service 9080:9080 and "
     "planner snapshot --yunikorn http://localhost:9080 -o statedump.json"
@@ -141,8 +143,8 @@ def _is_queues(value: object) -> bool:
     if not isinstance(value, Mapping):
         return False
     if value.get("kind") == "ConfigMap":
-        data = value.get("data")
-        return isinstance(data, Mapping) and QUEUES_KEY in data
+        parts = (value.get("data"), QUEUES_KEY), (value.get("binaryData"), PACKED_KEY)
+        return any(isinstance(part, Mapping) and key in part for part, key in parts)
     names = {name.lower() for name in value if isinstance(name, str)}
     return "partitions" in names and "kind" not in names and not _is_dump(value)
 

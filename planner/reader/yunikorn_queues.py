@@ -7,16 +7,19 @@ common/configs/configvalidator.go and webservice/dao/queue_info.go.
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from planner.errors import SchemaError
+from planner.errors import AT_MOST, ParseError, SchemaError
+from planner.reader.bound import Budget
 from planner.reader.complaint import checked, checked_list
 from planner.reader.show import shown
+from planner.reader.source import GZIP_MAGIC, gunzip, megabytes
 from planner.reader.yaml_text import parse_yaml
-from planner.reader.yunikorn_files import QUEUES_KEY
+from planner.reader.yunikorn_files import PACKED_KEY, QUEUES_KEY
 from planner.state.base import Bool, Schema
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,
@@ -39,6 +42,9 @@ _OF_DYNAMIC: Final = {
 }
 """What holds in a queue that the core made itself, but for its template: it inherits nothing."""
 EXPECTED: Final = "queues.yaml, its ConfigMap, or the full state dump of the core"
+MOST_UNPACKED: Final = 8 * 2**20
+"""Bytes of queues.yaml in a ConfigMap at most: packed, Kubernetes keeps no more than some 1 MiB."""
+_PACKED: Final = f'gzip in base64, under "{PACKED_KEY}" in binaryData'
 
 OTHER_AMOUNTS: Final = (
     "the core counts other amounts as allocated than its allocations in the dump add up to, which "
@@ -95,8 +101,17 @@ class DumpedPartition(Schema):
     quota_preemption_enabled: Bool = False
 
 
-def written_queues(value: object, where: str) -> Json:
+class Written(NamedTuple):
+    """queues.yaml as an object, and where it stands."""
+
+    value: Json
+    where: str
+
+
+def written_queues(value: object, where: str, budget: Budget | None = None) -> Written:
     """Return queues.yaml as an object: from a text, or the ConfigMap ``yunikorn-configs``.
+
+    A text may have as many values as the budget leaves.
 
     Raises
     ------
@@ -105,35 +120,86 @@ def written_queues(value: object, where: str) -> Json:
     """
     if isinstance(value, str):
         # The core reads what is written as a number where it wants a text, such as a name.
-        documents = [one for one in parse_yaml(value, where, as_written=True) if one is not None]
+        parsed = parse_yaml(value, where, budget, as_written=True)
+        documents = [one for one in parsed if one is not None]
         if len(documents) != 1:
             raise SchemaError(where, f"has {len(documents)} documents, not one", EXPECTED)
         value = documents[0]
     if isinstance(value, Mapping) and value.get("kind") == "ConfigMap":
-        data = value.get("data")
-        text = data.get(QUEUES_KEY) if isinstance(data, Mapping) else None
-        if not isinstance(text, str):
-            raise SchemaError(where, f'the ConfigMap has no "{QUEUES_KEY}"', EXPECTED)
-        return written_queues(text, f"{where}: {QUEUES_KEY}")
+        return written_queues(*_in_config_map(value, where))
     if not isinstance(value, Mapping):
         raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
-    return value
+    return Written(value, where)
+
+
+def _in_config_map(value: Json, where: str) -> tuple[str, str, Budget | None]:
+    """Return the text of queues.yaml in a ConfigMap, where it stands, and a budget if packed."""
+    plain, packed = (
+        part.get(key) if isinstance(part, Mapping) else None
+        for part, key in ((value.get("data"), QUEUES_KEY), (value.get("binaryData"), PACKED_KEY))
+    )
+    if isinstance(packed, str):
+        if plain is not None:
+            found = f'the ConfigMap has "{QUEUES_KEY}" in data and "{PACKED_KEY}" in binaryData'
+            raise SchemaError(where, found, "one of them")
+        where = f"{where}: {PACKED_KEY}"
+        return _unpacked(packed, where), where, Budget(MOST_UNPACKED)
+    if not isinstance(plain, str):
+        raise SchemaError(where, f'the ConfigMap has no "{QUEUES_KEY}"', EXPECTED)
+    return plain, f"{where}: {QUEUES_KEY}", None
+
+
+def _unpacked(text: str, where: str) -> str:
+    """Return the text that was packed with gzip, and is written in base64, once or twice.
+
+    Kubernetes writes all binary data in base64; YuniKorn wants what stands there to be base64, too.
+    """
+    packed = _of_base64(text, where)
+    if not packed.startswith(GZIP_MAGIC):
+        packed = _of_base64(packed, where)
+    if not packed.startswith(GZIP_MAGIC):
+        raise ParseError(where, "is not packed with gzip", _PACKED)
+    data = gunzip(packed, where, MOST_UNPACKED + 1)
+    if len(data) > MOST_UNPACKED:
+        found = f"unpacks to more than the {megabytes(MOST_UNPACKED)} {AT_MOST}"
+        raise ParseError(where, found, hint="give queues.yaml as a file of its own").of("too large")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise ParseError(where, "does not unpack to UTF-8 text", EXPECTED) from None
+
+
+def _of_base64(text: str | bytes, where: str) -> bytes:
+    lines = text.encode(errors="replace") if isinstance(text, str) else text
+    try:
+        return b64decode(b"".join(lines.split()), validate=True)
+    except ValueError:
+        raise ParseError(where, "is not base64", _PACKED) from None
 
 
 def read_queues(value: object, where: str) -> QueuesConfig:
-    """Read queues.yaml: as text, as a value, or inside its ConfigMap.
-
-    Every partition has exactly one root, as the core adds it where it is not written.
+    """Read queues.yaml: as text, as a value, or inside its ConfigMap; see `as_config`.
 
     Raises
     ------
     InputError
         If the value is not queues.yaml.
     """
-    written = written_queues(value, where)
-    if written is not value and not isinstance(value, str):  # it stands in the ConfigMap
-        where = f"{where}: {QUEUES_KEY}"
-    config = checked(QueuesConfig, written, where, (), QUEUES_KEY)
+    return as_config(written_queues(value, where))
+
+
+def as_config(written: Written) -> QueuesConfig:
+    """Read queues.yaml.
+
+    Every partition has exactly one root, as the core adds it where it is not written.
+
+    Raises
+    ------
+    InputError
+        If it cannot be used.
+    """
+    where = written.where
+    config = checked(QueuesConfig, written.value, where, (), QUEUES_KEY)
     partitions = tuple(
         one.model_copy(update={"name": _partition_name(one.name), "queues": (_root(one),)})
         for one in config.partitions

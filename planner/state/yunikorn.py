@@ -12,6 +12,7 @@ cache/external/scheduler_cache_dao.go.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
@@ -30,6 +31,7 @@ from pydantic_core import PydanticCustomError
 from planner.quantity import MAX_INT64
 from planner.state.base import Bool, Int32, Int64, KubernetesObject, NamedObject, Schema, Time
 from planner.state.record import AnyState
+from planner.state.yaml_number import yaml_number
 
 VCORE: Final = "vcore"
 MILLI: Final = 1000
@@ -226,6 +228,18 @@ def _read_switch(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
     return _WORDS.get(value, value) if isinstance(value, str) else value
 
 
+def _read_count(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+    """Return the number that a plain scalar of YAML is to the core, or the value as it is.
+
+    What is no whole number is cut: go.yaml.in/yaml/v3, resolve.go (resolve) and decode.go (scalar),
+    with which yunikorn-core be3bb487 reads a field of the type uint64.
+    """
+    number = yaml_number(value) if isinstance(value, str) else value
+    if isinstance(number, float):
+        number = int(number) if math.isfinite(number) else None
+    return value if number is None else number
+
+
 def _read_priority(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
     if isinstance(value, str):
         return int(value) if _INTEGER.fullmatch(value) else (value or 0)
@@ -256,6 +270,14 @@ Text = Annotated[str, BeforeValidator(_text), WithJsonSchema({"type": "string"})
 
 Switch = Annotated[Bool, BeforeValidator(_read_switch), WithJsonSchema({"type": "boolean"})]
 """A switch of queues.yaml."""
+
+Count = Annotated[
+    int,
+    BeforeValidator(_read_count),
+    Field(strict=True, ge=0, le=2**64 - 1),
+    WithJsonSchema({"type": "integer", "minimum": 0}),
+]
+"""A number of queues.yaml, of 64 bits without a sign."""
 
 ReservedFor = Annotated[str, AfterValidator(lambda key: key.rpartition("|")[2])]
 """The key of the ask; up to YuniKorn 1.5 a dump writes its application and a bar before it."""
@@ -298,7 +320,7 @@ class QueueConfig(ConfigSchema):
     )
     resources: QueueResources = QueueResources.blank()
     limits: tuple[object, ...] = ()
-    maxapplications: int = Field(default=0, ge=0)
+    maxapplications: Count = 0
     queues: Annotated[tuple[QueueConfig, ...], BeforeValidator(none_is_empty)] = ()
 
 

@@ -13,10 +13,12 @@ import pytest
 import yaml
 
 import planner
+from planner.errors import InputError
 from planner.quota.yunikorn.cluster import prepare
-from planner.reader import Ignored, read, read_objects
+from planner.reader import Ignored, bound, read, read_objects, yunikorn_queues
 from planner.reader.kueue import read_kueue_objects
 from planner.reader.parse import Document
+from planner.reader.yaml_text import parse_yaml
 from planner.reader.yunikorn import CONFIG_DIFFERS, LIMITS_IGNORED
 from planner.reader.yunikorn_files import yunikorn_files
 from planner.state.kueue import State
@@ -33,6 +35,7 @@ from tests.reader.yunikorn_dumps import (
     config_map,
     dump,
     folder_of,
+    packed_map,
     priority_class,
     queue,
     state_of,
@@ -96,6 +99,68 @@ def test_folder_with_queues_yaml(tmp_path: Path, queues: object) -> None:
     assert without_origin(state) == EXPECTED
     assert state.source == str(tmp_path)
     assert len(state.digest) == 64
+
+
+packed = partial(gzip.compress, mtime=0)
+PACKED = packed(QUEUES_YAML.encode())
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_queues_yaml_may_be_packed_in_its_config_map(tmp_path: Path, *, again: bool) -> None:
+    """Once, as Kubernetes writes what is binary, or twice, where what stands there is a text."""
+    value = packed_map(PACKED, again=again)
+    assert without_origin(folder_of(tmp_path, DUMP, value)) == EXPECTED
+    text = value["binaryData"]["queues.yaml.gz"]
+    value["binaryData"]["queues.yaml.gz"] = f"{text[:40]}\n{text[40:]}\n"
+    assert without_origin(folder_of(tmp_path, DUMP, listed(value))) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (b"partitions: []", "queues.yaml.gz: is not base64"),
+        (b"cGFydGl0", "queues.yaml.gz: is not packed with gzip"),
+        (PACKED[:-9], "queues.yaml.gz: is not a whole gzip file"),
+        (packed(b"\xff\xfe"), "queues.yaml.gz: does not unpack to UTF-8 text"),
+        (packed(b"a: ["), "queues.yaml.gz: line 2 column 1: is not YAML"),
+        (packed(b" " * (8 * 2**20 + 1)), "queues.yaml.gz: unpacks to more than the 8 MiB"),
+        (packed(b"[" * 300), "queues.yaml.gz: .*nested more than 200 deep"),
+    ],
+)
+def test_what_is_no_packed_queues_yaml(tmp_path: Path, found: bytes, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        folder_of(tmp_path, DUMP, packed_map(found))
+
+
+def test_what_is_unpacked_has_a_bound_on_its_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bound, "AT_LEAST", 100)
+    monkeypatch.setattr(yunikorn_queues, "MOST_UNPACKED", 800)
+    value = packed_map(packed(b"a: [" + b"0," * 200 + b"]"))
+    with pytest.raises(InputError, match=r"queues\.yaml\.gz: has more than the 100 values"):
+        folder_of(tmp_path, DUMP, value)
+
+
+def test_one_queues_yaml_in_a_config_map(tmp_path: Path) -> None:
+    """Which one the shim would take is not said here."""
+    both = {**packed_map(PACKED), "data": {"queues.yaml": QUEUES_YAML}}
+    with pytest.raises(InputError, match=r'in data and "queues\.yaml\.gz" in binaryData'):
+        folder_of(tmp_path, DUMP, both)
+
+
+def test_the_text_in_a_config_map_is_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = []
+
+    def counted(text: str, *rest: Any, **how: Any) -> list[object]:
+        texts.append(text)
+        return parse_yaml(text, *rest, **how)
+
+    monkeypatch.setattr(yunikorn_queues, "parse_yaml", counted)
+    folder_of(tmp_path, DUMP, config_map())
+    assert texts == [QUEUES_YAML]
 
 
 def test_a_recorded_instance_is_read() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,12 @@ def config_map(text: str = QUEUES_YAML, name: str = "yunikorn-configs") -> Json:
     metadata = {"name": name, "namespace": "yunikorn"}
     data = {"queues.yaml": text}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def packed_map(packed: bytes, *, again: bool = False) -> Json:
+    """Return the ConfigMap with a packed queues.yaml, in base64, or in that of its base64."""
+    text = b64encode(b64encode(packed) if again else packed).decode()
+    return {**config_map(), "data": None, "binaryData": {"queues.yaml.gz": text}}
 
 
 def folder_of(folder: Path, *values: object) -> YuniKornState:

@@ -57,6 +57,51 @@ def test_amounts_are_the_digits_that_are_written(tmp_path: Path, written: str, u
 
 
 @pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        ("3", 3),
+        ("1e2", 100),
+        ("0x10", 16),
+        ("010", 8),
+        ("0o10", 8),
+        ("0b11", 3),
+        ("08", 8),
+        ("1_000", 1000),
+        ("+5", 5),
+        ("1.9", 1),
+        ("-0.5", 0),
+        ("", 0),
+        ("~", 0),
+        (str(2**64 - 1), 2**64 - 1),
+    ],
+)
+def test_a_count_is_a_number_as_yaml_has_it(tmp_path: Path, written: str, number: int) -> None:
+    """A scalar is resolved first: octal after 0, as a float where it is no integer, then cut."""
+    text = f"partitions: [{{name: default, queues: [{{name: a, maxapplications: {written}}}]}}]"
+    (found,) = read(tmp_path, text).partitions[0].root.queues
+    assert found.maxapplications == number
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("-1", "is too small"),
+        (str(2**64), "is too large"),
+        ("9" * 5000, "is not a whole number"),
+        ("yes", "is not a whole number"),
+        ("true", "is not a whole number"),
+        ("1e400", "is not a whole number"),
+        ("2001-01-01", "is not a whole number"),
+        ("_1", "is not a whole number"),
+    ],
+)
+def test_what_is_no_count(tmp_path: Path, written: str, said: str) -> None:
+    text = f"partitions: [{{name: default, queues: [{{name: a, maxapplications: {written}}}]}}]"
+    with pytest.raises(SchemaError, match=f"maxapplications: .*{said}"):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
     "written", ["1_000", "0x10", "0o10", "1.0", "1e3", "-1", "yes", "true", ""]
 )
 def test_amounts_that_the_core_refuses(tmp_path: Path, written: str) -> None:
