@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli import option, value
+from planner.cli.ending import ended_as_by_hand
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL, OUR_BUG
 from planner.cli.option import Given, define
 from planner.cli.output import ASK_TO_REPORT, LINE, check_files, say, write
@@ -166,7 +167,7 @@ def settings_of(
 
     changed: list[str] = []
     try:
-        with option.ended_as_by_hand():
+        with ended_as_by_hand():
             yield Settings(
                 file=given.results,
                 resume=given.resume,

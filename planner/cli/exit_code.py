@@ -35,7 +35,8 @@ MEANINGS: Final = {
     STOPPED: "apply: stopped half-way; the record says how to go on",
     OUR_BUG: "a bug of ours",
 }
-"""All codes but those that every program has: 130 after Ctrl-C, 141 after a closed pipe."""
+"""All codes but those that every program has: 130 after Ctrl-C or SIGTERM, 141 where the reader of
+standard output is gone."""
 
 FROM_BEST_TO_WORST: Final = (
     *(OPTIMAL, FINDINGS, INFEASIBLE, CONDITIONAL, NOT_PROVED, NO_PLAN, STOPPED),

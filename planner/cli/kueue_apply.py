@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from planner.cli import kueue_snapshot, option, value
+from planner.cli.ending import ended_as_by_hand
 from planner.cli.exit_code import FINDINGS, OPTIMAL, STOPPED
 from planner.cli.option import Given, define
 from planner.cli.output import is_terminal, say, write
@@ -153,7 +154,7 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
         write(render_applied(preview, "table", width=target.width, color=False))
         if not click.confirm("Carry it out?", err=True):
             return run.answer("refused", "you said no")
-    with option.ended_as_by_hand():
+    with ended_as_by_hand():
         return run.run().model_copy(update={"notes": notes})
 
 

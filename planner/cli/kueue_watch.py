@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli import kueue_snapshot, option, value
+from planner.cli.ending import ended_as_by_hand
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import make_folder, print_parts, say
@@ -120,7 +121,7 @@ def command(given: Given) -> int:
     how = given.of("release requests")
     question = Question((find_profile(given.profile),), given.time_limit, certify="brief", **how)
     try:
-        with option.ended_as_by_hand():
+        with ended_as_by_hand():
             if given.states:
                 from planner.commands.audit.instance import open_packed, packed_states
                 from planner.commands.watch.kueue.live import follow

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import click
 
+from planner.cli.ending import ended_as_by_hand
 from planner.cli.exit_code import BAD_INPUT, INTERRUPTED, OUR_BUG, PIPE_CLOSED, epilog
 from planner.cli.output import ASK_TO_REPORT, LINE, say, write
 from planner.cli.value import Command, flag
@@ -271,6 +272,7 @@ def run(command: click.Command = main, program: str = PROGRAM) -> None:
     if sys.platform != "win32":  # Windows always looks up on use
         sys.setdlopenflags(os.RTLD_LAZY)
     try:
-        command.main(prog_name=program)
+        with ended_as_by_hand():
+            command.main(prog_name=program)
     finally:
         gc.freeze()  # or the interpreter would search all objects for cycles before it ends

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -122,21 +121,6 @@ class Given:
         target = self.target
         text = render(*answer, target.style, width=target.width, color=target.color, **more)
         target.emit(text)
-
-
-@contextmanager
-def ended_as_by_hand() -> Iterator[None]:
-    """Let SIGTERM, of a supervisor or a machine that goes down, do what Ctrl-C does."""
-
-    def interrupt(number: int, frame: object) -> None:
-        del number, frame
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def define(*options: Option, epilog: str) -> Callable[[Callable[[Given], int]], click.Command]:

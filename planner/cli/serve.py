@@ -7,7 +7,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from planner.cli import option, value
+from planner.cli import value
+from planner.cli.ending import ended_as_by_hand
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import say
@@ -95,7 +96,7 @@ def command(given: Given) -> int:
         host, port = listener.getsockname()[:2]
         say("serve", f"http://{f'[{host}]' if ':' in host else host}:{port}")
         # uvicorn ends what it has begun, and raises the signal once more.
-        with suppress(KeyboardInterrupt), option.ended_as_by_hand():
+        with suppress(KeyboardInterrupt), ended_as_by_hand():
             uvicorn.Server(config).run(sockets=[listener])
     return OPTIMAL
 

@@ -170,7 +170,8 @@ def test_full_disk(dump: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_interruption() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interruption(number: signal.Signals) -> None:
     child = subprocess.Popen(
         command("solve", "-"),
         env=environment(),
@@ -182,11 +183,36 @@ def test_interruption() -> None:
     # A pipe does not hold that much: once it is written, the child is reading, and wants more.
     child.stdin.write(b" " * 2**20)
     child.stdin.flush()
-    child.send_signal(signal.SIGINT)
+    child.send_signal(number)
     output, error = child.communicate(timeout=FOR_EVER_S)
     assert child.returncode == 130
     assert output == b""
     assert error.decode().strip() == "error: interrupted"
+
+
+def test_a_supervisor_that_ends_a_plan_leaves_no_half_of_it(dump: Path, tmp_path: Path) -> None:
+    """SIGTERM comes when the file is written, and not yet at its place."""
+    plan = tmp_path / "plan.json"
+    plan.write_text("as it was", "utf-8")
+    code = f"""
+import os, signal, sys
+from planner.cli.main import run
+
+sync = os.fsync
+def ended(descriptor):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return sync(descriptor)
+
+os.fsync = ended
+sys.argv[1:] = ["solve", {str(dump)!r}, "-o", {str(plan)!r}]
+run()
+"""
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.endswith("error: interrupted\n")
+    assert plan.read_text("utf-8") == "as it was"
+    assert sorted(tmp_path.iterdir()) == sorted([dump, plan])
 
 
 def test_names_in_any_script_and_any_encoding(tmp_path: Path) -> None:

@@ -7,15 +7,20 @@ import random
 import signal
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from ortools.math_opt.core.python import solver
 
+import planner
 from planner.models.shared.builder import Builder, Linear, total
 from planner.solver.attempt import ATTEMPTS
 from planner.solver.deadline import Deadline, waited_for
 from planner.solver.engine import run
 from planner.solver.mathopt import Kind, ask, translate
+from planner.solver.proving import program
 from planner.stage import progress_to
+from tests.conftest import ROOT
 
 LAST = ATTEMPTS[-1]
 LIMIT_S = 300.0
@@ -116,3 +121,25 @@ def test_no_memory_for_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading.Thread, "start", start)
     with pytest.raises(MemoryError):
         waited_for(lambda: 7)
+
+
+def test_ctrl_c_in_a_linear_program_of_a_proof_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """MathOpt asks Python for the class of its result, and goes on where a handler raises there.
+
+    No handler of a signal runs in a thread that is not the main one.
+    """
+    state, threads = planner.read(ROOT / "instances" / "quickstart" / "cluster.json"), set()
+    solve = solver.solve
+
+    def noted(*words: Any) -> Any:
+        threads.add(threading.current_thread())
+        return solve(*words)
+
+    monkeypatch.setattr(program, "SMALL", 0)
+    monkeypatch.setattr(program, "SMALL_ENOUGH", 0)
+    monkeypatch.setattr(solver, "solve", noted)
+    planner.solve(state, objective="fair", certify=True)
+    assert threads
+    assert threading.main_thread() not in threads

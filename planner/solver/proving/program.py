@@ -23,6 +23,7 @@ from planner.proof.box import Box, Row, is_contradiction
 from planner.proof.claims import BETTER
 from planner.proof.question import Layers, Question
 from planner.solver.attempt import ITERATIONS
+from planner.solver.deadline import waited_for
 from planner.solver.proving.dense import minimise
 
 if TYPE_CHECKING:
@@ -380,16 +381,20 @@ class _Program:
         parameters = SolveParametersProto(iteration_limit=ITERATIONS * size)
         if seconds is not None:
             parameters.time_limit.FromNanoseconds(int(seconds * 1e9))
-        result = solver.solve(
-            model,
-            SOLVER_TYPE_GLOP,
-            SolverInitializerProto(),
-            parameters,
-            ModelSolveParametersProto(),
-            None,
-            CallbackRegistrationProto(),
-            None,
-            None,
+        # MathOpt asks Python for the class of its result, and takes an error there for none: Ctrl-C
+        # during the call would end nothing, were it not in a thread, where no handler runs.
+        result = waited_for(
+            lambda: solver.solve(
+                model,
+                SOLVER_TYPE_GLOP,
+                SolverInitializerProto(),
+                parameters,
+                ModelSolveParametersProto(),
+                None,
+                CallbackRegistrationProto(),
+                None,
+                None,
+            )
         )
         best = result.solutions[0] if result.solutions else None
         # Where the solver was stopped on its way is a matter of chance.
