@@ -188,14 +188,21 @@ def written(names: Collection[str]) -> Iterator[click.Parameter]:
 
 SUFFIXES: Final = {
     ".csv": "csv",
+    ".gz": "gzip",
     ".htm": "html",
     ".html": "html",
     ".json": "json",
+    ".jsonl": "JSON Lines",
     ".md": "markdown",
+    ".parquet": "Parquet",
+    ".pdf": "PDF",
+    ".png": "PNG",
+    ".svg": "SVG",
+    ".xlsx": "Excel",
     ".yaml": "yaml",
     ".yml": "yaml",
 }
-"""The formats of results, by the suffixes of their files; no result is written as YAML."""
+"""The formats of results, and those which none has, by the suffixes of their files."""
 
 
 def style(formats: Sequence[str], more: str = "") -> Option:

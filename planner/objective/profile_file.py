@@ -265,7 +265,7 @@ def checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:
     """
     for name, cost in (costs or {}).items():
         if not _is_whole(cost, 0, _MOST):
-            expected = f"a whole number up to {_MOST}"
+            expected = f"a whole number from 0 to {_MOST}"
             raise SchemaError(f'costs["{name}"]', f"{cost!r} cannot be used", expected)
     return costs
 

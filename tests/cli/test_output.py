@@ -182,7 +182,16 @@ def test_the_option_goes_before_the_name(tmp_path: Path) -> None:
     assert file.read_text("utf-8").startswith("preemptor ")
 
 
-@pytest.mark.parametrize(("name", "wanted"), [("plan.csv", "csv"), ("plan.yml", "yaml")])
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("plan.csv", "csv"),
+        ("plan.yml", "yaml"),
+        ("plan.json.gz", "gzip"),
+        ("plan.jsonl", "JSON Lines"),
+        ("plan.PDF", "PDF"),
+    ],
+)
 def test_a_format_that_there_is_not(tmp_path: Path, name: str, wanted: str) -> None:
     result = call("solve", write(tmp_path, cluster()), "-o", tmp_path / name)
     assert result.exit_code == 2
