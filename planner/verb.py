@@ -66,10 +66,15 @@ def _are_several(thing: object) -> bool:
     return not isinstance(thing, str) and _are_texts(thing)
 
 
+def _is_text(thing: object) -> bool:
+    return isinstance(thing, str) and thing != ""
+
+
 def _one_of(*classes: type) -> Callable[[object], bool]:
     return lambda thing: isinstance(thing, classes)
 
 
+FUNCTION: Final = Kind(callable, "cannot be used", "a function")
 Options = frozenset[object]
 """The types that an argument may have, each by itself; ``None`` is told by `NoneType`."""
 
@@ -92,7 +97,7 @@ KINDS: Final[Mapping[Options, Kind]] = {
                 "planner.Plan.model_validate_json reads one",
             ),
         ),
-        ((str,), Kind(_one_of(str), _NO_USE, "a text")),
+        ((str,), Kind(_is_text, _NO_USE, "a text that is not empty")),
         ((str, Profile), Kind(_is_objective, _NO_USE, _OBJECTIVE)),
         (
             (Sequence[str | Profile],),
@@ -132,6 +137,8 @@ def declared(function: Callable[..., object]) -> dict[str, Options]:
 def kind_of(name: str, options: Options) -> Kind | None:
     """Return the kind of a parameter; ``None`` for those that the verb itself looks at."""
     kinds = options - {NoneType}
+    if any(get_origin(one) is Callable for one in kinds):
+        return FUNCTION
     if kinds == {Sequence[str]}:
         return LISTS[name]
     words = [word for one in kinds if get_origin(one) is Literal for word in get_args(one)]

@@ -261,9 +261,11 @@ def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
 def checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:
     """Return costs that are given per key, if all of them can be used.
 
-    Raises ``SchemaError`` if a cost is no whole number, negative or too large.
+    Raises ``SchemaError`` if a key is no text, or a cost is no whole number, negative or too large.
     """
     for name, cost in (costs or {}).items():
+        if not isinstance(name, str):
+            raise SchemaError("costs", f"the key {name!r} cannot be used", "a workload's, a text")
         if not _is_whole(cost, 0, _MOST):
             expected = f"a whole number from 0 to {_MOST}"
             raise SchemaError(f'costs["{name}"]', f"{cost!r} cannot be used", expected)

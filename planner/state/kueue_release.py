@@ -294,7 +294,7 @@ def find_release(name: str) -> Release:
     """
     if name == MAIN:
         return Release(MAIN, Rules(), _gates(20, 0), _needed(20, 0))
-    match = _VERSION.fullmatch(name)
+    match = _VERSION.fullmatch(name) if isinstance(name, str) else None
     if match is None:
         message = f"{name!r} is not a release of Kueue such as 0.18.6"
         raise ValueError(message)

@@ -198,3 +198,9 @@ def test_releases_whose_rules_are_not_known() -> None:
     assert any("0.18.9 is newer than the rules that are known" in note for note in newer.notes)
     with pytest.raises(InputError, match="is not a release of Kueue"):
         state_of(release="0.18")
+
+
+def test_a_release_is_named_by_a_text() -> None:
+    number: Any = 0.18
+    with pytest.raises(InputError, match=r"0\.18 is not a release of Kueue such as"):
+        state_of(release=number)

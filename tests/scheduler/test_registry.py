@@ -143,6 +143,15 @@ def test_what_is_no_state_and_no_plan(name: str, part: str) -> None:
         ("solve", {"stability": "no"}, "stability: str cannot be used\n  expected True, False"),
         ("solve", {"stable": "no"}, "stable: str cannot be used\n  expected True or False"),
         ("front", {"first": None}, "first: NoneType cannot be used\n  expected a text"),
+        (
+            "solve",
+            {"pending": ""},
+            "pending: str cannot be used\n  expected a text that is not empty",
+        ),
+        ("solve", {"costs": {5: 1}}, "costs: the key 5 cannot be used\n  expected a workload's"),
+        ("risk", {"progress": 5}, "progress: int cannot be used\n  expected a function"),
+        ("simulate", {"report": None}, "report: NoneType cannot be used\n  expected a function"),
+        ("simulate", {"script": "a.toml"}, "script: str cannot be used\n  expected what planner"),
         ("simulate", {"cycles": "9"}, "cycles: str cannot be used\n  expected a whole number"),
     ],
 )
@@ -165,9 +174,9 @@ def test_what_is_assumed_is_checked_before_any_work(
 
 
 LOOKED_AT_BY_VERBS: Final = {
-    *("assignment", "rules", "script", "report", "progress"),
+    *("assignment", "rules", "script"),
 }
-"""What is a type of our own, a text with a form of its own, or a function."""
+"""What is a type of our own, or a text with a form of its own."""
 
 
 def test_every_parameter_is_of_a_known_kind() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Integral
 from typing import (
     Any,
     Final,
@@ -162,6 +163,8 @@ def generate_objects(preset: str, seed: int, knobs: Mapping[str, object]) -> dic
         found = f"there is no such knob for {scheduler_of(chosen).words.name}"
         raise impossible(unknown[0], found, f"one of {', '.join(known)}")
     chosen = replace(chosen, **knobs)
+    if not isinstance(seed, Integral):
+        raise InputError("--seed", f"{seed!r} is no whole number", "0 to 2^63 - 1")
     if not 0 <= seed < 2**63:
         raise InputError("--seed", f"{seed} is outside the limits", "0 to 2^63 - 1")
     begin("drawing workloads")

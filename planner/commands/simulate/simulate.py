@@ -376,6 +376,9 @@ def simulate(  # noqa: PLR0913 - the public signature
         If the decider is not for this scheduler, or a parameter, the script or an annotation
         cannot be used.
     """
+    if not isinstance(script, Script):
+        expected = "what planner.commands.simulate.read_script returns"
+        raise SchemaError("script", f"{type(script).__name__} cannot be used", expected)
     until_s = MOST_S if until_s is None else until_s
     seconds = (until_s, eviction_s, apart_s)
     if min(cycles, eviction_s, storm) < 1 or not all(0 <= s <= MOST_S for s in seconds):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from typing import Any
 
 import pytest
 
@@ -300,3 +301,9 @@ def test_limits_are_kept(record: type[KueueKnobs | YuniKornKnobs]) -> None:
 def test_knobs_that_cannot_be(preset: str, knobs: Mapping[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         generate(preset, 0, **knobs)
+
+
+def test_a_seed_is_a_number() -> None:
+    text: Any = "1"
+    with pytest.raises(InputError, match="--seed: '1' is no whole number"):
+        generate("flat", text)
