@@ -433,9 +433,11 @@ def test_endless_line(tmp_path: Path) -> None:
         list(comparison.read_lines(path, None, longest=1000))
 
 
-@pytest.mark.parametrize("name", ["nonesuch", "."])
-def test_files_that_are_none(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
+@pytest.mark.parametrize(
+    ("name", "said"), [("nonesuch", "cannot be read"), (".", "is a directory")]
+)
+def test_files_that_are_none(tmp_path: Path, name: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
         replay(str(tmp_path / name))
 
 
