@@ -133,15 +133,16 @@ def written_queues(value: object, where: str, budget: Budget | None = None) -> W
 
 
 def _in_config_map(value: Json, where: str) -> tuple[str, str, Budget | None]:
-    """Return the text of queues.yaml in a ConfigMap, where it stands, and a budget if packed."""
+    """Return the text of queues.yaml in a ConfigMap, where it stands, and a budget if packed.
+
+    Source: yunikorn-k8shim 23b6b47f pkg/conf/schedulerconf.go ``FlattenConfigMaps``: what is packed
+    counts where both are there.
+    """
     plain, packed = (
         part.get(key) if isinstance(part, Mapping) else None
         for part, key in ((value.get("data"), QUEUES_KEY), (value.get("binaryData"), PACKED_KEY))
     )
     if isinstance(packed, str):
-        if plain is not None:
-            found = f'the ConfigMap has "{QUEUES_KEY}" in data and "{PACKED_KEY}" in binaryData'
-            raise SchemaError(where, found, "one of them")
         where = f"{where}: {PACKED_KEY}"
         return _unpacked(packed, where), where, Budget(MOST_UNPACKED)
     if not isinstance(plain, str):
@@ -152,7 +153,8 @@ def _in_config_map(value: Json, where: str) -> tuple[str, str, Budget | None]:
 def _unpacked(text: str, where: str) -> str:
     """Return the text that was packed with gzip, and is written in base64, once or twice.
 
-    Kubernetes writes all binary data in base64; YuniKorn wants what stands there to be base64, too.
+    Kubernetes writes all binary data in base64; up to 1.4, YuniKorn took what stands there for
+    base64, too (yunikorn-k8shim 57f11dc3).
     """
     packed = _of_base64(text, where)
     if not packed.startswith(GZIP_MAGIC):

@@ -142,11 +142,9 @@ def test_what_is_unpacked_has_a_bound_on_its_values(
         folder_of(tmp_path, DUMP, value)
 
 
-def test_one_queues_yaml_in_a_config_map(tmp_path: Path) -> None:
-    """Which one the shim would take is not said here."""
-    both = {**packed_map(PACKED), "data": {"queues.yaml": QUEUES_YAML}}
-    with pytest.raises(InputError, match=r'in data and "queues\.yaml\.gz" in binaryData'):
-        folder_of(tmp_path, DUMP, both)
+def test_what_is_packed_counts_where_both_are_there(tmp_path: Path) -> None:
+    both = {**packed_map(PACKED), "data": {"queues.yaml": "partitions: []"}}
+    assert without_origin(folder_of(tmp_path, DUMP, both)) == EXPECTED
 
 
 def test_the_text_in_a_config_map_is_parsed_once(
