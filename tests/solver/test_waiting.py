@@ -7,6 +7,7 @@ import random
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from ortools.math_opt.core.python import solver
 import planner
 from planner.models.shared.builder import Builder, Linear, total
 from planner.solver.attempt import ATTEMPTS
-from planner.solver.deadline import Deadline, waited_for
+from planner.solver.deadline import Deadline, undisturbed, waited_for
 from planner.solver.engine import run
 from planner.solver.mathopt import Kind, ask, translate
 from planner.solver.proving import program
@@ -123,23 +124,38 @@ def test_no_memory_for_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
         waited_for(lambda: 7)
 
 
-def test_ctrl_c_in_a_linear_program_of_a_proof_is_not_lost(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """MathOpt asks Python for the class of its result, and goes on where a handler raises there.
+def test_signals_are_handled_after_a_short_call() -> None:
+    done = []
 
-    No handler of a signal runs in a thread that is not the main one.
-    """
-    state, threads = planner.read(ROOT / "instances" / "quickstart" / "cluster.json"), set()
+    def call() -> int:
+        press_ctrl_c()
+        done.append("all of it")
+        return 7
+
+    with pytest.raises(KeyboardInterrupt):
+        undisturbed(call)
+    assert done == ["all of it"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert undisturbed(lambda: 7) == 7
+    assert waited_for(lambda: undisturbed(lambda: 7)) == 7
+
+
+@pytest.mark.parametrize("long", [-1, 10**9], ids=["in a thread", "at once"])
+def test_ctrl_c_in_a_linear_program_of_a_proof_is_not_lost(
+    long: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MathOpt asks Python for the class of its result, and goes on where a handler raises there."""
+    state = planner.read(ROOT / "instances" / "quickstart" / "cluster.json")
     solve = solver.solve
 
-    def noted(*words: Any) -> Any:
-        threads.add(threading.current_thread())
+    def swallowing(*words: Any) -> Any:
+        with suppress(KeyboardInterrupt):
+            press_ctrl_c()
         return solve(*words)
 
     monkeypatch.setattr(program, "SMALL", 0)
     monkeypatch.setattr(program, "SMALL_ENOUGH", 0)
-    monkeypatch.setattr(solver, "solve", noted)
-    planner.solve(state, objective="fair", certify=True)
-    assert threads
-    assert threading.main_thread() not in threads
+    monkeypatch.setattr(program, "LONG", long)
+    monkeypatch.setattr(solver, "solve", swallowing)
+    with pytest.raises(KeyboardInterrupt):
+        planner.solve(state, objective="fair", certify=True)

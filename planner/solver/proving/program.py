@@ -23,7 +23,7 @@ from planner.proof.box import Box, Row, is_contradiction
 from planner.proof.claims import BETTER
 from planner.proof.question import Layers, Question
 from planner.solver.attempt import ITERATIONS
-from planner.solver.deadline import waited_for
+from planner.solver.deadline import undisturbed, waited_for
 from planner.solver.proving.dense import minimise
 
 if TYPE_CHECKING:
@@ -269,6 +269,9 @@ SMALL: Final = 1500
 SMALL_ENOUGH: Final = 6000
 """Entries up to which it is solved here where GLOP would have to be loaded first."""
 
+LONG: Final = 50_000
+"""Entries from which GLOP takes so long that progress has to be told meanwhile."""
+
 
 def suggest(
     look: BoxRows, guide: str, seconds: float | None = None, *, only_small: bool = False
@@ -381,9 +384,9 @@ class _Program:
         parameters = SolveParametersProto(iteration_limit=ITERATIONS * size)
         if seconds is not None:
             parameters.time_limit.FromNanoseconds(int(seconds * 1e9))
-        # MathOpt asks Python for the class of its result, and takes an error there for none: Ctrl-C
-        # during the call would end nothing, were it not in a thread, where no handler runs.
-        result = waited_for(
+        # MathOpt asks Python for the class of its result, and takes an error there for none.
+        call = waited_for if self.look.size > LONG else undisturbed
+        result = call(
             lambda: solver.solve(
                 model,
                 SOLVER_TYPE_GLOP,
