@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
+QUICKSTART = ROOT / "instances" / "quickstart" / "cluster.json"
+YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
 ABSENT = "no recorded answers"
 """How the reason begins for which a test is skipped where they are not."""
 TEST_ALL = bool(os.environ.get("PLANNER_TEST_ALL"))

@@ -8,7 +8,7 @@ import pytest
 
 import planner
 from planner.garbage import without_garbage_collection
-from tests.conftest import ROOT
+from tests.conftest import ROOT, YUNIKORN
 from tests.reader.dumps import cluster_queue, refused, state_of, workload
 
 
@@ -118,7 +118,7 @@ def test_nor_are_other_answers(verb: str) -> None:
 @pytest.mark.parametrize("certify", [True, False])
 def test_of_yunikorn_only_queues_are(*, certify: bool) -> None:
     """Each knows its parent and its children."""
-    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    state = planner.read(YUNIKORN)
     found = left_behind(lambda: planner.solve(state, certify=certify))
     ours = {type(one) for one in found if type(one).__module__.startswith("planner")}
     assert {one.__name__ for one in ours} <= {"Queue"}

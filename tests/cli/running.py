@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner, Result
+from jsonschema import Draft202012Validator
 
 from planner.cli.main import main
+from planner.cli.schemas import schema_text
 from tests.cluster import FLAVOR, KUEUE, Object, cohort, pending, queue, running
 from tests.conftest import FOR_EVER_S, ROOT
 
@@ -39,6 +41,28 @@ def call(*args: str | Path, env: Mapping[str, str | None] | None = None, stdin: 
         **(env or {}),
     }
     return CliRunner().invoke(main, [str(arg) for arg in args], input=stdin, env=usual)
+
+
+def refused(*args: str | Path, **how: Any) -> str:
+    """Return what is said where a command cannot use what it is given, and prints nothing else."""
+    result = call(*args, **how)
+    assert (result.exit_code, result.stdout) == (2, ""), result.stderr
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+def answer(schema: str, *args: str | Path, code: int = 0, **how: Any) -> Any:
+    """Return what a command prints as JSON, which obeys its schema."""
+    result = call(*args, "--format", "json", **how)
+    assert result.exit_code == code, result.stderr
+    return valid(schema, result.stdout)
+
+
+def valid(schema: str, text: str) -> Any:
+    """Return a value in JSON that obeys a schema."""
+    value = json.loads(text)
+    Draft202012Validator(json.loads(schema_text(schema))).validate(value)
+    return value
 
 
 def process(

@@ -1,15 +1,12 @@
 """``planner boost``: the boosts in every format, and its exit codes."""
 
-import json
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from planner.cli.schemas import schema_text
-from tests.cli.running import BIG, call, cluster, write
+from tests.cli.running import BIG, answer, call, cluster, refused, write
 from tests.cluster import configuration
-from tests.conftest import ROOT
+from tests.conftest import YUNIKORN
 
 COMMAND = (
     "kubectl annotate workloads.kueue.x-k8s.io -n ns big kueue.x-k8s.io/priority-boost=-1 "
@@ -17,16 +14,8 @@ COMMAND = (
 )
 
 
-@pytest.fixture
-def dump(tmp_path: Path) -> Path:
-    return write(tmp_path, cluster())
-
-
 def test_json(dump: Path) -> None:
-    result = call("boost", dump, "--format", "json")
-    assert result.exit_code == 0
-    value = json.loads(result.stdout)
-    Draft202012Validator(json.loads(schema_text("boost"))).validate(value)
+    value = answer("boost", "boost", dump)
     assert value["status"] == "smallest"
     assert value["commands"] == [COMMAND]
     assert value["gate_on"] is False
@@ -62,6 +51,4 @@ def test_no_time(dump: Path) -> None:
 
 
 def test_yunikorn_is_refused() -> None:
-    result = call("boost", ROOT / "instances" / "yunikorn" / "quickstart")
-    assert result.exit_code == 2
-    assert "YuniKorn" in result.stderr
+    assert "YuniKorn" in refused("boost", YUNIKORN)

@@ -11,19 +11,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 import planner
 from planner.cli import solve as proof
-from planner.cli.schemas import schema_text
 from planner.plan.kueue import Plan
-from tests.cli.running import another_pending, call, cluster, environment, listed, process, write
+from tests.cli.running import (
+    another_pending,
+    answer,
+    call,
+    cluster,
+    environment,
+    listed,
+    process,
+    refused,
+    write,
+)
 from tests.cluster import dump_of, pending, queue, running
-from tests.conftest import ROOT
+from tests.conftest import ROOT, YUNIKORN
 from tests.solver.test_stability import third_party
 from tests.yunikorn.building import NOW, SECOND, allocation, two_queues
-
-YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
 
 
 @pytest.fixture
@@ -65,8 +71,7 @@ def test_a_plan_is_accepted(state: Path, plan: Path) -> None:
 
 
 def test_json_obeys_its_schema(state: Path, plan: Path) -> None:
-    value = json.loads(call("check", state, plan, "--format", "json").stdout)
-    Draft202012Validator(json.loads(schema_text("check"))).validate(value)
+    value = answer("check", "check", state, plan)
     assert value["accepted"]
     (one,) = value["checks"]
     assert [claim["certified"] for claim in one["claims"]] == [True] * 9
@@ -152,23 +157,22 @@ def test_victims_that_would_preempt_again(
         assert re.search(rf"{law} holds=no \"\w+ D11 is [01], not 2", said)
 
 
-@pytest.mark.parametrize("objective", ["no-regret", "stable", "fewest-tenants"])
-def test_plans_that_are_to_be_stable_are_accepted(
-    tmp_path: Path, state: Path, objective: str
-) -> None:
+@pytest.mark.parametrize(
+    ("words", "claims"),
+    [
+        ("--stability", "9"),
+        ("--stable", "9"),
+        ("--stable --objective=stable", "[0-9]+"),
+        ("--stable --objective=fewest-tenants", "[0-9]+"),
+    ],
+)
+def test_a_stable_plan_is_accepted(tmp_path: Path, state: Path, words: str, claims: str) -> None:
     """By the fewest tenants the best plan is not stable: it stands in the way of the trees."""
-    plan = solved(tmp_path, state, "--objective", objective, "--stable")
-    result = call("check", state, plan)
-    assert (result.exit_code, result.stderr) == (0, "")
-
-
-@pytest.mark.parametrize("option", ["--stability", "--stable"])
-def test_a_stable_plan_is_accepted(tmp_path: Path, state: Path, option: str) -> None:
-    plan = solved(tmp_path, state, option)
+    plan = solved(tmp_path, state, *words.split())
     assert json.loads(plan.read_text("utf-8"))["terms"]["D11"] == 0
     result = call("check", state, plan)
     assert (result.exit_code, result.stderr) == (0, "")
-    assert "accepted         yes claims=9/9 laws=" in result.stdout
+    assert re.search(rf"accepted         yes claims=({claims})/\1 laws=", result.stdout)
 
 
 def test_too_many_victims_to_ask(
@@ -221,9 +225,7 @@ def test_trees_apart(tmp_path: Path, state: Path) -> None:
 def test_trees_of_something_else(tmp_path: Path, state: Path, plan: Path) -> None:
     wrong = tmp_path / "wrong.jsonl"
     wrong.write_text('{"preemptor": "ns/pending", "claim": "D2", "steps": 2}\n{"law": "x"}\n')
-    result = call("check", state, plan, "--proof", wrong)
-    assert result.exit_code == 2
-    assert "ends after 1 steps" in result.stderr
+    assert "ends after 1 steps" in refused("check", state, plan, "--proof", wrong)
     wrong.write_text('{"preemptor": "ns/other", "claim": "D2", "steps": 0}\n')
     assert '"ns/other", which is not there' in call("check", state, plan, "--proof", wrong).stderr
     wrong.write_text("no tree\n")
@@ -258,9 +260,6 @@ def test_all_plans_of_a_list(tmp_path: Path) -> None:
 def test_standard_input(state: Path, plan: Path) -> None:
     assert call("check", state, "-", stdin=plan.read_text("utf-8")).exit_code == 0
     assert call("check", "-", plan, stdin=state.read_text("utf-8")).exit_code == 0
-    both = call("check", "-", "-")
-    assert both.exit_code == 2
-    assert "only one of the files that are read can be standard input" in both.stderr
 
 
 def test_objective_and_costs(tmp_path: Path, state: Path) -> None:
@@ -307,11 +306,9 @@ def test_infeasible(tmp_path: Path) -> None:
 def test_what_is_no_plan(tmp_path: Path, state: Path, text: str, said: str) -> None:
     path = tmp_path / "plan.json"
     path.write_text(text, encoding="utf-8")
-    result = call("check", state, path)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert said in result.stderr
-    assert "expected " in result.stderr
+    error = refused("check", state, path)
+    assert said in error
+    assert "expected " in error
 
 
 def test_place_of_a_wrong_field(state: Path, plan: Path) -> None:
@@ -326,9 +323,7 @@ def test_place_of_a_wrong_field(state: Path, plan: Path) -> None:
 
 def test_a_tree_without_steps(state: Path, plan: Path) -> None:
     path = changed(plan, "certificate", "trees", 0, to={"claim": "D2"})
-    result = call("check", state, path)
-    assert result.exit_code == 2
-    assert result.stderr.startswith(f"error: {path}: certificate.trees[0].steps: ")
+    assert refused("check", state, path).startswith(f"error: {path}: certificate.trees[0].steps: ")
 
 
 def test_files_that_are_not_there(tmp_path: Path, state: Path, plan: Path) -> None:
@@ -392,9 +387,7 @@ def test_library_and_command_agree(state: Path, plan: Path) -> None:
 def test_solve_refuses_trees_that_cannot_be(
     state: Path, options: tuple[str, ...], said: str
 ) -> None:
-    result = call("solve", state, *options)
-    assert result.exit_code == 2
-    assert said in result.stderr
+    assert said in refused("solve", state, *options)
 
 
 def test_solve_without_trees(tmp_path: Path, state: Path) -> None:
@@ -414,6 +407,5 @@ def test_a_plan_for_nodes_that_the_state_does_not_know(tmp_path: Path) -> None:
     assert call("solve", state, "-o", plan).exit_code == 0
     assert call("check", state, plan).exit_code == 0
     state.write_text(dump.replace("kind: Topology\n", "kind: Else\n"), "utf-8")
-    result = call("check", state, plan)
-    assert result.exit_code == 2
-    assert "pods are assigned flavor h100, of whose nodes the state knows nothing" in result.stderr
+    said = refused("check", state, plan)
+    assert "pods are assigned flavor h100, of whose nodes the state knows nothing" in said

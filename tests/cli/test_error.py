@@ -1,13 +1,16 @@
 """One path for all errors: a message on standard error, an exit code, never a traceback."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
-from planner import api
+from planner import api, errors
+from planner.cli import exit_code as codes
 from planner.errors import InputError, InternalError, UnsupportedError
-from tests.cli.running import call, cluster, write
+from tests.cli.running import call, cluster, refused, write
+from tests.report.factory import make_plan
 
 
 @pytest.mark.parametrize(
@@ -49,20 +52,16 @@ from tests.cli.running import call, cluster, write
     ],
 )
 def test_wrong_usage(arguments: list[str], message: str) -> None:
-    result = call(*arguments)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert message in result.stderr
-    assert result.stderr.rstrip().endswith("--help")
+    said = refused(*arguments)
+    assert said.startswith("error: ")
+    assert message in said
+    assert said.rstrip().endswith("--help")
 
 
 def test_bad_input_says_where(tmp_path: Path) -> None:
-    result = call("solve", tmp_path / "nonesuch.json")
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert "nonesuch.json" in result.stderr
+    said = refused("solve", tmp_path / "nonesuch.json")
+    assert said.startswith("error: ")
+    assert "nonesuch.json" in said
 
 
 def raising(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,6 +135,27 @@ def test_names_in_messages_are_harmless(tmp_path: Path) -> None:
     dump = cluster()
     dump["items"][-1]["metadata"]["name"] = "evil\x1b[2J\u202e"
     dump["items"][-1]["spec"]["queueName"] = "nowhere"
-    result = call("solve", write(tmp_path, dump))
-    assert result.exit_code == 2
-    assert result.stderr.replace("\n", "").isprintable()
+    assert refused("solve", write(tmp_path, dump)).replace("\n", "").isprintable()
+
+
+def test_codes_never_change() -> None:
+    assert sorted(codes.MEANINGS) == [0, 1, 2, 3, 4, 5, 6, 7, 70]
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [("optimal", 0), ("infeasible", 3), ("feasible", 4), ("unknown", 5)]
+)
+def test_every_status_has_its_code(status: str, code: int) -> None:
+    assert codes.exit_code(make_plan(status=status)) == code
+
+
+def test_errors_have_codes_of_the_contract() -> None:
+    assert errors.InputError.exit_code == codes.BAD_INPUT
+    assert errors.InternalError.exit_code == codes.OUR_BUG
+
+
+def test_worst_is_in_the_documented_order() -> None:
+    assert codes.worst([]) == 0
+    for better, worse in combinations((0, 1, 3, 6, 4, 5, 2, 70), 2):
+        assert codes.worst([worse, better, worse]) == worse
+    assert sorted(codes.FROM_BEST_TO_WORST) == sorted(codes.MEANINGS)

@@ -1,40 +1,32 @@
 """``planner explain`` on clusters of YuniKorn: questions and answers in every format."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from planner.cli.schemas import schema_text
-from tests.cli.running import call, cluster, write
-from tests.conftest import ROOT
+from tests.cli.running import answer, call, cluster, refused, write
+from tests.conftest import ROOT, YUNIKORN
 from tests.yunikorn.building import two_queues
 
-QUICKSTART = ROOT / "instances" / "yunikorn" / "quickstart"
 ZOO = ROOT / "instances" / "regressions"
 FENCED = ZOO / "yunikorn-2131-behind-the-fence"
 
 
 def explained(*args: str | Path, code: int = 0) -> Any:
     """Return an answer as JSON that obeys its schema."""
-    result = call("explain", *args, "--format", "json")
-    assert result.exit_code == code, result.stderr
-    value = json.loads(result.stdout)
-    Draft202012Validator(json.loads(schema_text("explanation"))).validate(value)
-    return value
+    return answer("explanation", "explain", *args, code=code)
 
 
 def victim() -> str:
     """Return the pod of the only victim of the bundled cluster."""
-    (allocation,) = explained(QUICKSTART)["allocations"]
+    (allocation,) = explained(YUNIKORN)["allocations"]
     pod: str = allocation["pod"]
     return pod
 
 
 def test_plan() -> None:
-    value = explained(QUICKSTART)
+    value = explained(YUNIKORN)
     assert (value["scheduler"], value["question"]) == ("yunikorn", "why-this-plan")
     (allocation,) = value["allocations"]
     assert value["victims"] == [allocation["allocation"]]
@@ -47,12 +39,12 @@ def test_plan() -> None:
 
 def test_why_this_victim_by_pod_and_by_key() -> None:
     pod = victim()
-    value = explained(QUICKSTART, "--victim", pod)
+    value = explained(YUNIKORN, "--victim", pod)
     (allocation,) = value["allocations"]
     assert value["question"] == "why-this-victim"
     assert value["alternative"]["condition"] == "sparing"
     assert value["alternative"]["fewer"] == [allocation["allocation"]]
-    assert value == explained(QUICKSTART, "--victim", allocation["allocation"])
+    assert value == explained(YUNIKORN, "--victim", allocation["allocation"])
 
 
 def test_why_nothing_and_the_change_that_helps() -> None:
@@ -67,17 +59,17 @@ def test_why_nothing_and_the_change_that_helps() -> None:
 @pytest.mark.parametrize("style", ["table", "plain"])
 def test_other_formats_name_pods(style: str) -> None:
     pod = victim()
-    shown = call("explain", QUICKSTART, "--format", style, env={"COLUMNS": "200"}).stdout
+    shown = call("explain", YUNIKORN, "--format", style, env={"COLUMNS": "200"}).stdout
     assert pod in shown
     assert "serving/ranker-2" in shown
     assert "root.serving" in shown
-    shown = call("explain", QUICKSTART, "--victim", pod, "--format", style).stdout
+    shown = call("explain", YUNIKORN, "--victim", pod, "--format", style).stdout
     assert "YK-05" in shown
     assert "D2" in shown
 
 
 def test_table_of_a_victim_and_what_sparing_it_costs() -> None:
-    shown = call("explain", QUICKSTART, "--victim", victim(), "--format", "table").stdout
+    shown = call("explain", YUNIKORN, "--victim", victim(), "--format", "table").stdout
     for words in ("Why this victim", "YuniKorn, laws as designed", "Sparing", "Necessary"):
         assert words in shown
 
@@ -111,9 +103,8 @@ def test_laws_and_costs(tmp_path: Path) -> None:
     (cost,) = [t for t in value["alternative"]["terms"] if t["term"] == "cost"]
     assert (cost["plan"], cost["other"]) == (1, 9)
     bad = write(tmp_path, {"run-9": 1}, "costs.json")
-    result = call("explain", dump, "--objective", "min-cost", "--costs", bad)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert f"{bad}: there is no allocation run-9" in result.stderr
+    said = refused("explain", dump, "--objective", "min-cost", "--costs", bad)
+    assert f"{bad}: there is no allocation run-9" in said
 
 
 @pytest.mark.parametrize(
@@ -124,30 +115,26 @@ def test_laws_and_costs(tmp_path: Path) -> None:
         (("--pending", "nobody"), 'no ask "nobody" is pending'),
         (("--pending", "ranker-2"), 'did you mean "serving/ranker-2"?'),
         (("--message", "Preempted workload a/b (UID: c) in ClusterQueue d"), "a state of Kueue"),
+        (("--assignment", "flavors.json"), "YuniKorn knows no flavors"),
     ],
 )
-def test_bad_use(options: tuple[str, ...], said: str) -> None:
-    result = call("explain", QUICKSTART, *options)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr
-    assert "Traceback" not in result.stderr
-
-
-def test_flavors_mean_nothing_here(tmp_path: Path) -> None:
-    flavors = write(tmp_path, {"main": {"gpu": {"flavor": "default"}}}, "flavors.json")
-    result = call("explain", QUICKSTART, "--assignment", flavors)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "YuniKorn knows no flavors" in result.stderr
+def test_bad_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"main": {"gpu": {"flavor": "default"}}}, "flavors.json")
+    error = refused("explain", YUNIKORN, *options)
+    assert said in error
+    assert "Traceback" not in error
 
 
 def test_laws_mean_nothing_for_kueue(tmp_path: Path) -> None:
-    result = call("explain", write(tmp_path, cluster()), "--laws", "code")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert '"code" means nothing for Kueue' in result.stderr
+    said = refused("explain", write(tmp_path, cluster()), "--laws", "code")
+    assert '"code" means nothing for Kueue' in said
 
 
 def test_no_time_proves_nothing() -> None:
-    value = explained(QUICKSTART, "--time-limit", "0", code=4)
+    value = explained(YUNIKORN, "--time-limit", "0", code=4)
     assert value["status"] == "feasible"
     assert value["optima"] is None
     assert all(one["necessary"] is None for one in value["allocations"])

@@ -9,7 +9,7 @@ import pytest
 
 from planner.cli.output import Target, wants_color
 from planner.errors import InputError
-from tests.cli.running import call, cluster, process, write
+from tests.cli.running import call, cluster, process, refused, write
 from tests.conftest import FOR_EVER_S
 
 
@@ -69,9 +69,7 @@ def test_state_is_not_written_over(tmp_path: Path, verb: str) -> None:
     before = path.read_bytes()
     (tmp_path / "link.json").symlink_to(path)
     for state, file in ((path, path), (path, tmp_path / "link.json")):
-        result = call(verb, state, "-o", file)
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert "is read by this command, and would be lost" in result.stderr
+        assert "is read by this command, and would be lost" in refused(verb, state, "-o", file)
     assert path.read_bytes() == before
 
 
@@ -124,9 +122,8 @@ def test_colors(environment: dict[str, str], wanted: bool) -> None:  # noqa: FBT
 def test_what_is_read_is_not_overwritten(tmp_path: Path, option: str, *, folder: bool) -> None:
     state = write(tmp_path, cluster())
     before = state.read_bytes()
-    result = call("solve", tmp_path if folder else state, option, state)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert f"{option} {state}: is read by this command" in result.stderr
+    said = refused("solve", tmp_path if folder else state, option, state)
+    assert f"{option} {state}: is read by this command" in said
     assert state.read_bytes() == before
     beside = tmp_path / "plan.txt"
     assert call("solve", tmp_path if folder else state, "-o", beside).exit_code == 0
@@ -138,9 +135,8 @@ def test_what_is_read_is_not_overwritten(tmp_path: Path, option: str, *, folder:
     [("check", "-", "-"), ("whatif", "-", "--workload", "-"), ("risk", "-", "--workload", "-")],
 )
 def test_standard_input_is_one_file(words: tuple[str, ...]) -> None:
-    result = call(*words, stdin="{}")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "only one of the files that are read can be standard input" in result.stderr
+    said = refused(*words, stdin="{}")
+    assert "only one of the files that are read can be standard input" in said
 
 
 def test_a_file_gets_plain_text_and_nothing_is_printed(tmp_path: Path) -> None:

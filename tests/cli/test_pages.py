@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import BIG, another_pending, call, cluster, listed, write
-from tests.cluster import NOW, pending, queue, running
-from tests.conftest import ROOT
+from planner.cli.option import FORMATS, PAGE_FORMATS
+from tests.cli.running import BIG, SMALL, another_pending, call, cluster, write
+from tests.cluster import NOW
+from tests.conftest import YUNIKORN
 from tests.report.page import Page
+from tests.report.test_audit_page import WORST
 from tests.report.test_html import rows
 from tests.report.test_markdown import MADE_TAGS, read_back
 
-YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
 MESSAGE = (
     "Preempted to accommodate a workload (UID: 1, JobUID: 2) due to prioritization in the "
     "ClusterQueue"
@@ -32,11 +33,6 @@ COMMANDS = {
     "boost": ("boost",),
 }
 OF_YUNIKORN = ("solve a front", "compare", "risk", "simulate", "explain", "lint")
-
-
-@pytest.fixture
-def dump(tmp_path: Path) -> Path:
-    return write(tmp_path, cluster())
 
 
 def printed(what: str, source: Path, style: str) -> str:
@@ -74,15 +70,10 @@ def test_markdown_has_the_tables_of_the_page(what: str, dump: Path) -> None:
     )
 
 
-def test_a_front_has_its_points_and_the_schedulers_own(tmp_path: Path) -> None:
-    """One workload of 4 gpus that ran 3000 s, or two of 2 that ran 1200 s; Kueue takes the two."""
-    halves = [item for i in (1, 2) for item in running(f"half-{i}", "a", 2, minute=40)]
-    big = running("big", "a", 4, minute=10)
-    parts = (queue("a", 8, within="LowerPriority"), big, halves, pending("a", 4))
-    path = write(tmp_path, listed(*parts))
+def test_a_front_has_its_points_and_the_schedulers_own(trade: Path) -> None:
     more = ("--objective", "pareto:D2,D4", "--now", NOW, "--format", "html")
     table = rows(
-        Page.of(call("solve", path, *more).stdout),
+        Page.of(call("solve", trade, *more).stdout),
         "Plans of which none is better than another in both measures",
     )
     assert [row[0] for row in table[1:]] == ["1", "2", "Kueue"]
@@ -134,3 +125,69 @@ def test_a_page_is_written_to_a_file(dump: Path, tmp_path: Path) -> None:
     page = tmp_path / "risk.html"
     assert call("risk", dump, "--format", "html", "-o", page).stdout == ""
     assert Page.of(page.read_text(encoding="utf-8")).texts("h1") == ["Risk of preemption"]
+
+
+def test_page_links_the_state_from_where_it_is(dump: Path, tmp_path: Path) -> None:
+    """Four new workloads of 1 GPU go where one old one would do."""
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    page = folder / "audit.html"
+    done = call("audit", dump, "--jobs", "1", "--format", "html", "-o", page)
+    assert done.exit_code == 1, done.stderr
+    read = Page.of(page.read_text(encoding="utf-8"))
+    (link,) = read.all("a")
+    assert (folder / link.attributes["href"]).resolve() == dump.resolve()
+    assert rows(read, WORST)[1][2:5] == [str(len(SMALL)), "1", "1"]
+
+
+def test_markdown_of_an_audit_on_standard_output(dump: Path) -> None:
+    done = call("audit", dump, "--jobs", "1", "--format", "markdown")
+    assert done.exit_code == 1, done.stderr
+    assert done.stdout.startswith("## 1 state, 1 case\n\n**1 case with findings**")
+
+
+def test_page_has_the_victims_of_the_json(dump: Path, tmp_path: Path) -> None:
+    page = tmp_path / "plan.html"
+    done = call("solve", dump, "--format", "html", "-o", page)
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+    read = Page.of(page.read_text(encoding="utf-8"))
+    plan = json.loads(call("solve", dump, "--format", "json").stdout)
+    assert [victim["workload"] for victim in plan["victims"]] == [BIG]
+    assert rows(read, "Whom to evict")[1][0] == BIG
+    labels, names = read.texts("p", "label"), [text for text in read.texts("li") if text in SMALL]
+    assert labels[:2] == ["Spared 4", "Only in this plan 1"]
+    assert sorted(names[:4]) == sorted(SMALL)
+
+
+def test_usage_of_the_tree_is_on_the_page(dump: Path) -> None:
+    """All 8 GPUs are the lender's; the borrower uses 8 of its 0 today, and 4 after the plan."""
+    read = Page.of(call("solve", dump, "--format", "html").stdout)
+    said = [picture.attributes["aria-label"] for picture in read.all("svg")]
+    assert said == [
+        "all: 8 used today, 8 after the plan, quota 8",
+        "lender: 0 used today, 4 after the plan, quota 8",
+        "borrower: 8 used today, 4 after the plan, quota 0",
+    ]
+
+
+def test_all_plans_are_one_page(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, cluster(another_pending("second", amount=2), another_pending("huge", amount=100))
+    )
+    done = call("solve", path, "--all", "--format", "html")
+    read = Page.of(done.stdout)
+    assert read.texts("h2", "title") == ["ns/pending", "ns/second", "ns/huge"]
+    assert read.texts("span", "badge")[-1] == "Proved infeasible"
+
+
+def test_markdown_on_standard_output(dump: Path) -> None:
+    done = call("solve", dump, "--format", "markdown")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("## `ns/pending`\n\n**Proved optimal**: ")
+    assert f"| `{BIG}` |" in done.stdout
+
+
+def test_pages_are_offered_beside_the_usual_formats() -> None:
+    assert (*FORMATS, "markdown", "html") == PAGE_FORMATS
+    usage = call("solve", "--help").stdout
+    assert "[table|plain|json|markdown|html]" in usage

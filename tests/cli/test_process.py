@@ -28,11 +28,6 @@ from tests.conftest import FOR_EVER_S, ROOT
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-@pytest.fixture
-def dump(tmp_path: Path) -> Path:
-    return write(tmp_path, cluster())
-
-
 def on_terminal(
     *args: str | Path, env: dict[str, str] | None = None, everything: bool = False
 ) -> str:

@@ -10,10 +10,9 @@ import planner
 from planner.cli.main import main
 from planner.cli.output import LINE, say
 from planner.stage import begin, going_on, progress_to
-from tests.conftest import ROOT
+from tests.conftest import QUICKSTART
 from tests.solver.ways import by_the_solver
 
-STATE = ROOT / "instances/quickstart/cluster.json"
 WIPED = "\r\x1b[K"
 
 
@@ -140,11 +139,11 @@ def test_nobody_is_told_where_nobody_looks(
 @pytest.mark.parametrize(
     ("words", "stages"),
     [
-        (("solve", STATE), [f"reading {STATE}", "preparing", "certifying"]),
-        (("explain", STATE), ["preparing", "certifying"]),
-        (("lint", STATE), [f"reading {STATE}", "rule 1 of 22"]),
-        (("whatif", STATE, "--set", "configuration.fairSharing.enable=true"), ["certifying"]),
-        (("boost", STATE), ["preparing", "trying boosts"]),
+        (("solve", QUICKSTART), [f"reading {QUICKSTART}", "preparing", "certifying"]),
+        (("explain", QUICKSTART), ["preparing", "certifying"]),
+        (("lint", QUICKSTART), [f"reading {QUICKSTART}", "rule 1 of 22"]),
+        (("whatif", QUICKSTART, "--set", "configuration.fairSharing.enable=true"), ["certifying"]),
+        (("boost", QUICKSTART), ["preparing", "trying boosts"]),
     ],
     ids=lambda value: str(value[0]),
 )
@@ -164,14 +163,14 @@ def test_commands_say_what_they_are_at(
 def test_each_level_is_told_where_the_solver_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = terminal(monkeypatch)
     with by_the_solver():
-        main(["solve", str(STATE)], standalone_mode=False)
+        main(["solve", str(QUICKSTART)], standalone_mode=False)
     assert_in_order(screen, ["preparing", "level 1 of 8", "level 8 of 8", "certifying"])
 
 
 @pytest.mark.usefixtures("slow")
 def test_quiet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     screen = terminal(monkeypatch)
-    main(["--quiet", "solve", str(STATE)], standalone_mode=False)
+    main(["--quiet", "solve", str(QUICKSTART)], standalone_mode=False)
     assert capsys.readouterr().out
     assert WIPED not in screen.getvalue()
 
@@ -180,9 +179,9 @@ def test_library_says_nothing_unless_somebody_listens(monkeypatch: pytest.Monkey
     screen = terminal(monkeypatch)
     stages: list[str | None] = []
     with progress_to(stages.append):
-        planner.solve(planner.read(STATE))
+        planner.solve(planner.read(QUICKSTART))
     assert "certifying" in stages
     stages.clear()
-    planner.solve(planner.read(STATE))
+    planner.solve(planner.read(QUICKSTART))
     assert not stages
     assert screen.getvalue() == ""

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import call, write
+from tests.cli.running import call, refused, write
 from tests.cluster import configuration, dump_of, pending, queue, running
-from tests.conftest import ROOT
 
 
 def state(folder: Path, recorded: str) -> str:
@@ -43,13 +42,6 @@ def test_a_joint_plan_counts_them_too(tmp_path: Path) -> None:
     found = json.loads(result.stdout)
     assert (found["requests"], found["status"]) == ("recorded", "conditional")
     assert sum(len(step["victims"]) for step in found["steps"]) == 2
-
-
-def test_states_of_yunikorn_have_none() -> None:
-    folder = ROOT / "instances" / "yunikorn" / "quickstart"
-    result = call("solve", folder, "--requests", "recorded")
-    assert result.exit_code == 2
-    assert "Kueue recorded no requests" in result.stderr
 
 
 def victims_of(command: str, source: str, *more: str) -> int:
@@ -91,6 +83,4 @@ def test_a_results_file_is_of_the_requests_that_it_counts(tmp_path: Path) -> Non
     source, rows = state(tmp_path, "4"), str(tmp_path / "rows.jsonl")
     said = ["--fail-on", "never", "--results", rows]
     call("audit", source, *said)
-    again = call("audit", source, *said, "--resume", "--requests", "recorded")
-    assert again.exit_code == 2
-    assert "requests" in again.stderr
+    assert "requests" in refused("audit", source, *said, "--resume", "--requests", "recorded")

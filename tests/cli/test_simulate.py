@@ -8,17 +8,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from planner.cli import kueue_option
 from planner.cli import simulate as room
-from planner.cli.schemas import schema_text
 from planner.commands.simulate.script import MOST_S
 from planner.commands.simulate.simulate import CYCLES, EVICTION_S, STORM
-from tests.cli.running import call, listed, process, write
+from tests.cli.running import answer, call, listed, process, refused, valid, write
 from tests.cluster import queue, running
 from tests.commands.simulate.test_loops import pair
 from tests.conftest import FOR_EVER_S
@@ -43,17 +40,9 @@ def dump(tmp_path: Path) -> Path:
     return write(tmp_path, listed(*parts, waits("high", "a", 2, 10)))
 
 
-def valid(name: str, text: str) -> Any:
-    value = json.loads(text)
-    Draft202012Validator(json.loads(schema_text(name))).validate(value)
-    return value
-
-
 def test_json_and_the_timeline(dump: Path, tmp_path: Path) -> None:
     file = tmp_path / "events.jsonl"
-    result = call("simulate", dump, "--format", "json", "--timeline", file)
-    assert result.exit_code == 0, result.stderr
-    value = valid("simulation", result.stdout)
+    value = answer("simulation", "simulate", dump, "--timeline", file)
     events = [valid("event", line) for line in file.read_text("ascii").splitlines()]
     assert [(one["at_s"], one["kind"], one["workload"]) for one in events] == [
         (0, "preempted", "ns/low"),
@@ -65,9 +54,7 @@ def test_json_and_the_timeline(dump: Path, tmp_path: Path) -> None:
 
 
 def test_a_loop_is_a_finding(tmp_path: Path) -> None:
-    result = call("simulate", LOOP, "--format", "json")
-    assert result.exit_code == 1
-    (loop,) = valid("simulation", result.stdout)["loops"]
+    (loop,) = answer("simulation", "simulate", LOOP, code=1)["loops"]
     assert loop["endless"] is True
     assert call("simulate", LOOP, "--fail-on", "storm").exit_code == 0
     assert call("simulate", LOOP, "--fail-on", "never").exit_code == 0
@@ -147,19 +134,17 @@ def test_a_script(dump: Path, tmp_path: Path) -> None:
 def test_bad_scripts(dump: Path, tmp_path: Path, name: str, text: str, says: str) -> None:
     script = tmp_path / name
     script.write_text(text, encoding="utf-8")
-    result = call("simulate", dump, "--script", script)
-    assert result.exit_code == 2
-    assert says in result.stderr
-    assert "Traceback" not in result.stderr
+    said = refused("simulate", dump, "--script", script)
+    assert says in said
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize("state", [LOOP, YUNIKORN], ids=["kueue", "yunikorn"])
 def test_a_long_name_in_a_script_is_cut_short(tmp_path: Path, state: Path) -> None:
     script = write(tmp_path, {"arrival": [{"like": "a/" + "x" * 100_000}]}, "script.json")
-    result = call("simulate", state, "--script", script)
-    assert result.exit_code == 2
-    assert result.stderr.startswith(f"error: {script}: arrival.like: there is no ")
-    assert len(result.stderr) < 1000
+    said = refused("simulate", state, "--script", script)
+    assert said.startswith(f"error: {script}: arrival.like: there is no ")
+    assert len(said) < 1000
 
 
 @pytest.mark.parametrize(
@@ -197,9 +182,7 @@ def test_a_drawing_is_the_same_twice(tmp_path: Path, style: str) -> None:
 
 
 def test_yunikorn() -> None:
-    result = call("simulate", YUNIKORN, "--format", "json")
-    assert result.exit_code == 0
-    value = valid("simulation", result.stdout)
+    value = answer("simulation", "simulate", YUNIKORN)
     assert (value["scheduler"], value["decider"]) == ("yunikorn", "yunikorn")
     assert value["totals"]["evictions"] == 2
 

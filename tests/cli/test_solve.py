@@ -7,13 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from planner import api
-from planner.cli.schemas import schema_text
 from planner.errors import InputError
 from planner.plan.kueue import Plan
-from tests.cli.running import BIG, SMALL, UNHURRIED, another_pending, call, cluster, write
+from tests.cli.running import (
+    BIG,
+    SMALL,
+    UNHURRIED,
+    another_pending,
+    call,
+    cluster,
+    refused,
+    valid,
+    write,
+)
 from tests.cluster import NOW
 from tests.report.factory import make_greedy, make_plan
 
@@ -22,18 +30,13 @@ def solved(path: Path, *options: str | Path) -> dict[str, Any]:
     """Run solve and return the JSON plan."""
     result = call("solve", path, "--format", "json", "--now", NOW, *options)
     assert result.exit_code in {0, 3, 4, 5}, result.stderr
-    value: dict[str, Any] = json.loads(result.stdout)
-    return value
+    plan: dict[str, Any] = valid("plan", result.stdout)
+    return plan
 
 
 def without_time(text: str) -> str:
     """Leave out how long the solver took."""
     return re.sub(r"seconds=[0-9.]+", "", text)
-
-
-@pytest.fixture
-def dump(tmp_path: Path) -> Path:
-    return write(tmp_path, cluster())
 
 
 @pytest.fixture
@@ -45,7 +48,6 @@ def crowd(tmp_path: Path) -> Path:
 
 def test_plan_beats_the_scheduler(dump: Path) -> None:
     plan = solved(dump)
-    Draft202012Validator(json.loads(schema_text("plan"))).validate(plan)
     assert plan["status"] == "optimal"
     assert [victim["workload"] for victim in plan["victims"]] == [BIG]
     assert {victim["workload"] for victim in plan["greedy"]["victims"]} == set(SMALL)
@@ -71,18 +73,6 @@ def test_output_is_repeatable(dump: Path) -> None:
     for plan in plans:
         plan["certificate"]["wall_time_s"] = 0
     assert plans[0] == plans[1]
-
-
-def test_standard_input(dump: Path) -> None:
-    result = call("solve", "-", stdin=dump.read_text("utf-8"))
-    assert result.exit_code == 0
-    assert BIG in result.stdout
-
-
-def test_infeasible_is_an_answer(tmp_path: Path) -> None:
-    result = call("solve", write(tmp_path, cluster(asks=9)), "--format", "json")
-    assert result.exit_code == 3
-    assert json.loads(result.stdout)["status"] == "infeasible"
 
 
 def test_where_there_is_no_plan_the_way_on_can_be_pasted(tmp_path: Path) -> None:
@@ -172,9 +162,7 @@ def test_several_pending_workloads_are_listed(crowd: Path) -> None:
 def test_one_of_several(crowd: Path) -> None:
     plan = solved(crowd, "--pending", "ns/second")
     assert plan["preemptor"] == "ns/second"
-    result = call("solve", crowd, "--pending", "ns/nobody")
-    assert result.exit_code == 2
-    assert "there is no workload ns/nobody" in result.stderr
+    assert "there is no workload ns/nobody" in refused("solve", crowd, "--pending", "ns/nobody")
 
 
 @pytest.mark.parametrize(
@@ -210,15 +198,12 @@ def test_a_workload_is_found_by_its_job(tmp_path: Path, name: str, found: str) -
 def test_a_job_that_is_not_found(tmp_path: Path, name: str, said: str) -> None:
     names = ("job-twice-12345", "rayjob-twice-0a1b2", "job-train-0a1b2")
     state = write(tmp_path, cluster(*(another_pending(one) for one in names)))
-    result = call("solve", state, "--pending", name)
-    assert result.exit_code == 2
-    assert said in result.stderr
+    assert said in refused("solve", state, "--pending", name)
 
 
 def test_all_goes_on_after_an_error(crowd: Path) -> None:
     result = call("solve", crowd, "--all", "--format", "json")
-    value = json.loads(result.stdout)
-    Draft202012Validator(json.loads(schema_text("plans"))).validate(value)
+    value = valid("plans", result.stdout)
     assert [(plan["preemptor"], plan["status"]) for plan in value["plans"]] == [
         ("ns/pending", "optimal"),
         ("ns/second", "optimal"),
@@ -279,11 +264,9 @@ def test_costs_decide(dump: Path, tmp_path: Path) -> None:
 )
 def test_wrong_costs(dump: Path, tmp_path: Path, costs: object, message: str) -> None:
     file = write(tmp_path, costs, "costs.json")
-    result = call("solve", dump, "--objective", "min-cost", "--costs", file)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith(f"error: {file}: ")
-    assert message in result.stderr
+    said = refused("solve", dump, "--objective", "min-cost", "--costs", file)
+    assert said.startswith(f"error: {file}: ")
+    assert message in said
 
 
 @pytest.mark.parametrize("option", ["--costs", "--assignment"])
@@ -305,9 +288,7 @@ def test_broken_files(dump: Path, tmp_path: Path, option: str, text: str, messag
     assert result.stderr.startswith(f"error: {file}: ")
     assert message in result.stderr
     for missing in (tmp_path / "nonesuch", tmp_path):
-        result = call("solve", dump, option, missing)
-        assert result.exit_code == 2
-        assert result.stderr.startswith(f"error: {missing}: ")
+        assert refused("solve", dump, option, missing).startswith(f"error: {missing}: ")
 
 
 def test_a_plan_s_assignment_can_be_given(dump: Path, tmp_path: Path) -> None:
@@ -336,10 +317,9 @@ def test_a_plan_s_assignment_can_be_given(dump: Path, tmp_path: Path) -> None:
 )
 def test_wrong_assignment(dump: Path, tmp_path: Path, assignment: object, message: str) -> None:
     file = write(tmp_path, assignment, "flavors.json")
-    result = call("solve", dump, "--assignment", file)
-    assert result.exit_code == 2
-    assert result.stderr.startswith(f"error: {file}: ")
-    assert message in result.stderr
+    said = refused("solve", dump, "--assignment", file)
+    assert said.startswith(f"error: {file}: ")
+    assert message in said
 
 
 def test_a_workload_without_a_queue_and_nothing_pending(tmp_path: Path) -> None:
@@ -351,21 +331,17 @@ def test_a_workload_without_a_queue_and_nothing_pending(tmp_path: Path) -> None:
     assert "ns/pending waits in no LocalQueue: its spec.queueName is empty" in result.stderr
     for joint in ((), ("--joint", "--all")):
         ours["spec"]["queueName"] = "lendr"
-        result = call("solve", write(tmp_path, value), *joint)
-        assert result.exit_code == 2
-        assert 'ns/pending waits in LocalQueue "ns/lendr", which is not in the' in result.stderr
-        assert "\\n" not in result.stderr
-        assert joint or 'hint: did you mean "ns/lender"?' in result.stderr
+        said = refused("solve", write(tmp_path, value), *joint)
+        assert 'ns/pending waits in LocalQueue "ns/lendr", which is not in the' in said
+        assert "\\n" not in said
+        assert joint or 'hint: did you mean "ns/lender"?' in said
     value["items"].remove(ours)
-    result = call("solve", write(tmp_path, value))
-    assert result.exit_code == 2
-    assert "nothing is pending: there is nothing to plan for\n  hint: planner lint" in result.stderr
+    said = refused("solve", write(tmp_path, value))
+    assert "nothing is pending: there is nothing to plan for\n  hint: planner lint" in said
 
 
 def test_size_limit(dump: Path) -> None:
-    result = call("solve", dump, "--max-size", "1k")
-    assert result.exit_code == 2
-    assert "more than" in result.stderr
+    assert "more than" in refused("solve", dump, "--max-size", "1k")
     assert call("solve", dump, "--max-size", "1Mi").exit_code == 0
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import call, environment
-from tests.conftest import ROOT
+from tests.conftest import QUICKSTART
 
 PLAN = f"""
 import gc
@@ -16,7 +16,7 @@ import os
 import sys
 from planner.cli.main import run
 
-sys.argv[1:] = ["solve", {str(ROOT / "instances" / "quickstart" / "cluster.json")!r}]
+sys.argv[1:] = ["solve", {str(QUICKSTART)!r}]
 try:
     run()
 except SystemExit as end:

@@ -4,27 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from planner.cli.schemas import schema_text
-from tests.cli.running import BIG, SMALL, call, cluster, write
-from tests.conftest import ROOT
+from tests.cli.running import BIG, SMALL, answer, call, refused
+from tests.conftest import YUNIKORN
 
 NEVER = "clusterqueue/lender.preemption.reclaimWithinCohort=Never"
 MORE = "clusterqueue/borrower.quota.default/gpu.nominal=4"
-YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
-
-
-@pytest.fixture
-def dump(tmp_path: Path) -> Path:
-    return write(tmp_path, cluster())
 
 
 def test_json_holds_both_plans_and_the_difference(dump: Path) -> None:
-    result = call("whatif", dump, "--set", NEVER, "--format", "json")
-    assert result.exit_code == 3
-    value = json.loads(result.stdout)
-    Draft202012Validator(json.loads(schema_text("whatif"))).validate(value)
+    value = answer("whatif", "whatif", dump, "--set", NEVER, code=3)
     assert value["edits"] == [NEVER]
     assert value["preemptor"] == "ns/pending"
     assert value["optimum"]["no_longer"] == [BIG]
@@ -70,20 +59,17 @@ def test_edits_apply_in_order(dump: Path) -> None:
     [
         (("--set", "clusterqueue/lendr.fairSharing.weight=1"), 'did you mean "lender"?'),
         ((), "--set, --workload or both"),
+        (("--workload", "none.yaml"), "no such file"),
         (("--set", NEVER, "--queue", "ns/lender"), "it needs one"),
     ],
 )
 def test_bad_use(dump: Path, options: tuple[str, ...], said: str) -> None:
-    result = call("whatif", dump, *options)
-    assert result.exit_code == 2
-    assert said in result.stderr
-    assert result.stdout == ""
+    assert said in refused("whatif", dump, *options)
 
 
 def test_kinds_of_kueue_are_refused_for_yunikorn() -> None:
-    result = call("whatif", YUNIKORN, "--set", NEVER)
-    assert result.exit_code == 2
-    assert 'a state of YuniKorn has no kind "clusterqueue" to edit' in result.stderr
+    said = refused("whatif", YUNIKORN, "--set", NEVER)
+    assert 'a state of YuniKorn has no kind "clusterqueue" to edit' in said
 
 
 def job(folder: Path, *, queue: str = "lender", name: str = "job.yaml") -> Path:
@@ -113,10 +99,7 @@ spec:
 
 def test_workload_that_is_not_there_yet(dump: Path, tmp_path: Path) -> None:
     """Two pods of 2 are as ``ns/pending``, which wants 4: Kueue takes four, the plan one."""
-    result = call("whatif", dump, "--workload", job(tmp_path), "--format", "json")
-    assert result.exit_code == 0, result.stderr
-    value = json.loads(result.stdout)
-    Draft202012Validator(json.loads(schema_text("whatif"))).validate(value)
+    value = answer("whatif", "whatif", dump, "--workload", job(tmp_path))
     assert value["preemptor"] == "ns/job-train"
     assert (value["added"], value["edits"]) == (["ns/job-train"], [])
     assert value["before"] is None
@@ -138,9 +121,7 @@ def test_workload_in_plain_text_and_as_a_table(dump: Path, tmp_path: Path) -> No
 
 
 def test_edits_of_the_new_workload_have_a_before(dump: Path, tmp_path: Path) -> None:
-    result = call("whatif", dump, "--workload", job(tmp_path), "--set", NEVER, "--format", "json")
-    assert result.exit_code == 3
-    value = json.loads(result.stdout)
+    value = answer("whatif", "whatif", dump, "--workload", job(tmp_path), "--set", NEVER, code=3)
     assert (value["before"]["status"], value["after"]["status"]) == ("optimal", "infeasible")
     assert value["optimum"]["no_longer"] == [BIG]
 
@@ -169,9 +150,8 @@ def test_new_workload_that_the_one_asked_about_preempts(dump: Path, tmp_path: Pa
 def test_new_workload_submitted_elsewhere(dump: Path, tmp_path: Path) -> None:
     """``borrower`` has nothing of its own and may preempt nobody."""
     file = job(tmp_path)
-    result = call("whatif", dump, "--workload", file, "--queue", "ns/borrower", "--format", "json")
-    assert result.exit_code == 3
-    assert json.loads(result.stdout)["after"]["cluster_queue"] == "borrower"
+    words = ("whatif", dump, "--workload", file, "--queue", "ns/borrower")
+    assert answer("whatif", *words, code=3)["after"]["cluster_queue"] == "borrower"
 
 
 @pytest.mark.parametrize(
@@ -190,25 +170,14 @@ def test_new_workload_submitted_elsewhere(dump: Path, tmp_path: Path) -> None:
 def test_bad_workload(dump: Path, tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "job.yaml"
     file.write_text(text, encoding="utf-8")
-    result = call("whatif", dump, "--workload", file)
-    assert result.exit_code == 2
-    assert said in result.stderr
-    assert "job.yaml" in result.stderr
-    assert result.stdout == ""
-
-
-def test_workload_file_that_is_not_there(dump: Path, tmp_path: Path) -> None:
-    result = call("whatif", dump, "--workload", tmp_path / "none.yaml")
-    assert result.exit_code == 2
-    assert "no such file" in result.stderr
+    error = refused("whatif", dump, "--workload", file)
+    assert said in error
+    assert "job.yaml" in error
 
 
 def test_yunikorn() -> None:
     edit = "queue/root.serving.preemption.policy=fence"
-    result = call("whatif", YUNIKORN, "--set", edit, "--format", "json")
-    assert result.exit_code == 3
-    value = json.loads(result.stdout)
-    Draft202012Validator(json.loads(schema_text("whatif"))).validate(value)
+    value = answer("whatif", "whatif", YUNIKORN, "--set", edit, code=3)
     assert value["greedy"]["algorithm"] == "yunikorn"
     assert len(value["greedy"]["no_longer"]) == 2
     assert len(value["optimum"]["no_longer"]) == 1
@@ -220,6 +189,4 @@ def test_yunikorn() -> None:
 
 
 def test_workloads_of_kueue_are_refused_for_yunikorn(tmp_path: Path) -> None:
-    result = call("whatif", YUNIKORN, "--workload", job(tmp_path))
-    assert result.exit_code == 2
-    assert "a state of Kueue" in result.stderr
+    assert "a state of Kueue" in refused("whatif", YUNIKORN, "--workload", job(tmp_path))

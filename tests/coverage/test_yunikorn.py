@@ -12,7 +12,7 @@ import pytest
 import planner
 from planner.coverage.yunikorn import BACKOFF_AFTER
 from planner.plan.yunikorn import YuniKornPlan
-from tests.conftest import ROOT
+from tests.conftest import YUNIKORN
 from tests.yunikorn.building import (
     allocation,
     application,
@@ -23,7 +23,6 @@ from tests.yunikorn.building import (
     state_of,
 )
 
-QUICKSTART = ROOT / "instances" / "yunikorn" / "quickstart"
 ASK = "bc018a5b-01eb-4d89-a462-6516dbfbb560"
 
 
@@ -38,7 +37,7 @@ def solved(tmp_path: Path) -> Callable[..., YuniKornPlan]:
         pending: str | None = None,
     ) -> YuniKornPlan:
         folder = tmp_path / "dump"
-        shutil.copytree(QUICKSTART, folder)
+        shutil.copytree(YUNIKORN, folder)
         dump = json.loads((folder / "statedump.json").read_text("utf-8"))
         change(dump)
         (folder / "statedump.json").write_text(json.dumps(dump), "utf-8")

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import ONE_PROCESS, UNHURRIED
-from tests.conftest import ROOT
+from tests.conftest import QUICKSTART, ROOT
 from tests.kubectl.stand_in import StandIn
 from tests.page import COLUMNS, blocks, check_printed, printed_by, run
 
@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def kubectl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the folder of a kubectl that serves the quickstart cluster."""
-    dump = json.loads((ROOT / "instances" / "quickstart" / "cluster.json").read_bytes())
+    dump = json.loads((QUICKSTART).read_bytes())
     return StandIn.make(tmp_path_factory.mktemp("path") / "bin", dump["items"]).folder
 
 

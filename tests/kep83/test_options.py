@@ -12,7 +12,7 @@ from planner.state.kep83 import Kep83, parse_rules
 from planner.state.kueue import State
 from planner.state.queues import Preemption
 from tests.cluster import PENDING, fair_sharing, pending, queue, running, state_of
-from tests.conftest import ROOT
+from tests.conftest import YUNIKORN
 
 
 def borrowed(*more: list[dict[str, object]]) -> State:
@@ -126,4 +126,4 @@ def test_what_is_for_kueue_alone() -> None:
 
 def test_yunikorn_has_no_rules_to_choose() -> None:
     with pytest.raises(InputError, match="KEP-83 is of Kueue alone"):
-        planner.greedy(planner.read(ROOT / "instances" / "yunikorn" / "quickstart"), rules="kep83")
+        planner.greedy(planner.read(YUNIKORN), rules="kep83")

@@ -10,7 +10,7 @@ from planner.problem.array import FloatArray
 from planner.solver.proving import dense, program
 from planner.solver.proving.dense import Solved, minimise
 from planner.solver.proving.settle import Settling
-from tests.conftest import ROOT, TEST_ALL
+from tests.conftest import QUICKSTART, TEST_ALL
 
 PROGRAMS = 20_000 if TEST_ALL else 1_200
 CLOSE = 1e-6
@@ -71,7 +71,7 @@ def test_a_program_that_takes_too_many_steps_is_given_up(monkeypatch: pytest.Mon
     one = np.array([[1.0]])
     monkeypatch.setattr(dense, "_STEPS", 0)
     assert minimise(np.zeros(1), one, np.ones(1), np.ones(1)) is None
-    state = planner.read(ROOT / "instances/quickstart/cluster.json")
+    state = planner.read(QUICKSTART)
     plan = planner.solve(state)  # the tree is longer, and no sum shows D8
     assert plan.status == "optimal"
     assert plan.certificate is not None
@@ -84,6 +84,6 @@ def test_the_other_solver_suggests_as_much(small: int, monkeypatch: pytest.Monke
     """The same levels are proved by one sum, whichever of the two solves the programs."""
     monkeypatch.setattr(program, "SMALL", small)
     monkeypatch.setattr(Settling, "at_once", lambda _: None)
-    plan = planner.solve(planner.read(ROOT / "instances/quickstart/cluster.json"))
+    plan = planner.solve(planner.read(QUICKSTART))
     assert plan.certificate is not None
     assert [one.term for one in plan.certificate.sums] == ["D1", "D2", "D3", "D8", "count"]

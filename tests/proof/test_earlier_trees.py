@@ -19,13 +19,12 @@ from planner.solver.proving import grow as growing
 from planner.solver.proving.earlier import EarlierTree
 from planner.solver.proving.grow import Before, Effort, Grown, grow
 from planner.solver.proving.program import BoxRows
-from tests.conftest import ROOT, TEST_ALL
+from tests.conftest import QUICKSTART, TEST_ALL
 from tests.proof.test_touched import asked, claims_of, questions
 from tests.solver.test_tenants import scattered
 
 STATES = 200 if TEST_ALL else 20
 NEVER = Deadline.after(None)
-QUICKSTART = ROOT / "instances/quickstart/cluster.json"
 EFFORT = Effort(steps=5_000, entries=10**9)
 
 Levels = list[tuple[str, int, Question]]

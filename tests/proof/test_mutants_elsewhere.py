@@ -28,7 +28,7 @@ from planner.state.kep83 import Kep83
 from planner.state.kueue import State
 from tests import recorded as lines_of
 from tests.cluster import PENDING
-from tests.conftest import ROOT, TEST_ALL
+from tests.conftest import QUICKSTART, TEST_ALL
 from tests.kep83.random_decisions import random_decision
 from tests.proof.mutation import plain, with_another_number, with_another_tree
 from tests.proof.recheck import Walked, faults, recorded
@@ -105,7 +105,7 @@ class Case:
 
 def quickstart() -> Iterator[Case]:
     """Yield the quickstart."""
-    state = planner.read(ROOT / "instances" / "quickstart" / "cluster.json")
+    state = planner.read(QUICKSTART)
     assert isinstance(state, State)
     yield Case("quickstart", state, planner.solve(state).preemptor)
 

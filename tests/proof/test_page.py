@@ -17,19 +17,18 @@ from planner.proof.kueue.rules import KueueRules
 from planner.proof.question import Question
 from planner.state.kueue import State
 from tests.cli.running import call
-from tests.conftest import ROOT
+from tests.conftest import QUICKSTART, ROOT
 from tests.page import blocks
 from tests.proof.recheck import faults, recorded
 
 PAGE = ROOT / "docs/explanation/proof.md"
-CLUSTER = ROOT / "instances" / "quickstart" / "cluster.json"
 FIT = "nvidia.com/gpu in flavor h100 at cohort/company"
 ROW = re.compile(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\S+) \|$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
 def state() -> State:
-    read = planner.read(CLUSTER)
+    read = planner.read(QUICKSTART)
     assert isinstance(read, State)
     return read
 
@@ -98,8 +97,8 @@ def test_file_of_the_page_takes_the_place_of_a_tree(tmp_path: Path, plan: Plan) 
     file.write_text(json.dumps(value), encoding="utf-8")
     (titled,) = (block for block in blocks(PAGE, "json") if block.title)
     proof.write_text(titled.content, encoding="utf-8")
-    assert call("check", CLUSTER, file).exit_code == 1
-    checked = call("check", CLUSTER, file, "--proof", proof)
+    assert call("check", QUICKSTART, file).exit_code == 1
+    checked = call("check", QUICKSTART, file, "--proof", proof)
     assert checked.exit_code == 0
     assert 'claim            D4+D5 certified=yes value=14280 how="5 steps"' in checked.stdout
 

@@ -17,7 +17,7 @@ from planner.report.html.page import draw_slots
 from planner.report.kueue.plan import NOT_PLACED
 from planner.report.plan import render
 from tests.cluster import PENDING, Object
-from tests.conftest import ROOT
+from tests.conftest import QUICKSTART, ROOT
 from tests.reference.topology.racks import (
     RACK,
     flavor,
@@ -129,6 +129,6 @@ def test_an_explanation_draws_what_kueue_itself_does() -> None:
 
 
 def test_where_no_topology_decides_nothing_is_drawn() -> None:
-    plan = planner.solve(planner.read(ROOT / "instances" / "quickstart" / "cluster.json"))
+    plan = planner.solve(planner.read(QUICKSTART))
     assert isinstance(plan, Plan)
     assert plan.nodes == ()

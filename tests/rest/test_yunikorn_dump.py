@@ -16,11 +16,11 @@ from planner.rest import yunikorn_dump
 from planner.state.clock import from_nanoseconds, present
 from planner.state.yunikorn import YuniKornState
 from tests.cli.running import call
-from tests.conftest import ROOT, recorded_root
+from tests.conftest import YUNIKORN, recorded_root
 from tests.rest.service import Answer, Said, as_json, core, error, serving
 
 Json = dict[str, Any]
-QUICKSTART = ROOT / "instances" / "yunikorn" / "quickstart" / "statedump.json"
+QUICKSTART = YUNIKORN / "statedump.json"
 RECORDED = sorted(
     ((recorded_root() or Path("nowhere")) / "yunikorn" / "statedump").glob("*.dump.json")
 )

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 import planner
 from planner.commands.explain.record import CommonExplanation
 from planner.scheduler import KUEUE, record, register, schedulers
-from tests.conftest import ROOT
+from tests.conftest import ROOT, YUNIKORN
 
 
 def test_of_kueue() -> None:
@@ -23,7 +23,7 @@ def test_of_kueue() -> None:
 
 
 def test_of_yunikorn() -> None:
-    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    state = planner.read(YUNIKORN)
     assert isinstance(state, planner.YuniKornState)
     plan = assert_type(planner.solve(state), planner.YuniKornPlan)
     assert isinstance(plan, planner.YuniKornPlan)

@@ -19,12 +19,10 @@ from planner.solver.proving import certifier, settle
 from planner.solver.proving.grow import Effort
 from planner.solver.search import Search
 from tests.cluster import PENDING, cohort, pending, preempt, queue, running, state_of
-from tests.conftest import ROOT
+from tests.conftest import QUICKSTART
 from tests.recorded import lines
 from tests.recorded import state_of as recorded_state
 from tests.solver.ways import at_once
-
-QUICKSTART = ROOT / "instances/quickstart/cluster.json"
 
 
 @pytest.mark.parametrize(

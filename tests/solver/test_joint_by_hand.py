@@ -15,7 +15,7 @@ from planner.plan.kueue import JointPlan
 from planner.solver.kueue.joint import question as joint_question
 from planner.solver.kueue.joint import solve as joint_solve
 from planner.state.kueue import State
-from tests.conftest import ROOT
+from tests.conftest import YUNIKORN
 from tests.flavored import flavor, group, podset, queue, running, state_of
 from tests.flavored import waiting as one_waiting
 
@@ -278,4 +278,4 @@ def test_fewer_pods_are_not_decided() -> None:
 
 def test_yunikorn_is_refused_clearly() -> None:
     with pytest.raises(UnsupportedError, match="is a state of YuniKorn"):
-        planner.solve_joint(planner.read(ROOT / "instances" / "yunikorn" / "quickstart"))
+        planner.solve_joint(planner.read(YUNIKORN))

@@ -16,7 +16,7 @@ from planner.plan.front import Front
 from planner.solver.pareto import sweep
 from planner.solver.yunikorn.planning import Laws
 from tests.cluster import pending, queue, running, state_of
-from tests.conftest import ROOT
+from tests.conftest import YUNIKORN
 from tests.solver.truth import truths, value_of
 from tests.solver.yunikorn_truth import LAWS
 from tests.solver.yunikorn_truth import truths as yunikorn_truths
@@ -189,7 +189,7 @@ def test_no_plan_is_an_empty_front() -> None:
 
 
 def test_yunikorn_has_fronts_too() -> None:
-    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    state = planner.read(YUNIKORN)
     front = sweep(lambda p: planner.solve(state, objective=p), ("D4",), ("D2",))
     assert front.complete
     assert values(front) == best_of(set(values(front)))

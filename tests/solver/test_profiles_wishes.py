@@ -18,7 +18,7 @@ from planner.objective.profiles import PROFILES, Profile
 from planner.objective.wishes import Wishes
 from planner.state.kueue import State
 from tests.cluster import KUEUE, cohort, pending, queue, running, state_of
-from tests.conftest import ROOT
+from tests.conftest import YUNIKORN
 from tests.solver.truth import Truth, Victims, truths, value_of
 from tests.solver.ways import solve
 
@@ -250,7 +250,7 @@ def test_where_the_rules_leave_nothing_the_wishes_are_not_blamed() -> None:
 
 
 def test_yunikorn_keeps_them_too() -> None:
-    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    state = planner.read(YUNIKORN)
     levels = PROFILES["least-disruption"].levels
     free = solve(state, objective=Profile("mine", "", levels))
     assert free.victims
@@ -267,7 +267,7 @@ def test_yunikorn_keeps_them_too() -> None:
 
 
 def test_yunikorn_protects_softly_and_knows_its_groups() -> None:
-    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    state = planner.read(YUNIKORN)
     levels = (("early",), *PROFILES["least-disruption"].levels)
     free = solve(state, objective=Profile("mine", "", levels))
     assert free.terms["early"] == 0  # a dump does not tell what pods ask for

@@ -24,7 +24,7 @@ from tests.cluster import (
     running,
     state_of,
 )
-from tests.conftest import ROOT, TEST_ALL
+from tests.conftest import TEST_ALL, YUNIKORN
 from tests.solver.ping_pong import Dump, cascade_replay
 
 FILES = (
@@ -186,6 +186,6 @@ def test_the_local_queue_of_a_victim_must_be_known() -> None:
 
 
 def test_yunikorn_is_not_asked() -> None:
-    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    state = planner.read(YUNIKORN)
     with pytest.raises(InputError, match="only Kueue's victims queue again"):
         planner.solve(state, pending_workloads(state)[0], stability=True)

@@ -14,7 +14,7 @@ from planner.objective.wishes import Wishes
 from planner.solver.kueue.aftermath import CascadeReplay, cascades
 from planner.solver.start import pending_workloads
 from tests.cluster import PENDING, pending, queue, running, state_of
-from tests.conftest import ROOT, TEST_ALL
+from tests.conftest import TEST_ALL, YUNIKORN
 from tests.solver.test_stability import third_party
 from tests.solver.truth import Truth, Victims, truths
 
@@ -206,7 +206,7 @@ def test_nobody_has_to_go() -> None:
 
 
 def test_yunikorn_cannot_tell() -> None:
-    state = planner.read(ROOT / "instances" / "yunikorn" / "quickstart")
+    state = planner.read(YUNIKORN)
     message = r"objective stable: D11 \(victims that would preempt again\) cannot be known"
     with pytest.raises(UnsupportedError, match=message):
         planner.solve(state, pending_workloads(state)[0], objective="stable")

@@ -16,7 +16,7 @@ from planner.reader.kueue import read_kueue_objects
 from tests.cli.running import BIG, call, cluster
 from tests.cluster import NOW, PENDING, Object
 from tests.commands.apply.stage import Stage, plan_for, versioned
-from tests.conftest import ROOT
+from tests.conftest import YUNIKORN
 from tests.kubectl.stand_in import CONFIGURATION, MANAGER
 
 SHOWN = ("--pending", PENDING, "--show-commands")
@@ -110,6 +110,6 @@ def test_what_has_no_commands(tmp_path: Path) -> None:
     file = dumped(tmp_path, cluster()["items"])
     front = call("solve", file, *SHOWN, "--objective", "pareto:D2,D4")
     joint = call("solve", file, *SHOWN, "--joint")
-    other = call("solve", ROOT / "instances" / "yunikorn" / "quickstart", "--show-commands")
+    other = call("solve", YUNIKORN, "--show-commands")
     assert [one.exit_code for one in (front, joint, other)] == [2, 2, 2]
     assert "nothing is known about its commands" in other.stderr

@@ -20,7 +20,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, solve
 from planner.state.kueue import State
 from tests.cluster import PENDING
-from tests.conftest import ROOT
+from tests.conftest import QUICKSTART, ROOT
 from tests.reference.topology.racks import LOADER, SMALL, TRAIN, best_fit, state_of
 
 
@@ -121,7 +121,7 @@ def test_without_topology_nothing_more_is_solved(monkeypatch: pytest.MonkeyPatch
         return solve(planning, profile, deadline)
 
     monkeypatch.setattr("planner.commands.audit.judge.solve", counting)
-    state = planner.read(ROOT / "instances" / "quickstart" / "cluster.json")
+    state = planner.read(QUICKSTART)
     (case,) = planner.audit(state).cases
     assert all(judgement.at_will is None for judgement in case.judgements)
     assert solved == ["no-regret", "min-count", "within"]
@@ -162,7 +162,7 @@ def test_algorithms_say_what_fragmentation_costs() -> None:
 
 
 def test_where_no_topology_decides_it_is_skipped() -> None:
-    state = planner.read(ROOT / "instances" / "quickstart" / "cluster.json")
+    state = planner.read(QUICKSTART)
     (row,) = compare(state, (NAMES[1],)).rows
     assert row.status == "skipped"
     assert row.detail.startswith("no topology decides about its pods")

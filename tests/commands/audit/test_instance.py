@@ -22,12 +22,11 @@ from planner.state.yunikorn import YuniKornState
 from tests import recorded
 from tests.cli.running import another_pending, cluster, listed, write
 from tests.cluster import queue
-from tests.conftest import ROOT
+from tests.conftest import ROOT, YUNIKORN
 from tests.yunikorn.recorded import FOLDER, NAMES
 
 PENDING = "ns/pending"
 TIME = "2026-05-01T13:00:00Z"
-YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
 
 
 def names(path: Path) -> list[str]:

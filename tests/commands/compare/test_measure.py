@@ -16,9 +16,7 @@ from planner.state.kueue import State
 from tests import recorded
 from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
 from tests.commands.compare.clusters import nothing_of_its_own, one_would_do, two_borrowers
-from tests.conftest import ROOT
-
-YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
+from tests.conftest import ROOT, YUNIKORN
 
 
 def rows_of(state: State, *names: str) -> dict[str, Row]:

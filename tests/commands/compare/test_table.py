@@ -15,7 +15,7 @@ from planner.commands.compare.table import Cell, frame, kinds, parquet, values
 from planner.errors import InputError
 from planner.report.compare import csv_text
 from tests.commands.compare.clusters import nothing_of_its_own, one_would_do
-from tests.conftest import ROOT
+from tests.conftest import YUNIKORN
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def comparison() -> Comparison:
     states = {
         "one": one_would_do(),
         "none": nothing_of_its_own(),
-        "=yunikorn": planner.read(ROOT / "instances" / "yunikorn" / "quickstart"),
+        "=yunikorn": planner.read(YUNIKORN),
     }
     return compare(states, ["greedy", "kueue-fair", "optimum:min-count"])
 

@@ -36,7 +36,7 @@ from tests.commands.lint.kueue_cases import (
     of,
     priority_class,
 )
-from tests.conftest import ROOT
+from tests.conftest import QUICKSTART
 from tests.reference.cycles import strict, waits
 from tests.reference.topology.racks import RACK, flavor, pods, room
 from tests.reference.topology.racks import runs as running_pods
@@ -122,7 +122,7 @@ def test_the_simulation_says_the_same_of_a_ping_pong(case: Case, eviction_s: int
 
 def test_the_example_of_the_guide_goes_round() -> None:
     """What was shown here once forgot that whoever preempted stays the head of its queue."""
-    state = planner.read(ROOT / "instances" / "quickstart" / "cluster.json")
+    state = planner.read(QUICKSTART)
     (found,) = (one for one in planner.lint(state).findings if one.code == "KL-01")
     example = read_kueue_objects(found.example.state, where="test", now=NOW)
     assert simulate(example).ended == "loop"

@@ -22,13 +22,11 @@ from planner.state.yunikorn import YuniKornState
 from tests.benchmarks.large import large
 from tests.cli.running import BIG, SMALL, cluster
 from tests.cluster import NOW, cohort, dump_of, pending, queue, running, state_of
-from tests.conftest import ROOT
+from tests.conftest import QUICKSTART, ROOT, YUNIKORN
 
 REGRESSIONS = sorted((ROOT / "instances" / "regressions").glob("kueue-*.yaml"))
 FAIR = sorted((ROOT / "instances" / "fair-sharing").glob("*.yaml"))
 TOPOLOGY = sorted((ROOT / "instances" / "topology").glob("*.yaml"))
-QUICKSTART = ROOT / "instances" / "quickstart" / "cluster.json"
-YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
 
 
 def small() -> State:

@@ -14,7 +14,7 @@ from planner.solver.start import pending_workloads
 from planner.state import AnyState
 from tests.cli.running import call
 from tests.cluster import cohort, pending, queue, running, state_of
-from tests.conftest import ROOT
+from tests.conftest import QUICKSTART, ROOT
 
 QUICKSTARTS = (
     "instances/quickstart",
@@ -86,7 +86,7 @@ def test_of_very_many_workloads_the_rest_is_counted(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("style", ["table", "plain", "json", "markdown", "html"])
 def test_the_command_lists(style: str) -> None:
-    result = call("whatif", ROOT / "instances/quickstart/cluster.json", "--list", "--format", style)
+    result = call("whatif", QUICKSTART, "--list", "--format", style)
     assert result.exit_code == 0
     assert "nlp/jobset-train-translator-8974c" in result.stdout
     assert "clusterqueue/nlp.preemption.reclaimWithinCohort" in result.stdout
@@ -97,6 +97,6 @@ def test_the_command_lists(style: str) -> None:
 
 @pytest.mark.parametrize("more", [("--set", "a=b"), ("--pending", "x"), ("--workload", "x.yaml")])
 def test_it_goes_with_nothing_that_is_planned(more: tuple[str, str]) -> None:
-    result = call("whatif", ROOT / "instances/quickstart/cluster.json", "--list", *more)
+    result = call("whatif", QUICKSTART, "--list", *more)
     assert result.exit_code == 2
     assert "--list goes with none of" in result.stderr
