@@ -1,14 +1,21 @@
 """Rows are the same whoever does the work, and every task gets one."""
 
+from __future__ import annotations
+
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from planner.batch import Limits, Progress, Row, Task, Work, cores, engine, pool, run
+from planner.batch.cluster import NobodyWorksError, Patience
 from planner.errors import InputError, InternalError
 from planner.stage import progress_to
 from tests.batch.runs import HEADER, by_hand, numbers
@@ -25,6 +32,7 @@ from tests.batch.work import (
     slowly,
     variable,
 )
+from tests.conftest import FOR_EVER_S, ROOT
 
 
 def words(*given: str) -> Iterator[Task]:
@@ -246,3 +254,145 @@ def test_processes_that_take_long_are_a_stage() -> None:
     assert stages[0] == "waiting for other processes"
     assert stages[1:]
     assert not any(stages[1:])
+
+
+SCRIPT = """
+print("this is the main module")
+from planner.batch import Limits, Task, run
+from tests.batch.work import double
+found = run([Task("a", 1), Task("b", 2)], double, header={}, jobs=2, limits=Limits(60))
+print([row.result["double"] for row in found])
+"""
+EXPECTED = "this is the main module\n[2, 4]\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["main_of_mine.py"], ["-m", "main_of_mine"], ["-"], ["-c", SCRIPT]],
+    ids=lambda words: words[0],
+)
+def test_script(words: list[str], tmp_path: Path) -> None:
+    (tmp_path / "main_of_mine.py").write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        input=SCRIPT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=FOR_EVER_S,
+    )
+    assert (done.stdout, done.stderr) == (EXPECTED, "")
+
+
+def test_notebook() -> None:
+    notebook = nbformat.v4.new_notebook()  # type: ignore[no-untyped-call]
+    cell = nbformat.v4.new_code_cell(SCRIPT)  # type: ignore[no-untyped-call]
+    notebook.cells.append(cell)
+    NotebookClient(notebook, resources={"metadata": {"path": str(ROOT)}}).execute()
+    assert {output.name for output in cell.outputs} == {"stdout"}
+    assert "".join(output.text for output in cell.outputs) == EXPECTED
+
+
+def test_path_of_its_own(tmp_path: Path) -> None:
+    """Work is imported from where the program has found it, and nothing else of that name."""
+    (tmp_path / "work_of_mine.py").write_text("def work(n): return {'from': __file__}\n")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "subprocess.py").write_text("raise ImportError\n")
+    script = (
+        f"import sys; sys.path[:] = [{str(tmp_path)!r}, *sys.path[1:]]\n"
+        "from planner.batch import Task, run; from work_of_mine import work\n"
+        "print(*(row.result['from'] for row in run([Task('a', 1)], work, header={}, jobs=2)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path / "here",
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=FOR_EVER_S,
+    )
+    assert (done.stdout, done.stderr) == (f"{tmp_path / 'work_of_mine.py'}\n", "")
+
+
+ADDRESS = "tcp://10.0.0.1:8786"
+
+
+class Waiting:
+    """Patience with a clock that goes when it is told to, and what it gave notice of."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.now = 100.0
+        self.notices: list[str] = []
+        self.patience = Patience(ADDRESS, seconds, self.notices.append, lambda: self.now)
+
+    def absent(self, *after: float) -> None:
+        """Find nobody, after so many seconds each."""
+        for seconds in after:
+            self.now += seconds
+            self.patience.absent("no worker")
+
+
+def test_it_says_so_once_and_ends_in_time() -> None:
+    waiting = Waiting(10)
+    waiting.absent(50, 4, 5.9)
+    assert waiting.notices == [f"--cluster {ADDRESS}: no worker; waiting, at most 10 s"]
+    with pytest.raises(NobodyWorksError) as caught:
+        waiting.absent(0.1)
+    assert str(caught.value) == f"--cluster {ADDRESS}: no worker, and the 10 s of waiting are over"
+    assert len(waiting.notices) == 1
+
+
+def test_a_row_makes_it_begin_anew() -> None:
+    waiting = Waiting(10)
+    for _ in range(5):
+        waiting.absent(50, 9)
+        assert waiting.patience.waiting
+        waiting.patience.progress()
+        assert not waiting.patience.waiting
+    assert len(waiting.notices) == 5
+
+
+def test_who_comes_and_goes_without_a_row_does_not_count() -> None:
+    """While somebody is there, time does not run; an hour of work may be one row."""
+    waiting = Waiting(10)
+    waiting.absent(0)
+    for _ in range(4):
+        waiting.now += 2
+        waiting.patience.present()
+        assert not waiting.patience.waiting
+        waiting.absent(3600)
+    waiting.now += 2
+    waiting.patience.present()
+    with pytest.raises(NobodyWorksError):
+        waiting.absent(3600)
+    assert len(waiting.notices) == 1
+
+
+def test_without_patience_it_ends_at_once() -> None:
+    waiting = Waiting(0)
+    with pytest.raises(NobodyWorksError, match=r"no worker$"):
+        waiting.absent(0)
+    assert waiting.notices == []
+
+
+def test_for_ever() -> None:
+    waiting = Waiting(None)
+    waiting.absent(*[1e9] * 10)
+    assert waiting.notices == [f"--cluster {ADDRESS}: no worker; waiting"]
+
+
+def test_nothing_is_tried_for_longer_than_is_left() -> None:
+    waiting = Waiting(10)
+    assert waiting.patience.left(25) == 25  # nobody is missing yet
+    waiting.absent(50)
+    waiting.now += 4
+    assert waiting.patience.left(25) == 6
+    assert waiting.patience.left(5) == 5
+    waiting.now += 5.9
+    assert waiting.patience.left(25) == 1  # what takes less is hardly worth a try
+    forever = Waiting(None)
+    forever.absent(50)
+    assert forever.patience.left(25) == 25

@@ -1,18 +1,22 @@
-"""What the product makes of the closed form: the verifier's order, and the model's constraints.
+"""The closed form: steps in every order against it, and what the product makes of it.
 
-Only the laws about removals are compared here, over all that runs in the tree: KQ-07, and FS-06
-with FS-07.
+The search tries some hundred trees a second; PLANNER_TEST_ALL=1 searches for minutes. Of the
+product only the laws about removals are compared, over all that runs in the tree: KQ-07, and FS-06 with
+FS-07.
 """
 
 from __future__ import annotations
 
 from random import Random
 
+import pytest
+
 from planner.problem.kueue import Problem, build_problem
 from planner.verifier.kueue.case import Case, setting_of
 from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of
 from tests.admitted import admitted, admitted_fairly
-from tests.closed_form import steps
+from tests.closed_form import condition, steps
+from tests.closed_form.draw import draw_fairness, draw_tree
 from tests.closed_form.translate import Plain
 from tests.conftest import TEST_ALL
 from tests.random_trees import Instance, random_instance
@@ -71,3 +75,38 @@ def test_fair() -> None:
         assert reached <= model, seed
         if problem.fair is not None and len(set(problem.fair.weight_nano)) == 1:
             assert model == reached, seed
+
+
+SEARCHED = 8000 if TEST_ALL else 150
+BATCHES = range(4)
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_classical_sets_are_those_of_the_steps(batch: int) -> None:
+    reached = missed = 0
+    for seed in range(batch * SEARCHED, (batch + 1) * SEARCHED):
+        tree = draw_tree(Random(seed))  # noqa: S311 - not for secrets
+        found = steps.classical(tree)
+        assert condition.classical(tree) == found, seed
+        reached += len(found)
+        missed += (1 << len(tree.workloads)) - len(found)
+    # Both answers must be common, or the search proves little.
+    assert min(reached, missed) > 10 * SEARCHED
+
+
+def test_sets_of_kep83_are_those_of_the_steps() -> None:
+    for seed in range(SEARCHED):
+        tree = draw_tree(Random(seed))  # noqa: S311 - not for secrets
+        assert condition.kep83(tree) == steps.kep83(tree), seed
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_fair_sets_are_those_of_the_steps(batch: int) -> None:
+    reached = missed = 0
+    for seed in range(batch * SEARCHED, (batch + 1) * SEARCHED):
+        rules = draw_fairness(Random(seed))  # noqa: S311 - not for secrets
+        found = steps.fair(rules)
+        assert condition.fair(rules) == found, seed
+        reached += len(found)
+        missed += (1 << len(rules.tree.workloads)) - len(found)
+    assert min(reached, missed) > 10 * SEARCHED

@@ -1,4 +1,4 @@
-"""The Containerfile: one base, the wheel only, no root; it builds from what it copies."""
+"""The Containerfile, and what pages say of installing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
 
 from tests.conftest import ROOT
 from tests.test_distribution import project
@@ -99,3 +101,38 @@ def test_the_wheel_builds_from_what_is_copied(tmp_path: Path) -> None:
     )
     (made,) = (tmp_path / "wheels").iterdir()
     assert made.name == f"preemption_planner-{project()['project']['version']}-py3-none-any.whl"
+
+
+PAGES = sorted([ROOT / "README.md", ROOT / "RELEASING.md", *(ROOT / "docs").rglob("*.md")])
+INSTALLED = re.compile(r"pip install (?:--quiet )?'?(?P<what>[\w.-]+)(?:\[(?P<extra>\w+)\])?")
+NAME = project()["project"]["name"]
+EXTRAS = project()["project"]["optional-dependencies"]
+
+
+def installs(page: Path) -> list[re.Match[str]]:
+    return list(INSTALLED.finditer(page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if installs(p)], ids=lambda page: page.stem)
+def test_what_is_installed_is_there(page: Path) -> None:
+    for one in installs(page):
+        assert one["extra"] is None or one["extra"] in EXTRAS, one[0]
+    if any(one["what"] == NAME for one in installs(page)):
+        text = " ".join(page.read_text(encoding="utf-8").split())
+        assert "published" in text or "package index" in text
+        assert "checkout" in text or page.name == "RELEASING.md"
+
+
+def test_both_are_told_where_people_begin() -> None:
+    for name in ("README.md", "docs/tutorial/first-plan.md"):
+        assert {one["what"] for one in installs(ROOT / name)} >= {NAME, "."}
+
+
+def test_release_notes_and_changelog_are_of_this_version() -> None:
+    version = project()["project"]["version"]
+    notes = (ROOT / "RELEASING.md").read_text(encoding="utf-8")
+    assert f"Preemption planner {version}\n" in notes
+    assert f"pip install {NAME}=={version}" in notes
+    assert f"git tag --annotate v{version} " in notes
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## \[(.+?)\]", changelog, re.MULTILINE)[0] == version

@@ -1,4 +1,4 @@
-"""The maps of rooms, in the docstrings of their ``__init__``: all that is there, and nothing else.
+"""Maps of rooms and of the tree: all that is there, and nothing else.
 
 A map names modules by their files (``tree.py``) and rooms within by their folders (``kueue/``).
 Every room of the product and of the site's generator has one. A folder of tests may have one, of
@@ -78,3 +78,29 @@ def test_made_up_maps_are_found_wrong(tmp_path: Path) -> None:
     assert unknown(f"{text}\nbush.py  bushes\nouter/  less", tmp_path) == ["bush.py", "outer/"]
     assert unnamed("tree.py  trees", modules(tmp_path)) == {"inner/"}
     assert unnamed("inner/  more", modules(tmp_path)) == {"tree.py"}
+
+
+PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+PLACE = re.compile(r"`([a-z0-9_./]+(?:\.py|/))`")
+PLACES = sorted({one[1] for one in PLACE.finditer(PAGE)})
+TREE = PAGE.partition("```text\n")[2].partition("```")[0]
+
+
+def is_there(place: str) -> bool:
+    return any((ROOT / base / place).exists() for base in (".", "planner"))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_the_page_names_is_there(place: str) -> None:
+    assert is_there(place)
+
+
+def test_a_place_that_is_not_there_is_found() -> None:
+    assert len(PLACES) > 20
+    assert not is_there("solver/nowhere.py")
+
+
+def test_the_tree_names_every_room() -> None:
+    rooms = {path.parent.name for path in (ROOT / "planner").glob("*/__init__.py")}
+    named = set(re.findall(r"([a-z0-9_]+)/", TREE)) | {"models"}
+    assert rooms <= named

@@ -21,7 +21,7 @@ from planner.solver.proving.grow import Before, Effort, Grown, grow
 from planner.solver.proving.program import BoxRows
 from tests.conftest import QUICKSTART, TEST_ALL
 from tests.proof.test_touched import asked, claims_of, questions
-from tests.solver.test_tenants import scattered
+from tests.solver.test_quota_tree import scattered
 
 STATES = 200 if TEST_ALL else 20
 NEVER = Deadline.after(None)

@@ -30,7 +30,7 @@ from tests.oracle.random_states import NOW, RandomState
 from tests.oracle.random_states import PENDING as ASKED
 from tests.proof.mutation import Json, plain, with_another_tree
 from tests.proof.recheck import points
-from tests.solver.test_tenants import scattered
+from tests.solver.test_quota_tree import scattered
 
 STATES = 300 if TEST_ALL else 24
 MUTANTS = 12

@@ -1,4 +1,4 @@
-"""What is made of an input is bounded, not only its bytes; measured in processes of their own."""
+"""What is made of an input is bounded, in processes of their own; and how long reading takes."""
 
 from __future__ import annotations
 
@@ -174,3 +174,27 @@ def test_no_memory_is_no_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     result = call("solve", write(tmp_path, cluster()))
     assert result.exit_code == 2
     assert result.stderr.startswith("error: the system gives no more memory\n  hint: ")
+
+
+SCALE = "kueue/scale/classical-flat-{}-s3-{}.json.gz"
+
+
+@pytest.mark.parametrize(
+    ("count", "share", "bound_s"), [(1_000, "0.005", 0.2), (10_000, "0.001", 2.0)]
+)
+def test_reading_a_large_dump(
+    benchmark: Any, conformance: Path, count: int, share: str, bound_s: float
+) -> None:
+    state = benchmark(read, conformance / SCALE.format(count, share))
+    assert len(state.workloads) == count + 1
+    assert benchmark.stats.stats.min < bound_s
+
+
+def test_reading_yaml(benchmark: Any, conformance: Path, tmp_path: Path) -> None:
+    with gzip.open(conformance / SCALE.format(1_000, "0.005")) as file:
+        value = json.load(file)
+    path = tmp_path / "dump.yaml"
+    path.write_text("# JSON is YAML, if it does not start with a bracket\n" + json.dumps(value))
+    state = benchmark(read, path)
+    assert len(state.workloads) == 1_001
+    assert benchmark.stats.stats.min < 2.0

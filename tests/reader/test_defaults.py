@@ -1,4 +1,4 @@
-"""What the API server fills in when a field is absent or null.
+"""What is not said: defaults of the API server, Kueue's Configuration, priority classes.
 
 Source: the ``kubebuilder:default`` markers of kueue ff69552e, apis/kueue/v1beta2, and for the
 Configuration apis/config/v1beta2/defaults.go.
@@ -7,10 +7,24 @@ Configuration apis/config/v1beta2/defaults.go.
 from typing import Any
 
 import pytest
+import yaml
 
-from planner.state.kueue import State
+from planner.reader import Ignored
+from planner.state.kueue import Configuration, State
 from planner.state.kueue_configuration import BOTH_STRATEGIES, FEATURE_GATES
-from tests.reader.dumps import CONFIG, Object, cluster_queue, kueue, quota_of, state_of, workload
+from tests.kueue_state import read_objects
+from tests.reader.dumps import (
+    CONFIG,
+    NOW,
+    V1BETA1,
+    Object,
+    cluster_queue,
+    kueue,
+    quota_of,
+    refused,
+    state_of,
+    workload,
+)
 
 CQ: Object = {
     "queueing_strategy": "BestEffortFIFO",
@@ -171,3 +185,170 @@ def test_one_gate_set_leaves_the_others() -> None:
     read = configuration_of(featureGates={"PartialAdmission": False}).configuration
     assert not read.gate("PartialAdmission")
     assert read.gate("FlavorFungibility")
+
+
+CONFIGURATION: Object = {
+    "apiVersion": f"{CONFIG}/v1beta2",
+    "kind": "Configuration",
+    "metrics": {"bindAddress": ":8443"},
+    "fairSharing": {"preemptionStrategies": ["LessThanInitialShare"]},
+    "featureGates": {"PriorityBoost": True},
+    "waitForPodsReady": {"timeout": "5m", "requeuingStrategy": {"timestamp": "Creation"}},
+    "resources": {
+        "excludeResourcePrefixes": ["networking.example.com/"],
+        "transformations": [
+            {"input": "example.com/a", "strategy": "Replace", "outputs": {"example.com/b": "2"}}
+        ],
+    },
+}
+IN = 'dump.json: items[0].data["controller_manager_config.yaml"]'
+
+
+def config_map(text: Any, key: str = "controller_manager_config.yaml") -> Object:
+    metadata = {"name": "kueue-manager-config", "namespace": "kueue-system"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {key: text}}
+
+
+def test_object_is_read() -> None:
+    read = state_of(CONFIGURATION).configuration
+    assert read.strategies == ("LessThanInitialShare",)
+    assert read.fair_sharing_on
+    assert read.gate("PriorityBoost")
+    assert read.wait_for_pods_ready is not None
+    assert read.wait_for_pods_ready.requeuing_strategy.timestamp == "Creation"
+    assert read.resources.exclude_prefixes == ("networking.example.com/",)
+    (transformation,) = read.resources.transformations
+    assert (transformation.input, transformation.strategy) == ("example.com/a", "Replace")
+    assert transformation.outputs == {"example.com/b": 2 * 10**9}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        yaml.safe_dump(CONFIGURATION),
+        "# Kueue\n---\n" + yaml.safe_dump(CONFIGURATION),
+        yaml.safe_dump({"kind": "Other"}) + "---\n" + yaml.safe_dump(CONFIGURATION),
+    ],
+)
+def test_text_in_a_config_map_is_the_same(text: str) -> None:
+    assert state_of(config_map(text)).configuration == state_of(CONFIGURATION).configuration
+
+
+def test_v1beta1_in_a_config_map_needs_its_switch() -> None:
+    older = {**CONFIGURATION, "apiVersion": f"{CONFIG}/v1beta1"}
+    assert not state_of(config_map(yaml.safe_dump(older))).configuration.fair_sharing_on
+    older["fairSharing"] = {**older["fairSharing"], "enable": True}
+    assert state_of(config_map(yaml.safe_dump(older))).configuration.fair_sharing_on
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        config_map("apiVersion: example.com/v1\nkind: Configuration\n"),
+        config_map("apiVersion: config.kueue.x-k8s.io.example/v1\nkind: Configuration\n"),
+        config_map("kind: Configuration\n"),
+        config_map("apiVersion: [1]\nkind: Configuration\n"),
+        config_map("just: text"),
+        config_map("{ broken"),
+        config_map(""),
+        config_map(5),
+        config_map(yaml.safe_dump(CONFIGURATION), key="config.yaml"),
+        {"apiVersion": "v1", "kind": "ConfigMap", "data": None},
+        {"apiVersion": "v1", "kind": "ConfigMap", "data": ["controller_manager_config.yaml"]},
+    ],
+)
+def test_config_maps_of_others_are_ignored_and_counted(foreign: Object) -> None:
+    ignored = Ignored()
+    objects = [foreign, cluster_queue()]
+    state = read_objects(objects, where="x", now=NOW, ignored=ignored)
+    assert state.configuration == Configuration()
+    assert ignored.kinds == {"ConfigMap": 1}
+
+
+def test_bad_field_in_a_config_map_has_its_whole_path() -> None:
+    bad = {**CONFIGURATION, "fairSharing": {"preemptionStrategies": ["LessThanInitialShar"]}}
+    error = refused(config_map(yaml.safe_dump(bad)))
+    assert error.where == f"{IN}.fairSharing.preemptionStrategies[0]"
+    assert error.hint == 'did you mean "LessThanInitialShare"?'
+
+
+def test_broken_yaml_of_kueue_in_a_config_map_is_an_error_with_its_line() -> None:
+    error = refused(config_map(f"apiVersion: {CONFIG}/v1beta2\nkind: Configuration\n  a: b\n"))
+    assert error.where == f"{IN}: line 3 column 4"
+
+
+def test_bomb_in_a_config_map_is_an_error() -> None:
+    bomb = f"# {CONFIG}\na: " + "[" * 1000
+    assert "200 deep" in refused(config_map(bomb)).found
+
+
+def kueue_class(name: str, value: int) -> Object:
+    return kueue("WorkloadPriorityClass", name, value=value)
+
+
+def pod_class(name: str, value: int) -> Object:
+    header = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+    return {**header, "metadata": {"name": name}, "value": value}
+
+
+def naming(kind: str, name: str, **spec: Any) -> Object:
+    return workload(**spec, priorityClassRef={"kind": kind, "name": name})
+
+
+CLASSES = [kueue_class("high", 1000), pod_class("high", 5), pod_class("low", -3)]
+
+
+@pytest.mark.parametrize(
+    ("named", "priority"),
+    [
+        (naming("WorkloadPriorityClass", "high"), 1000),
+        (naming("PriorityClass", "high"), 5),
+        (naming("PriorityClass", "low"), -3),
+        (naming("PriorityClass", "system-cluster-critical"), 2_000_000_000),
+        (naming("PriorityClass", "system-node-critical"), 2_000_001_000),
+        (naming("WorkloadPriorityClass", "high", priority=0), 0),
+        (naming("WorkloadPriorityClass", "high", priority=7), 7),
+        (workload(version=V1BETA1, priorityClassName="high"), 1000),
+        (workload(), None),
+    ],
+)
+@pytest.mark.parametrize("classes_first", [True, False])
+def test_class_of_the_right_kind_counts_and_a_number_counts_more(
+    named: Object, priority: int | None, *, classes_first: bool
+) -> None:
+    objects = [*CLASSES, named] if classes_first else [named, *CLASSES]
+    state = state_of(*objects)
+    assert state.workloads[0].spec.priority == priority
+    assert state.notes == ()
+
+
+def test_nothing_else_of_the_workload_changes() -> None:
+    spec: Object = {"queueName": "lq", "podSets": [{"count": 4}], "active": False}
+    (named,) = state_of(*CLASSES, naming("PriorityClass", "low", **spec)).workloads
+    (plain,) = state_of(naming("PriorityClass", "low", **spec, priority=-3)).workloads
+    assert named == plain
+
+
+def test_class_that_was_not_read_counts_zero_and_is_remarked_upon() -> None:
+    first = naming("WorkloadPriorityClass", "gone")
+    second = {**naming("WorkloadPriorityClass", "gone"), "metadata": {"name": "other"}}
+    state = state_of(first, second)
+    assert [each.spec.priority for each in state.workloads] == [0, 0]
+    (note,) = state.notes
+    assert 'WorkloadPriorityClass "gone"' in note
+    assert "priority 0" in note
+    assert "2 workloads" in note
+
+
+def test_class_of_the_other_kind_does_not_help() -> None:
+    state = state_of(pod_class("p", 9), naming("WorkloadPriorityClass", "p"))
+    assert state.workloads[0].spec.priority == 0
+    assert len(state.notes) == 1
+
+
+@pytest.mark.parametrize("value", [2**31, -(2**31) - 1, "7", 1.5, None])
+def test_class_without_a_32_bit_number_is_refused(value: Any) -> None:
+    broken = {**kueue_class("high", 0), "value": value}
+    error = refused(broken)
+    assert error.where == "dump.json: items[0].value"
+    assert "WorkloadPriorityClass high" in error.found

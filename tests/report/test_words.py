@@ -1,15 +1,28 @@
-"""Codes in words, and two plans compared."""
+"""Codes, proofs, victims that preempt again and what a plan takes more of, in words."""
 
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
 from msgspec.structs import astuple
 
+import planner
 from planner.laws import RULE_SETS
+from planner.plan import Certificate, Excess, Proof
+from planner.plan.kueue import Cascade, Plan
+from planner.plan.proof import ByRows, Tree
 from planner.reference.kep83 import OWN_QUEUE, RECLAIMED, WHILE_BORROWING
 from planner.reference.kueue.candidates import REASON
 from planner.reference.kueue.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
-from planner.report.kueue.plan import law_behind
+from planner.report.document import MAX_NAMES as MAX_SHOWN
+from planner.report.kueue.plan import STABLE, law_behind
+from planner.report.kueue.plan import cascades_in_words as in_words
 from planner.report.words import (
     contrast,
     outside_rules,
+    proof_in_words,
     rules_name,
     scheduler_name,
     term_rows,
@@ -17,7 +30,9 @@ from planner.report.words import (
 from planner.report.yunikorn.plan import last_tier
 from planner.scheduler import schedulers
 from planner.term import TERMS, text_of
+from tests.recorded import lines, state_of
 from tests.report.factory import make_certificate, make_greedy, make_plan, make_victim
+from tests.report.rendering import as_json, html, markdown, plain, table
 from tests.report.yunikorn_factory import (
     BREAKS,
     make_allocation,
@@ -144,3 +159,187 @@ def test_only_a_closed_level_proves_that_the_last_tier_is_needed() -> None:
     ):
         certificate = make_yunikorn_certificate(levels=levels)
         assert said in last_tier(make_yunikorn(certificate=certificate))
+
+
+CP_SAT = "OR-Tools CP-SAT 9.15.6755 with presolve"
+SCIP = "SCIP by MathOpt"
+EVERYTHING = "7 of 7 levels and ties certified by trees of 7 steps; check with planner check"
+
+
+def resting(proofs: Sequence[Proof | None], bound: int = 3, **changes: object) -> Certificate:
+    """Return a certificate with a level for each of some proofs; the last has a bound."""
+    known = {"term": "D2", "title": "", "unit": "", "value": 3}
+    levels = [{**known, "bound": 3, "proof": proof} for proof in proofs]
+    if levels:
+        levels[-1]["bound"] = bound
+    return make_certificate(**{"levels": levels, "trees": (), "ties": None, **changes})
+
+
+def tree(steps: int) -> Tree:
+    return Tree(claim="infeasible", steps=(ByRows(rows={"better": 1}),) * steps)
+
+
+@pytest.mark.parametrize(
+    ("certificate", "said"),
+    [
+        (
+            make_certificate(),
+            EVERYTHING,
+        ),
+        (
+            make_certificate(trees=(), trees_omitted=5000),
+            "7 of 7 levels and ties certified by trees of 5,000 steps; check with planner check",
+        ),
+        (
+            resting(["certified", "solver"], trees=(tree(1),), engines=(CP_SAT, SCIP)),
+            "of 2 levels 1 certified by trees of 1 step, 1 by CP-SAT and SCIP; ties not proved",
+        ),
+        (
+            resting(["certified", "solver"], engines=(CP_SAT, "HiGHS"), ties="solver"),
+            "of 2 levels 1 certified, 1 by CP-SAT and HiGHS; ties by CP-SAT alone",
+        ),
+        (
+            resting([None, None], bound=1, ties="solver"),
+            "of 2 levels 1 by CP-SAT alone, 1 not proved; ties by CP-SAT alone",
+        ),
+        (
+            resting(["certified"], ties="solver", trees=(tree(2),)),
+            "of 1 level 1 certified by trees of 2 steps; ties by CP-SAT alone",
+        ),
+        (
+            make_certificate(corrected=2),
+            f"{EVERYTHING}; the search for trees found 2 plans better than the solver's",
+        ),
+        (resting([], trees=(tree(3),)), "certified by a tree of 3 steps; check with planner check"),
+        (resting([], engines=(CP_SAT, SCIP)), "by CP-SAT and SCIP"),
+        (resting([]), ""),
+    ],
+)
+def test_one_line(certificate: Certificate, said: str) -> None:
+    assert proof_in_words(certificate) == said
+
+
+def test_joint_plans_have_no_ties() -> None:
+    assert proof_in_words(resting([None]), ties=False) == "of 1 level 1 by CP-SAT alone"
+    certified = proof_in_words(make_certificate(ties=None), ties=False)
+    assert certified.startswith("7 of 7 levels certified by trees of 7 steps")
+
+
+BACK = Cascade(victim="team-b/sweep-17", targets=("team-a/train-llm",), preemptor=True)
+THIRD = Cascade(victim="team-a/notebook-3", targets=("x/one", "x/two"), preemptor=False)
+
+
+def made(*cascades: Cascade) -> Plan:
+    plan = make_plan()
+    terms = {**plan.terms, "D11": len(cascades)}
+    return plan.model_copy(update={"stability": cascades, "terms": terms})
+
+
+def test_sentences_name_victims_and_targets() -> None:
+    assert in_words([BACK, THIRD]).split("\n") == [
+        "Not stable: 2 victims would preempt again once pending:",
+        "  team-b/sweep-17 would preempt team-a/train-llm (the preemptor itself)",
+        "  team-a/notebook-3 would preempt x/one, x/two",
+    ]
+    assert in_words([BACK]).startswith("Not stable: 1 victim would preempt again")
+    assert in_words([]) == STABLE
+
+
+def test_long_lists_are_cut_and_counted() -> None:
+    targets = tuple(f"x/w{number}" for number in range(MAX_SHOWN + 2))
+    many = [Cascade(victim="a/b", targets=targets, preemptor=False)] * (MAX_SHOWN + 3)
+    lines = in_words(many).split("\n")
+    assert lines[-1] == "  and 3 more"
+    assert lines[1].endswith(f"x/w{MAX_SHOWN - 1} and 2 more")
+    assert len(lines) == MAX_SHOWN + 2
+
+
+def test_names_cannot_write_to_the_screen() -> None:
+    bad = Cascade(victim="a/\x1b[31m", targets=("b/\n",), preemptor=False)
+    said = in_words([bad])
+    assert "\x1b" not in said
+    assert said.count("\n") == 1
+
+
+def test_plain_lines_have_a_fact_each() -> None:
+    text = plain.render(made(BACK, THIRD))
+    assert "unstable         2\n" in text
+    assert "cascade          team-b/sweep-17 preemptor=yes target=team-a/train-llm\n" in text
+    assert "cascade          team-a/notebook-3 preemptor=no target=x/one target=x/two\n" in text
+    assert "unstable         0\n" in plain.render(made())
+    assert "unstable" not in plain.render(make_plan())
+
+
+def test_tables_and_pages_say_it_below_the_victims() -> None:
+    for show in (lambda plan: table.render(plan, width=108, color=False), html.render):
+        assert "team-a/notebook-3 would preempt x/one, x/two" in show(made(BACK, THIRD))
+        assert STABLE in show(made())
+        assert "would preempt" not in show(make_plan())
+        unasked = make_plan().model_copy(update={"stability": ()})
+        assert STABLE not in show(unasked)
+        assert STABLE not in show(make_plan())
+
+
+SAID = "More than Kueue itself: 2 queues instead of 1, 1 victim of priority 20 instead of 0"
+
+
+def test_more_is_told_in_every_format() -> None:
+    plan = make_plan()
+    assert SAID in table.render(plan, width=108)
+    assert SAID in html.render(plan)
+    assert SAID in markdown.render(plan)
+    assert {"queues plan=2 kueue=1", "highest_priority plan=1 kueue=0 priority=20"} == {
+        line.partition(" ")[2].strip()
+        for line in plain.render(plan).splitlines()
+        if line.startswith("more ")
+    }
+    assert json.loads(as_json.render(plan))["more_than_greedy"] == [
+        {"measure": "queues", "plan": 2, "greedy": 1, "priority": None},
+        {"measure": "highest_priority", "plan": 1, "greedy": 0, "priority": 20},
+    ]
+
+
+def test_priorities_of_yunikorn_are_the_adjusted_ones() -> None:
+    said = "2 queues instead of 1, 1 victim of priority 15 instead of 0"
+    assert f"More than YuniKorn itself: {said}" in table.render(make_yunikorn(), width=120)
+
+
+def test_nothing_is_told_where_there_is_no_more() -> None:
+    greedy = make_greedy()
+    same = make_plan(victims=greedy.victims, terms=greedy.terms, greedy=greedy)
+    assert same.more_than_greedy == ()
+    assert "More than" not in table.render(same, width=108)
+    nobody = make_greedy(status="infeasible", victims=(), terms={})
+    assert make_plan(greedy=nobody).more_than_greedy == ()
+    assert make_plan(greedy=None).more_than_greedy == ()
+
+
+def test_what_is_being_evicted_already_is_not_counted() -> None:
+    gone = [make_victim("team-b/gone", priority=99, evicted=True)]
+    terms = {"D2p": 0, "D8": 0}
+    assert make_plan(victims=gone, terms=terms).more_than_greedy == ()
+
+
+def test_it_follows_from_the_rest_whatever_is_read() -> None:
+    plan = make_plan()
+    written = json.loads(as_json.render(plan))
+    written["more_than_greedy"] = [{"measure": "pods", "plan": 9, "greedy": 1}]
+    assert Plan.model_validate(written) == plan
+    assert Plan.model_validate(written).more_than_greedy == plan.more_than_greedy
+
+
+def test_no_regret_may_take_more_and_then_says_so() -> None:
+    """Its caps bind neither pods nor queues, nor how many victims the highest priority has."""
+    found: set[str] = set()
+    for line in list(lines("small-classical-flat"))[:80]:
+        plan = planner.solve(state_of(line), line["pending"], assignment=line.get("assignment"))
+        if plan.greedy is None or not (plan.greedy.victims and plan.victims):
+            continue
+        excess = {one.measure: one for one in plan.more_than_greedy}
+        pods, queues = ((plan.terms[term], plan.greedy.terms[term]) for term in ("D2p", "D8"))
+        more = Excess(measure="pods", plan=pods[0], greedy=pods[1])
+        assert excess.get("pods") == (more if pods[0] > pods[1] else None)
+        more = Excess(measure="queues", plan=queues[0], greedy=queues[1])
+        assert excess.get("queues") == (more if queues[0] > queues[1] else None)
+        found |= excess.keys()
+    assert found >= {"pods", "queues"}

@@ -1,4 +1,9 @@
-"""What the solver claims is not believed against a solution, nor a solution that is none."""
+"""What the solver claims is not believed against a solution, nor a solution that is none.
+
+What CP-SAT calls infeasible without presolve is asked again with it. The model for that has a
+solution (everything 0, one witness true), yet ortools 9.15.6755 calls it infeasible when presolve
+is off: three equal rows in bytes, each under a literal of its own, of which one has to be true.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +15,17 @@ import pytest
 from ortools.sat.python.cp_model_helper import CpModelProto, CpSolverStatus, SatParameters
 
 import planner
+from planner.models.kueue.formulation import build_classes
+from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
 from planner.models.shared.builder import Builder, Linear
+from planner.objective.kueue import term_table
 from planner.solver import engine
 from planner.solver.attempt import ATTEMPTS, Outcome, Run
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Contradiction, complete, reconciled, run
-from tests.cluster import PENDING, preempt
+from planner.solver.kueue.rules import KueueRules
+from planner.solver.search import Search
+from tests.cluster import PENDING, pending, preempt, problem_of, queue, running, state_of
 from tests.solver.test_core import crowd
 
 COST: Final = Linear({0: 1})
@@ -135,3 +145,70 @@ def test_false_claims_now_and_then_change_no_answer(monkeypatch: pytest.MonkeyPa
     plan = planner.solve(state, PENDING, assignment=preempt(state))
     assert lies
     assert (plan.status, plan.keys) == (expected.status, expected.keys) == ("optimal", plan.keys)
+
+
+GIB = 2**31
+"""Of the size of memory in bytes; at 2**28 the answer is right."""
+
+
+def rows_in_bytes(builder: Builder) -> Linear:
+    """Return ``last - removed``, in bytes."""
+    removed, last = builder.new(0, 8 * GIB), builder.new_bool()
+    return Linear({removed: -1, last: GIB})
+
+
+def test_a_false_infeasible_is_found_out() -> None:
+    builder = Builder()
+    over = rows_in_bytes(builder)
+    literals = [builder.new_bool() for _ in range(3)]
+    for literal in literals:
+        builder.add(over >= 1 - 5 * GIB, when=[literal])
+    builder.any_of(literals)
+    assert run(builder, None, Deadline()).outcome == "optimal"
+
+
+def test_equal_conditions_have_one_witness() -> None:
+    builder = Builder()
+    over = rows_in_bytes(builder)
+    witnesses = builder.witnesses([(over, 5), ((over + 2), 7), (over, 6)])
+    assert len(witnesses) == 2
+    enforced = [list(row.enforcement_literal) for row in builder.proto.constraints]
+    assert [each for each in enforced if each] == [[witness] for witness in witnesses]
+
+
+def test_what_is_infeasible_stays_so() -> None:
+    builder = Builder()
+    over = rows_in_bytes(builder)
+    builder.add(over >= GIB)
+    builder.add(over <= GIB - 1)
+    assert run(builder, None, Deadline()).outcome == "infeasible"
+
+
+def test_without_a_forced_class_there_is_no_answer() -> None:
+    """Both workloads have to go for 3 of 3; looking only at one of them finds nothing."""
+    state = state_of(
+        queue("a", 3, within="LowerPriority"),
+        running("one", "a", 1),
+        running("two", "a", 2),
+        pending("a", 3),
+    )
+    problem, snapshot, _ = problem_of(state)
+    allowed = eligible(problem)
+    restricted = restricted_while_borrowing(problem)
+    search = Search(
+        rules=KueueRules(
+            problem=problem,
+            table=term_table(problem, snapshot, allowed),
+            attempts=attempts(problem, allowed),
+            restricted=restricted,
+            judge=lambda _: True,
+            finds_places=lambda _: True,
+        ),
+        classes=build_classes(problem, allowed, restricted, []),
+        deadline=Deadline(),
+        active=[0, 1],
+        lower={0: 1},
+    )
+    assert search.run_on([1]).outcome == "infeasible"
+    assert search.run_on([0, 1]).outcome == "optimal"
+    assert search.incumbent == [1, 1]

@@ -1,4 +1,9 @@
-"""A point is a solution if every row of the model says so, in integers."""
+"""A point is a solution if every row says so, in integers; shares round as they do in Kueue.
+
+The weights 3 and 1 make a queue that borrows 3k of L and one that borrows k equal on paper. In
+doubles ``(3k * 1000 / L) / 3`` is above ``k * 1000 / L`` for some k and L, and below it for
+others.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +12,23 @@ from itertools import product
 import pytest
 from ortools.sat.python import cp_model
 
+import planner
 from planner.models.shared.builder import Builder, Linear, negation
 from planner.solver.engine import Exact, satisfies
+from tests.admitted import admitted_fairly
+from tests.cluster import (
+    PENDING,
+    cohort,
+    fair_sharing,
+    pending,
+    preempt,
+    problem_of,
+    queue,
+    running,
+    state_of,
+)
+from tests.models.test_admitted_sets_fair import judge_of
+from tests.solver.truth import truths
 
 
 def test_every_kind_of_row_is_judged() -> None:
@@ -59,3 +79,96 @@ def test_other_rows_are_refused() -> None:
     model.add_all_different([model.new_int_var(0, 2, "") for _ in range(2)])
     with pytest.raises(NotImplementedError, match="all_diff"):
         satisfies(model.proto, [0, 1])
+
+
+def test_what_doubles_refuse_is_cut_off_and_counted() -> None:
+    """Of 11, a asks for 3 at weight 3; without b1, b has 1 at weight 1."""
+    assert (3 * 1000.0 / 11.0) / 3.0 > (1 * 1000.0 / 11.0) / 1.0
+    state = state_of(
+        cohort("org", nominal=11),
+        queue("a", 0, "org", reclaim="Any", weight="3"),
+        queue("b", 0, "org", weight="1"),
+        queue("c", 0, "org", weight="1"),
+        running("b1", "b", 5),
+        running("b2", "b", 1),
+        running("c1", "c", 2),
+        running("c2", "c", 2),
+        pending("a", 3),
+        fair_sharing("LessThanOrEqualToFinalShare"),
+    )
+    problem, *_ = problem_of(state)
+    b1, c1, c2 = (frozenset({f"ns/{name}"}) for name in ("b1", "c1", "c2"))
+    assert b1 in admitted_fairly(problem)
+    costs = {"ns/b1": 0, "ns/c1": 5, "ns/c2": 6, "ns/b2": 9}
+    plan = planner.solve(
+        state, PENDING, objective="min-cost", costs=costs, assignment=preempt(state)
+    )
+    assert plan.status == "optimal"
+    assert frozenset(plan.keys) == c1
+    assert plan.certificate is not None
+    assert plan.certificate.cut_off >= 1
+    assert {b1, c1, c2} <= admitted_fairly(problem)
+
+
+def test_nothing_lawful_left_is_infeasible() -> None:
+    """As above without c: the only set that makes room is refused in doubles."""
+    state = state_of(
+        cohort("org", nominal=11),
+        queue("a", 0, "org", reclaim="Any", weight="3"),
+        queue("b", 0, "org", weight="1"),
+        running("b1", "b", 9),
+        running("b2", "b", 1),
+        pending("a", 3),
+        fair_sharing("LessThanOrEqualToFinalShare"),
+    )
+    problem, *_ = problem_of(state)
+    assert frozenset({"ns/b1"}) in admitted_fairly(problem)
+    plan = planner.solve(state, PENDING, assignment=preempt(state))
+    assert plan.status == "infeasible"
+    assert plan.certificate is not None
+    assert plan.certificate.cut_off == 1
+
+
+def test_what_doubles_permit_is_found_though_equal_on_paper() -> None:
+    """Of 9, a asks for 3 at weight 3, b has 1 at weight 1: not less on paper, but in doubles."""
+    assert (3 * 1000.0 / 9.0) / 3.0 < (1 * 1000.0 / 9.0) / 1.0
+    state = state_of(
+        cohort("org", nominal=9),
+        queue("a", 0, "org", reclaim="Any", weight="3"),
+        queue("b", 0, "org", weight="1"),
+        queue("c", 0, "org", weight="1"),
+        running("b1", "b", 1),
+        running("c1", "c", 6),
+        pending("a", 3),
+        fair_sharing("LessThanInitialShare"),
+    )
+    costs = {"ns/b1": 0, "ns/c1": 5}
+    plan = planner.solve(
+        state, PENDING, objective="min-cost", costs=costs, assignment=preempt(state)
+    )
+    assert plan.status == "optimal"
+    assert plan.keys == ("ns/b1",)
+
+
+def test_recorded_ties_that_the_model_admits_are_cut_off() -> None:
+    """Where the model admits more than is legal, the cheapest such set is not the answer."""
+    seen = tied = 0
+    for truth in truths("small-fair-hier", 1, fair=True):
+        if truth.id not in {"small-fair-hier-0000705", "small-fair-hier-0003870"}:
+            continue
+        seen += 1
+        problem, snapshot, preemptor, assignment = truth.setting()
+        accepts = judge_of(snapshot, preemptor, assignment)
+        for victims in admitted_fairly(problem) - set(truth.legal):
+            tied += 1
+            assert not accepts(victims)
+            costs = {key: int(key not in victims) for key in truth.keys}
+            plan = truth.solve("min-cost", costs)
+            assert plan.status == "optimal"
+            assert frozenset(plan.keys) in truth.legal
+            assert sum(costs[key] for key in plan.keys) == min(
+                sum(costs[key] for key in legal) for legal in truth.legal
+            )
+    if not seen:
+        pytest.skip("the recorded ties are only in the full folder of answers")
+    assert tied

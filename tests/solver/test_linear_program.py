@@ -1,4 +1,4 @@
-"""Bounds of relaxations with choices: by hand, and against every point of small ones."""
+"""Linear programs and bounds of them: by hand, against every point, and in exact integers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from itertools import product
 
 import numpy as np
 import pytest
+from ortools.math_opt.parameters_pb2 import SolveParametersProto
 
+from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes, Relaxation, Row
 from planner.problem.array import IntArray
+from planner.solver import bound, mathopt
 from planner.solver import bound as linear_program
-from planner.solver.bound import Bound, linear_programming_bound
+from planner.solver.attempt import ITERATIONS
+from planner.solver.bound import Bound, best_single_row, lagrangian_bound, linear_programming_bound
 from planner.solver.deadline import Deadline
+from planner.solver.mathopt import Simplex, Solved, relaxed, translate
 
 
 def classes_of(counts: list[int]) -> Classes:
@@ -116,3 +121,215 @@ def check(bound: Bound, point: tuple[int, ...], counts: list[int], costs: IntArr
     for taken, count, reduced in zip(point, counts, bound.reduced, strict=True):
         deviates = taken * reduced if reduced > 0 else (taken - count) * reduced
         assert deviates <= bound.room(cost)
+
+
+PRICE = 1000.0
+
+
+def value(solved: Solved, costs: list[float]) -> float | None:
+    return None if solved.solution is None else float(np.dot(costs, solved.solution))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_branch_is_what_a_new_program_finds(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - test data
+    costs = [float(chance.randint(1, 9)) for _ in range(6)]
+    most = [float(chance.randint(1, 4)) for _ in costs]
+    rows = [row([chance.randint(0, 3) for _ in costs], chance.randint(1, 14)) for _ in range(3)]
+    warm, solvable = Simplex(costs, most, rows, PRICE), 0
+    for _ in range(8):
+        bounds = []
+        for upper in most:
+            low, high = sorted((chance.uniform(0, upper), chance.uniform(0, upper)))
+            bounds.append((low, upper) if chance.random() < 0.7 else (low, high))
+        cold = Simplex(costs, most, rows, PRICE)
+        for program in (warm, cold):
+            for column, (low, high) in enumerate(bounds):
+                program.bound(column, low, high)
+        again, anew = warm.solve(), cold.solve()
+        assert again.impossible == anew.impossible
+        assert value(again, costs) == pytest.approx(value(anew, costs))
+        solvable += again.solution is not None
+    assert solvable or seed not in {0, 1, 2}
+
+
+def test_by_hand() -> None:
+    """Three of a and b, a at 2 and b at 5, of a at most two: 2 + 2 + 5. A unit more costs 5."""
+    program = Simplex([2.0, 5.0], [2.0, 9.0], [row([1, 1], 3)], PRICE)
+    solved = program.solve()
+    assert solved.solution is not None
+    assert solved.duals is not None
+    assert solved.solution.tolist() == pytest.approx([2, 1])
+    assert solved.duals.tolist() == pytest.approx([5])
+
+
+def test_a_witness_stands_after_the_other_columns() -> None:
+    """What costs 1 and four times the witness are at least 4."""
+    program = Simplex([1.0, 0.0], [9.0, 1.0], [row([1], 4, (0, 4))], PRICE, 1)
+    assert value(program.solve(), [1.0, 0.0]) == pytest.approx(0)
+    program.bound(1, 0.0, 0.0)
+    assert value(program.solve(), [1.0, 0.0]) == pytest.approx(4)
+
+
+def test_rows_are_missed_at_a_price_only_if_they_may() -> None:
+    """Five are needed of four; the row may be missed by units of its largest coefficient."""
+    program = Simplex([1.0], [4.0], [row([2], 10)], PRICE)
+    assert program.solve().impossible
+    program.allow_misses(missed=True)
+    missed = program.solve()
+    assert not missed.impossible
+    assert missed.duals is not None
+    assert missed.duals.tolist() == pytest.approx([PRICE / 2])
+    program.allow_misses(missed=False)
+    assert program.solve().impossible
+
+
+WIDE = 40
+"""Columns of a program that takes more than one iteration."""
+
+
+def wide() -> tuple[list[int], list[int], list[Row]]:
+    """Return costs, the most of each column, and rows: of each column some are needed."""
+    chance = random.Random(1)  # noqa: S311 - test data
+    costs = [chance.randint(1, 99) for _ in range(WIDE)]
+    rows = [row([chance.randint(0, 9) for _ in costs], 200) for _ in range(5)]
+    return costs, [3] * WIDE, rows
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> list[SolveParametersProto]:
+    """Return the parameters of the linear programs that are solved from now on."""
+    seen: list[SolveParametersProto] = []
+    limited = mathopt._limited  # noqa: SLF001 - watched
+
+    def watched(size: int, seconds: float | None) -> SolveParametersProto:
+        seen.append(limited(size, seconds))
+        return seen[-1]
+
+    monkeypatch.setattr(mathopt, "_limited", watched)
+    return seen
+
+
+@pytest.fixture
+def _one_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stop each linear program after its first iteration."""
+    parameters = SolveParametersProto(iteration_limit=1)
+    monkeypatch.setattr(mathopt, "_limited", lambda _size, _seconds: parameters)
+
+
+def program() -> Builder:
+    """Return the wide program as a model."""
+    costs, most, rows = wide()
+    builder = Builder()
+    columns = [builder.new(0, upper) for upper in most]
+    for each in rows:
+        terms = {columns[k]: int(c) for k, c in zip(each.classes, each.amounts, strict=True)}
+        builder.add(Linear(terms) >= each.bound)
+    builder.minimize(Linear(dict(zip(columns, costs, strict=True))))
+    return builder
+
+
+@pytest.mark.parametrize("seconds", [None, 3600.0])
+def test_every_program_has_a_limit(
+    given: list[SolveParametersProto], seconds: float | None
+) -> None:
+    """Of iterations, always, by its rows and columns (of which one says what a row is missed by).
+
+    And of time, where there is one.
+    """
+    costs, most, rows = wide()
+    assert (
+        Simplex([*map(float, costs)], [*map(float, most)], rows, PRICE).solve(seconds).solution
+        is not None
+    )
+    assert relaxed(translate(program().proto), seconds)
+    sizes = WIDE + 2 * len(rows), WIDE + len(rows)
+    assert [each.iteration_limit for each in given] == [ITERATIONS * size for size in sizes]
+    assert all(each.HasField("time_limit") == (seconds is not None) for each in given)
+
+
+@pytest.mark.usefixtures("_one_iteration")
+def test_a_program_that_is_stopped_claims_no_optimum() -> None:
+    """Nor that there is none."""
+    costs, most, rows = wide()
+    stopped = Simplex([*map(float, costs)], [*map(float, most)], rows, PRICE).solve()
+    assert stopped.solution is None
+    assert not stopped.impossible
+    assert not relaxed(translate(program().proto), None)
+
+
+def test_what_is_proved_by_a_stopped_program_holds(request: pytest.FixtureRequest) -> None:
+    """It is below what the whole program proves, and no more than nothing after the time."""
+    costs, most, rows = wide()
+
+    def bound(deadline: Deadline) -> int:
+        relaxation, counts = Relaxation(rows, 0), classes_of(most)
+        array = np.array(costs, dtype=np.int64)
+        return linear_programming_bound(relaxation, counts, array, [], deadline).whole
+
+    whole = bound(Deadline())
+    assert bound(Deadline(0.0)) == 0
+    request.getfixturevalue("_one_iteration")
+    assert 0 < bound(Deadline()) < whole
+
+
+def bound_row(coefficients: list[int], least: int, *slack: tuple[int, int]) -> Row:
+    return Row.of("", np.array(coefficients, dtype=np.int64), least, tuple(slack))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_arrays_say_what_python_s_numbers_say(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(seed)  # noqa: S311 - test data
+    size = chance.randint(1, 8)
+    costs = np.array([chance.randint(0, 10**6) for _ in range(size)], dtype=np.int64)
+    counts = [chance.randint(1, 5) for _ in range(size)]
+    rows = [
+        bound_row([chance.randint(-9, 9) for _ in range(size)], chance.randint(-20, 40), (0, -3))
+    ]
+    rows += [bound_row([0] * size, 1, (0, 1), (1, 1))]
+    multipliers = [chance.randint(-5, 10**9), chance.choice([0, 10**30])]
+    denominator = 10 ** chance.choice([0, 3, 12, 15])
+    given = rows, multipliers, costs, counts
+    by_arrays = lagrangian_bound(*given, denominator=denominator, chosen={1})
+    monkeypatch.setattr(bound, "_INT64", -1)
+    assert by_arrays == lagrangian_bound(*given, denominator=denominator, chosen={1})
+
+
+def test_beyond_64_bits() -> None:
+    """Each of 5 * 2^70 units is worth 2, and a member costs just what its units are worth."""
+    costs = np.array([2**62 - 2], dtype=np.int64)
+    found = lagrangian_bound([bound_row([2**61 - 1], 5 * 2**70)], [2], costs, [2], denominator=1)
+    assert (found.value, found.reduced) == (5 * 2**71, [0])
+
+
+def test_one_row_by_hand() -> None:
+    """Of 7 units: two for 1, three for 3, and the last two of four for 8 make 1 + 3 + 4."""
+    costs = np.array([8, 1, 3, 9], dtype=np.int64)
+    found, position = best_single_row(
+        [bound_row([1, 1, 1, 1], 2), bound_row([4, 2, 3, 0], 7)], costs, [1, 1, 1, 1]
+    )
+    assert (found.whole, position) == (8, 1)
+    assert found.multipliers == (2,)
+    assert found.denominator == 1
+    assert found.reduced == [0, -3, -3, 9]
+
+
+def test_what_all_together_do_not_cover_is_bounded_all_the_same() -> None:
+    found, position = best_single_row(
+        [bound_row([2, 1], 9)], np.array([4, 3], dtype=np.int64), [1, 2]
+    )
+    assert (found.whole, position) == (4 + 6 + 3 * (9 - 4), 0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_cover_costs_less(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - test data
+    counts = [chance.randint(1, 3) for _ in range(4)]
+    costs = np.array([chance.randint(0, 9) for _ in counts], dtype=np.int64)
+    rows = [
+        bound_row([chance.randint(0, 5) for _ in counts], chance.randint(1, 9)) for _ in range(2)
+    ]
+    found, _ = best_single_row(rows, costs, counts)
+    for point in product(*(range(count + 1) for count in counts)):
+        if all(one.value(np.array(point)) >= one.bound for one in rows):
+            assert int(costs @ point) >= found.whole

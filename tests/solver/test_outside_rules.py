@@ -1,4 +1,4 @@
-"""Where Kueue's own answer is outside its own rules, the plan says so and is within them.
+"""Where Kueue's own answer is outside its own rules, or never comes, the plan says so.
 
 Fill-back looks at no share (docs/semantics/kueue.md §6.7). Caps that no legal set can keep are
 dropped, and only those.
@@ -6,7 +6,8 @@ dropped, and only those.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,8 @@ import planner
 from planner.objective.profiles import PROFILES, measure_id
 from planner.plan.kueue import Plan
 from planner.solver import answer as comparison
+from tests.cluster import Object, configuration, queue, running, state_of
+from tests.reference.cycles import strict, waits
 from tests.solver.truth import Measured, Truth, truths, value_of
 
 FINDINGS = (
@@ -97,3 +100,81 @@ def test_a_cap_that_could_not_be_decided_does_not_make_the_plan_infeasible(
         assert plan.status == "feasible"  # another plan might keep a cap
         assert "caps not decided in time: D0, D1, D2, D4+D5" in plan.explanation
         assert not dropped(plan)
+
+
+FIRST = "ns/first"
+P = "ns/p"
+
+
+def blocked_by_its_own_queue(kind: Any = strict) -> list[list[Object]]:
+    """Return a queue whose head asks for more than there is."""
+    head, p = waits("first", "a", 10, 100), waits("p", "a", 2, 10)
+    return [kind("a", 4, within="LowerPriority"), running("low", "a", 4), head, p]
+
+
+def blocked_by_another_queue(kind: Any = strict) -> list[list[Object]]:
+    """Return a queue that lends its quota, may not take it back, and keeps it all the same."""
+    lower: dict[str, Any] = dict.fromkeys(("within", "reclaim", "borrow"), "LowerPriority")
+    return [
+        queue("a", 4, "pool", **lower),
+        kind("b", 4, "pool"),
+        running("low", "a", 8),
+        waits("first", "b", 4, 10),
+        waits("p", "a", 6, 5000),
+    ]
+
+
+def solve(parts: Iterable[Iterable[Object]]) -> Plan:
+    plan: Plan = planner.solve(state_of(*parts), P)
+    assert plan.victims
+    assert plan.greedy is not None
+    assert plan.greedy.keys == ("ns/low",)
+    return plan
+
+
+@pytest.mark.parametrize("parts", [blocked_by_its_own_queue, blocked_by_another_queue])
+def test_the_plan_says_who_is_in_the_way(parts: Any) -> None:
+    plan = solve(parts())
+    assert plan.greedy is not None
+    assert plan.greedy.in_the_way == (FIRST,)
+    note = plan.notes[-1]
+    assert note == plan.greedy.explanation
+    assert note.startswith(f"Kueue itself evicts nobody for {P}, as long as nothing changes: ")
+    assert FIRST in note
+    explanation = planner.explain(state_of(*parts()), P)
+    assert note in explanation.answer
+
+
+def test_best_effort_passes_over_who_finds_nobody() -> None:
+    for parts in (blocked_by_its_own_queue(queue), blocked_by_another_queue(queue)):
+        plan = solve(parts)
+        assert plan.greedy is not None
+        assert plan.greedy.in_the_way == ()
+        assert not any("nobody for" in note for note in plan.notes)
+
+
+def test_whoever_moves_first_blocks_nobody() -> None:
+    """What is admitted before it changes everything: nothing is said of that."""
+    fits = waits("first", "b", 0, 10)
+    parts = blocked_by_another_queue()
+    plan = solve([*parts[:3], fits, parts[4]])
+    assert plan.greedy is not None
+    assert plan.greedy.in_the_way == ()
+
+
+def test_a_cycle_that_waits_for_pods_is_not_over() -> None:
+    """The scheduler stands still before the first, which fits, and then comes to the other."""
+    parts = [
+        configuration(waitForPodsReady={"blockAdmission": True}),
+        queue("a", 4, "pool"),
+        running("unready", "a", 1),
+        waits("first", "a", 1, 20),
+        queue("b", 4, "pool", within="LowerPriority", borrowing=0),
+        running("low", "b", 4),
+        waits("p", "b", 2, 10),
+    ]
+    plan = solve(parts)
+    assert plan.greedy is not None
+    assert plan.greedy.in_the_way == ()
+    assert not any("nobody for" in note for note in plan.notes)
+    assert "KL-19" not in {finding.code for finding in planner.lint(state_of(*parts)).findings}

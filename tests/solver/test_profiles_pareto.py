@@ -1,16 +1,18 @@
-"""Pareto fronts equal those of all recorded legal sets, and every point is proved."""
+"""Pareto fronts, and levels and caps that users write, equal those of all recorded legal sets."""
 
 from __future__ import annotations
 
+import random
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 import planner
 from planner.cli.exit_code import exit_code
 from planner.errors import SchemaError
-from planner.objective.profile_file import parse_front
-from planner.objective.profiles import Measure, Profile
+from planner.objective.profile_file import parse_front, read_profile
+from planner.objective.profiles import Measure, Profile, measure_id
 from planner.plan import AnyPlan
 from planner.plan.front import Front
 from planner.solver.pareto import sweep
@@ -214,3 +216,43 @@ def test_other_fronts_are_refused(text: str) -> None:
     with pytest.raises(SchemaError) as caught:
         parse_front(text)
     assert caught.value.where == "objective"
+
+
+MEASURES = ("D0", "D1", "D2", "D2p", "D3", "D4+D5", "D4", "D7", "D8", "D9", "D12", "time", "count")
+
+
+def drawn(folder: Path, seed: str) -> Profile:
+    """Write a random profile and read it."""
+    chance = random.Random(seed)  # noqa: S311 - test data
+    levels = chance.sample(MEASURES, chance.randint(1, 5))
+    caps = chance.sample(MEASURES, chance.randint(0, 2))
+    path = folder / "drawn.toml"
+    path.write_text(f"levels = {levels}\ncaps = {caps}\n", encoding="utf-8")
+    profile = read_profile(path)
+    assert list(map(measure_id, profile.levels)) == levels
+    return profile
+
+
+@pytest.mark.parametrize(
+    ("name", "fair"),
+    [
+        ("small-classical-flat", False),
+        ("small-classical-hier", False),
+        ("small-flavors", False),
+        ("small-fair-flat", True),
+        ("small-fair-hier", True),
+    ],
+)
+def test_optimum_is_the_first_of_the_best_legal_sets(
+    tmp_path: Path, name: str, *, fair: bool
+) -> None:
+    compared = 0
+    for truth in islice((t for t in truths(name, 3, fair=fair) if t.legal), 30):
+        profile = drawn(tmp_path, truth.id)
+        plan = truth.solve(profile)
+        compared += 1
+        assert plan.objective == "drawn"
+        assert plan.status == "optimal"
+        assert plan.greedy is not None
+        assert frozenset(plan.keys) == truth.measured().canonical(profile, plan.greedy), truth.id
+    assert compared

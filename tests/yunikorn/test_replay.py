@@ -1,4 +1,4 @@
-"""Recorded answers of the real core against the reference; PLANNER_TEST_ALL=1 takes all."""
+"""Recorded answers and steps of the real core; PLANNER_TEST_ALL=1 takes all answers."""
 
 from copy import deepcopy
 from typing import Any
@@ -7,9 +7,15 @@ import pytest
 
 from planner.commands.replay import Comparison, replay_line
 from planner.errors import InputError
-from planner.quota.yunikorn.cluster import find_ask, prepare
-from planner.reference.yunikorn.candidates import Preconditions
-from planner.reference.yunikorn.decision import decide
+from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, is_usable, prepare
+from planner.quota.yunikorn.snapshot import Snapshot, preemptable
+from planner.reference.yunikorn.candidates import (
+    Preconditions,
+    find_candidates,
+    find_fence,
+    in_order,
+)
+from planner.reference.yunikorn.decision import can_help, decide, plan_node, score_of
 from tests.yunikorn.building import allocation, application, queue, state_of, two_queues
 from tests.yunikorn.recorded import NAMES, Line, lines
 
@@ -158,3 +164,60 @@ def test_arithmetic_of_texts() -> None:
     line: Line = {"id": "a", "mode": "arith-chain", "kind": "remaining", "chain": chain}
     with pytest.raises(InputError, match='is not an instance of mode "arith-chain"'):
         replay_line({**line, "expect": None}, "file.jsonl: line 1")
+
+
+TRACED = [name for name in NAMES if name in {"generic", "fenced", "priority", "optout", "corner"}]
+
+
+def traced(name: str) -> list[tuple[Line, Cluster, Asking]]:
+    """Return the instances of a file that have a trace, made ready."""
+    found = []
+    for line in lines(name, step=4):
+        if line["expect"].get("trace") and line["expect"]["deterministic"]:
+            cluster = prepare(state_of({k: v for k, v in line.items() if k != "expect"}))
+            found.append((line, cluster, find_ask(cluster, line["ask"]["allocationKey"])))
+    return found
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_fence_candidates_and_guaranteed(name: str) -> None:
+    for line, cluster, asking in traced(name):
+        trace = line["expect"]["trace"]
+        fence = find_fence(asking.leaf, asking.ask)
+        assert fence.root.path == trace["fence"], line["id"]
+        by_queue: dict[str, list[str]] = {}
+        for candidate in find_candidates(asking.leaf, asking.ask, fence):
+            by_queue.setdefault(candidate.queue.path, []).append(candidate.key)
+        wanted = {path: sorted(keys) for path, keys in (trace.get("candidates") or {}).items()}
+        assert {path: sorted(keys) for path, keys in by_queue.items()} == wanted, line["id"]
+        snapshot = Snapshot(asking.leaf, asking.ask.resource)
+        for path, rest in (trace.get("remainingGuaranteed") or {}).items():
+            assert snapshot.remaining(cluster.tree.by_path[path]) == rest, line["id"]
+        for path, amount in (trace.get("preemptable") or {}).items():
+            assert preemptable(snapshot.levels(cluster.tree.by_path[path])) == amount, line["id"]
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_plans_of_the_nodes(name: str) -> None:
+    for line, cluster, asking in traced(name):
+        recorded: list[dict[str, Any]] = line["expect"]["trace"].get("plans") or []
+        # The trace is of one run: allocations of equal age stand there in the order of that run.
+        ties: dict[str, int] = {
+            key: rank for row in recorded for rank, key in enumerate(row["order"] or ())
+        }
+        fence = find_fence(asking.leaf, asking.ask)
+        candidates = in_order(find_candidates(asking.leaf, asking.ask, fence), ties)
+        snapshot = Snapshot(asking.leaf, asking.ask.resource)
+        assert not recorded or can_help(snapshot, candidates)
+        for row in recorded:
+            room = cluster.node(row["node"])
+            assert room is not None
+            group = [one for one in candidates if one.allocation.node_id == row["node"]]
+            plan = plan_node(snapshot, room, group)
+            assert is_usable(cluster, room, asking.ask)
+            assert [one.key for one in group] == (row["order"] or []), line["id"]
+            if plan is not None and row.get("victims") is not None:
+                assert plan.index == row["index"], line["id"]
+                assert [one.key for one in plan.victims] == row["victims"], line["id"]
+            if plan is not None and row.get("checked"):
+                assert score_of(plan, plan.index) == row["score"], line["id"]

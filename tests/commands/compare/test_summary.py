@@ -1,11 +1,27 @@
-"""Distributions and duels, worked out by hand."""
+"""What comparisons come to: distributions and duels by hand, the same rows in tables, plots."""
 
+import csv
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
 import pytest
+from matplotlib.image import imread
+from pandas.api.typing import NAType
 
-from planner.commands.compare import compare
+import planner
+from planner.commands.compare import Comparison, compare
 from planner.commands.compare.measure import Tally, distribution
 from planner.commands.compare.record import Duel, Row, RowStatus, StateComparison
-from tests.commands.compare.clusters import one_would_do, two_borrowers
+from planner.commands.compare.table import Cell, frame, kinds, parquet, values
+from planner.errors import InputError
+from planner.report.compare import csv_text
+from planner.report.plots import MARKERS, PALETTE, pairs
+from planner.report.plots import draw_comparison as draw
+from tests.commands.compare.clusters import nothing_of_its_own, one_would_do, two_borrowers
+from tests.conftest import YUNIKORN
 
 NAMES = ("a", "b", "c")
 
@@ -111,3 +127,165 @@ def test_whole_comparison() -> None:
     assert scores["lost_work"].mean_gap == ((190 * 60 + 240) - (4 + 240)) / 2
     assert found.summary.standings[1].proved == 2
     assert found == type(found).model_validate(found.model_dump())
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    """Return rows of both schedulers, with plans and without, one outside the rules."""
+    states = {
+        "one": one_would_do(),
+        "none": nothing_of_its_own(),
+        "=yunikorn": planner.read(YUNIKORN),
+    }
+    return compare(states, ["greedy", "kueue-fair", "optimum:min-count"])
+
+
+def test_a_row_in_numbers(comparison: Comparison) -> None:
+    rows = [dict(zip(kinds(comparison), row, strict=True)) for row in values(comparison)]
+    assert len(rows) == len(comparison.rows) == 9
+    first, fair, best = rows[:3]
+    assert (first["state"], first["algorithm"], first["victims"], first["D2"]) == (
+        "one",
+        "greedy",
+        4,
+        4,
+    )
+    assert (first["level"], first["bound"], first["proved"]) == (None, None, None)
+    assert (best["level"], best["value"], best["bound"], best["proved"]) == ("count", 1, 1, True)
+    assert str(best["levels"]).startswith("count=1>=1 D2=1>=1 ")
+    assert fair["rules"] == "kueue-fair"
+    own, outside, _ = rows[3:6]
+    assert (own["victims"], own["D2"], own["status"]) == (None, None, "infeasible")
+    assert (outside["outside_rules"], outside["own_flavors"]) == ("KQ-06", False)
+    assert rows[7]["status"] == "skipped"
+    assert rows[7]["seconds"] is None
+
+
+def test_csv_reads_back(comparison: Comparison) -> None:
+    head, *body = csv.reader(io.StringIO(csv_text(comparison)))
+    assert tuple(head) == tuple(kinds(comparison))
+    for line, row in zip(body, values(comparison), strict=True):
+        assert line == [written(value) for value in row]
+
+
+def written(value: Cell) -> str:
+    """Return how a value stands in the file."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value.replace("\n", "\\x0a").replace("=yunikorn", "'=yunikorn", 1)
+    return "" if value is None else repr(value)
+
+
+def test_a_name_is_no_formula(comparison: Comparison) -> None:
+    assert "\n'=yunikorn," in csv_text(comparison)
+
+
+def test_frame_and_parquet_read_back(comparison: Comparison) -> None:
+    table = frame(comparison)
+    again = pd.read_parquet(io.BytesIO(parquet(comparison)))
+    assert tuple(table.columns) == tuple(again.columns) == tuple(kinds(comparison))
+    for found in (table, again):
+        read = [tuple(map(known, row)) for row in found.itertuples(index=False, name=None)]
+        assert read == list(values(comparison))
+
+
+def known(value: Any) -> Any:
+    """Return a value of pandas as one of Python."""
+    return None if isinstance(value, NAType) else value
+
+
+def test_no_rows() -> None:
+    nobody = compare({})
+    assert len(frame(nobody)) == 0
+    assert len(pd.read_parquet(io.BytesIO(parquet(nobody)))) == 0
+    assert csv_text(nobody).count("\n") == 1
+
+
+@pytest.mark.parametrize("package", ["pandas", "pyarrow"])
+def test_a_missing_package(
+    comparison: Comparison, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError, match=f"{package} is not installed") as caught:
+        parquet(comparison)
+    assert caught.value.hint == "pip install matplotlib pandas pyarrow"
+
+
+def test_a_number_beyond_64_bits(comparison: Comparison) -> None:
+    """Such amounts are nonsense, but a dump may hold them."""
+    first = comparison.rows[0].model_copy(update={"terms": {"D7": 2**70}})
+    large = comparison.model_copy(update={"rows": (first,)})
+    assert str(2**70) in csv_text(large)
+    with pytest.raises(InputError, match="D7: a number is beyond 64 bits"):
+        parquet(large)
+
+
+PLOTS = {"victims", "lost-work", "gaps", "time"}
+STATES = {"one": one_would_do(), "two": two_borrowers(), "three": nothing_of_its_own()}
+
+
+@pytest.fixture(scope="module")
+def drawn_comparison() -> Comparison:
+    return compare(STATES, ["greedy", "kueue-fair", "optimum:no-regret", "yunikorn"])
+
+
+@pytest.mark.parametrize(("style", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_drawn_and_the_same_twice(drawn_comparison: Comparison, style: str, begins: bytes) -> None:
+    drawn = draw(drawn_comparison, style)
+    assert drawn.keys() == {f"{name}.{style}" for name in PLOTS}
+    assert all(data.startswith(begins) and len(data) > 5_000 for data in drawn.values())
+    assert draw(drawn_comparison, style) == drawn
+
+
+def test_no_dates_and_no_versions(drawn_comparison: Comparison) -> None:
+    for data in draw(drawn_comparison).values():
+        assert b"dc:date" not in data
+        assert b"Matplotlib v" not in data
+
+
+@pytest.mark.parametrize("others", [["optimum:no-regret"], ["optimum:no-regret", "kueue-fair"]])
+def test_nothing_is_cut(others: list[str]) -> None:
+    """Where letters are cut, the margin of the picture is not white."""
+    for name, data in draw(compare(STATES["one"], ["greedy", *others]), "png").items():
+        points = imread(io.BytesIO(data))
+        margins = (points[0], points[-1], points[:, 0], points[:, -1])
+        assert all((margin == 1).all() for margin in margins), name
+
+
+def test_points_are_cases_of_two_plans(drawn_comparison: Comparison) -> None:
+    """In the third cluster only fair sharing has a plan, and a plan for YuniKorn there is none."""
+    victims = pairs(drawn_comparison, "victims")
+    assert victims == {
+        "kueue-fair": [(4, 4), (1, 1)],
+        "optimum:no-regret": [(4, 1), (1, 1)],
+        "yunikorn": [],
+    }
+    (first, _) = pairs(drawn_comparison, "lost_work")["optimum:no-regret"]
+    assert first == ((190 * 60 + 240) / 3600, (4 + 240) / 3600)
+
+
+@pytest.mark.parametrize("name", ["$x_{", "<b>&amp;", "名前", "a\nb", "n" * 300])
+def test_any_name_can_be_drawn(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "own.toml"
+    quoted = name.replace("\n", "\\n")
+    path.write_text(f'name = "{quoted}"\nlevels = ["D2"]\n')
+    drawn = draw(compare(STATES["one"], ["greedy", f"optimum:{path}"]))
+    assert drawn.keys() == {f"{one}.svg" for one in PLOTS}
+
+
+def test_one_algorithm_or_nothing() -> None:
+    assert draw(compare(STATES["one"], ["greedy"])).keys() == {"time.svg"}
+    nothing = draw(compare({}, ["greedy", "optimum:no-regret"]))
+    assert nothing.keys() == {"victims.svg", "lost-work.svg", "gaps.svg"}
+
+
+def test_colours_differ_in_lightness_or_shape() -> None:
+    """Who sees no colour at all still has the shapes."""
+    assert len(set(MARKERS)) == len(MARKERS) > len(PALETTE)
+
+
+def test_without_matplotlib(drawn_comparison: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(InputError, match="matplotlib is not installed"):
+        draw(drawn_comparison)

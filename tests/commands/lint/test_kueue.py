@@ -41,7 +41,7 @@ from tests.reference.cycles import strict, waits
 from tests.reference.topology.racks import RACK, flavor, pods, room
 from tests.reference.topology.racks import runs as running_pods
 from tests.reference.topology.racks import waits as pending_pods
-from tests.solver.test_turn import blocked_by_another_queue, blocked_by_its_own_queue
+from tests.solver.test_outside_rules import blocked_by_another_queue, blocked_by_its_own_queue
 
 PRIORITIES = (-1_000_000_000, -1, 0, 1, 6, 7, 8, 99, 100, 101, 1_000_000_000)
 CYCLES = 24

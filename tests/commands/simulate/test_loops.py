@@ -22,6 +22,8 @@ from tests.cluster import Object, cohort, configuration, queue, running, state_o
 from tests.commands.simulate.driving import drive, story, went, world_of
 from tests.commands.simulate.week import WEEK_S, week
 from tests.kueue_state import read
+from tests.recorded import lines
+from tests.recorded import state_of as recorded_state
 from tests.reference.cycles import waits
 from tests.test_regressions import KUEUE, ZOO
 
@@ -290,3 +292,18 @@ def assert_kept_up(world: KueueWorld, at_s: int) -> None:
         assert {one.key: dict(one.usage) for one in some} == {
             one.key: dict(one.usage) for one in kept.admitted[node]
         }
+
+
+FILES = ("classical-hier", "cycle-classical", "cycle-fair", "edge", "fair-flat", "fair-hier")
+STEP = 10
+"""Of 200 to 400 states in a file, each tenth is taken."""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_recorded_states_end_and_their_loops_are_real(name: str) -> None:
+    for line in lines(name, STEP):
+        state = recorded_state(line)
+        answer = simulate(state, eviction_s=1, cycles=500)
+        assert answer.ended == ("loop" if answer.loops else "settled"), line["id"]
+        for loop in answer.loops:
+            replayed(state, loop)

@@ -1,14 +1,23 @@
-"""Necessary victims, the best alternatives and the count of optima, against all legal sets."""
+"""Necessary victims, alternatives and optima, against all legal sets; clashes; public issues."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+import planner
 from planner.commands.explain.answer import Condition, alternative, count_optima, necessary
-from planner.commands.explain.yunikorn.clash import excluded_by
+from planner.commands.explain.yunikorn.clash import excluded_by, minimal_clash
+from planner.laws import in_drop_order
 from planner.objective.profiles import PROFILES, Profile
+from planner.quota.yunikorn.cluster import Asking, Cluster
+from planner.solver.deadline import Deadline
 from planner.solver.yunikorn.planning import Laws
+from planner.state.yunikorn import YuniKornState
 from tests.commands.explain.yunikorn.inquire import inquire
+from tests.commands.explain.yunikorn.relaxed import RelaxedAsk
+from tests.conftest import ROOT
 from tests.solver.yunikorn_truth import LAWS, Measured, Victims, YuniKornTruth
 from tests.yunikorn.legality import SMALL
 from tests.yunikorn.recorded import lines
@@ -93,3 +102,99 @@ def test_alternatives_are_the_best_with_and_without(laws: Laws, objective: str) 
     assert not SMALL or kinds >= {("sparing", "optimal"), ("taking", "optimal")}
     if SMALL and objective == "no-regret":
         assert {last_resort for _, _, _, last_resort in seen} == {True, False}
+
+
+MOST = 7
+"""Allocations of which every subset can be tried with each law dropped."""
+EVERY_CLASH = 3
+
+
+def without_plan(name: str, laws: Laws) -> Iterator[YuniKornTruth]:
+    for line in lines(name, EVERY_CLASH):
+        running = sum(len(each.get("allocations") or ()) for each in line["applications"])
+        truth = YuniKornTruth(line, laws)
+        if running <= MOST and not truth.legal:
+            yield truth
+
+
+def has_plan(cluster: Cluster, asking: Asking, kept: set[str]) -> bool:
+    return RelaxedAsk(cluster, asking, kept).has_plan()
+
+
+@pytest.mark.parametrize("laws", LAWS)
+def test_clash_is_minimal_by_the_definition(laws: Laws) -> None:
+    seen, compared = set(), 0
+    for truth in (one for name in SMALL for one in without_plan(name, laws)):
+        planning = truth.planning()
+        cluster, asking, problem = planning.cluster, planning.asking, planning.problem
+        rules = planning.subject.rules
+        every = {law.id for law in in_drop_order(rules)} - {"YK-11"}
+        assert not has_plan(cluster, asking, every), truth.id
+        clash, proved = minimal_clash(problem, rules, Deadline())
+        assert proved
+        assert clash
+        assert not has_plan(cluster, asking, clash), truth.id
+        for law in clash:
+            assert has_plan(cluster, asking, clash - {law}), (truth.id, clash, law)
+        seen.add(frozenset(clash))
+        compared += 1
+    assert compared >= 10 or not SMALL
+    assert len(seen) >= 4 or not SMALL
+
+
+def test_laws_are_those_of_the_rule_set() -> None:
+    design = {law.id for law in in_drop_order("yunikorn-design")}
+    assert design == {f"YK-{number:02}" for number in range(2, 12)}
+    assert design - {law.id for law in in_drop_order("yunikorn-code")} == {"YK-02", "YK-09"}
+    assert {law.id for law in in_drop_order("yunikorn-required-node")} == {
+        "YK-06",
+        "YK-08",
+        "YK-10",
+        "YK-11",
+    }
+
+
+ZOO = ROOT / "instances" / "regressions"
+TRAINING = "queue/root.training.guaranteed"
+
+
+@pytest.mark.parametrize(
+    ("name", "laws", "changes"),
+    [
+        # Types without a guaranteed are free, so a guaranteed for any one type of the ask, as
+        # large as what it wants of it, is enough.
+        (
+            "yunikorn-1951-nothing-guaranteed",
+            {"YK-04": "nothing is guaranteed to queue root.training or to one above it"},
+            {f"{TRAINING}.{one}" for one in ("memory=4Gi", "pods=1", "vcore=4")},
+        ),
+        # 10Gi of 8Gi are in use, and 1Gi is asked: its own pod would have to go, which YK-03
+        # forbids.
+        (
+            "yunikorn-3113-over-in-another-type",
+            {
+                "YK-03": "1 allocation is in root.training, the queue of the ask",
+                "YK-04": "it lacks 3Gi memory at queue root.training",
+            },
+            {f"{TRAINING}.memory=11Gi"},
+        ),
+        (
+            "yunikorn-2131-behind-the-fence",
+            {
+                "YK-07": "stays inside queue root.tenant-a, whose preemption.policy is fence",
+                "YK-08": "node-a, the nearest, lacks 4 vcore",
+            },
+            {"queue/root.tenant-a.preemption.policy=default"},
+        ),
+    ],
+)
+def test_why_nothing(name: str, laws: dict[str, str], changes: set[str]) -> None:
+    state = planner.read(ZOO / name)
+    assert isinstance(state, YuniKornState)
+    clash = planner.explain(state).clash
+    assert clash is not None
+    assert {law.law for law in clash.laws} == set(laws)
+    for law in clash.laws:
+        assert laws[law.law] in law.text
+    assert {change.edit for change in clash.changes} == changes
+    assert clash.tried_all
