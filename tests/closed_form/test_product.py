@@ -1,8 +1,8 @@
 """The closed form: steps in every order against it, and what the product makes of it.
 
 The search tries some hundred trees a second; PLANNER_TEST_ALL=1 searches for minutes. Of the
-product only the laws about removals are compared, over all that runs in the tree: KQ-07, and FS-06 with
-FS-07.
+product only the laws about removals are compared, over all that runs in the tree: KQ-07, and
+FS-06 with FS-07.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Kueue from cycle to cycle: what it remembers, who comes back, and what wakes the parked.
 
 docs/semantics/kueue.md §7, and kueue ff69552e pkg/cache/queue, pkg/scheduler. Of a week of a
-thousand workloads a minute is asked for; wall time is at a busy machine's mercy, so processor time counts.
+thousand workloads a minute is asked for; wall time is at a busy machine's mercy, so processor
+time counts.
 """
 
 from __future__ import annotations
