@@ -108,6 +108,10 @@ class Simulation:
                     found[workload.key] = "WithinCQ"
         if self.policy.reclaim_within_cohort == "Never":
             return found
+        return found | self._of_others()
+
+    def _of_others(self) -> dict[str, str]:
+        found = {}
         visited = self.queue
         advantage, rest = self._fits_in_quota(self.queue, self.request)
         at = self.tree.nodes[self.queue].parent
@@ -120,9 +124,11 @@ class Simulation:
         return found
 
     def _satisfies(self, workload: Admitted, policy: str) -> bool:
+        return bool(self.contested & workload.names) and self.permits(workload, policy)
+
+    def permits(self, workload: Admitted, policy: str) -> bool:
+        """Say whether a policy lets a workload go for the preemptor."""
         mine, its = self.preemptor.priority, workload.priority
-        if not self.contested & workload.names:
-            return False
         if policy == "LowerOrNewerEqualPriority":
             return mine > its or (mine == its and self.preemptor.queued_at < workload.queued_at)
         return policy == "Any" or (policy == "LowerPriority" and mine > its)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from tests.conftest import QUICKSTART, YUNIKORN
 from tests.flavored import Object, flavor, group, listed, queue, running
 from tests.flavored import podset as pods
 from tests.flavored import waiting as pending
+from tests.solver.joint_clusters import lent_and_asked_for
 
 PENDING = ("--pending", "ns/first", "--pending", "ns/second")
 
@@ -23,19 +23,7 @@ def cluster(*more: list[Object]) -> Object:
 
     One by one Kueue evicts three for them, together two are enough (test_joint_by_hand.py).
     """
-    lender = partial(queue, cohort="c", within="LowerPriority", reclaim="Any")
-    return listed(
-        flavor("f"),
-        lender("a", group(f=4)),
-        lender("b", group(f=4)),
-        queue("z", group(f=0), cohort="c"),
-        running("small-1", "z", "f", 2, 1),
-        running("small-2", "z", "f", 2, 1),
-        running("large", "z", "f", 4, 2),
-        pending("first", "a", pods(3), priority=10),
-        pending("second", "b", pods(3), priority=9),
-        *more,
-    )
+    return listed(*lent_and_asked_for(3), *more)
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import planner
 from planner.objective.annotation import PREFIX
 from planner.quota.kueue.assignment import Assignment
@@ -98,59 +100,54 @@ def test_own_queue_comes_last() -> None:
     assert victims(state) == ["newer"]
 
 
-def test_removing_stops_when_it_fits_and_what_is_not_needed_is_added_back() -> None:
-    """Steps 4 and 5: by priority 1 and 2 go before 4; with the 4 gone neither is needed."""
+@pytest.mark.parametrize(
+    ("quotas", "held", "asks", "gone"),
+    [
+        pytest.param(
+            (4, 2), {"one": 1, "two": 1, "four": 4, "last": 0}, 4, ["four"],
+            id="by priority 1 and 2 go before 4; with the 4 gone neither is needed",
+        ),
+        pytest.param(
+            (6, 0), {"one": 1, "three": 3, "two": 2}, 5, ["three", "two"],
+            id="1, 3 and 2 go for 5; in reverse 2 is needed, 3 too, but 1 is not",
+        ),
+        pytest.param(
+            (5, 0), {"early": 1, "late": 1, "three": 3}, 4, ["early", "three"],
+            id="1, 1 and 3 go for 4; in reverse 3 is needed, the later 1 is not, so the earlier is",
+        ),
+    ],
+)  # fmt: skip
+def test_removing_stops_when_it_fits_and_what_is_not_needed_is_added_back(
+    quotas: tuple[int, int], held: dict[str, int], asks: int, gone: list[str]
+) -> None:
+    """Steps 4 and 5, from the last removed on: who runs in b has priority 1, 2, 3 and so on."""
+    mine, other = quotas
     state = state_of(
-        queue("a", 4, "org", reclaim="Any"),
-        queue("b", 2, "org"),
-        running("one", "b", 1, 1),
-        running("two", "b", 1, 2),
-        running("four", "b", 4, 3),
-        running("last", "b", 0, 4),
-        pending("a", 4),
+        queue("a", mine, "org", reclaim="Any"),
+        queue("b", other, "org"),
+        *(running(name, "b", held[name], place) for place, name in enumerate(held, start=1)),
+        pending("a", asks),
     )
-    assert victims(state) == ["four"]
+    assert victims(state) == gone
 
 
-def test_adding_back_goes_on_after_one_that_is_needed() -> None:
-    """By priority 1, 3 and 2 go for 5. In reverse: 2 is needed, 3 too, but 1 is not."""
-    state = state_of(
-        queue("a", 6, "org", reclaim="Any"),
-        queue("b", 0, "org"),
-        running("one", "b", 1, 1),
-        running("three", "b", 3, 2),
-        running("two", "b", 2, 3),
-        pending("a", 5),
-    )
-    assert victims(state) == ["three", "two"]
-
-
-def test_the_last_removed_is_tried_first() -> None:
-    """1, 1 and 3 go for 4. In reverse: 3 is needed, the later 1 is not, and so the earlier is."""
-    state = state_of(
-        queue("a", 5, "org", reclaim="Any"),
-        queue("b", 0, "org"),
-        running("early", "b", 1, 1),
-        running("late", "b", 1, 2),
-        running("three", "b", 3, 3),
-        pending("a", 4),
-    )
-    assert victims(state) == ["early", "three"]
-
-
-def test_a_queue_below_its_min_is_skipped() -> None:
-    """Queue b uses 5 of 4: the first leaves 3, below its min, so that queue c has to give."""
-    state = state_of(
+def three_queues(third: int, from_c: int) -> State:
+    """Queue a takes back its 4; b has 4 and runs 2, 2 and so many, c has none and runs some."""
+    return state_of(
         queue("a", 4, "org", reclaim="Any"),
         queue("b", 4, "org"),
         queue("c", 0, "org"),
         running("b1", "b", 2, 0, minute=9),
         running("b2", "b", 2, 0, minute=8),
-        running("b3", "b", 1, 0, minute=7),
-        running("c1", "c", 3, 5),
+        running("b3", "b", third, 0, minute=7),
+        running("c1", "c", from_c, 5),
         pending("a", 4),
     )
-    assert victims(state) == ["b1", "c1"]
+
+
+def test_a_queue_below_its_min_is_skipped() -> None:
+    """Queue b uses 5 of 4: the first leaves 3, below its min, so that queue c has to give."""
+    assert victims(three_queues(1, 3)) == ["b1", "c1"]
 
 
 def test_a_queue_at_its_min_is_not_skipped() -> None:
@@ -158,16 +155,7 @@ def test_a_queue_at_its_min_is_not_skipped() -> None:
 
     Adding back from the last: b2 and c1 are needed no more than b1. 4 of 8 must be freed.
     """
-    state = state_of(
-        queue("a", 4, "org", reclaim="Any"),
-        queue("b", 4, "org"),
-        queue("c", 0, "org"),
-        running("b1", "b", 2, 0, minute=9),
-        running("b2", "b", 2, 0, minute=8),
-        running("b3", "b", 2, 0, minute=7),
-        running("c1", "c", 2, 5),
-        pending("a", 4),
-    )
+    state = three_queues(2, 2)
     assert victims(state) == ["b1", "b2"]
     # Kueue of today stops at the min, and takes c1 instead.
     today = planner.greedy(state, PENDING)

@@ -6,28 +6,26 @@ import pytest
 
 from tests.laws.judges_yunikorn import Court
 from tests.verifier.yunikorn.plans import guaranteed, one_node_value
-from tests.yunikorn.building import allocation, application, ask, cluster_value, node, queue
+from tests.yunikorn.building import (
+    Json,
+    allocation,
+    gpus,
+    queue,
+)
 
 A, B, C = frozenset({"a"}), frozenset({"b"}), frozenset({"c"})
 
 
+def low_runs(low: Json, *held: Json, size: int = 4) -> Court:
+    """Make queue low run what it is given, with some guaranteed, on a node of so many GPUs."""
+    of_low = queue("low", guaranteed=low)
+    running = {"root.low": list(held)}
+    return Court(one_node_value(of_low, guaranteed("high", 2), running=running, size=size))
+
+
 def test_a_queue_keeps_its_guaranteed() -> None:
     """Queue low holds 4 of its 3: one may go, two may not, although the core would take a."""
-    value = cluster_value(
-        [queue("low", guaranteed={"gpu": 3}), queue("high", guaranteed={"gpu": 2})],
-        [node("n1", {"gpu": 4})],
-        [
-            application(
-                "runs",
-                "root.low",
-                allocation("a", {"gpu": 2}),
-                allocation("b", {"gpu": 1}),
-                allocation("c", {"gpu": 1}),
-            ),
-            application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
-        ],
-    )
-    court = Court(value)
+    court = low_runs({"gpu": 3}, *gpus(a=2, b=1, c=1))
     assert court.admitted() == {"n1": {B, C}}
     assert court.admitted(without={"YK-02"}) == {"n1": {A, B, C}}
     assert court.admitted("yunikorn-code") == {"n1": {A, B, C}}
@@ -35,70 +33,32 @@ def test_a_queue_keeps_its_guaranteed() -> None:
 
 def test_the_ask_counts_for_the_queues_above_it() -> None:
     """Queue p holds all of its 4 and gets 1 from the ask: so 1 may go, and 2 may not."""
-    value = cluster_value(
-        [queue("p", queue("low"), queue("high", guaranteed={"gpu": 2}), guaranteed={"gpu": 4})],
-        [node("n1", {"gpu": 4})],
-        [
-            application(
-                "runs", "root.p.low", allocation("a", {"gpu": 3}), allocation("b", {"gpu": 1})
-            ),
-            application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
-        ],
-    )
-    court = Court(value)
+    p = guaranteed("p", 4, queue("low"), guaranteed("high", 2))
+    running = {"root.p.low": gpus(a=3, b=1)}
+    court = Court(one_node_value(p, running=running, path="root.p.high", size=4))
     assert court.admitted() == {"n1": {B}}
     assert court.admitted(without={"YK-02"}) == {"n1": {A, B, A | B}}
 
 
 def test_a_queue_below_its_guaranteed_loses_nothing_of_that_type() -> None:
     """Queue low is over in gpu and has 1 of its 10 in mem: b, which holds that 1, must stay."""
-    value = cluster_value(
-        [queue("low", guaranteed={"gpu": 1, "mem": 10}), queue("high", guaranteed={"gpu": 2})],
-        [node("n1", {"gpu": 3, "mem": 1})],
-        [
-            application(
-                "runs",
-                "root.low",
-                allocation("a", {"gpu": 2}),
-                allocation("b", {"gpu": 1, "mem": 1}),
-            ),
-            application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
-        ],
-    )
-    court = Court(value)
+    b = allocation("b", {"gpu": 1, "mem": 1})
+    court = low_runs({"gpu": 1, "mem": 10}, *gpus(a=2), b, size=3)
     assert court.admitted() == {"n1": {A}}
     assert B in court.admitted(without={"YK-02"})["n1"]
 
 
 def test_what_is_being_preempted_is_not_used() -> None:
     """Of the 4 that low holds 1 goes already, so 3 are used: of its 2 it can spare 1."""
-    value = cluster_value(
-        [queue("low", guaranteed={"gpu": 2}), queue("high", guaranteed={"gpu": 2})],
-        [node("n1", {"gpu": 4})],
-        [
-            application(
-                "runs",
-                "root.low",
-                allocation("a", {"gpu": 2}),
-                allocation("b", {"gpu": 1}),
-                allocation("gone", {"gpu": 1}, preempted=True),
-            ),
-            application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
-        ],
-    )
-    court = Court(value)
+    gone = allocation("gone", {"gpu": 1}, preempted=True)
+    court = low_runs({"gpu": 2}, *gpus(a=2, b=1), gone)
     assert court.admitted() == {"n1": {B}}
     assert court.admitted(without={"YK-02"}) == {"n1": {A, B}}
 
 
 def low_uses_3(count: int) -> Court:
     """Make queue low use 3 GPUs, with some guaranteed; the node is full."""
-    held = [allocation("one", {"gpu": 1}), allocation("two", {"gpu": 2})]
-    return Court(
-        one_node_value(
-            guaranteed("low", count), guaranteed("high", 2), running={"root.low": held}, size=3
-        )
-    )
+    return low_runs({"gpu": count}, *gpus(one=1, two=2), size=3)
 
 
 @pytest.mark.parametrize(
@@ -121,8 +81,7 @@ def test_what_would_be_left_is_told() -> None:
 def test_used_is_what_nobody_preempts_yet(*, released: bool) -> None:
     """Queue low uses 4, or only 3 of them: without the victim 2, or 1, of 2."""
     held = [
-        allocation("two", {"gpu": 2}),
-        allocation("one", {"gpu": 1}),
+        *gpus(two=2, one=1),
         allocation("gone", {"gpu": 1}, preempted=released),
     ]
     low, high = guaranteed("low", 2), guaranteed("high", 2)
@@ -132,7 +91,7 @@ def test_used_is_what_nobody_preempts_yet(*, released: bool) -> None:
 
 def test_a_type_that_no_victim_holds_may_be_short_already() -> None:
     low = queue("low", guaranteed={"gpu": 1, "disk": 5})
-    held = [allocation("a", {"gpu": 1}), allocation("b", {"gpu": 1})]
+    held = gpus(a=1, b=1)
     value = one_node_value(low, guaranteed("high", 2), running={"root.low": held}, size=2)
     assert not Court(value).forbids("YK-02", "a")
 
@@ -142,7 +101,7 @@ def test_the_ask_counts_on_its_own_path(wanted: int, *, forbidden: bool) -> None
     """Queue p has 2 guaranteed and uses 2: both go, and the ask takes their place."""
     value = one_node_value(
         guaranteed("p", 2, queue("low"), guaranteed("high", 2)),
-        running={"root.p.low": [allocation("two", {"gpu": 2})]},
+        running={"root.p.low": gpus(two=2)},
         path="root.p.high",
         size=2,
         wanted={"gpu": wanted},

@@ -7,31 +7,22 @@ from tests.verifier.yunikorn.plans import (
     broken,
     guaranteed,
     one_node,
+    one_node_value,
     plan_of,
     verdicts,
 )
 from tests.yunikorn.building import (
     Json,
-    allocation,
-    application,
-    ask,
-    cluster_value,
-    node,
+    gpus,
     queue,
 )
 
 
 def one_more_over_its_guaranteed(*, path: str) -> Json:
-    """Build a full node: an application in ``path`` holds 3, and ``root.high`` asks for 1 of 2."""
-    return cluster_value(
-        [queue("low"), queue("high", guaranteed={"gpu": 2})],
-        [node("n1", {"gpu": 4})],
-        [
-            application("mine", path, allocation("two", {"gpu": 2}), allocation("one", {"gpu": 1})),
-            application("runs", "root.low", allocation("a", {"gpu": 1})),
-            application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
-        ],
-    )
+    """Build a full node: ``path`` holds 3 more, ``root.low`` 1, ``root.high`` asks for 1 of 2."""
+    running = {"root.low": gpus(a=1)}
+    running[path] = [*running.get(path, ()), *gpus(two=2, one=1)]
+    return one_node_value(queue("low"), guaranteed("high", 2), running=running, size=4)
 
 
 def test_the_own_queue_gives_nothing() -> None:
@@ -51,7 +42,7 @@ def test_other_queue() -> None:
     """Queue high uses 2 of its guaranteed, 1: what it gives up is what the ask takes."""
     state = one_node(
         guaranteed("high", 1),
-        running={"root.high": [allocation("mine", {"gpu": 2})]},
+        running={"root.high": gpus(mine=2)},
         size=2,
     )
     plan = plan_of(state, "n1", "mine")

@@ -9,10 +9,7 @@ from tests.verifier.yunikorn.plans import guaranteed, one_node_value
 from tests.yunikorn.building import (
     Json,
     allocation,
-    application,
-    ask,
-    cluster_value,
-    node,
+    gpus,
     queue,
     two_queues,
 )
@@ -45,17 +42,9 @@ def test_a_type_outside_the_guaranteed_is_free() -> None:
 
 def test_victims_make_room_in_the_guaranteed_of_an_ancestor() -> None:
     """Department p holds 3 of its 2, so with the ask 2 must go below it; d is elsewhere."""
-    value = cluster_value(
-        [queue("p", queue("low"), queue("high"), guaranteed={"gpu": 2}), queue("other")],
-        [node("n1", {"gpu": 4})],
-        [
-            application(
-                "runs", "root.p.low", allocation("a", {"gpu": 2}), allocation("c", {"gpu": 1})
-            ),
-            application("others", "root.other", allocation("d", {"gpu": 1})),
-            application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
-        ],
-    )
+    p = guaranteed("p", 2, queue("low"), queue("high"))
+    running = {"root.p.low": gpus(a=2, c=1), "root.other": gpus(d=1)}
+    value = one_node_value(p, queue("other"), running=running, path="root.p.high", size=4)
     court = Court(value)
     assert court.admitted() == {"n1": {A, A | D}}
     assert court.admitted(without={"YK-04"}) == {"n1": {A, C, D, A | D, C | D}}
@@ -63,18 +52,9 @@ def test_victims_make_room_in_the_guaranteed_of_an_ancestor() -> None:
 
 def test_an_own_guaranteed_hides_that_of_ancestors() -> None:
     """As above, but queue high has a guaranteed of its own: c and d will do."""
-    value = cluster_value(
-        [
-            queue("p", queue("low"), queue("high", guaranteed={"gpu": 1}), guaranteed={"gpu": 2}),
-            queue("other"),
-        ],
-        [node("n1", {"gpu": 3})],
-        [
-            application("runs", "root.p.low", allocation("b", {"gpu": 2})),
-            application("others", "root.other", allocation("d", {"gpu": 1})),
-            application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
-        ],
-    )
+    p = guaranteed("p", 2, queue("low"), guaranteed("high", 1))
+    running = {"root.p.low": gpus(b=2), "root.other": gpus(d=1)}
+    value = one_node_value(p, queue("other"), running=running, path="root.p.high", size=3)
     assert Court(value).admitted("yunikorn-code") == {"n1": {B, D, B | D}}
 
 
@@ -85,7 +65,7 @@ def test_an_ask_of_two(count: int, *, forbidden: bool) -> None:
 
 def wants_two(high: Json) -> Court:
     """Let queue low run a workload of 2, on a full node."""
-    held = {"root.low": [allocation("two", {"gpu": 2})]}
+    held = {"root.low": gpus(two=2)}
     return Court(one_node_value(queue("low"), high, running=held, size=2, wanted={"gpu": 2}))
 
 
@@ -106,7 +86,7 @@ def test_victims_may_make_room_in_the_guaranteed_of_an_ancestor(
     """Queue p has 2 guaranteed and uses 3; with the ask 4, so 2 must go."""
     value = one_node_value(
         guaranteed("p", 2, queue("low"), queue("high")),
-        running={"root.p.low": [allocation("one", {"gpu": 1}), allocation("two", {"gpu": 2})]},
+        running={"root.p.low": gpus(one=1, two=2)},
         path="root.p.high",
         size=3,
     )

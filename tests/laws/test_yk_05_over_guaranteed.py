@@ -16,6 +16,7 @@ from tests.yunikorn.building import (
     application,
     ask,
     cluster_value,
+    gpus,
     node,
     queue,
 )
@@ -68,7 +69,7 @@ def test_a_queue_gives_until_it_is_within_its_guaranteed() -> None:
 @pytest.mark.parametrize(("guaranteed", "both"), [(1, True), (2, False)])
 def test_one_order_is_enough(guaranteed: int, both: bool) -> None:  # noqa: FBT001
     """With 3 in use, b goes first and a finds 2: over a guaranteed of 1, not of 2."""
-    running = allocation("a", {"gpu": 2}), allocation("b", {"gpu": 1})
+    running = gpus(a=2, b=1)
     court = Court(one_queue({"gpu": guaranteed}, *running))
     assert court.admitted("yunikorn-code") == {"n1": {A, B, A | B} if both else {A, B}}
 
@@ -124,9 +125,9 @@ def test_a_plain_prefix_of_the_path_loses_its_protection(
 
 def low_uses_3(count: int) -> Court:
     """Make queue low use 3 GPUs of its guaranteed."""
-    held = [allocation("two", {"gpu": 2}), allocation("one", {"gpu": 1})]
-    low, high = guaranteed("low", count), guaranteed("high", 2)
-    return Court(one_node_value(low, high, running={"root.low": held}, size=3))
+    running = {"root.low": gpus(two=2, one=1)}
+    low = guaranteed("low", count)
+    return Court(one_node_value(low, guaranteed("high", 2), running=running, size=3))
 
 
 @pytest.mark.parametrize(
@@ -165,6 +166,6 @@ def test_in_words() -> None:
 def test_a_guaranteed_in_other_types_protects(low: Json, *, forbidden: bool) -> None:
     """Nothing of the ask's types is left or missing there, and yet it is not nothing at all."""
     low_queue = queue("low", guaranteed=low)
-    held = {"root.low": [allocation("a", {"gpu": 1})]}
+    held = {"root.low": gpus(a=1)}
     value = one_node_value(low_queue, guaranteed("high", 2), running=held, size=1)
     assert Court(value).forbids("YK-05", "a") == forbidden

@@ -10,6 +10,7 @@ from tests.laws.judges_yunikorn import Court
 from tests.verifier.yunikorn.plans import (
     GPU,
     broken,
+    guaranteed,
     one_node,
     one_node_value,
     plan_of,
@@ -17,10 +18,6 @@ from tests.verifier.yunikorn.plans import (
 from tests.yunikorn.building import (
     Json,
     allocation,
-    application,
-    ask,
-    cluster_value,
-    node,
     queue,
     two_queues,
 )
@@ -37,17 +34,9 @@ def test_equal_priority_may_go_and_higher_may_not() -> None:
 
 def offsets(low: Json, high: Json, victim: int, ask_priority: int = 0) -> Court:
     """Build a cluster with one victim, with properties for its queue and that of the ask."""
-    value = cluster_value(
-        [queue("low", **low), queue("high", guaranteed={"gpu": 2}, **high)],
-        [node("n1", {"gpu": 1})],
-        [
-            application("runs", "root.low", allocation("a", {"gpu": 1}, priority=str(victim))),
-            application(
-                "asks", "root.high", asks=(ask("ask", {"gpu": 1}, priority=str(ask_priority)),)
-            ),
-        ],
-    )
-    return Court(value)
+    running = {"root.low": [allocation("a", {"gpu": 1}, priority=str(victim))]}
+    queues = (queue("low", **low), guaranteed("high", 2, **high))
+    return Court(one_node_value(*queues, running=running, size=1, priority=str(ask_priority)))
 
 
 @pytest.mark.parametrize(
@@ -81,38 +70,19 @@ def test_the_priority_of_the_ask_is_the_scale() -> None:
 @pytest.mark.parametrize(("inner", "permitted"), [("0", True), ("1", False)])
 def test_the_strictest_of_nested_fences_counts(inner: str, permitted: bool) -> None:  # noqa: FBT001
     fence: Json = {"priority_policy": "fence"}
-    value = cluster_value(
-        [
-            queue("low", queue("deep", priority_offset=inner, **fence), **fence),
-            queue("high", guaranteed={"gpu": 2}),
-        ],
-        [node("n1", {"gpu": 1})],
-        [
-            application("runs", "root.low.deep", allocation("a", {"gpu": 1}, priority="9")),
-            application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
-        ],
-    )
-    court = Court(value)
+    low = queue("low", queue("deep", priority_offset=inner, **fence), **fence)
+    running = {"root.low.deep": [allocation("a", {"gpu": 1}, priority="9")]}
+    court = Court(one_node_value(low, guaranteed("high", 2), running=running, size=1))
     assert bool(eligible(court.problem).all()) == permitted
     assert adjusted_priorities(court.problem) == [int(inner)]
 
 
 def test_offsets_above_the_common_queue_do_not_count() -> None:
     """Both are below p, whose offset reaches the ask before the other children are compared."""
-    value = cluster_value(
-        [queue("p", queue("low"), queue("high", guaranteed={"gpu": 2}), priority_offset="4")],
-        [node("n1", {"gpu": 2})],
-        [
-            application(
-                "runs",
-                "root.p.low",
-                allocation("a", {"gpu": 1}, priority="4"),
-                allocation("b", {"gpu": 1}, priority="5"),
-            ),
-            application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
-        ],
-    )
-    court = Court(value)
+    p = queue("p", queue("low"), guaranteed("high", 2), priority_offset="4")
+    held = [allocation(key, {"gpu": 1}, priority=worth) for key, worth in (("a", "4"), ("b", "5"))]
+    running = {"root.p.low": held}
+    court = Court(one_node_value(p, running=running, path="root.p.high", size=2))
     assert adjusted_priorities(court.problem) == [0, 1]
     assert court.admitted() == {"n1": {A}}
 

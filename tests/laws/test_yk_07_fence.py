@@ -8,8 +8,13 @@ import pytest
 
 from planner.models.yunikorn.candidates import fence_root
 from tests.laws.judges_yunikorn import Court
-from tests.verifier.yunikorn.plans import broken, one_node_value, plan_of
-from tests.yunikorn.building import Json, allocation, application, ask, cluster_value, node, queue
+from tests.verifier.yunikorn.plans import broken, guaranteed, one_node_value, plan_of
+from tests.yunikorn.building import (
+    Json,
+    allocation,
+    gpus,
+    queue,
+)
 
 A, B = frozenset({"a"}), frozenset({"b"})
 
@@ -18,24 +23,10 @@ def inside_and_outside(
     p: dict[str, Any], low: dict[str, Any] | None = None, high: dict[str, Any] | None = None
 ) -> Court:
     """Build a full node: a is in ``root.p.low``, b in ``root.other``; ``root.p.high`` asks."""
-    value = cluster_value(
-        [
-            queue(
-                "p",
-                queue("low", **low or {}),
-                queue("high", guaranteed={"gpu": 1}, **high or {}),
-                **p,
-            ),
-            queue("other"),
-        ],
-        [node("n1", {"gpu": 4})],
-        [
-            application("runs", "root.p.low", allocation("a", {"gpu": 2})),
-            application("others", "root.other", allocation("b", {"gpu": 2})),
-            application("asks", "root.p.high", asks=(ask("ask", {"gpu": 1}),)),
-        ],
-    )
-    return Court(value)
+    inside = queue("p", queue("low", **low or {}), guaranteed("high", 1, **high or {}), **p)
+    running = {"root.p.low": gpus(a=2), "root.other": gpus(b=2)}
+    outside = queue("other")
+    return Court(one_node_value(inside, outside, running=running, path="root.p.high", size=4))
 
 
 def root_of(court: Court) -> str:
@@ -87,7 +78,7 @@ def test_a_disabled_queue_may_preempt_others() -> None:
 def one_victim(low: Json, path: str = "root.low") -> Court:
     """Make a victim below some queue."""
     high = queue("high", guaranteed={"gpu": 2})
-    return Court(one_node_value(low, high, running={path: [allocation("a", {"gpu": 1})]}, size=1))
+    return Court(one_node_value(low, high, running={path: gpus(a=1)}, size=1))
 
 
 @pytest.mark.parametrize(("policy", "forbidden"), [("fence", False), ("disabled", True)])
@@ -128,8 +119,8 @@ def test_a_maximum_reaches_down() -> None:
     value = one_node_value(
         queue("p", queue("low"), q, max={"gpu": 1}),
         running={
-            "root.p.q.mid": [allocation("a", {"gpu": 1})],
-            "root.p.low": [allocation("b", {"gpu": 1})],
+            "root.p.q.mid": gpus(a=1),
+            "root.p.low": gpus(b=1),
         },
         path="root.p.q.high",
         size=2,

@@ -21,6 +21,7 @@ from tests.yunikorn.building import (
     application,
     ask,
     cluster_value,
+    gpus,
     node,
     queue,
     state_of,
@@ -291,7 +292,7 @@ def test_evicting_nothing_needs_a_node_that_may_be_used_now(change: Json) -> Non
 def test_evicting_nothing_needs_room_below_every_maximum() -> None:
     state = one_node(
         queue("p", queue("low"), guaranteed("high", 2), max={"gpu": 2}),
-        running={"root.p.low": [allocation("a", {"gpu": 2})]},
+        running={"root.p.low": gpus(a=2)},
         path="root.p.high",
     )
     assert verdicts(state, plan_of(state, None))["YK-08"].detail == (

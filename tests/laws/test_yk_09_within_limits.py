@@ -13,6 +13,7 @@ from tests.verifier.yunikorn.plans import (
     broken,
     guaranteed,
     one_node,
+    one_node_value,
     plan_of,
     two_nodes,
     verdicts,
@@ -20,35 +21,22 @@ from tests.verifier.yunikorn.plans import (
 from tests.yunikorn.building import (
     Json,
     allocation,
-    application,
-    ask,
-    cluster_value,
-    node,
+    gpus,
     queue,
 )
 
 A, B = frozenset({"a"}), frozenset({"b"})
 
 
-def department(limit: Json, high: Json | None = None, **more: Any) -> Court:
+def department(limit: Json, high: Json | None = None, **of_cluster: Any) -> Court:
     """Build a node with 1 of 4 available: below ``root.p``, low runs 2 and 1, high asks for 2."""
-    value = cluster_value(
-        [
-            queue(
-                "p",
-                queue("low"),
-                queue("high", guaranteed={"gpu": 2}, max=high or {}),
-                max=limit,
-            )
-        ],
-        [node("n1", {"gpu": 4})],
-        [
-            application(
-                "runs", "root.p.low", allocation("a", {"gpu": 2}), allocation("b", {"gpu": 1})
-            ),
-            application("asks", "root.p.high", asks=(ask("ask", {"gpu": 2}),)),
-        ],
-        **more,
+    value = one_node_value(
+        queue("p", queue("low"), guaranteed("high", 2, max=high or {}), max=limit),
+        running={"root.p.low": gpus(a=2, b=1)},
+        path="root.p.high",
+        size=4,
+        wanted={"gpu": 2},
+        of_cluster=of_cluster,
     )
     return Court(value)
 

@@ -10,21 +10,17 @@ from tests.laws.judges_yunikorn import Court
 from tests.verifier.yunikorn.plans import (
     CODE,
     DESIGN,
-    GPU,
     REQUIRED,
     broken,
     full_node,
     guaranteed,
+    one_node,
     plan_of,
 )
 from tests.yunikorn.building import (
     Json,
     allocation,
-    application,
-    ask,
-    cluster_value,
-    node,
-    queue,
+    gpus,
     state_of,
     two_queues,
 )
@@ -81,17 +77,8 @@ def test_an_ask_with_a_required_node_does_so_once() -> None:
     ],
 )
 def test_may_preempt(of_ask: Json, enabled: bool, law: list[str]) -> None:  # noqa: FBT001
-    value = cluster_value(
-        [queue("low"), guaranteed("high", 9)],
-        [node("n1", GPU)],
-        [
-            application("runs", "root.low", allocation("a", GPU)),
-            application("asks", "root.high", asks=(ask("ask", GPU, **of_ask),)),
-        ],
-        preemption={"enabled": enabled},
-    )
-    state = state_of(value)
-    assert broken(state, plan_of(state, "n1", "a")) == law
+    made = state_of(state(enabled=enabled, **of_ask))
+    assert broken(made, plan_of(made, "n1", "a")) == law
 
 
 @pytest.mark.parametrize(
@@ -106,19 +93,15 @@ def test_with_a_required_node_only_an_earlier_attempt_forbids_it(
     of_ask: Json, law: list[str]
 ) -> None:
     """No guaranteed is needed, and the own queue may give victims."""
-    value = cluster_value(
-        [queue("high", guaranteed={"gpu": 9}, preemption_policy="disabled")],
-        [node("n1", GPU)],
-        [
-            application("runs", "root.high", allocation("a", GPU)),
-            application(
-                "asks", "root.high", asks=(ask("ask", GPU, requiredNodeId="n1", **of_ask),)
-            ),
-        ],
-        preemption={"enabled": False},
+    made = one_node(
+        guaranteed("high", 9, preemption_policy="disabled"),
+        running={"root.high": gpus(a=1)},
+        size=1,
+        of_cluster={"preemption": {"enabled": False}},
+        requiredNodeId="n1",
+        **of_ask,
     )
-    state = state_of(value)
-    assert broken(state, plan_of(state, "n1", "a")) == law
+    assert broken(made, plan_of(made, "n1", "a")) == law
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,16 @@ def condition(kind: str, status: str = "True", reason: str = "") -> Object:
     return {"type": kind, "status": status, "reason": reason}
 
 
+def namespace(name: str, **labels: str) -> list[Object]:
+    """Return a Namespace."""
+    return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}]
+
+
+def container(requests: Object, limits: Object | None = None) -> Object:
+    """Return a container."""
+    return {"name": "c", "resources": {"requests": requests, "limits": limits or {}}}
+
+
 def flavors(*names: str) -> list[Object]:
     """Return some ResourceFlavors."""
     return [

@@ -12,8 +12,10 @@ import pytest
 from tests.cluster import Object, cohort, configuration, queue, running
 from tests.reference.cycles import (
     condition,
+    container,
     flavors,
     names,
+    namespace,
     ran,
     several_flavors,
     story,
@@ -133,11 +135,6 @@ def test_other_checks_are_not(state: str) -> None:
     assert story(ran(A, one)) == ["one admitted"]
 
 
-def namespace(name: str, **labels: str) -> list[Object]:
-    """Return a Namespace."""
-    return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}]
-
-
 def row(operator: str, *values: str) -> dict[str, Any]:
     """Return a label selector of one row about the label ``dep``."""
     return {"matchExpressions": [{"key": "dep", "operator": operator, "values": list(values)}]}
@@ -184,11 +181,6 @@ def test_a_namespace_that_is_not_there() -> None:
 
 def test_a_dump_without_namespaces_says_nothing_of_them() -> None:
     assert story(ran(with_spec(A, namespaceSelector=row("In", "x")), ONE)) == ["one admitted"]
-
-
-def container(requests: dict[str, str], limits: dict[str, str] | None = None) -> Object:
-    """Return a container."""
-    return {"name": "c", "resources": {"requests": requests, "limits": limits or {}}}
 
 
 def limit_range(kind: str, namespace: str = "ns", **bounds: dict[str, str]) -> list[Object]:

@@ -19,8 +19,10 @@ from planner.state.kueue import State
 from tests.cluster import KUEUE, Object, cohort, configuration, queue, running, state_of
 from tests.reference.cycles import (
     condition,
+    container,
     flavors,
     names,
+    namespace,
     ran,
     several_flavors,
     story,
@@ -147,10 +149,6 @@ def test_who_is_parked_is_before_nobody() -> None:
     assert held(A, with_spec(waits("high", "a", priority=1), active=False), ONE) is None
 
 
-def namespace(name: str, **labels: str) -> list[Object]:
-    return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}]
-
-
 @pytest.mark.parametrize(
     ("selector", "labels", "nominated"),
     [
@@ -191,10 +189,6 @@ def limit_range(kind: str, **bounds: Object) -> list[Object]:
     return [
         {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": {"limits": [item]}}
     ]
-
-
-def container(requests: Object, limits: Object | None = None) -> Object:
-    return {"name": "c", "resources": {"requests": requests, "limits": limits or {}}}
 
 
 ABOVE = "requests must not exceed its limits"

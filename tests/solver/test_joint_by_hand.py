@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,36 +12,13 @@ from planner.objective.profile_file import find_profile
 from planner.plan.kueue import JointPlan
 from planner.solver.kueue.joint import question as joint_question
 from planner.solver.kueue.joint import solve as joint_solve
-from planner.state.kueue import State
 from tests.conftest import YUNIKORN
 from tests.flavored import flavor, group, podset, queue, running, state_of
 from tests.flavored import waiting as one_waiting
+from tests.solver.joint_clusters import lent, lent_and_asked_for, second_first, waiting
 
 FIRST, SECOND = "ns/first", "ns/second"
 NAMED = [FIRST, SECOND]
-
-
-def waiting(name: str, holder: str, amount: int, priority: int) -> list[dict[str, Any]]:
-    """Return a pending workload ``ns/NAME`` of one podset."""
-    return one_waiting(name, holder, podset(amount), priority=priority)
-
-
-def borrowers(*more: list[dict[str, Any]]) -> State:
-    """Return two queues with 4 GPUs each that the queue ``z``, which owns none, has borrowed.
-
-    Two small ones of priority 1 hold 2 GPUs each, the large one of priority 2 holds 4.
-    """
-    lender = partial(queue, cohort="c", within="LowerPriority", reclaim="Any")
-    return state_of(
-        flavor("f"),
-        lender("a", group(f=4)),
-        lender("b", group(f=4)),
-        queue("z", group(f=0), cohort="c"),
-        running("small-1", "z", "f", 2, 1),
-        running("small-2", "z", "f", 2, 1),
-        running("large", "z", "f", 4, 2),
-        *more,
-    )
 
 
 def steps_of(plan: JointPlan) -> list[tuple[str, set[str]]]:
@@ -53,7 +28,7 @@ def steps_of(plan: JointPlan) -> list[tuple[str, set[str]]]:
 
 def test_one_victim_makes_room_for_both_where_one_by_one_evicts_two() -> None:
     """Each asks for 2, and Kueue takes a small one for each. The large one is enough for both."""
-    state = borrowers(waiting("first", "a", 2, 10), waiting("second", "b", 2, 9))
+    state = state_of(*lent_and_asked_for(2))
     plan = planner.solve_joint(state, NAMED, "min-count")
     assert plan.status == "optimal"
     assert steps_of(plan) == [(FIRST, {"ns/large"}), (SECOND, set())]
@@ -66,7 +41,7 @@ def test_what_was_evicted_for_nothing_is_named() -> None:
     One by one both small ones go for first; second finds 1 left over, and the large one goes for
     it. Then 8 - 6 = 2 are free, so one small one would fit again.
     """
-    state = borrowers(waiting("first", "a", 3, 10), waiting("second", "b", 3, 9))
+    state = state_of(*lent_and_asked_for(3))
     plan = planner.solve_joint(state, NAMED)
     assert plan.status == "optimal"
     assert set(plan.admitted) == {*NAMED}
@@ -82,16 +57,7 @@ def test_what_was_evicted_for_nothing_is_named() -> None:
 
 def test_the_first_in_precedence_is_served_second_where_only_that_admits_it() -> None:
     """First may preempt nobody. Second may take the large one, which leaves room for both."""
-    state = state_of(
-        flavor("f"),
-        queue("a", group(f=2), cohort="c"),
-        queue("b", group(f=4), cohort="c", reclaim="Any"),
-        queue("z", group(f=0), cohort="c"),
-        running("large", "z", "f", 6, 1),
-        waiting("first", "a", 2, 10),
-        waiting("second", "b", 4, 9),
-    )
-    plan = planner.solve_joint(state)
+    plan = planner.solve_joint(second_first())
     assert plan.status == "optimal"
     assert steps_of(plan) == [(SECOND, {"ns/large"}), (FIRST, set())]
     assert [(one.workload, one.admitted, one.greedy) for one in plan.pending] == [
@@ -134,12 +100,9 @@ def test_nobody_can_be_admitted() -> None:
 
 
 def test_trees_apart_are_planned_for_together() -> None:
-    state = borrowers(
-        waiting("first", "a", 4, 10),
-        queue("lone", group(f=4), within="LowerPriority"),
-        running("old", "lone", "f", 4, 1),
-        waiting("second", "lone", 4, 20),
-    )
+    lone = queue("lone", group(f=4), within="LowerPriority")
+    parts = (lone, running("old", "lone", "f", 4, 1), waiting("second", "lone", 4, 20))
+    state = state_of(*lent(waiting("first", "a", 4, 10), *parts))
     plan = planner.solve_joint(state, objective="min-count")
     assert plan.status == "optimal"
     assert {frozenset(gone) for _, gone in steps_of(plan)} == {
@@ -153,13 +116,13 @@ def test_wishes_bind_all_steps_together(tmp_path: Path) -> None:
     """At most one eviction: the large one. Without the large one, three of them cannot do."""
     path = tmp_path / "one.toml"
     path.write_text('levels = ["D2"]\n[budget]\ntotal = 1\n')
-    state = borrowers(waiting("first", "a", 2, 10), waiting("second", "b", 2, 9))
+    state = state_of(*lent_and_asked_for(2))
     plan = planner.solve_joint(state, NAMED, find_profile(str(path)))
     assert [victim.workload for victim in plan.victims] == ["ns/large"]
 
 
 def test_costs_of_the_user_count() -> None:
-    state = borrowers(waiting("first", "a", 2, 10), waiting("second", "b", 2, 9))
+    state = state_of(*lent_and_asked_for(2))
     costs = {"ns/large": 5, "ns/small-1": 1, "ns/small-2": 1}
     plan = planner.solve_joint(state, NAMED, "min-cost", costs)
     assert {victim.workload for victim in plan.victims} == {"ns/small-1", "ns/small-2"}
@@ -167,7 +130,7 @@ def test_costs_of_the_user_count() -> None:
 
 
 def test_with_one_workload_it_is_the_single_plan() -> None:
-    state = borrowers(waiting("first", "a", 3, 10))
+    state = state_of(*lent(waiting("first", "a", 3, 10)))
     for objective in ("no-regret", "min-lost-work", "fewest-tenants"):
         alone = planner.solve(state, FIRST, objective)
         together = planner.solve_joint(state, [FIRST], objective)
@@ -179,7 +142,7 @@ def test_beyond_the_orders_considered_bounds_hold_in_every_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(joint_solve, "ORDERS", 1)
-    state = borrowers(waiting("first", "a", 2, 10), waiting("second", "b", 2, 9))
+    state = state_of(*lent_and_asked_for(2))
     plan = planner.solve_joint(state, NAMED, "min-count")
     assert plan.status == "optimal"  # 4 GPUs must be freed, and nobody holds more
     assert plan.certificate.levels[0].bound == 1
@@ -189,16 +152,7 @@ def test_where_another_order_is_needed_nothing_is_said_to_be_proved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(joint_solve, "ORDERS", 1)
-    state = state_of(
-        flavor("f"),
-        queue("a", group(f=2), cohort="c"),
-        queue("b", group(f=4), cohort="c", reclaim="Any"),
-        queue("z", group(f=0), cohort="c"),
-        running("large", "z", "f", 6, 1),
-        waiting("first", "a", 2, 10),
-        waiting("second", "b", 4, 9),
-    )
-    plan = planner.solve_joint(state)
+    plan = planner.solve_joint(second_first())
     assert plan.status == "feasible"
     assert plan.admitted == (SECOND,)
     assert "other orders were not examined" in plan.pending[0].explanation
@@ -212,7 +166,7 @@ def test_too_many_are_served_one_by_one_with_bounds(monkeypatch: pytest.MonkeyPa
     """
     monkeypatch.setattr(joint_solve, "ORDERS", 1)
     monkeypatch.setattr(joint_solve, "STEPS", 1)
-    state = borrowers(waiting("first", "a", 2, 10), waiting("second", "b", 2, 9))
+    state = state_of(*lent_and_asked_for(2))
     plan = planner.solve_joint(state, NAMED, "least-disruption")
     assert plan.status == "optimal"
     assert plan.admitted == (FIRST, SECOND)
@@ -227,14 +181,14 @@ def test_too_many_are_served_one_by_one_with_bounds(monkeypatch: pytest.MonkeyPa
 
 
 def test_no_time_leaves_what_serving_one_by_one_gives() -> None:
-    state = borrowers(waiting("first", "a", 3, 10), waiting("second", "b", 3, 9))
+    state = state_of(*lent_and_asked_for(3))
     plan = planner.solve_joint(state, NAMED, time_limit=0)
     assert plan.status == "feasible"
     assert {victim.workload for victim in plan.victims} == {*plan.greedy.victims}
 
 
 def test_what_cannot_be_planned_for_is_left_out_of_all() -> None:
-    state = borrowers(waiting("first", "a", 2, 10), waiting("lost", "nowhere", 2, 9))
+    state = state_of(*lent(waiting("first", "a", 2, 10), waiting("lost", "nowhere", 2, 9)))
     plan = planner.solve_joint(state)
     assert plan.status == "optimal"
     assert plan.admitted == (FIRST,)
@@ -246,7 +200,7 @@ def test_what_cannot_be_planned_for_is_left_out_of_all() -> None:
 
 
 def test_refusals() -> None:
-    state = borrowers(waiting("first", "a", 2, 10))
+    state = state_of(*lent(waiting("first", "a", 2, 10)))
     with pytest.raises(InputError, match="named twice"):
         planner.solve_joint(state, [FIRST, FIRST])
     with pytest.raises(InputError, match="a list of workloads"):
@@ -258,20 +212,20 @@ def test_refusals() -> None:
     with pytest.raises(UnsupportedError, match="D11"):
         planner.solve_joint(state, [FIRST], "stable")
     with pytest.raises(InputError, match="nothing is pending"):
-        planner.solve_joint(borrowers())
+        planner.solve_joint(state_of(*lent()))
 
 
 @pytest.mark.parametrize("pending", [NAMED, None])
 def test_too_many_are_refused(pending: list[str] | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joint_question, "MOST", 1)
-    state = borrowers(waiting("first", "a", 2, 10), waiting("second", "b", 2, 9))
+    state = state_of(*lent_and_asked_for(2))
     with pytest.raises(UnsupportedError, match="at most 1"):
         planner.solve_joint(state, pending)
 
 
 def test_fewer_pods_are_not_decided() -> None:
     pods = {**podset(1), "count": 4, "minCount": 2}
-    state = borrowers(one_waiting("first", "a", pods, priority=10))
+    state = state_of(*lent(one_waiting("first", "a", pods, priority=10)))
     with pytest.raises(UnsupportedError, match="fewer pods"):
         planner.solve_joint(state, [FIRST])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pytest
@@ -22,46 +21,15 @@ from planner.solver.mathopt import MipAnswer
 from planner.solver.search import Search
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_status
-from tests.flavored import flavor, group, podset, queue, running, state_of
-from tests.flavored import waiting as one_waiting
+from tests.flavored import flavor, group, queue, running, state_of
+from tests.solver.joint_clusters import lent_and_asked_for, second_first, waiting
 
 LEAST = "least-disruption"
 
 
-def waiting(name: str, holder: str, amount: int, priority: int) -> list[dict[str, Any]]:
-    return one_waiting(name, holder, podset(amount), priority=priority)
-
-
-def lent() -> State:
-    """Two queues have lent their 4 GPUs each to ``z``; two small workloads, and a large one.
-
-    One by one both small ones go, then the large one; together one small one and the large one.
-    """
-    lender = partial(queue, cohort="c", within="LowerPriority", reclaim="Any")
-    return state_of(
-        flavor("f"),
-        lender("a", group(f=4)),
-        lender("b", group(f=4)),
-        queue("z", group(f=0), cohort="c"),
-        running("small-1", "z", "f", 2, 1),
-        running("small-2", "z", "f", 2, 1),
-        running("large", "z", "f", 4, 2),
-        waiting("first", "a", 3, 10),
-        waiting("second", "b", 3, 9),
-    )
-
-
-def second_first() -> State:
-    """First may preempt nobody; where second takes the large one, there is room for both."""
-    return state_of(
-        flavor("f"),
-        queue("a", group(f=2), cohort="c"),
-        queue("b", group(f=4), cohort="c", reclaim="Any"),
-        queue("z", group(f=0), cohort="c"),
-        running("large", "z", "f", 6, 1),
-        waiting("first", "a", 2, 10),
-        waiting("second", "b", 4, 9),
-    )
+def lent_to_both() -> State:
+    """One by one both small ones go, then the large one; together one small and the large one."""
+    return state_of(*lent_and_asked_for(3))
 
 
 def too_many() -> State:
@@ -82,7 +50,7 @@ def say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_level_says_what_it_rests_on() -> None:
-    plan = planner.solve_joint(lent(), objective=LEAST)
+    plan = planner.solve_joint(lent_to_both(), objective=LEAST)
     assert plan.status == "optimal"
     proofs = {level.term: (level.value > 0, level.proof) for level in plan.certificate.levels}
     assert set(proofs.values()) == {(True, "solver"), (False, "certified")}
@@ -93,9 +61,9 @@ def test_every_level_says_what_it_rests_on() -> None:
 
 
 def test_one_engine_alone_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = planner.solve_joint(lent(), objective=LEAST)
+    expected = planner.solve_joint(lent_to_both(), objective=LEAST)
     say_nothing(monkeypatch)
-    plan = planner.solve_joint(lent(), objective=LEAST)
+    plan = planner.solve_joint(lent_to_both(), objective=LEAST)
     assert plan.status == "feasible"
     assert "one engine finds nothing better, and no other confirms it" in plan.explanation
     assert {level.proof for level in plan.certificate.levels if level.value} == {None}
@@ -104,7 +72,7 @@ def test_one_engine_alone_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_numbers_too_long_for_doubles_are_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mathopt, "_EXACT", 1)
-    plan = planner.solve_joint(lent(), objective=LEAST)
+    plan = planner.solve_joint(lent_to_both(), objective=LEAST)
     assert plan.status == "feasible"
     assert len(plan.victims) == 2
 
@@ -124,9 +92,9 @@ def test_what_another_engine_knows_better_takes_the_place(
         done = [LevelResult(level, Least("optimal", value, value)) for level, value in values]
         return Answer("optimal", tuple(done))
 
-    expected = planner.solve_joint(lent(), objective=LEAST)
+    expected = planner.solve_joint(lent_to_both(), objective=LEAST)
     monkeypatch.setattr(joint_solve, "solve_levels", lying)
-    plan = planner.solve_joint(lent(), objective=LEAST)
+    plan = planner.solve_joint(lent_to_both(), objective=LEAST)
     assert (plan.status, plan.terms) == ("optimal", expected.terms)
     assert 1 <= plan.certificate.corrected <= lies
     assert len(plan.victims) < len(plan.greedy.victims)
@@ -142,7 +110,7 @@ def test_an_engine_that_never_agrees_leaves_the_plan_feasible(
 
     monkeypatch.setattr(joint_solve, "solve_levels", lying)
     monkeypatch.setattr(joint_solve, "ROUNDS", 1)
-    plan = planner.solve_joint(lent(), objective=LEAST)
+    plan = planner.solve_joint(lent_to_both(), objective=LEAST)
     assert plan.status == "feasible"
     assert plan.certificate.corrected == 1
     assert len(plan.victims) < len(plan.greedy.victims)
@@ -169,11 +137,11 @@ def test_who_is_refused_by_one_engine_alone_is_undecided(monkeypatch: pytest.Mon
 
 def test_in_order_of_precedence_bounds_are_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joint_solve, "ORDERS", 1)
-    plan = planner.solve_joint(lent(), objective="min-count")
+    plan = planner.solve_joint(lent_to_both(), objective="min-count")
     assert plan.status == "optimal"
     assert all(level.proof for level in plan.certificate.levels)
     say_nothing(monkeypatch)
-    plan = planner.solve_joint(lent(), objective="min-count")
+    plan = planner.solve_joint(lent_to_both(), objective="min-count")
     assert plan.status == "feasible"
 
 
@@ -193,7 +161,7 @@ def test_victims_that_cannot_be_divided_are_asked_about_again(
 
 
 def test_the_verifier_refuses_an_optimum_without_proof() -> None:
-    plan = planner.solve_joint(lent(), objective=LEAST)
+    plan = planner.solve_joint(lent_to_both(), objective=LEAST)
     assert check_status(plan).holds
     levels = [level.model_copy(update={"proof": None}) for level in plan.certificate.levels]
     certificate = plan.certificate.model_copy(update={"levels": tuple(levels)})
@@ -206,4 +174,4 @@ def test_no_optimum_without_proof_goes_out(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(joint_solve, "_all_proved", lambda _: True)
     say_nothing(monkeypatch)
     with pytest.raises(InternalError, match="CT-02"):
-        planner.solve_joint(lent(), objective=LEAST)
+        planner.solve_joint(lent_to_both(), objective=LEAST)

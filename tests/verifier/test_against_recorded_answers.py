@@ -1,7 +1,7 @@
 """The verifier accepts exactly what the real scheduler's own primitives accept.
 
 Every subset of the recorded candidates is judged in every recorded attempt. By default every
-third line is taken; PLANNER_TEST_ALL=1 takes them all.
+third line is taken, and under fair sharing every sixth; PLANNER_TEST_ALL=1 takes them all.
 
 The recorded sets are those after which Kueue's search ends, which does not look at pods: they are
 judged without. That pods are free in the end, as Kueue's cycle asks before it evicts anybody, is
@@ -22,6 +22,7 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.state.kueue import State
 from planner.verifier.kueue.case import Case, setting_of
+from planner.verifier.kueue.fair_sharing import FairCase, FairSetting, fair_setting_of
 from planner.verifier.kueue.plan import verify_case, verify_plan
 from planner.verifier.kueue.setting import Setting
 from tests import recorded
@@ -37,6 +38,10 @@ SMALL = (
 )
 LARGER = ("classical-flat", "classical-hier", "classical-nocohort", "flavors", "edge")
 STEP = 1 if TEST_ALL else 3
+
+SMALL_FAIR = ("small-fair-flat", "small-fair-hier", "small-edge", "small-flavors")
+LARGER_FAIR = ("fair-flat", "fair-hier", "edge")
+STEP_FAIR = 1 if TEST_ALL else 6
 
 
 def classical(name: str) -> Iterator[tuple[recorded.Line, State, Snapshot]]:
@@ -138,23 +143,114 @@ def test_the_schedulers_own_plans(name: str) -> None:
             assert sorted(order) == sorted(plan.keys), line["id"]
 
 
-@pytest.mark.parametrize("name", [*SMALL, *LARGER])
-def test_what_the_scheduler_would_admit_at_once(name: str) -> None:
+def fair(name: str) -> Iterator[tuple[recorded.Line, State, FairSetting]]:
+    """Yield the lines of a file in which fair sharing is on and flavors were assigned."""
+    for line in recorded.lines(name, STEP_FAIR):
+        if "assignment" in line["expect"]:
+            state = recorded.state_of(line)
+            if state.configuration.fair_sharing_on:
+                assignment = recorded.assignment_of(line)
+                snapshot = take_snapshot(state, extra=flavor_resources(assignment))
+                preemptor = find_preemptor(state, snapshot, line["pending"])
+                where = setting_of(snapshot, preemptor, assignment)
+                yield line, state, fair_setting_of(where)
+
+
+def accepts_fairly(where: FairSetting, victims: tuple[Admitted, ...]) -> bool:
+    reasons = tuple(where.reason(victim) for victim in victims)
+    return verify_case(FairCase(where, True, victims, reasons)).accepted  # noqa: FBT003
+
+
+@pytest.mark.parametrize("name", SMALL_FAIR)
+def test_every_subset_of_the_candidates_under_fair_sharing(name: str) -> None:
+    judged = 0
+    for line, _, where in fair(name):
+        if "exhaustive" not in line["expect"]:
+            continue
+        truth = line["expect"]["exhaustive"]
+        by_key = {w.key: w for w in where.candidates}
+        candidates = [by_key[item["workload"]] for item in truth["candidates"]]
+        assert len(candidates) == len(by_key), line["id"]
+        assert where.stays_within_nominal == truth["withinNominal"], line["id"]
+        assert [attempt["borrowing"] for attempt in truth["attempts"]] == [True], line["id"]
+        legal = {
+            mask
+            for mask in range(1 << len(candidates))
+            if accepts_fairly(where, chosen(candidates, mask))
+        }
+        if truth["attempts"][0].get("minimalOnly"):
+            legal = {mask for mask in legal if not any(m & mask == m for m in legal - {mask})}
+        assert legal == set(truth["attempts"][0]["legal"]), line["id"]
+        judged += 1
+    assert judged
+
+
+@pytest.mark.parametrize("name", SMALL_FAIR)
+def test_no_other_workload_may_go_with_them_under_fair_sharing(name: str) -> None:
+    """A legal set stays legal with no workload that was not a candidate."""
+    for line, _, where in fair(name):
+        truth = line["expect"].get("exhaustive", {"attempts": [{"legal": []}], "candidates": []})
+        keys = {item["workload"] for item in truth["candidates"]}
+        held = {w.key: w for found in where.snapshot.admitted.values() for w in found}
+        candidates = [held[item["workload"]] for item in truth["candidates"]]
+        for mask in truth["attempts"][0]["legal"][:2]:
+            for other in held.values():
+                if other.key not in keys:
+                    together = (*chosen(candidates, mask), other)
+                    assert not accepts_fairly(where, together), (line["id"], other.key)
+
+
+@pytest.mark.parametrize("name", [*SMALL_FAIR, *LARGER_FAIR])
+def test_the_schedulers_own_plans_under_fair_sharing(name: str) -> None:
+    """They keep every law but FS-07: fill-back does not look at shares.
+
+    Source: docs/semantics/kueue.md §6.7.
+    """
+    for line, state, where in fair(name):
+        if not line["expect"]["targets"]:
+            continue
+        verification = verify_plan(
+            state, plan_of(line, state, where, borrowing=True), snapshot=where.snapshot
+        )
+        failed = {verdict.law for verdict in verification.verdicts if not verdict.holds}
+        assert failed <= {"FS-07"}, (line["id"], verification.verdicts)
+        truth = line["expect"].get("exhaustive")
+        if truth and not truth["attempts"][0].get("minimalOnly"):
+            names = [item["workload"] for item in truth["candidates"]]
+            mask = sum(1 << names.index(t["workload"]) for t in line["expect"]["targets"])
+            assert (not failed) == (mask in truth["attempts"][0]["legal"]), line["id"]
+
+
+def check_admitted_at_once(line: recorded.Line, state: State, where: Setting | FairSetting) -> None:
     """But for one of its defects: "Fit" although a resource needs preemption.
 
     Source: docs/semantics/kueue.md §4.1.
     """
+    assignment = recorded.assignment_of(line)
+    if assignment.mode == "Fit":
+        plan = plan_of(line, state, where, borrowing=None)
+        verification = verify_plan(state, plan, snapshot=where.snapshot)
+        honest = all(choice.mode == "Fit" for _, choice in assignment.choices())
+        assert verification.accepted == honest, line["id"]
+
+
+@pytest.mark.parametrize("name", [*SMALL, *LARGER])
+def test_what_the_scheduler_would_admit_at_once(name: str) -> None:
     for line, state, snapshot in classical(name):
-        assignment = recorded.assignment_of(line)
-        if assignment.mode == "Fit":
-            plan = plan_of(line, state, setting(line, state, snapshot), borrowing=None)
-            verification = verify_plan(state, plan, snapshot=snapshot)
-            honest = all(choice.mode == "Fit" for _, choice in assignment.choices())
-            assert verification.accepted == honest, line["id"]
+        check_admitted_at_once(line, state, setting(line, state, snapshot))
 
 
-def plan_of(line: recorded.Line, state: State, where: Setting, *, borrowing: bool | None) -> Plan:
+@pytest.mark.parametrize("name", [*SMALL_FAIR, *LARGER_FAIR])
+def test_what_the_scheduler_would_admit_at_once_under_fair_sharing(name: str) -> None:
+    for line, state, where in fair(name):
+        check_admitted_at_once(line, state, where)
+
+
+def plan_of(
+    line: recorded.Line, state: State, where: Setting | FairSetting, *, borrowing: bool | None
+) -> Plan:
     return Plan(
+        rules="kueue-fair" if isinstance(where, FairSetting) else "kueue-classical",
         algorithm="kueue",
         objective="kueue",
         status="feasible",

@@ -35,6 +35,11 @@ def allocation(key: str, resource: Json, age: int = 1, on: str = "n1", **more: A
     return {**base, "requestTime": made, "allocationTime": made, **more}
 
 
+def gpus(**amounts: int) -> list[Json]:
+    """Build allocations of so many GPUs each, by their keys."""
+    return [allocation(key, {"gpu": amount}) for key, amount in amounts.items()]
+
+
 def ask(key: str, resource: Json, age: int = 86_400, **more: Any) -> Json:
     """Build an ask made ``age`` seconds ago, by default long before any delay."""
     made = NOW - age * SECOND

@@ -26,6 +26,7 @@ from tests.yunikorn.building import (
     asking_of,
     cluster_value,
     decided,
+    gpus,
     node,
     queue,
     two_queues,
@@ -82,7 +83,7 @@ def test_without_guaranteed_nothing_helps() -> None:
 
 
 def test_the_ask_must_fit_whole_into_what_is_left() -> None:
-    value = nodes_with([allocation("x", {"gpu": 3})], wanted=3)
+    value = nodes_with(gpus(x=3), wanted=3)
     queues = value["queues"]["partitions"][0]["queues"][0]["queues"]
     assert decided(value).triggered
     queues[1]["resources"] = {"guaranteed": {"gpu": 2}}

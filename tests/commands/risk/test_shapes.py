@@ -16,6 +16,7 @@ from tests.yunikorn.building import (
     application,
     ask,
     cluster_value,
+    gpus,
     node,
 )
 from tests.yunikorn.building import queue as yunikorn_queue
@@ -108,8 +109,7 @@ def yunikorn() -> YuniKornState:
             [yunikorn_queue("low", preemption_delay="40s"), yunikorn_queue("high")],
             [node("n1", {"gpu": 8})],
             [
-                application("one", "root.low", allocation("a1", {"gpu": 1}),
-                            allocation("a2", {"gpu": 2}), asks=(ask("wait", {"gpu": 1}),)),
+                application("one", "root.low", *gpus(a1=1, a2=2), asks=(ask("wait", {"gpu": 1}),)),
                 application("two", "root.low", allocation("a3", {"gpu": 2}),
                             allocation("a4", {"gpu": 2}, priority="1"),
                             allocation("a5", {"gpu": 3}, requiredNodeId="n1"),

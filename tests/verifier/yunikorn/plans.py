@@ -41,11 +41,13 @@ def one_node_value(
     path: str = "root.high",
     size: int = 9,
     wanted: Json | None = None,
+    of_cluster: Json | None = None,
     **of_ask: Any,
 ) -> Json:
     """Build a cluster with node n1 of some GPUs; ``running`` has the allocations of each queue.
 
-    The ask ``ask`` of queue ``path`` wants one GPU, or what is ``wanted``.
+    The ask ``ask`` of queue ``path`` wants one GPU, or what is ``wanted``. Of other resources the
+    node has as much as of GPUs.
     """
     apps = [application(f"in-{holder}", holder, *held) for holder, held in running.items()]
     waiting = ask("ask", wanted or GPU, **of_ask)
@@ -56,6 +58,7 @@ def one_node_value(
         list(queues),
         [node("n1", {"gpu": size} | capacity)],
         [*apps, application("asks", path, asks=(waiting,))],
+        **of_cluster or {},
     )
 
 

@@ -8,7 +8,16 @@ from itertools import permutations
 from planner.quota.yunikorn.cluster import find_ask, prepare
 from planner.quota.yunikorn.snapshot import Snapshot
 from planner.verifier.yunikorn.case import Victim, remove_all, replay
-from tests.yunikorn.building import Json, allocation, application, ask, cluster_value, node, queue
+from tests.yunikorn.building import (
+    Json,
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    gpus,
+    node,
+    queue,
+)
 from tests.yunikorn.building import state_of as state_of_value
 
 CLUSTERS = 300
@@ -94,7 +103,7 @@ def test_who_goes_last_must_hold_enough() -> None:
         [node("n1", {"gpu": 9})],
         [
             application("1", "root.p.p1", allocation("x", {"gpu": 2})),
-            application("2", "root.p.p2", allocation("y", {"gpu": 1}), allocation("z", {"gpu": 1})),
+            application("2", "root.p.p2", *gpus(y=1, z=1)),
             application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
         ],
     )

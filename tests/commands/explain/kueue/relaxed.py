@@ -43,31 +43,17 @@ class Relaxed(Simulation):
     @cached_property
     def variants(self) -> dict[str, str]:
         """Every workload that KQ-03, KQ-04, KQ-05 and KQ-07 permit, where kept."""
-        found = {
+        own = {
             workload.key: "WithinCQ"
             for workload in self.snapshot.admitted.get(self.queue, ())
             if self._is_permitted(workload, "KQ-04", self.policy.within_cluster_queue)
         }
-        visited = self.queue
-        advantage, rest = self._fits_in_quota(self.queue, self.request)
-        at = self.tree.nodes[self.queue].parent
-        while at >= 0:
-            for workload in self._collect(at, visited):
-                found[workload.key] = self._variant(workload, advantage=advantage)
-            fits_here, rest = self._fits_in_quota(at, rest)
-            advantage = advantage or fits_here
-            visited, at = at, self.tree.nodes[at].parent
-        return found
+        return own | self._of_others()
 
     def _is_permitted(self, workload: Admitted, law: str, policy: str) -> bool:
         if "KQ-03" in self.kept_laws and not self.contested & workload.names:
             return False
-        if law not in self.kept_laws:
-            return True
-        mine, its = self.preemptor.priority, workload.priority
-        if policy == "LowerOrNewerEqualPriority":
-            return mine > its or (mine == its and self.preemptor.queued_at < workload.queued_at)
-        return policy == "Any" or (policy == "LowerPriority" and mine > its)
+        return law not in self.kept_laws or self.permits(workload, policy)
 
     def _collect(self, cohort: int, visited: int) -> Iterable[Admitted]:
         for child in self.tree.children[cohort]:

@@ -46,19 +46,13 @@ class RelaxedFair(FairSimulation):
             return False
         if "FS-05" in self.kept_laws and not own and not self._borrows_contested(workload.queue):
             return False
-        return law not in self.kept_laws or self._permits(workload, policy)
+        return law not in self.kept_laws or self.permits(workload, policy)
 
     def _borrows_contested(self, queue: int) -> bool:
         nothing: Gone = frozenset()
         return any(
             self.usage(queue, fr, nothing) > self.tree.nominal(queue, fr) for fr in self.contested
         )
-
-    def _permits(self, workload: Admitted, policy: str) -> bool:
-        mine, its = self.preemptor.priority, workload.priority
-        if policy == "LowerOrNewerEqualPriority":
-            return mine > its or (mine == its and self.preemptor.queued_at < workload.queued_at)
-        return policy == "Any" or (policy == "LowerPriority" and mine > its)
 
     def accepts(self, key: str, gone: Gone) -> bool:
         """Say whether a workload may go after others, as far as FS-06 and FS-07 are kept."""
