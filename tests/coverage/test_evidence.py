@@ -8,11 +8,13 @@ import planner
 from planner.plan import AnyPlan
 from planner.plan.front import Front
 from planner.plan.kueue import JointPlan, Plan
-from tests.cluster import PENDING, at, configuration, dump_of, pending, queue, running
+from planner.state.kueue import State
+from tests.cluster import NOW, PENDING, at, configuration, dump_of, pending, queue, running
 from tests.kueue_state import read_objects
 
 Object = dict[str, Any]
-NOW = "2026-05-01T13:00:00Z"
+
+MORE = "insufficient unused quota for gpu in flavor default, {} more needed"
 
 
 def dump(*more: list[Object]) -> dict[str, Object]:
@@ -22,16 +24,35 @@ def dump(*more: list[Object]) -> dict[str, Object]:
     return {f"{one['kind']} {one.get('metadata', {}).get('name', '')}": one for one in items}
 
 
+def state_of(objects: dict[str, Object], **more: Any) -> State:
+    """Read some objects."""
+    value = {"apiVersion": "v1", "kind": "List", "items": list(objects.values())}
+    return read_objects(value, where="test", now=NOW, **more)
+
+
 def solved(objects: dict[str, Object]) -> Plan:
     """Solve for the pending workload of some objects."""
-    value = {"apiVersion": "v1", "kind": "List", "items": list(objects.values())}
-    return planner.solve(read_objects(value, where="test", now=NOW), PENDING)
+    return planner.solve(state_of(objects), PENDING)
 
 
 def condition(kind: str, status: str, message: str = "", reason: str = "R") -> Object:
     """Return a condition of a minute ago."""
     said = {"type": kind, "status": status, "message": message, "reason": reason}
     return {**said, "lastTransitionTime": at(59)}
+
+
+def said(objects: dict[str, Object], text: str, name: str = "pending") -> dict[str, Object]:
+    """Let Kueue have said why it did not admit a workload, the pending one unless named."""
+    conditions = [condition("QuotaReserved", "False", text)]
+    objects[f"Workload {name}"].setdefault("status", {})["conditions"] = conditions
+    return objects
+
+
+def asking(objects: dict[str, Object], pod_set: str = "main", **requests: str) -> dict[str, Object]:
+    """Let Kueue have recorded what the pending workload asks for."""
+    recorded = {"resourceRequests": [{"name": pod_set, "resources": requests}]}
+    objects["Workload pending"].setdefault("status", {}).update(recorded)
+    return objects
 
 
 def found(plan: Plan) -> list[tuple[str, str]]:
@@ -51,9 +72,7 @@ def transformed() -> dict[str, Object]:
             "flavors": {"credits": "default"},
             "resourceUsage": {"credits": held},
         }
-    requests = [{"name": "main", "resources": {"credits": "5"}}]
-    objects["Workload pending"]["status"] = {"resourceRequests": requests}
-    return objects
+    return asking(objects, credits="5")
 
 
 def test_the_plan_by_the_requests_that_kueue_recorded_is_told() -> None:
@@ -67,8 +86,7 @@ def test_the_plan_by_the_requests_that_kueue_recorded_is_told() -> None:
 
 def test_plans_by_the_requests_that_kueue_recorded() -> None:
     """E1: 10 credits, all held; 5 are asked for, which only the one that holds 6 can give alone."""
-    value = {"kind": "List", "apiVersion": "v1", "items": list(transformed().values())}
-    state = read_objects(value, where="test", now=NOW, requests="recorded")
+    state = state_of(transformed(), requests="recorded")
     plan = planner.solve(state, PENDING)
     assert (plan.status, plan.proved, plan.requests) == ("conditional", "optimal", "recorded")
     assert found(plan) == [("requests", "assumed")]
@@ -83,29 +101,22 @@ def test_plans_by_the_requests_that_kueue_recorded() -> None:
 
 
 @pytest.mark.parametrize(
-    "requests",
-    [
-        [{"name": "main", "resources": {"gpu": "2"}}],
-        [{"name": "main", "resources": {"gpu": "2", "pods": "7"}}],
-        [{"name": "another", "resources": {"gpu": "4"}}],
-    ],
+    ("pod_set", "requests"),
+    [("main", {"gpu": "2"}), ("main", {"gpu": "2", "pods": "7"}), ("another", {"gpu": "4"})],
 )
-def test_recorded_requests_that_say_the_same_or_are_of_others(requests: list[Object]) -> None:
+def test_recorded_requests_that_say_the_same_or_are_of_others(
+    pod_set: str, requests: dict[str, str]
+) -> None:
     """With the same numbers, or none for its podsets, nothing is different."""
-    objects = dump(configuration())
-    objects["Workload pending"]["status"] = {"resourceRequests": requests}
-    value = {"kind": "List", "apiVersion": "v1", "items": list(objects.values())}
-    state = read_objects(value, where="test", now=NOW, requests="recorded")
-    for plan in (solved(objects), planner.solve(state, PENDING)):
+    objects = asking(dump(configuration()), pod_set, **requests)
+    recorded = state_of(objects, requests="recorded")
+    for plan in (solved(objects), planner.solve(recorded, PENDING)):
         assert (plan.status, plan.coverage, plan.notes) == ("optimal", (), ())
         assert [one.requested for one in plan.demand] == [2]
 
 
 def test_no_plan_by_the_recorded_requests_is_told_too() -> None:
-    objects = dump(configuration())
-    requests = [{"name": "main", "resources": {"gpu": "9"}}]
-    objects["Workload pending"]["status"] = {"resourceRequests": requests}
-    plan = solved(objects)
+    plan = solved(asking(dump(configuration()), gpu="9"))
     assert plan.proved == "optimal"
     assert any(note.startswith("by the requests that Kueue recorded: ") for note in plan.notes)
 
@@ -119,27 +130,14 @@ def test_nothing_is_said_where_all_agree() -> None:
             {"name": "default", "resources": [{"name": "gpu", "total": "4", "borrowed": "0"}]}
         ],
     }
-    objects["Workload pending"]["status"] = {
-        "conditions": [
-            condition(
-                "QuotaReserved",
-                "False",
-                "couldn't assign flavors to pod set main: insufficient unused quota for gpu in "
-                "flavor default, 2 more needed",
-            )
-        ],
-        "resourceRequests": [{"name": "main", "resources": {"gpu": "2"}}],
-    }
-    plan = solved(objects)
+    text = f"couldn't assign flavors to pod set main: {MORE.format(2)}"
+    plan = solved(asking(said(objects, text), gpu="2"))
     assert (plan.status, plan.coverage, plan.notes) == ("optimal", (), ())
 
 
 def test_another_request_than_the_template_makes() -> None:
     """E1: such as a transformation that the Configuration in the dump does not have."""
-    objects = dump(configuration())
-    requests = [{"name": "main", "resources": {"gpu": "3"}}]
-    objects["Workload pending"]["status"] = {"resourceRequests": requests}
-    plan = solved(objects)
+    plan = solved(asking(dump(configuration()), gpu="3"))
     assert found(plan) == [("requests", "contradiction")]
     assert "gpu 3" in plan.coverage[0].evidence
     assert "gpu 2" in plan.coverage[0].evidence
@@ -212,18 +210,12 @@ def test_fair_sharing_in_use_without_a_configuration() -> None:
 
 def test_another_shortage_than_kueue_says() -> None:
     """E19: 2 are asked for, nothing is free, and Kueue says 5."""
-    objects = dump(configuration())
-    text = "insufficient unused quota for gpu in flavor default, 5 more needed"
-    objects["Workload pending"]["status"] = {
-        "conditions": [condition("QuotaReserved", "False", text)]
-    }
-    plan = solved(objects)
+    plan = solved(said(dump(configuration()), MORE.format(5)))
     assert found(plan) == [("quota", "contradiction")]
     assert "5 more gpu" in plan.coverage[0].evidence
     assert "it is 2" in plan.coverage[0].evidence
 
 
-MORE = "insufficient unused quota for gpu in flavor default, {} more needed"
 NEVER = (
     "insufficient quota for gpu in flavor default, previously considered podsets requests (0) + "
     "current podset request (2) > maximum capacity (1)"
@@ -235,11 +227,7 @@ NEVER = (
 )
 def test_fronts_and_joint_plans_ask_it_too(text: str, *, contradicts: bool) -> None:
     """E19 and E21: Kueue looked at each workload by itself."""
-    objects = dump(configuration())
-    said = {"conditions": [condition("QuotaReserved", "False", text)]}
-    objects["Workload pending"]["status"] = said
-    value = {"apiVersion": "v1", "kind": "List", "items": list(objects.values())}
-    state = read_objects(value, where="test", now=NOW)
+    state = state_of(said(dump(configuration()), text))
     expected = [("quota", "contradiction")] if contradicts else []
     status = "conditional" if contradicts else "optimal"
     front, joint = planner.front(state, PENDING), planner.solve_joint(state)
@@ -258,22 +246,17 @@ def test_a_joint_plan_asks_of_each_by_itself() -> None:
     urgent = pending("a", 2, priority=30)[0]
     urgent["metadata"] |= {"name": "urgent", "uid": "urgent"}
     objects["Workload urgent"] = urgent
-    for key in ("Workload pending", "Workload urgent"):
-        said = {"conditions": [condition("QuotaReserved", "False", MORE.format(2))]}
-        objects[key]["status"] = said
-    value = {"apiVersion": "v1", "kind": "List", "items": list(objects.values())}
-    joint = planner.solve_joint(read_objects(value, where="test", now=NOW))
+    for name in ("pending", "urgent"):
+        said(objects, MORE.format(2), name)
+    joint = planner.solve_joint(state_of(objects))
     assert (joint.status, joint.coverage) == ("optimal", ())
 
 
 def test_nodes_that_kueue_speaks_of() -> None:
     """E20."""
-    objects = dump(configuration())
     text = 'topology "default" doesn\'t allow to fit any of 2 pod(s)'
-    objects["Workload pending"]["status"] = {
-        "conditions": [condition("QuotaReserved", "False", text)]
-    }
-    assert found(solved(objects)) == [("topology", "contradiction")]
+    plan = solved(said(dump(configuration()), text))
+    assert found(plan) == [("topology", "contradiction")]
 
 
 @pytest.mark.parametrize(
@@ -313,9 +296,7 @@ def test_what_kueue_said_is_about_the_state_before_an_edit(
     missing: int, *, conditional: bool
 ) -> None:
     """E19: 2 are missing; with one more there, Kueue's word of 1 is still another than ours."""
-    text = f"insufficient unused quota for gpu in flavor default, {missing} more needed"
-    value = {"apiVersion": "v1", "kind": "List", "items": list(said(dump(), text).values())}
-    state = read_objects(value, where="test", now=NOW)
+    state = state_of(said(dump(), MORE.format(missing)))
     expected = ("conditional", "optimal") if conditional else ("optimal", None)
     for quota, victims in ((6, 0), (5, 1)):
         answer = planner.whatif(state, f"clusterqueue/a.quota.default/gpu.nominal={quota}")
@@ -357,20 +338,12 @@ def test_fronts_and_joint_plans_have_the_remarks_once() -> None:
     urgent = pending("a", 2, priority=30)[0]
     urgent["metadata"] |= {"name": "urgent", "uid": "urgent"}
     objects["Workload urgent"] = urgent
-    value = {"apiVersion": "v1", "kind": "List", "items": list(objects.values())}
-    state = read_objects(value, where="test", now=NOW)
+    state = state_of(objects)
     front, joint = planner.front(state, PENDING), planner.solve_joint(state)
     for notes in (front.notes, joint.notes):
         assert len(notes) == len(set(notes))
         assert any(note.startswith("Kueue said last") for note in notes)
         assert any(note.startswith("the state has no Configuration") for note in notes)
-
-
-def said(objects: dict[str, Object], text: str) -> dict[str, Object]:
-    """Let Kueue have said why it did not admit the pending workload."""
-    conditions = [condition("QuotaReserved", "False", text)]
-    objects["Workload pending"].setdefault("status", {})["conditions"] = conditions
-    return objects
 
 
 @pytest.mark.parametrize("reason", ["ClusterQueueIsInactive", "", None])
@@ -520,10 +493,7 @@ def test_cohorts_in_a_circle_are_no_end_of_looking() -> None:
 
 def test_pods_that_the_assignment_put_into_the_recorded_requests() -> None:
     """E1: their number is set anew wherever a queue covers them, and tells nothing."""
-    objects = dump(configuration())
-    requests = [{"name": "main", "resources": {"gpu": "2", "pods": "1"}}]
-    objects["Workload pending"]["status"] = {"resourceRequests": requests}
-    assert solved(objects).coverage == ()
+    assert solved(asking(dump(configuration()), gpu="2", pods="1")).coverage == ()
 
 
 @pytest.mark.parametrize(

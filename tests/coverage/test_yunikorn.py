@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,22 @@ def features(plan: YuniKornPlan) -> list[str]:
     return [one.feature for one in plan.coverage]
 
 
+def with_line(text: str, more: str, name: str = "serving") -> str:
+    """Return queues.yaml with a line more of a queue, whose name may be in other letters."""
+    lines = text.splitlines()
+    (place,) = [i for i, line in enumerate(lines) if line.strip() == f"- name: {name.lower()}"]
+    start = lines[place][: lines[place].index("-") + 2]
+    named = [f"{start}name: {name}", " " * len(start) + more]
+    return "\n".join([*lines[:place], *named, *lines[place + 1 :]])
+
+
+def of_ranker(dump: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the application of the ask, and the ask."""
+    (ranker,) = (one for one in dump["applications"] if one["applicationID"] == "ranker")
+    (ask,) = (one for one in ranker["requests"] if one["allocationKey"] == ASK)
+    return ranker, ask
+
+
 def test_the_quickstart_is_covered(solved: Callable[..., YuniKornPlan]) -> None:
     plan = solved()
     assert (plan.status, plan.coverage) == ("optimal", ())
@@ -78,15 +95,7 @@ def test_limits_of_users_on_the_way_to_the_queue(
 ) -> None:
     limits = "limits: [{limit: all, users: ['*'], maxapplications: 5}]"
 
-    def limited(text: str) -> str:
-        lines = text.splitlines()
-        found = f"- name: {name.lower()}"
-        (place,) = [i for i, line in enumerate(lines) if line.strip() == found]
-        start = lines[place][: lines[place].index("-") + 2]
-        named = [f"{start}name: {name}", " " * len(start) + limits]
-        return "\n".join([*lines[:place], *named, *lines[place + 1 :]])
-
-    plan = solved(queues=limited)
+    plan = solved(queues=lambda text: with_line(text, limits, name))
     assert features(plan) == expected
     assert plan.status == ("conditional" if expected else "optimal")
 
@@ -98,6 +107,11 @@ def test_limits_of_users_on_the_way_to_the_queue(
         ({"affinity": {"nodeAffinity": {}}}, ["predicates"]),
         ({"topologySpreadConstraints": [{"maxSkew": 1}]}, ["predicates"]),
         ({"priorityClassName": "serving"}, []),
+        ({"containers": [{"ports": [{"hostPort": 80}]}]}, ["predicates"]),
+        ({"containers": [{"ports": [{"containerPort": 80}]}]}, []),
+        ({"volumes": [{"persistentVolumeClaim": {"claimName": "data"}}]}, ["predicates"]),
+        ({"volumes": [{"ephemeral": {}}]}, ["predicates"]),
+        ({"volumes": [{"emptyDir": {}}, {"configMap": {"name": "x"}}]}, []),
     ],
 )
 def test_what_binds_the_pod_to_nodes(
@@ -132,8 +146,7 @@ def test_placeholders_of_the_group(
     """
 
     def held(dump: dict[str, Any]) -> None:
-        ranker = next(one for one in dump["applications"] if one["applicationID"] == "ranker")
-        ask = next(one for one in ranker["requests"] if one["allocationKey"] == ASK)
+        ranker, ask = of_ranker(dump)
         other = {**ranker["allocations"][0], "allocationKey": "other", **placeholder}
         ask["taskGroupName"] = group
         ranker[part].append(other)
@@ -172,20 +185,8 @@ def test_an_application_that_may_not_start(
         )
         other["applicationState"] = others
 
-    def capped(text: str) -> str:
-        lines = text.splitlines()
-        (place,) = [i for i, line in enumerate(lines) if line.strip() == "- name: serving"]
-        capped = f"{' ' * (lines[place].index('-') + 2)}maxapplications: {maximum}"
-        return "\n".join([*lines[: place + 1], capped, *lines[place + 1 :]])
-
+    capped = partial(with_line, more=f"maxapplications: {maximum}")
     assert features(solved(accepted, capped, pending=ASK)) == expected
-
-
-def of_ranker(dump: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the application of the ask, and the ask."""
-    (ranker,) = (one for one in dump["applications"] if one["applicationID"] == "ranker")
-    (ask,) = (one for one in ranker["requests"] if one["allocationKey"] == ASK)
-    return ranker, ask
 
 
 @pytest.mark.parametrize(
@@ -282,32 +283,8 @@ def test_asks_after_others_of_an_application_that_may_back_off(
 
 def test_an_ask_in_a_queue_that_became_a_parent(solved: Callable[..., YuniKornPlan]) -> None:
     """Source: yunikorn-core be3bb487, scheduler/objects/queue.go (applyConf, TryAllocate)."""
-
-    def parent(text: str) -> str:
-        lines = text.splitlines()
-        (place,) = [i for i, line in enumerate(lines) if line.strip() == "- name: serving"]
-        written = f"{' ' * (lines[place].index('-') + 2)}parent: true"
-        return "\n".join([*lines[: place + 1], written, *lines[place + 1 :]])
-
+    parent = partial(with_line, more="parent: true")
     assert features(solved(queues=parent, pending=ASK)) == ["parent-queues"]
-
-
-@pytest.mark.parametrize(
-    ("spec", "expected"),
-    [
-        ({"containers": [{"ports": [{"hostPort": 80}]}]}, ["predicates"]),
-        ({"containers": [{"ports": [{"containerPort": 80}]}]}, []),
-        ({"volumes": [{"persistentVolumeClaim": {"claimName": "data"}}]}, ["predicates"]),
-        ({"volumes": [{"ephemeral": {}}]}, ["predicates"]),
-        ({"volumes": [{"emptyDir": {}}, {"configMap": {"name": "x"}}]}, []),
-    ],
-)
-def test_ports_and_volumes_bind_the_pod_to_nodes(
-    solved: Callable[..., YuniKornPlan], spec: dict[str, Any], expected: list[str]
-) -> None:
-    metadata = {"name": "ranker-2", "namespace": "serving", "uid": ASK}
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
-    assert features(solved(pods=[pod])) == expected
 
 
 def build(version: str) -> list[dict[str, Any]]:

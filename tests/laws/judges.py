@@ -35,7 +35,6 @@ from tests.kep83 import cases as kep83
 from tests.verifier import cases as plans
 
 Sets = frozenset[frozenset[str]]
-ByAttempt = Mapping[bool, Collection[frozenset[str]]]
 EITHER = (True, False)
 
 OWN = plans.OWN

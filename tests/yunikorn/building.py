@@ -13,7 +13,6 @@ Json = dict[str, Any]
 
 SECOND = 10**9
 NOW = 1_800_000_000 * SECOND
-DAY = 86_400 * SECOND
 
 
 def queue(name: str, *queues: Json, guaranteed: Json | None = None, **more: Any) -> Json:
