@@ -1,7 +1,5 @@
 """The set of victim sets a model admits: enumerated, never only "feasible if solved"."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from itertools import product
 from typing import Final

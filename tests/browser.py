@@ -3,8 +3,6 @@
 It speaks the DevTools protocol over a pipe; there is no driver to install, and no port.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -7,8 +7,6 @@ usage is summed up anew from what is left, candidates are collected by walking t
 Only what was read (quotas, workloads, assignment) is shared with the product.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import cached_property
 

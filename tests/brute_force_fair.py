@@ -5,8 +5,6 @@ lead to it, and the preemptor then fits. Written from docs/semantics/kueue.md §
 as possible and with no regard to speed; quotas and usage are those of ``tests.brute_force``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple

@@ -5,8 +5,6 @@ integers of a resource, ``gpu`` unless said. Minutes count from 12:00 on a fixed
 13:00.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any

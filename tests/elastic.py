@@ -1,7 +1,5 @@
 """Slices of elastic workloads in a few words, for clusters of tests.cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Amounts are GPUs unless said; every queue ``q`` has the LocalQueue ``ns/q``. Wha
 the queue holds is given as flavor and amount.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Code run anew by a Python whose sets iterate in another order."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Reading, where a state of Kueue is meant: anything else fails the test; what workloads say."""
 
-from __future__ import annotations
-
 import os
 from datetime import datetime
 from typing import Any

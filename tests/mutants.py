@@ -7,8 +7,6 @@ nothing. Its tests run in a process of their own, into which pytest loads this f
 and ends with 1 if one survives.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Pages that people read: their fenced blocks, and what a shell prints for their commands."""
 
-from __future__ import annotations
-
 import doctest
 import os
 import re

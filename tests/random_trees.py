@@ -4,8 +4,6 @@ Numbers are tiny on purpose: with quotas and requests of a few units, usage meet
 again and again, which is where a rule and its neighbour differ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar

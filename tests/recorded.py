@@ -4,8 +4,6 @@ The full folder lies outside the project (see ``tests.conftest.recorded_root``);
 absent, the copies in ``instances/recorded/`` are used.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The clusters of instances/topology, against an enumeration of all sets of victims."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path

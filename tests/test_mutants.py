@@ -1,7 +1,5 @@
 """The tests of a law fail without it: a few laws in ordinary runs, all of them at night."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -5,8 +5,6 @@ and §13, not from what the planner prints. Lost work is size times seconds: a G
 1/32.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A Dask cluster of real processes on loopback, to be killed and started again."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

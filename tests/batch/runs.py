@@ -1,7 +1,5 @@
 """A run of numbers, in this process or as a program that can be stopped."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A Dask cluster gives the same rows; its scheduler and workers are real, on loopback."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

@@ -1,7 +1,5 @@
 """Rows are the same whoever does the work, and every task gets one."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Work for runs to do; other processes and machines import it by name."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -4,8 +4,6 @@ Queues share cohorts up to four levels deep and use all GPUs and all memory ther
 more than their quota. The preemptor's queue has lent out what the preemptor now wants back.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

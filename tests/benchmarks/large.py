@@ -1,7 +1,5 @@
 """Large states of one shape: ten queues that share a cohort and use all of it."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 from typing import TypedDict

@@ -5,8 +5,6 @@ answer is one JSON object on standard output; wall is what a clock shows, cpu wh
 itself used, both in seconds, all libraries loaded and the state read.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

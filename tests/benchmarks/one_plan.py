@@ -5,8 +5,6 @@ the most memory that the process had by its end. Nothing of the tests is importe
 takes to start is a stage, too.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

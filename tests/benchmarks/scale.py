@@ -8,8 +8,6 @@ some differ. The references run against the times recorded from Kueue itself, wh
 FOLDER gets scale.csv, references.csv, scale.md, and plots as SVG files.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

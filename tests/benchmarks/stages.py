@@ -8,8 +8,6 @@ documentation shows those of ``docs/explanation/speed``, and ``PLANNER_UPDATE_PA
 tests/docs/test_speed.py`` writes the table into the pages.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io

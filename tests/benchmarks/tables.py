@@ -1,7 +1,5 @@
 """What was measured, as CSV, as Markdown tables, and as plots."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

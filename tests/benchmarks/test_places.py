@@ -1,7 +1,5 @@
 """How long plans take where pods need places on nodes: racks required or preferred, and slices."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """How long optima take as clusters grow, and the scripts that measure more."""
 
-from __future__ import annotations
-
 import csv
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """How long commands take, from a state that was read to an answer that is verified."""
 
-from __future__ import annotations
-
 import subprocess
 from typing import Any
 

@@ -6,8 +6,6 @@ process uses is counted. A JSON object a window is written: the share of one cor
 the window, the processor time up to its end, and the most memory that there was.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """The command line as a call and as a process, and a small cluster to try it on."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """``planner check``: what it accepts, refuses and cannot use, its formats, and what it loads."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -3,8 +3,6 @@
 PLANNER_TEST_KILLS says how often; a handful unless said, a hundred at night.
 """
 
-from __future__ import annotations
-
 import gzip
 import os
 import random

@@ -1,7 +1,5 @@
 """`planner lint`: every format, exit codes, examples as files, refusals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

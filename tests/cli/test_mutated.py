@@ -1,7 +1,5 @@
 """Random mutations of dumps: an answer or a clean error, never a bug of ours."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from copy import deepcopy

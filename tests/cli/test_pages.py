@@ -1,7 +1,5 @@
 """``--format markdown`` and ``--format html`` of every command that answers about a state."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

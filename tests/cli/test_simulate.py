@@ -1,7 +1,5 @@
 """``planner simulate``: formats, files, exit codes, and what is refused."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

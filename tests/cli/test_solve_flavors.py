@@ -1,7 +1,5 @@
 """`planner solve --flavors`: the option, its answers in every format, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

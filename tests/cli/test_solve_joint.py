@@ -1,7 +1,5 @@
 """`planner solve --joint`: answers in every format, exit codes, and refusals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``planner solve --rules kep83``: exit codes, formats, and what cannot be used."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

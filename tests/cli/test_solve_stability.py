@@ -1,7 +1,5 @@
 """`planner solve --stability` and `--objective stable`: answers in every format, and refusals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is the user's, or the system's, is exit code 2 and says where; 70 is for bugs of ours."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

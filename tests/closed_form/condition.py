@@ -3,8 +3,6 @@
 A set is a bit mask over the workloads of the tree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cache
 

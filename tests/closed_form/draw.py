@@ -1,7 +1,5 @@
 """Random plain trees, with small numbers, so that usage meets quotas again and again."""
 
-from __future__ import annotations
-
 from random import Random
 
 from tests.closed_form.fairness import Fairness

@@ -3,8 +3,6 @@
 docs/semantics/kueue.md §6.1 and §6.5; in doubles, as Kueue computes them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ docs/semantics/kueue.md §5.6 and §6.4 to §6.6. Usage is carried along step by
 depend on the way by which a set was reached.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tests.closed_form.fairness import Fairness

@@ -3,8 +3,6 @@
 Node 0 is the cohort at the root, node 1 the preemptor's queue; the numbers are those of the page.
 """
 
-from __future__ import annotations
-
 from tests.closed_form import condition, steps
 from tests.closed_form.fairness import Fairness
 from tests.closed_form.tree import Row, Tree, Usage, Workload

@@ -5,8 +5,6 @@ product only the laws about removals are compared, over all that runs in the tre
 FS-06 with FS-07.
 """
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """A state that the product reads, as a plain tree."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from planner.quota.kueue.tree import NO_PARENT

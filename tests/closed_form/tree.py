@@ -4,8 +4,6 @@ Quota arithmetic as in docs/semantics/kueue.md §3, twice: `Tree.add` and `Tree.
 change upwards as Kueue does, and `Tree.usage_without` sums up from nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,8 +5,6 @@ row stands for all that is below it, too, and the longest row counts. ``api.txt`
 the CustomResourceDefinitions, and a test finds those that no row has.
 """
 
-from __future__ import annotations
-
 from planner.coverage.answer import Feature
 from planner.coverage.kueue_features import (
     ADMISSION_CHECKS,

@@ -1,7 +1,5 @@
 """The action and the workflow: no secret, pinned by major version, and what they run works."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The Containerfile, and what pages say of installing."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

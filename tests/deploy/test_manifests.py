@@ -1,7 +1,5 @@
 """deploy/base: what Kubernetes takes, with no more rights than the planner says it needs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 Source: kubernetes-sigs/krew, internal/index/validation/validate.go and pkg/index/types.go.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

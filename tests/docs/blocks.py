@@ -1,7 +1,5 @@
 """What pages show of something recorded: a block that a test writes, and the lines of a picture."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

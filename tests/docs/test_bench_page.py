@@ -1,7 +1,5 @@
 """The page on the benchmark says what the suite, the table of rivals and the recorded run say."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -5,8 +5,6 @@ Code cites a page by its path from the root and its sections by number, as in
 named last. Pages cite one another by links.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

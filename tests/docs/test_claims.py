@@ -1,7 +1,5 @@
 """Figures on pages are those that were recorded, or that the commands beside them print."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from functools import cache

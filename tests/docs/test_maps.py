@@ -5,8 +5,6 @@ Every room of the product and of the site's generator has one. A folder of tests
 its helpers: test files speak for themselves.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -5,8 +5,6 @@ kubectl that serves the quickstart cluster. What a block shows under its title b
 ``PLANNER_UPDATE_PAGES=1 pytest tests/docs`` writes what the commands print into the pages.
 """
 
-from __future__ import annotations
-
 import doctest
 import json
 import os

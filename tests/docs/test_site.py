@@ -1,7 +1,5 @@
 """The site builds strictly, and its reference has everything that the code has."""
 
-from __future__ import annotations
-
 import html
 import os
 import posixpath

@@ -1,7 +1,5 @@
 """The figures of speed on the pages are those that the benchmark measured."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from tests.benchmarks.one_plan import STAGES

@@ -1,7 +1,5 @@
 """The table of simulated weeks, on one that can be followed by hand."""
 
-from __future__ import annotations
-
 from runpy import run_path
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Run many inputs by hand: ``python -m tests.fuzz --inputs 100000 --seed 7``."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Many inputs: what they ended with, and where the failing ones are kept."""
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator

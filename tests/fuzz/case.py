@@ -1,7 +1,5 @@
 """One input: made by a seed and a number alone."""
 
-from __future__ import annotations
-
 import shlex
 from functools import cache
 from pathlib import Path

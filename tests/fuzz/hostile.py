@@ -1,7 +1,5 @@
 """Values, texts and numbers that nobody expects in a dump, a file or on the command line."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any, Final
 

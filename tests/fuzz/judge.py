@@ -1,7 +1,5 @@
 """What an input may end with: an answer or one clean error, never 70, and nothing half-written."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """A program in place of kubectl, for the commands that ask a cluster."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import click

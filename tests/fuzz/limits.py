@@ -4,8 +4,6 @@ Processor time, not the clock: how busy the machine is makes no difference. A pr
 many inputs, one after the other. When it dies, the input it had is tried once more alone.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource

@@ -1,7 +1,5 @@
 """Values as bytes (JSON, YAML, gzip), and damage to bytes that knows nothing of values."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """What commands make of some seeds: plans, proofs and journals, for other commands to read."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """What one input is made in: its random numbers, its seed, and the files that it comes to need."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import dataclass, field
 from random import Random

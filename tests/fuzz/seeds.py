@@ -3,8 +3,6 @@
 Where PLANNER_CONFORMANCE names the recorded answers, they are among the seeds, too.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

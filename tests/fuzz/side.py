@@ -1,7 +1,5 @@
 """Files beside the state: objectives, costs, flavors, scripts, manifests, plans, journals."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from random import Random

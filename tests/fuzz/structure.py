@@ -1,7 +1,5 @@
 """Damage to JSON values: to anything anywhere, and to what a dump is made of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import deepcopy
 from random import Random

@@ -4,8 +4,6 @@ PLANNER_TEST_FUZZ says how many inputs (CONTRIBUTING.md has more on it), PLANNER
 which ones.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Words of the command line: a value for every argument and option, by its name or its type."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Final

@@ -6,8 +6,6 @@ Everything is written from the KEP's sections "ClusterQueue API changes", "Preem
 each time; of the product only what was read and the names of the options are used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from planner.quota.kueue.amount import add

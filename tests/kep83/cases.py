@@ -1,7 +1,5 @@
 """One decision by KEP-83's rules, and the victim sets that model and checker permit for it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -4,8 +4,6 @@ Numbers are tiny on purpose: usage meets quotas exactly again and again, which i
 its neighbour differ. Most cohorts are flat, as in the KEP; some are trees, with lending limits.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping
 from typing import Final

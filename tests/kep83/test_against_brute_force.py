@@ -3,8 +3,6 @@
 The oracle is ``brute_force.py``: KEP-83 by its text, removal by removal, in every order.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

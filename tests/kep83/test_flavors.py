@@ -1,7 +1,5 @@
 """The two walks over the flavors, by hand: first for what is available, then within the min."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.quota.kueue.assignment import Assignment

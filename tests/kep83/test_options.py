@@ -1,7 +1,5 @@
 """The options of KEP-83: as text, as a record, and where they cannot be used."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Plans by KEP-83's rules: what they say, and that nobody can say anything else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

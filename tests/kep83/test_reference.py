@@ -1,7 +1,5 @@
 """The algorithm of KEP-83 on examples worked out by hand, step by step as its text has them."""
 
-from __future__ import annotations
-
 import pytest
 
 import planner

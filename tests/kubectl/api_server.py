@@ -4,8 +4,6 @@ Source: Kubernetes API conventions (lists in chunks, kind Status) and the docume
 "Kubernetes API discovery", unaggregated.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable, Iterable, Iterator

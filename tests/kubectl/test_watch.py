@@ -1,7 +1,5 @@
 """Several watches at once: what they tell, how they end, and when they begin again."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import json

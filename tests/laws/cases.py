@@ -4,8 +4,6 @@ Told by hand for Kueue's classical rules; ``fairly`` makes of each one of the la
 that is the same. A law's own file has the cases that only it has.
 """
 
-from __future__ import annotations
-
 from tests.cluster import SPARE, Object, cohort, pending, queue, running, with_spare_flavor
 from tests.laws.judges import Case, sets
 

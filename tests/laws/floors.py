@@ -4,8 +4,6 @@ All that run are in the preemptor's own queue, of lower priority, with quota to 
 alone decides which sets of them are legal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

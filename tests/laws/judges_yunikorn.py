@@ -3,8 +3,6 @@
 Whatever a test says by hand of the sets that the model admits, the others are asked as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property

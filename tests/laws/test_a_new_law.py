@@ -4,8 +4,6 @@ The law of these tests is made up: no scheduler has it, so the replay of YuniKor
 breaks it, and its record says why no step keeps it.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

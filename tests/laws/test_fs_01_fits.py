@@ -1,7 +1,5 @@
 """FS-01: after all victims are gone, the preemptor fits, borrowing what it may."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import Object, cohort, fair_sharing, pending, queue, running, state_of

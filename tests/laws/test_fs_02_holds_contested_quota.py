@@ -1,7 +1,5 @@
 """FS-02: a victim holds contested quota, of whatever amount, in the preemptor's tree."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import (

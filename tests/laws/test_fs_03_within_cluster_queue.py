@@ -1,7 +1,5 @@
 """FS-03: withinClusterQueue decides about victims of the own queue, and shares do not."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import cohort, fair_sharing, pending, queue, running

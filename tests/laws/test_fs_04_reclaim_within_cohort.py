@@ -1,7 +1,5 @@
 """FS-04: reclaimWithinCohort decides about victims of other queues; borrowWithinCohort does not."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import cohort, fair_sharing, pending, queue, running

@@ -1,7 +1,5 @@
 """FS-05: other queues give only if they borrow contested quota to begin with."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import (

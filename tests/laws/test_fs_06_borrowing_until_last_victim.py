@@ -1,7 +1,5 @@
 """FS-06: other queues and cohorts give only while they borrow, in whichever resource."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import permutations
 

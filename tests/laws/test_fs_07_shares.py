@@ -5,8 +5,6 @@ counted, over what the cohort above could lend. With one resource and one cohort
 the same for all, so amounts can be compared directly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import permutations
 

@@ -1,7 +1,5 @@
 """K83-01: the preemptor fits, within its max and what the cohort has."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import Object, cohort, pending, queue, running

@@ -1,7 +1,5 @@
 """K83-02: what needs preemption does not borrow, unless withinCohort is LowerPriority."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import Object, cohort, pending, queue, running

@@ -1,7 +1,5 @@
 """K83-03: a victim uses the involved flavors in an active queue of the preemptor's cohort."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import Object, cohort, pending, queue, running

@@ -1,7 +1,5 @@
 """K83-04: victims of the own queue have a lower priority, if withinClusterQueue is not Never."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import Object, pending, queue, running

@@ -1,7 +1,5 @@
 """K83-05: withinCohort permits victims of other queues."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import Object, pending, queue, running

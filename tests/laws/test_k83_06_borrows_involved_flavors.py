@@ -1,7 +1,5 @@
 """K83-06: other queues give only if they borrow involved flavors before anything is removed."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import pending, queue, running

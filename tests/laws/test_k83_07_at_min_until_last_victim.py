@@ -1,7 +1,5 @@
 """K83-07: other queues give only until they are below their min of all involved flavors."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """K83-08: there are victims only if the preemptor has waited long enough."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import Object, pending, queue, running

@@ -1,7 +1,5 @@
 """KQ-01: after all victims are gone, the preemptor fits."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.quota.kueue.assignment import Assignment

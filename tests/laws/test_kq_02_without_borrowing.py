@@ -1,7 +1,5 @@
 """KQ-02: an attempt without borrowing ends within the queue's nominal quota."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import Object, cohort, pending, queue, running, state_of

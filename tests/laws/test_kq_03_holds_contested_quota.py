@@ -1,7 +1,5 @@
 """KQ-03: a victim holds contested quota, of whatever amount, in an active queue of the tree."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.state.kueue import State

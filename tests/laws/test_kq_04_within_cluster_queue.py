@@ -1,7 +1,5 @@
 """KQ-04: withinClusterQueue decides about victims of the own queue."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

@@ -1,7 +1,5 @@
 """KQ-05: reclaimWithinCohort decides about victims of other queues."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.laws.cases import RECLAIM

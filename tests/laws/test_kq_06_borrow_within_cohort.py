@@ -1,7 +1,5 @@
 """KQ-06: while borrowing, other queues give only what borrowWithinCohort allows."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cluster import Object, cohort, pending, queue, running, state_of

@@ -1,7 +1,5 @@
 """KQ-07: other queues and cohorts give only while they are over their quota."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import pytest

@@ -1,7 +1,5 @@
 """KQ-08: only the attempts that Kueue would make are made, in its order."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.plan import Verdict

@@ -1,7 +1,5 @@
 """KT-01: there is room on the nodes for every podset, and for all of them together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """KT-02: Kueue's own placement finds a place for every podset, one after the other."""
 
-from __future__ import annotations
-
 import planner
 from planner.state.kueue_topology import HOST
 from tests.cluster import PENDING, Object

@@ -1,7 +1,5 @@
 """ST-01: a later attempt only where the earlier one finds nobody."""
 
-from __future__ import annotations
-
 from planner.state.kueue import State
 from tests.verifier.cases import (
     OWN,

@@ -4,8 +4,6 @@ With its request, queue mine has share 125. Queue other borrows 4 of 8, share 50
 large one it would borrow nothing: only LessThanInitialShare permits that.
 """
 
-from __future__ import annotations
-
 from planner.state.kueue import State
 from tests.verifier.cases import (
     BY_SHARE,

@@ -1,7 +1,5 @@
 """ST-03: the ClusterQueue with the highest share gives first."""
 
-from __future__ import annotations
-
 from planner.state.kueue import State
 from tests.verifier.cases import (
     BY_SHARE,

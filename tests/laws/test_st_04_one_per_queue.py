@@ -5,8 +5,6 @@ first strategy when it is its turn: with one of 6 less its share is 200. Then th
 goes, which leaves mine with 100, and in the second pass all of queue other would do.
 """
 
-from __future__ import annotations
-
 from planner.state.kueue import State
 from tests.verifier.cases import (
     BY_SHARE,

@@ -1,7 +1,5 @@
 """ST-05: nobody goes once the preemptor fits."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.state.kueue import State

@@ -4,8 +4,6 @@ Each piece registers its functions by the ids of the laws and knows none of the 
 they meet. Where a model or the replay has none, the record of the law says why.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from inspect import getmembers

@@ -1,7 +1,5 @@
 """YK-01: opted-out and originator allocations are spared where that is asked for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """YK-02: no queue is left below its guaranteed, or lower than it was below it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.laws.judges_yunikorn import Court

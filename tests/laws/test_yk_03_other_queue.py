@@ -1,7 +1,5 @@
 """YK-03: no victim is in the queue of the ask, not even of another application."""
 
-from __future__ import annotations
-
 from tests.laws.judges_yunikorn import Court
 from tests.verifier.yunikorn.plans import (
     broken,

@@ -1,7 +1,5 @@
 """YK-04: the ask fits into what its queue has left of its guaranteed."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.laws.judges_yunikorn import Court

@@ -3,8 +3,6 @@
 The rules of the code are used, as YK-02 of the design often forbids the same sets.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from planner.models.yunikorn.candidates import eligible

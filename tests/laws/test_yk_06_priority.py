@@ -1,7 +1,5 @@
 """YK-06: no victim has a higher priority than the ask, with the offsets of the queues."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """YK-07: victims are inside the fence, and not in a queue with preemption disabled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

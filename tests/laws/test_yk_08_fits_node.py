@@ -1,7 +1,5 @@
 """YK-08: the ask fits on one node, and victims are there unless it has room anyway."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.laws.judges_yunikorn import Court

@@ -1,7 +1,5 @@
 """YK-09: the ask's queue and all above it are within their maximum, with the ask."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

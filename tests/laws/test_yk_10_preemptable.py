@@ -1,7 +1,5 @@
 """YK-10: a victim has a type of the ask and is free to go; there is at least one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """YK-11: preemption is enabled, the ask may preempt others, and has not done so before."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """YK-12: the queue of the ask is under its guaranteed, law 4 as it is written."""
 
-from __future__ import annotations
-
 import pytest
 
 import planner

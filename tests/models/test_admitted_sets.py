@@ -1,7 +1,5 @@
 """The model admits exactly the legal victim sets: recorded ones, and those of slices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain, combinations
 

@@ -6,8 +6,6 @@ what the model admits beyond the legal sets. Where all weights are the same ther
 beyond.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import islice
 

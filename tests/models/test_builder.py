@@ -5,8 +5,6 @@ answer by the order of rows: of equal optima another one comes first, and a rela
 something else. So what is promised to be the same twice depends on that order.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256

@@ -4,8 +4,6 @@ With classes of which at least and at most so many members go, the model admits 
 its victim sets that keep to that.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from itertools import product

@@ -1,7 +1,5 @@
 """The model admits exactly the victim sets that the real core's primitives accept, node by node."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """On random small clusters the model admits exactly what brute force finds legal."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

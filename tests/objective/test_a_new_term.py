@@ -1,7 +1,5 @@
 """A term that is new is a record and a function: nothing else has to know of it."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

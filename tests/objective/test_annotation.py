@@ -1,7 +1,5 @@
 """What administrators say by annotation, and milestone costs on the line between two points."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from fractions import Fraction
 from math import ceil

@@ -1,7 +1,5 @@
 """PodDisruptionBudgets as kubectl prints them, and what they permit; by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The rule of the median (kueue#477): who publishes no checkpoint loses as much as who does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The profiles as data (docs/design/objectives.md §4 and §5), and those read from TOML files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

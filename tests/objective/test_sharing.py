@@ -1,7 +1,5 @@
 """What queues and cohorts borrow, by weight and by place, worked out by hand; tenants touched."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

@@ -1,7 +1,5 @@
 """Every disruption term on small cases computed by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

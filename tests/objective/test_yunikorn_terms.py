@@ -1,7 +1,5 @@
 """Terms of an ask of YuniKorn, on a small partition computed by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.solver.yunikorn.planning import plan_ask

@@ -1,7 +1,5 @@
 """The objects of a state once some workloads have gone and a pending one is admitted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from tests.oracle.assignment import only_flavors

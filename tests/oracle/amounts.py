@@ -1,7 +1,5 @@
 """Kubernetes quantities, read exactly, and sums of 64 bits that end at the largest of them."""
 
-from __future__ import annotations
-
 import math
 import re
 from fractions import Fraction

@@ -3,8 +3,6 @@
 Source: docs/semantics/kueue.md §4.
 """
 
-from __future__ import annotations
-
 from tests.oracle.cluster import Cluster, FlavorResource
 from tests.oracle.question import PREEMPT, Question, ask
 

@@ -1,7 +1,5 @@
 """Pods that victims have beyond what PodDisruptionBudgets permit, by the pages of Kubernetes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The objects of a state: ClusterQueues and cohorts as nodes, and who holds quota in them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

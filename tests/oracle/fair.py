@@ -1,7 +1,5 @@
 """Every legal set of victims under fair sharing, with shares in doubles as Kueue computes them."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from tests.oracle.amounts import minus, plus

@@ -1,7 +1,5 @@
 """Whom Kueue itself evicts, in its order: classical preemption."""
 
-from __future__ import annotations
-
 from tests.oracle.legality import attempt, collected
 from tests.oracle.question import Question
 

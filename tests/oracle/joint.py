@@ -5,8 +5,6 @@ set is one of the legal ones. Who was served is never a victim. What is left of 
 who was served and who is gone, not on the order, as every resource has one flavor only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

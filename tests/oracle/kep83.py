@@ -4,8 +4,6 @@ What the text leaves open is decided as the laws K83-01 to K83-08 and the help p
 sharing came later and is not looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Every legal set of victims, by removing candidates in every order: classical preemption."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

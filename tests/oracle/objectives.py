@@ -1,7 +1,5 @@
 """The best of all legal sets: level by level, within the caps, and canonical among equals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final

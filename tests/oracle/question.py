@@ -1,7 +1,5 @@
 """The workload that waits: what it asks for, what is contested, and whom it may preempt."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ The states are those of ``random_states``, with fewer workloads. What holds quot
 template what it would ask for once it waits again, in a LocalQueue of its own ClusterQueue.
 """
 
-from __future__ import annotations
-
 import random
 from copy import deepcopy
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ unit of its own, from 1 to 2^55, and amounts are a few units, now and then one o
 quotas exactly or miss them by one, where a rounded number would not tell the two apart.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

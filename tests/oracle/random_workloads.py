@@ -1,7 +1,5 @@
 """The workloads of random states, and what all of such a state is drawn with."""
 
-from __future__ import annotations
-
 import random
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ All victims wait again then, and the pending workload holds what it asked for. S
 being evicted already is not asked, and to evict such a one is no new eviction. Classical only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

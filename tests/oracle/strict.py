@@ -6,8 +6,6 @@ one who goes, so every subset of those who are refused is tried. What is pruned 
 Kueue does. Giving back what need not have gone is no removal, and left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain, combinations
 from typing import NamedTuple

@@ -5,8 +5,6 @@ holds is as good as free, which ``D7`` takes into account. Work is in accelerato
 1, a core 1/32, memory nothing.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping

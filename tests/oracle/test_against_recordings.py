@@ -1,7 +1,5 @@
 """The oracle against the real Kueue: candidates in order, and every set that it would accept."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests import recorded

@@ -4,8 +4,6 @@ A set of removals is a bit mask over ``cluster.held``. ``asked`` is what is adde
 the preemptor's queue: nothing, or its request.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache, cached_property
 

@@ -7,8 +7,6 @@ Law 4 is read as it is written: the ask's queue *is under* its guaranteed. Wheth
 fits in what is left of that is the core's test, and not the document's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations

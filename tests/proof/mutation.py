@@ -1,7 +1,5 @@
 """Plans, trees and states with something changed in them."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

@@ -4,8 +4,6 @@ Which rows there are and what they say is the checker's; that they contradict on
 the parts of a split are all there is, is found here by counting, not by bounds.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product

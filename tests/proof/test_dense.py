@@ -1,7 +1,5 @@
 """The simplex for small programs: on random ones its duals prove that its point is the best."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

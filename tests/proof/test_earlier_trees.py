@@ -1,7 +1,5 @@
 """The tree of an earlier level, followed on a later one: what comes of it, and what it saves."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

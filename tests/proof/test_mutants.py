@@ -4,8 +4,6 @@ What is true is found by enumeration, with code that shares nothing with the pro
 tree shows by looking at every set of its boxes. ``PLANNER_MUTANTS=N`` tries N states.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections import Counter

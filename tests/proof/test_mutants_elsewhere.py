@@ -4,8 +4,6 @@ Each is refused, or claims what it claimed before, by trees that show it. Other 
 enumeration knows, are refused whatever trees they come with.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence

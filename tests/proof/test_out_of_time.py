@@ -3,8 +3,6 @@
 Among such amounts GLOP may go round in circles for ever.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The page on proof trees: its numbers are those of the quickstart, and its trees are accepted."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

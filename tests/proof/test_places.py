@@ -1,7 +1,5 @@
 """Rows of places in proof trees, and trees of ties."""
 
-from __future__ import annotations
-
 import pytest
 
 import planner

@@ -1,7 +1,5 @@
 """Bounds by a sum of rows: by hand, tampered with, and where amounts could leave 64 bits."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 

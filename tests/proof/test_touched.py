@@ -1,7 +1,5 @@
 """Splits by whether a queue or a namespace is touched: what they rest on, and what they close."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator

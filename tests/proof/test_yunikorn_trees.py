@@ -4,8 +4,6 @@ All sets of small random clusters are judged by the verifier on every node; of r
 legal sets are known. The two kinds of ask and both sides of the laws take part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from random import Random

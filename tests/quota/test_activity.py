@@ -3,8 +3,6 @@
 docs/semantics/kueue-features.md §1.3.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 And amounts that wrap around, of older releases: docs/semantics/kueue-releases.md §2.1, 14.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What pods take for devices: docs/semantics/kueue-features.md §4, rule by rule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

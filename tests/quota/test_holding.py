@@ -3,8 +3,6 @@
 Source: docs/semantics/kueue.md §2.1, §2.3, §2.4.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from datetime import timedelta

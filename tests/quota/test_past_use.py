@@ -1,7 +1,5 @@
 """Past use of LocalQueues, and its orders: docs/semantics/kueue-features.md §3."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 from math import inf

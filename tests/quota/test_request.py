@@ -1,7 +1,5 @@
 """What a pending workload asks for: docs/semantics/kueue.md §2.2."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

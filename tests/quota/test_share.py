@@ -1,7 +1,5 @@
 """Dominant resource shares: docs/semantics/kueue.md §6.1."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Which objects count (docs/semantics/kueue.md §2), and all who plan share what was added up."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone

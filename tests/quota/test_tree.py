@@ -1,7 +1,5 @@
 """The formulas of the tree, on random trees, against a recomputation and one by one."""
 
-from __future__ import annotations
-
 import random
 from itertools import permutations
 from random import Random

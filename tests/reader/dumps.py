@@ -1,7 +1,5 @@
 """Objects as kubectl prints them, in a few words, and files that hold them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is made of an input is bounded, in processes of their own; and how long reading takes."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess

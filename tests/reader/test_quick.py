@@ -1,7 +1,5 @@
 """Two readers of one schema: the fast one gives what the other gives, or leaves it to that."""
 
-from __future__ import annotations
-
 import copy
 import gzip
 import json

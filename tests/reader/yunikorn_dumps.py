@@ -1,7 +1,5 @@
 """State dumps of YuniKorn as the core and its Kubernetes shim write them, in a few words."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scheduling cycles in a few words: clusters of tests.cluster with many that wait."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

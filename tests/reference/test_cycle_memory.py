@@ -4,8 +4,6 @@ Kueue ff69552e pkg/cache/queue/cluster_queue.go ``preemptorWorkload`` and
 pkg/scheduler/scheduler.go ``lastAssignmentOutdated``, ``reserveCapacityForUnreclaimablePreempt``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

@@ -4,8 +4,6 @@ docs/semantics/kueue.md §6.4, §7.3 and §7.4. Where the order is asked about, 
 only the order shows.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 docs/semantics/kueue.md §7.1, §7.2 and §7.5.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Candidates and heads by past use: docs/semantics/kueue-features.md §3.3 and §3.4."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ it once more: docs/semantics/kueue-releases.md §4; kueue pull request 14128, 89
 pkg/scheduler/preemption/preemption.go ``fairPreemptions``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from random import Random

@@ -1,7 +1,5 @@
 """Slices of elastic workloads in the replay: docs/semantics/kueue-features.md §2, rule by rule."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 docs/semantics/kueue-features.md §7.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Audits built by hand: two states, three cases, one failure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from planner.commands.audit import Case

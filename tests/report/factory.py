@@ -1,7 +1,5 @@
 """Plans built by hand, so that every corner of a report can be shown without a solver."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime
 

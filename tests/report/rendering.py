@@ -1,7 +1,5 @@
 """Plans in each style, called as the tests of a style call it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Flavors chosen for least disruption, and what Kueue's own cost, in tables and plain lines."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from planner.plan.kueue import FlavorChoices, KueueFlavors, Plan

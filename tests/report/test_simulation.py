@@ -1,7 +1,5 @@
 """A simulation on a screen and on paper: what is left out, and what is drawn."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Pictures: slots of racks and hosts, bars and their marks, calculated by hand."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Any document on a screen: what is shown, what gives way, and what never gets through."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

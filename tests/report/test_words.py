@@ -1,7 +1,5 @@
 """Codes, proofs, victims that preempt again and what a plan takes more of, in words."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Plans for asks of YuniKorn built by hand, the siblings of those in factory.py."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from planner.laws import RULE_SETS

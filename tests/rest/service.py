@@ -3,8 +3,6 @@
 Source: yunikorn-core be3bb487, webservice/routes.go and webservice/handlers.go.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """One GET: directly and nowhere else, within a time and a number of bytes, clear where it fails."""
 
-from __future__ import annotations
-
 import socket
 import time
 from http.server import BaseHTTPRequestHandler

@@ -1,7 +1,5 @@
 """``planner snapshot --yunikorn``: from the service of a core, or what is none, to a state."""
 
-from __future__ import annotations
-
 import copy
 import json
 from datetime import UTC, datetime

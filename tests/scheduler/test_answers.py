@@ -1,7 +1,5 @@
 """An answer is of the scheduler whose state is asked about: as it runs, and for type checkers."""
 
-from __future__ import annotations
-
 from typing import Literal, assert_type
 
 import pytest

@@ -1,7 +1,5 @@
 """A scheduler is a value: one of three laws is added by the registry alone."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from inspect import isfunction, signature
 from typing import Any, Final

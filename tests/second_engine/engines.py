@@ -1,7 +1,5 @@
 """The engines to compare with: CP-SAT as it comes, HiGHS and SCIP."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta

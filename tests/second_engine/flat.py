@@ -4,8 +4,6 @@ Written from docs/semantics/kueue.md §5, over plain numbers: nothing of the pla
 Per queue a table says what it costs at least to free an amount; tables are joined queue by queue.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

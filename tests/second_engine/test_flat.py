@@ -1,7 +1,5 @@
 """Two other ways to the optimum: dynamic programmes for flat cohorts, and integer programs."""
 
-from __future__ import annotations
-
 import random
 from itertools import product
 

@@ -5,8 +5,6 @@ here the whole model is solved, by CP-SAT as it comes and as a mixed-integer lin
 HiGHS and SCIP, every candidate a variable of its own.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from typing import Final

@@ -1,7 +1,5 @@
 """Two engines say that nothing is left, or one finds what is: against all legal victim sets."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -5,8 +5,6 @@ searches. Caps, levels and YuniKorn's first law are stated here once more, as
 docs/design/objectives.md §4 and docs/semantics/yunikorn.md §13.1 have them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 

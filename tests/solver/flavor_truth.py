@@ -5,8 +5,6 @@ judged by itself, from the beginning. What is shared with the product is the ter
 ranks, and who may run on which nodes, as the verifier has it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import product

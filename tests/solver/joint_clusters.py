@@ -1,7 +1,5 @@
 """Clusters in which ``ns/first`` waits in queue a, and ``ns/second`` in queue b."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from planner.state.kueue import State

@@ -5,8 +5,6 @@ written as admitted. Flavors are those of the reference, which recorded answers 
 sets of a step are those of the brute force.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

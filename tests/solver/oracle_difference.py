@@ -1,7 +1,5 @@
 """What the planner answers to a random state, beside what the oracle says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from planner.errors import InputError

@@ -4,8 +4,6 @@ Nothing of the product's own idea of "after the plan" is used: victims lose thei
 JSON objects, the preemptor gets one, and the dump is read anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Small plans are found and proved by short trees, and OR-Tools is not even loaded."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from types import SimpleNamespace

@@ -3,8 +3,6 @@
 The oracle compares the numbers of victims from the highest priority down, as tuples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

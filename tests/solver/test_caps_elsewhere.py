@@ -1,7 +1,5 @@
 """The cap on the victims of each priority in joint plans, with chosen flavors, and in YuniKorn."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import pytest

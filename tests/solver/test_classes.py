@@ -3,8 +3,6 @@
 The scheduler's order among equals: the one that got its quota last first, then the smaller UID.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

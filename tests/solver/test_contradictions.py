@@ -5,8 +5,6 @@ solution (everything 0, one witness true), yet ortools 9.15.6755 calls it infeas
 is off: three equal rows in bytes, each under a literal of its own, of which one has to be true.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Looking at a core of the classes gives the same answer as at all of them; attempts in turn."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 from functools import cache

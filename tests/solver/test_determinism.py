@@ -4,8 +4,6 @@ Sets of names are in another order in a process with another hash seed. Each pro
 the same questions about Kueue, all by itself or with others of its kind.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from concurrent.futures import ProcessPoolExecutor

@@ -4,8 +4,6 @@ Questions are given up at random, as a time limit gives them up: with what was k
 with a solution that nobody proved best.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice

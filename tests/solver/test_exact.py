@@ -5,8 +5,6 @@ doubles ``(3k * 1000 / L) / 3`` is above ``k * 1000 / L`` for some k and L, and 
 others.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

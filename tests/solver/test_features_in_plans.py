@@ -1,7 +1,5 @@
 """Plans of slices, of workloads with devices, and where past use decides."""
 
-from __future__ import annotations
-
 import pytest
 
 import planner

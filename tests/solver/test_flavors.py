@@ -1,7 +1,5 @@
 """Flavors chosen for least disruption: the best over all assignments, by looking at all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import cache

@@ -1,7 +1,5 @@
 """Flavors chosen for least disruption, on clusters small enough to see the answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

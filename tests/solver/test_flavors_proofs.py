@@ -1,7 +1,5 @@
 """Flavors chosen for least disruption: that no others are better is proved, or not claimed."""
 
-from __future__ import annotations
-
 import pytest
 
 import planner

@@ -1,7 +1,5 @@
 """Joint plans against the definition: all orders of serving, all sets, on small random states."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from itertools import combinations, count, islice

@@ -1,7 +1,5 @@
 """Joint plans on small clusters, reasoned by hand; the refusals of the library."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

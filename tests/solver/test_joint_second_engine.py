@@ -1,7 +1,5 @@
 """Joint plans: what one engine calls impossible is asked of two before the plan is optimal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The objective ``kueue-like``: the fewest victims of the highest priority, then of the next."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ Each line of ``large-units`` names for seven objectives the best value of every 
 legal sets, and all sets that attain them. Memory in bytes is of this size in every real cluster.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Linear programs and bounds of them: by hand, against every point, and in exact integers."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from itertools import product

@@ -1,7 +1,5 @@
 """The optimum is the least over the recorded legal sets, and never worse than Kueue's answer."""
 
-from __future__ import annotations
-
 import pytest
 
 import planner

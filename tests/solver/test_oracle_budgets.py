@@ -1,7 +1,5 @@
 """``kube-like``, and PodDisruptionBudgets as a level, a cap and a rate, beside enumeration."""
 
-from __future__ import annotations
-
 import random
 from copy import deepcopy
 from dataclasses import replace

@@ -5,8 +5,6 @@ which is measured against what today's flavors are short of. ``PLANNER_FUZZ=N`` 
 ``PLANNER_FUZZ_FROM=SEED`` at others than the first.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 from collections import Counter

@@ -5,8 +5,6 @@ most states have fair sharing or borrowing policies that these rules must not lo
 ``PLANNER_FUZZ=N`` looks at N states, ``PLANNER_FUZZ_FROM=SEED`` at others than the first.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections import Counter

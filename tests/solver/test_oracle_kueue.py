@@ -5,8 +5,6 @@ answer: the oracle knows them by looking at all legal sets. ``PLANNER_FUZZ=N`` l
 ``PLANNER_FUZZ_FROM=SEED`` at others than the first; a state that differs is named by its seed.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ N states, and asks mostly about those with a legal set that is not stable;
 ``PLANNER_FUZZ_FROM=SEED`` draws others than the first.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterator

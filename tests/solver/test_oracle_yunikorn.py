@@ -1,7 +1,5 @@
 """``--laws written`` against the written laws, read from the document alone and enumerated."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -4,8 +4,6 @@ Fill-back looks at no share (docs/semantics/kueue.md §6.7). Caps that no legal 
 dropped, and only those.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plans where pods need places on nodes, and what is said where a plan leaves that out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

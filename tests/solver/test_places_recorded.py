@@ -3,8 +3,6 @@
 Source: docs/semantics/kueue-topology.md §12.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 docs/semantics/kueue-features.md §5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pareto fronts, and levels and caps that users write, equal those of all recorded legal sets."""
 
-from __future__ import annotations
-
 import random
 from itertools import islice
 from pathlib import Path

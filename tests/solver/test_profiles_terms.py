@@ -3,8 +3,6 @@
 The recorded lines have neither, so they get them at random; no rule of Kueue looks at them.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """Protected run time and budgets bind every answer: compared with all recorded legal sets."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a plan counts beside its victims: usage of the tree, namespaces, shares of cohorts."""
 
-from __future__ import annotations
-
 import random
 from copy import deepcopy
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Multipliers are made few and small, as long as they close what the given ones close."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Trees that are asked for while the levels are solved: what they show is true, and saves work."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Whether victims would preempt again: against edited dumps, and in clusters worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 import planner

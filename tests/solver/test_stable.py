@@ -1,7 +1,5 @@
 """The objective ``stable``: the least over all legal sets, with D11 asked for each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import pytest

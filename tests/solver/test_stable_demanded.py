@@ -1,7 +1,5 @@
 """``--stable``: exactly the legal sets after which nobody preempts again, and why there is none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 Where a state is too large for that, D11 binds the search for trees, and engines bear it out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Plans by documented precedence: the smallest strict-legal set, found by cutting off others."""
 
-from __future__ import annotations
-
 import pytest
 
 import planner

@@ -1,7 +1,5 @@
 """However little time there is: an honest answer, and never an exception."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Ctrl-C ends the longest call of a solver, and while it lasts progress is told."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

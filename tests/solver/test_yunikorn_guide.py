@@ -3,8 +3,6 @@
 Source: Apache YuniKorn 1.5.0, user guide, "Preemption". They end as it says for both.
 """
 
-from __future__ import annotations
-
 import copy
 import random
 from typing import Any

@@ -5,8 +5,6 @@ not look at), ``planner.solve`` has nothing to search; there the search itself i
 required node the plan is legal, and never larger than what the core takes.
 """
 
-from __future__ import annotations
-
 import pytest
 
 import planner

@@ -1,7 +1,5 @@
 """The two ways to a plan: short trees that find and prove it at once, or the solver first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count

@@ -1,7 +1,5 @@
 """Objects of any class of ours, drawn from the annotations of its fields."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Callable
 from datetime import UTC, datetime

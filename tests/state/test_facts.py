@@ -1,7 +1,5 @@
 """The columns of a state say of each workload what it says itself, however the state came about."""
 
-from __future__ import annotations
-
 import json
 import math
 import pickle

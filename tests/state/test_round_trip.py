@@ -1,7 +1,5 @@
 """What was written as JSON is read back as the very same object, in the same units."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from inspect import isabstract

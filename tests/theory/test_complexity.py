@@ -1,7 +1,5 @@
 """What docs/explanation/complexity.md proves, number by number on small sizes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product

@@ -5,8 +5,6 @@ are FS-06 and FS-07: FS-06 holds if and only if some order passes its test alone
 FS-07 holds if and only if some order passes both.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from itertools import chain, combinations, permutations

@@ -8,8 +8,6 @@ judged without. That pods are free in the end, as Kueue's cycle asks before it e
 tested in tests/solver/test_pods.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """A forged certificate is refused: values, bounds, multipliers, order, facts, victims."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

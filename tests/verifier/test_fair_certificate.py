@@ -1,7 +1,5 @@
 """Certificates under fair sharing: shares that are stated, removal orders, solver-free bounds."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

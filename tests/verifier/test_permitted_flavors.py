@@ -1,7 +1,5 @@
 """KF-01: the flavors are ones that the rules permit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

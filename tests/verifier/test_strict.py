@@ -1,7 +1,5 @@
 """The judgement of precedence as a whole: orders, words, and what is said at its bound."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

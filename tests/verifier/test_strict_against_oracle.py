@@ -5,8 +5,6 @@ victims and looks for an order. By default every 24th line is taken; PLANNER_TES
 them all.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The verifier as a whole: order of verdicts, plans without victims, strange input, speed."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

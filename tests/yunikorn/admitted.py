@@ -1,7 +1,5 @@
 """The victim sets that the model of YuniKorn's laws admits: enumerated, node by node."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any
 

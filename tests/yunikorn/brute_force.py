@@ -4,8 +4,6 @@ Written from docs/semantics/yunikorn.md §4 to §7, §11.1 and §15, over the qu
 problem arrays, no classes, no closed forms. An order of removals is searched, not derived.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain, combinations

@@ -1,7 +1,5 @@
 """Small YuniKorn clusters, written in a few words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare

@@ -1,7 +1,5 @@
 """The recorded legality lists: which victim sets the real core's own primitives accept."""
 
-from __future__ import annotations
-
 from tests.yunikorn.recorded import NAMES, Line
 
 SMALL = [name for name in NAMES if name.rpartition("/")[2].startswith("small-")]

@@ -1,7 +1,5 @@
 """Random small YuniKorn clusters with one ask, for comparisons with brute force."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Answers recorded from the real YuniKorn core, line by line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ The process is a real one, and so is its kubectl. It gets a signal at the moment
 server has made its first, second or third change, before it is told so.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import shutil

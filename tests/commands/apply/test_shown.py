@@ -1,7 +1,5 @@
 """The commands at the end of a plan: those that a dry run prints."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

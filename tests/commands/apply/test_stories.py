@@ -1,7 +1,5 @@
 """Plans carried out from the first look to the end, with the real kubectl."""
 
-from __future__ import annotations
-
 import copy
 import json
 import shlex

@@ -3,8 +3,6 @@
 Source: docs/semantics/kueue-topology.md §7 and §8.
 """
 
-from __future__ import annotations
-
 import pytest
 
 import planner

@@ -1,7 +1,5 @@
 """The judgements of an audit against all recorded legal sets, and on clusters made by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any

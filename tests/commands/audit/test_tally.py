@@ -1,7 +1,5 @@
 """Cases to totals, and what is said of findings where documented precedence is kept."""
 
-from __future__ import annotations
-
 import pytest
 
 import planner

@@ -1,7 +1,5 @@
 """The suite as it is in the repository, and small parts of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from shutil import copy

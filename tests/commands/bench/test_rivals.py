@@ -1,7 +1,5 @@
 """Rivals: judged by the verifier, never better than the optimum, and what a part taken out does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs: what two of them share byte for byte, how one goes on, and what it is summed up to."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The suite: its states byte for byte, its optima by enumeration and by the certificate."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Forged plans that nothing but their own words supports are refused, and true ones accepted."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from pathlib import Path

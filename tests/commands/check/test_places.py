@@ -4,8 +4,6 @@ What Kueue itself does is worked out anew: also where pods may be placed at will
 give up at once.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from random import Random

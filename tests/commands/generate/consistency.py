@@ -1,7 +1,5 @@
 """What must hold in every generated state, written from the objects and the rules of quota."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Every knob does what it says, and knobs that cannot be are refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any

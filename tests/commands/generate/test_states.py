@@ -1,7 +1,5 @@
 """Generated states: consistent, the same for a seed; hard ones; racks as Kueue could fill them."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """The small traces of instances/traces, the real ones where there are any, and states of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a row becomes, who holds quota at an instant, and who comes after it; worked out by hand."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter

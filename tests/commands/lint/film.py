@@ -4,8 +4,6 @@ Evictions and admissions are written into the JSON objects, and the dump is read
 cycle. Whoever is parked gets a condition Requeued that is False, until somebody is evicted.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from copy import deepcopy
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """For each code a cluster in which it is found, and one nearby in which it must not be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 

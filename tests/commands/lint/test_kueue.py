@@ -1,7 +1,5 @@
 """Kueue: every finding where it must be and where it must not, and what its example does."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """Random mutations of dumps: findings or a clean error, never a bug of ours."""
 
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 from typing import Any

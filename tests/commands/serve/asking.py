@@ -1,7 +1,5 @@
 """Requests to the service, without a server around it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import MutableMapping

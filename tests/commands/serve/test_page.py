@@ -1,7 +1,5 @@
 """The page to work in, in a real browser and by keys alone: what it shows, says, and never runs."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

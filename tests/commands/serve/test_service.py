@@ -1,7 +1,5 @@
 """The service: same answers as the command line, hard bounds, clear refusals, nothing kept."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import importlib.util

@@ -1,7 +1,5 @@
 """Simulations in a few words: events as short texts, and worlds driven by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

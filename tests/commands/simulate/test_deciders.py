@@ -1,7 +1,5 @@
 """Who chooses the victims in a simulation: Kueue, or plans of three kinds in its place."""
 
-from __future__ import annotations
-
 import pytest
 
 import planner

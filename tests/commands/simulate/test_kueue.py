@@ -5,8 +5,6 @@ thousand workloads a minute is asked for; wall time is at a busy machine's mercy
 time counts.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from typing import Any

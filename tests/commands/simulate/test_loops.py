@@ -4,8 +4,6 @@ The pair of queues below goes round as kueue#13797 describes: what one queue gav
 preemptor is taken by the other, which is within its nominal quota and so comes first.
 """
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is not decided again in a simulation is decided as it would be."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

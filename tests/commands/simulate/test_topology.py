@@ -1,7 +1,5 @@
 """Pods on nodes as time passes: who waits for a place although there is quota, and what is free."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator, Sequence

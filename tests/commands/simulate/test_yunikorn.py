@@ -4,8 +4,6 @@ Source: the design document of YuniKorn's preemption, "Preemption Loop Preventio
 core departs from it: docs/semantics/yunikorn.md §3 and §13. See tests/yunikorn/test_loop_flows.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from planner.commands.simulate import Script, Simulation, simulate

@@ -1,7 +1,5 @@
 """A week of a thousand workloads on twenty ClusterQueues, the same in every run."""
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime, timedelta
 from typing import Final

@@ -1,7 +1,5 @@
 """A cluster of Kueue that goes on, told by hand: no kubectl, and a clock that is moved."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The command: dumps one after the other, a cluster behind the real kubectl, and figures."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What ``planner watch --record`` keeps: the states around each preemption."""
 
-from __future__ import annotations
-
 import copy
 import errno
 from collections.abc import Iterator, Sequence

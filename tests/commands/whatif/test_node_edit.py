@@ -1,7 +1,5 @@
 """Edits of nodes: what Kueue does after them, and each way to get one wrong."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.commands.whatif.edit import edit

@@ -3,8 +3,6 @@
 One flavor, ``default``, with the topology ``dc`` of racks and hosts; a node has 110 ``pods``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

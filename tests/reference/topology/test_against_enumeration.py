@@ -4,8 +4,6 @@ The enumeration tries every way to put pods on leaves, and knows nothing of leve
 request says: docs/semantics/kueue-topology.md §7.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Nodes in whole cycles: who comes first takes them (docs/semantics/kueue-topology.md §6.2)."""
 
-from __future__ import annotations
-
 from planner.reference.kueue.cycle.record import Cycle
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state.kueue_topology import HOST

@@ -1,7 +1,5 @@
 """The page's own examples and traps, told by hand: docs/semantics/kueue-topology.md."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ in the forbidden case and none in the permitted one: it fails if the check is dr
 is too strict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any

@@ -4,8 +4,6 @@ Every non-empty subset of the recorded candidates is judged for every recorded n
 rule sets. By default every fifth line is taken; PLANNER_TEST_ALL=1 takes them all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """A forged certificate is refused: values, bounds, order, and what is said of the state."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

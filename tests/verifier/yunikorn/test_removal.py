@@ -1,7 +1,5 @@
 """A legal order is found exactly where there is one: small clusters, every order tried."""
 
-from __future__ import annotations
-
 import random
 from itertools import permutations
 

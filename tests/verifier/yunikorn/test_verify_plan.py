@@ -1,7 +1,5 @@
 """The verifier of YuniKorn plans as a whole: order of verdicts, plans without victims, speed."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

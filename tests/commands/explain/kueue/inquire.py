@@ -1,7 +1,5 @@
 """Explanations of recorded instances."""
 
-from __future__ import annotations
-
 from planner.commands.explain.kueue.inquiry import KueueInquiry
 from planner.objective.profiles import Profile
 from planner.solver.deadline import Deadline

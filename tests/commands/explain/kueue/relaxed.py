@@ -1,7 +1,5 @@
 """Classical preemption by the definition, with only some of its laws."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Fair sharing by the definition, with only some of its laws."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from planner.quota.kueue.assignment import Assignment

@@ -1,7 +1,5 @@
 """The changes offered are the smallest that work, tried one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

@@ -1,7 +1,5 @@
 """Necessary victims, alternatives and optima, against all legal sets; the clash is minimal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

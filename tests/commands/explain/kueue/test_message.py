@@ -1,7 +1,5 @@
 """Kueue's texts about a preemption, in every form it has given them."""
 
-from __future__ import annotations
-
 import pytest
 
 from planner.commands.explain.kueue.record import (

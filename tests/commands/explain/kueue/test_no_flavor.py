@@ -1,7 +1,5 @@
 """Why no flavor can be assigned: what stops the workload in each, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

@@ -1,7 +1,5 @@
 """What each domain lacks, and who would have to go: docs/semantics/kueue-topology.md."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

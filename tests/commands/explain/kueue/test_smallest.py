@@ -1,7 +1,5 @@
 """The fewest workloads that must go, against Kueue's own placement on every set of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from random import Random

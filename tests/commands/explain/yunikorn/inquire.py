@@ -1,7 +1,5 @@
 """Explanations of recorded and of hand-made clusters."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import planner

@@ -4,8 +4,6 @@ Written from docs/semantics/yunikorn.md §3 to §8 and §15, over the queues the
 tests/yunikorn/brute_force.py is: no problem arrays, no masks, no adjusted priorities.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 
 from planner.quota.yunikorn.cluster import Asking, Cluster, is_usable

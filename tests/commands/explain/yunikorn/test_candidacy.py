@@ -1,7 +1,5 @@
 """Why an allocation may go, or may not: the first law that decides, in words."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

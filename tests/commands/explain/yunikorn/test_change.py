@@ -1,7 +1,5 @@
 """The changes offered are those that work, the smallest of their kind, worked out by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

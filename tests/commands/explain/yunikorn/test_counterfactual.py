@@ -1,7 +1,5 @@
 """Necessary victims, alternatives and optima, against all legal sets; clashes; public issues."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
