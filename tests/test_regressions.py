@@ -58,6 +58,12 @@ class Case:
         return f"{self.pending}: {short}{who} {count}, {best}."
 
 
+def alike(name: str, pending: str, victims: str, lost: int, *, short: tuple[int, ...] = ()) -> Case:
+    """Return a case in which the optimum is the scheduler's own answer."""
+    names = tuple(victims.split())
+    return Case(name, pending, names, names, short, (lost, lost))
+
+
 KUEUE = (
     Case(
         "kueue-1974-too-many-victims",
@@ -67,13 +73,12 @@ KUEUE = (
         (8,),
         ((40 + 50 + 60 + 70 + 4 * 120) * MINUTE, 4 * (120 + 5) * MINUTE),
     ),
-    Case(
+    alike(
         "kueue-1875-equal-timestamps",
         "render/urgent",
-        ("render/scene-3",),
-        ("render/scene-3",),
-        (2,),
-        (2 * 30 * MINUTE, 2 * 30 * MINUTE),
+        "render/scene-3",
+        2 * 30 * MINUTE,
+        short=(2,),
     ),
     Case(
         "kueue-15211-already-evicted",
@@ -83,14 +88,7 @@ KUEUE = (
         (2,),
         (2 * 20 * MINUTE, 0),
     ),
-    Case(
-        "kueue-6763-fair-sharing-tie",
-        "green/probe",
-        ("blue/job-3",),
-        ("blue/job-3",),
-        (2,),
-        (2 * 10 * MINUTE, 2 * 10 * MINUTE),
-    ),
+    alike("kueue-6763-fair-sharing-tie", "green/probe", "blue/job-3", 2 * 10 * MINUTE, short=(2,)),
     Case(
         "kueue-10131-low-priority-spared",
         "c-guaranteed/claim",
@@ -99,14 +97,7 @@ KUEUE = (
         (4,),
         (4 * 300 * MINUTE, 4 * 60 * MINUTE),
     ),
-    Case(
-        "kueue-533-preempt-and-borrow",
-        "alpha/report",
-        ("alpha/note-5",),
-        ("alpha/note-5",),
-        (1,),
-        (20 * MINUTE, 20 * MINUTE),
-    ),
+    alike("kueue-533-preempt-and-borrow", "alpha/report", "alpha/note-5", 20 * MINUTE, short=(1,)),
     Case("kueue-16049-larger-than-nominal", "tenant-a/important"),
     Case(
         "kueue-3948-hierarchy-ignored",
@@ -117,41 +108,29 @@ KUEUE = (
         ((50 + 60) * MINUTE, 2 * 10 * MINUTE),
         of="cpu",
     ),
-    Case(
-        "kueue-6774-zero-weights",
-        "idle-b/wants-two",
-        ("idle-a/fold-3",),
-        ("idle-a/fold-3",),
-        (2,),
-        (2 * 30 * MINUTE, 2 * 30 * MINUTE),
+    alike(
+        "kueue-6774-zero-weights", "idle-b/wants-two", "idle-a/fold-3", 2 * 30 * MINUTE, short=(2,)
     ),
     Case("kueue-6774-zero-weights", "idle-a/wants-two", short=(2,)),
     Case("kueue-14487-weight-zero-preemptor", "scavenger/leftover", short=(2,)),
     Case("kueue-6814-placeholder-queue", "urgent/too-large"),
-    Case(
+    alike(
         "kueue-6814-placeholder-queue",
         "urgent/fits",
-        ("relaxed/longrun",),
-        ("relaxed/longrun",),
-        (8,),
-        (8 * 120 * MINUTE, 8 * 120 * MINUTE),
+        "relaxed/longrun",
+        8 * 120 * MINUTE,
+        short=(8,),
     ),
     Case("kueue-1337-borrower-finds-nobody", "gold/demo"),
-    Case(
+    alike(
         "kueue-1405-priority-threshold",
         "standard-a/release",
-        ("best-effort/crawl-2", "best-effort/crawl-1", "best-effort/label"),
-        ("best-effort/crawl-2", "best-effort/crawl-1", "best-effort/label"),
-        (8,),
-        ((2 * 40 + 2 * 80 + 4 * 200) * MINUTE, (2 * 40 + 2 * 80 + 4 * 200) * MINUTE),
+        "best-effort/crawl-2 best-effort/crawl-1 best-effort/label",
+        (2 * 40 + 2 * 80 + 4 * 200) * MINUTE,
+        short=(8,),
     ),
-    Case(
-        "kueue-10171-below-nominal-after",
-        "birds/song",
-        ("plants/moss",),
-        ("plants/moss",),
-        (4,),
-        (5 * 90 * MINUTE, 5 * 90 * MINUTE),
+    alike(
+        "kueue-10171-below-nominal-after", "birds/song", "plants/moss", 5 * 90 * MINUTE, short=(4,)
     ),
     Case("kueue-2681-lender-uses-its-own", "day/solver", short=(2,), of="cpu"),
     Case(
@@ -170,32 +149,23 @@ KUEUE = (
         (4,),
         (4 * 150 * MINUTE, 4 * 2 * MINUTE),
     ),
-    Case(
+    alike(
         "kueue-840-newest-first",
         "right/job",
-        ("left/second-2", "left/second-1"),
-        ("left/second-2", "left/second-1"),
-        (2,),
-        ((10 + 20) * MINUTE, (10 + 20) * MINUTE),
+        "left/second-2 left/second-1",
+        (10 + 20) * MINUTE,
+        short=(2,),
     ),
     Case("kueue-7393-borrowed-cpu-blocks-gpu", "train/epoch", short=(4,)),
-    Case(
+    alike(
         "kueue-9406-share-from-another-flavor",
         "chem/reaction",
-        ("phys/plasma-2",),
-        ("phys/plasma-2",),
-        (4,),
-        (4 * 50 * MINUTE, 4 * 50 * MINUTE),
+        "phys/plasma-2",
+        4 * 50 * MINUTE,
+        short=(4,),
     ),
     Case("kueue-1331-lending-limit", "north/huge"),
-    Case(
-        "kueue-1331-lending-limit",
-        "south/small",
-        ("north/ice-5",),
-        ("north/ice-5",),
-        (2,),
-        (2 * 10 * MINUTE, 2 * 10 * MINUTE),
-    ),
+    alike("kueue-1331-lending-limit", "south/small", "north/ice-5", 2 * 10 * MINUTE, short=(2,)),
     Case(
         "kueue-14543-outside-the-strategies",
         "blue/wants-ten",
@@ -205,21 +175,15 @@ KUEUE = (
         (12 * 60 * MINUTE, (12 * 60 + 8 * 90) * MINUTE),
     ),
     Case("kueue-4961-weight-zero-keeps-its-own", "paid/more", short=(2,)),
-    Case(
+    alike(
         "kueue-4961-weight-zero-keeps-its-own",
         "hobby/own",
-        ("paid/order-2",),
-        ("paid/order-2",),
-        (2,),
-        (2 * 60 * MINUTE, 2 * 60 * MINUTE),
+        "paid/order-2",
+        2 * 60 * MINUTE,
+        short=(2,),
     ),
-    Case(
-        "kueue-3909-two-podsets-two-flavors",
-        "llm/high",
-        ("llm/low",),
-        ("llm/low",),
-        (8, 16),
-        (24 * 60 * MINUTE, 24 * 60 * MINUTE),
+    alike(
+        "kueue-3909-two-podsets-two-flavors", "llm/high", "llm/low", 24 * 60 * MINUTE, short=(8, 16)
     ),
 )
 
@@ -240,27 +204,24 @@ YUNIKORN = (
         lost=((600 + 1200) * 4 // 32, (600 + 1200 + 1800) * 4 // 32),
     ),
     Case("yunikorn-3113-over-in-another-type", "training/fit-2"),
-    Case(
+    alike(
         "yunikorn-1877-opted-out-last",
         "training/fit-1",
-        ("batch/spider-4", "batch/spider-3"),
-        ("batch/spider-4", "batch/spider-3"),
-        lost=((2400 + 3200) * 2 // 32, (2400 + 3200) * 2 // 32),
+        "batch/spider-4 batch/spider-3",
+        (2400 + 3200) * 2 // 32,
     ),
-    Case(
+    alike(
         "yunikorn-1659-opted-out-if-nothing-else",
         "training/fit-1",
-        ("batch/ledger-2",),
-        ("batch/ledger-2",),
-        lost=(1600 * 4 // 32, 1600 * 4 // 32),
+        "batch/ledger-2",
+        1600 * 4 // 32,
     ),
     Case("yunikorn-2131-behind-the-fence", "training/fit-1"),
-    Case(
+    alike(
         "yunikorn-2507-full-parent-is-a-fence",
         "training/fit-1",
-        ("etl/nightly-4", "etl/nightly-3"),
-        ("etl/nightly-4", "etl/nightly-3"),
-        lost=((2400 + 3200) * 2 // 32, (2400 + 3200) * 2 // 32),
+        "etl/nightly-4 etl/nightly-3",
+        (2400 + 3200) * 2 // 32,
     ),
 )
 

@@ -1,6 +1,6 @@
 """Every disruption term on small cases computed by hand."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from planner.objective.annotation import PREFIX, Disruption, Disruptions
 from planner.objective.kueue import term_table
 from planner.objective.sums import Losses, places, separable_terms
 from planner.objective.terms import TermTable, work
-from planner.problem.kueue import build_problem
+from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import read_assignment
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
@@ -54,6 +54,18 @@ CLUSTER: list[Object] = [
     *pending("a", 2, 10),
 ]
 """All 6 gpus are used and 2 are asked for; one of them is going already."""
+
+
+def tabled(*parts: Iterable[Object]) -> tuple[Problem, TermTable]:
+    """Return the problem of the pending workload of a few parts, and its table."""
+    problem, snapshot, _ = problem_of(state_of(*parts))
+    return problem, term_table(problem, snapshot, eligible(problem))
+
+
+def each(term: str, *parts: Iterable[Object]) -> dict[str, int]:
+    """Return a term of each workload by itself."""
+    problem, table = tabled(*parts)
+    return {w.key: table.evaluate([i])[term] for i, w in enumerate(problem.workloads)}
 
 
 def table_of(costs: Mapping[str, int] | None = None) -> TermTable:
@@ -122,10 +134,7 @@ def test_pods_are_those_that_still_run() -> None:
     ]
     item["status"]["reclaimablePods"] = [{"name": "more", "count": 2}]
     parts = (queue("a", 16, within="LowerPriority"), [item], running("one", "a", 1))
-    problem, snapshot, _ = problem_of(state_of(*parts, pending("a", 16)))
-    table = term_table(problem, snapshot, eligible(problem))
-    pods = {w.key: table.evaluate([i])["D2p"] for i, w in enumerate(problem.workloads)}
-    assert pods == {"ns/gang": 6 + 3, "ns/one": 1}
+    assert each("D2p", *parts, pending("a", 16)) == {"ns/gang": 6 + 3, "ns/one": 1}
 
 
 def test_preemptions_of_the_past_add_up() -> None:
@@ -133,10 +142,8 @@ def test_preemptions_of_the_past_add_up() -> None:
     twice = [*running("v", "a", 1), *running("w", "a", 1)]
     for item in twice:
         item["status"] |= stats
-    problem, snapshot, _ = problem_of(
-        state_of(queue("a", 2, within="LowerPriority"), twice, pending("a", 2))
-    )
-    assert term_table(problem, snapshot, eligible(problem)).evaluate([0, 1])["D10"] == 6
+    _, table = tabled(queue("a", 2, within="LowerPriority"), twice, pending("a", 2))
+    assert table.evaluate([0, 1])["D10"] == 6
 
 
 def test_places_are_counted_among_the_eligible() -> None:
@@ -212,40 +219,26 @@ def test_unfairness_is_the_most_taken_of_what_a_queue_borrows(
 
 def test_what_a_queue_borrows_is_counted_flavor_by_flavor_and_beyond_the_contested() -> None:
     """One gpu and eight cores over: 1.25 accelerators; the memory it lends does not count."""
-    problem, snapshot, _ = problem_of(
-        state_of(
-            cohort("org"),
-            queue("a", {"gpu": 4, "cpu": 8, "memory": 8}, "org", reclaim="Any"),
-            queue("b", {"gpu": 1, "cpu": 0, "memory": 8}, "org"),
-            running("one", "b", {"gpu": 1, "cpu": 8, "memory": 1}),
-            running("two", "b", {"gpu": 1, "cpu": 0, "memory": 1}),
-            pending("a", 4),
-        )
+    parts = (
+        cohort("org"),
+        queue("a", {"gpu": 4, "cpu": 8, "memory": 8}, "org", reclaim="Any"),
+        queue("b", {"gpu": 1, "cpu": 0, "memory": 8}, "org"),
+        running("one", "b", {"gpu": 1, "cpu": 8, "memory": 1}),
+        running("two", "b", {"gpu": 1, "cpu": 0, "memory": 1}),
     )
-    table = term_table(problem, snapshot, eligible(problem))
-    shares = {w.key: table.evaluate([i])["D9"] for i, w in enumerate(problem.workloads)}
-    assert shares == {"ns/one": 1000, "ns/two": 800}
+    assert each("D9", *parts, pending("a", 4)) == {"ns/one": 1000, "ns/two": 800}
 
 
 def test_protected_run_time_cut_short() -> None:
     """Ten minutes of the twenty asked for; a day asked for by one that goes already."""
-    problem, snapshot, _ = problem_of(
-        state_of(
-            queue("a", 3, within="LowerPriority"),
-            running("w", "a", 1, minute=50, annotations={PREFIX + "min-runtime-seconds": "1200"}),
-            running("done", "a", 1, minute=0, annotations={PREFIX + "min-runtime-seconds": "3600"}),
-            running(
-                "leaving",
-                "a",
-                1,
-                evicted=True,
-                annotations={PREFIX + "min-runtime-seconds": "86400"},
-            ),
-            pending("a", 3),
-        )
+    least = PREFIX + "min-runtime-seconds"
+    parts = (
+        queue("a", 3, within="LowerPriority"),
+        running("w", "a", 1, minute=50, annotations={least: "1200"}),
+        running("done", "a", 1, minute=0, annotations={least: "3600"}),
+        running("leaving", "a", 1, evicted=True, annotations={least: "86400"}),
     )
-    table = term_table(problem, snapshot, eligible(problem))
-    early = {w.key: table.evaluate([i])["early"] for i, w in enumerate(problem.workloads)}
+    early = each("early", *parts, pending("a", 3))
     assert early == {"ns/w": 600, "ns/done": 0, "ns/leaving": 0}
 
 
@@ -264,14 +257,11 @@ def test_an_accelerator_hour_is_that_of_a_device_or_of_32_cores() -> None:
 
 def test_lost_work_counts_what_is_not_contested_and_rounds_up() -> None:
     """One milli-core for 600 s is 600 of 32,000: one accelerator-second."""
-    problem, snapshot, _ = problem_of(
-        state_of(
-            queue("a", {"gpu": 1, "cpu": 1}, within="LowerPriority"),
-            running("w", "a", {"gpu": 0, "cpu": "1m"}, minute=50),  # type: ignore[dict-item]
-            pending("a", 2),
-        )
+    problem, table = tabled(
+        queue("a", {"gpu": 1, "cpu": 1}, within="LowerPriority"),
+        running("w", "a", {"gpu": 0, "cpu": "1m"}, minute=50),  # type: ignore[dict-item]
+        pending("a", 2),
     )
-    table = term_table(problem, snapshot, eligible(problem))
     assert [fr.resource for fr in problem.frs] == ["gpu"]
     assert table.evaluate([0])["D4"] == 1
     assert table.evaluate([0])["D5"] == 1
@@ -288,17 +278,9 @@ def test_over_freed_is_what_goes_beyond_the_need() -> None:
 
 def test_where_more_is_used_than_there_is_that_has_to_go_too() -> None:
     """Of 4 gpus 6 are used: for 2 more, 4 have to go, and whoever frees 4 frees none too many."""
-    problem, snapshot, _ = problem_of(
-        state_of(
-            queue("a", 4, within="LowerPriority"),
-            running("four", "a", 4),
-            running("two", "a", 2),
-            pending("a", 2),
-        )
-    )
-    table = term_table(problem, snapshot, eligible(problem))
-    four = [w.key for w in problem.workloads].index("ns/four")
-    assert table.evaluate([four])["D7"] == 0
+    held = (running("four", "a", 4), running("two", "a", 2))
+    over = each("D7", queue("a", 4, within="LowerPriority"), *held, pending("a", 2))
+    assert over["ns/four"] == 0
 
 
 def test_what_is_being_evicted_counts_only_where_everything_is_counted() -> None:
@@ -340,30 +322,20 @@ def test_weights_of_resources(resource: str, weight: int) -> None:
 
 def test_ranks_above_twenty_weigh_no_more() -> None:
     crowd = [item for i in range(25) for item in running(f"w{i}", "a", 1, i)]
-    problem, snapshot, _ = problem_of(
-        state_of(queue("a", 25, within="LowerPriority"), crowd, pending("a", 1, 99))
-    )
-    table = term_table(problem, snapshot, eligible(problem))
+    _, table = tabled(queue("a", 25, within="LowerPriority"), crowd, pending("a", 1, 99))
     assert table.rank.tolist() == list(range(1, 26))
     assert table.separable["D3"].tolist() == [min(2**rank, 2**20) for rank in range(1, 26)]
 
 
 def test_absurd_sizes_are_refused_by_name() -> None:
-    problem, snapshot, _ = problem_of(
-        state_of(queue("a", 1, within="LowerPriority"), running("w", "a", 2**50), pending("a", 1))
-    )
     with pytest.raises(UnsupportedError, match="ns/w"):
-        term_table(problem, snapshot, eligible(problem))
+        tabled(queue("a", 1, within="LowerPriority"), running("w", "a", 2**50), pending("a", 1))
 
 
 def test_bad_annotations_are_refused_even_of_those_who_may_stay() -> None:
-    problem, snapshot, _ = problem_of(
-        state_of(
-            queue("a", 1), running("w", "a", 1, annotations={PREFIX + "tier": "x"}), pending("a", 1)
-        )
-    )
+    annotated = running("w", "a", 1, annotations={PREFIX + "tier": "x"})
     with pytest.raises(SchemaError, match="tier"):
-        term_table(problem, snapshot, eligible(problem))
+        tabled(queue("a", 1), annotated, pending("a", 1))
 
 
 @settings(max_examples=40)
