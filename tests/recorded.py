@@ -6,7 +6,7 @@ absent, the copies in ``instances/recorded/`` are used.
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -61,3 +61,11 @@ def state_of(line: Line) -> State:
 def assignment_of(line: Line) -> Assignment:
     """Return the flavors Kueue assigned in a recorded instance."""
     return Assignment.model_validate(line["expect"]["assignment"])
+
+
+def put(value: Any, path: Sequence[str | int], new: object) -> None:
+    """Put another value at a place of a value in JSON."""
+    *steps, last = path
+    for step in steps:
+        value = value[step]
+    value[last] = new

@@ -25,6 +25,7 @@ from planner.state.kueue import State
 from tests.cli.running import SMALL, cluster, listed
 from tests.cluster import FLAVOR, NOW, cohort, configuration, pending, queue, running
 from tests.conftest import ROOT
+from tests.recorded import put
 
 Line = dict[str, Any]
 
@@ -169,11 +170,7 @@ def test_an_instance_that_is_reproduced() -> None:
 )
 def test_every_tampering_is_found(path: tuple[Any, ...], value: object, detail: str) -> None:
     line = recorded()
-    *steps, last = path
-    at: Any = line["expect"]
-    for step in steps:
-        at = at[step]
-    at[last] = value
+    put(line["expect"], path, value)
     comparison = replay_line(line)
     assert comparison.outcome == "different"
     assert comparison.detail.startswith(detail)
@@ -254,11 +251,7 @@ def test_a_cycle_that_is_reproduced() -> None:
 )
 def test_every_tampering_with_a_cycle_is_found(path: tuple[Any, ...], value: object) -> None:
     line = cycle()
-    *steps, last = path
-    at: Any = line["expect"]
-    for step in steps:
-        at = at[step]
-    at[last] = value
+    put(line["expect"], path, value)
     assert replay_line(line).outcome == "different"
 
 
@@ -466,11 +459,7 @@ def test_every_tampering_with_a_placement_is_found(path: tuple[Any, ...], value:
     with gzip.open(SAMPLES / "tas-hand.jsonl.gz", "rt", encoding="utf-8") as lines:
         line: Line = next(line for line in map(json.loads, lines) if "-2-" in line["id"])
     assert replay_line(line).outcome == "equal"
-    *steps, last = path
-    at: Any = line["expect"]["assignment"]["podSets"][0]["topologyAssignment"]
-    for step in steps:
-        at = at[step]
-    at[last] = value
+    put(line["expect"]["assignment"]["podSets"][0]["topologyAssignment"], path, value)
     assert ".topologyAssignment" in replay_line(line).detail
 
 
@@ -528,11 +517,7 @@ def test_every_tampering_with_a_nomination_is_found(
 ) -> None:
     line = example(name)
     assert replay_line(line) == Comparison(name, "equal")
-    *steps, last = path
-    at: Any = line["expect"]
-    for step in steps:
-        at = at[step]
-    at[last] = value
+    put(line["expect"], path, value)
     assert replay_line(line).outcome == "different"
 
 

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,6 +25,7 @@ from tests.cli.running import (
 )
 from tests.cluster import dump_of, pending, queue, running
 from tests.conftest import ROOT, YUNIKORN
+from tests.recorded import put
 from tests.solver.test_stability import third_party
 from tests.yunikorn.building import NOW, SECOND, allocation, two_queues
 
@@ -51,10 +51,7 @@ def solved(folder: Path, state: Path, *options: str | Path, name: str = "plan.js
 def changed(path: Path, *where: str | int, to: object) -> Path:
     """Write a plan with another value in one place."""
     value = json.loads(path.read_text("utf-8"))
-    at: Any = value
-    for step in where[:-1]:
-        at = at[step]
-    at[where[-1]] = to
+    put(value, where, to)
     return write(path.parent, value, "changed.json")
 
 

@@ -41,34 +41,28 @@ def on_nodes(nodes: list[Json], size: int, *running: Json) -> Json:
     )
 
 
+def two_and_one(size: int, of_n2: int = 1) -> Court:
+    """Let a and b run on n1, which has 2 GPUs, and c on n2."""
+    running = [*gpus(a=1, b=1), allocation("c", {"gpu": 1}, on="n2")]
+    return Court(on_nodes([node("n1", {"gpu": 2}), node("n2", {"gpu": of_n2})], size, *running))
+
+
 def test_victims_on_different_nodes_make_no_room() -> None:
     """Node n2 is too small for the ask; two of three would be enough for the root's maximum."""
-    running = (
-        allocation(k, {"gpu": 1}, on=on) for k, on in (("a", "n1"), ("b", "n1"), ("c", "n2"))
-    )
-    nodes = [node("n1", {"gpu": 2}), node("n2", {"gpu": 1})]
-    court = Court(on_nodes(nodes, 2, *running))
+    court = two_and_one(2, of_n2=1)
     assert court.admitted() == {"n1": {A | B}}
     without = court.admitted(without={"YK-08"})
     assert without == {"n1": {A | B, A | C, B | C, A | B | C}}
 
 
 def test_each_node_has_its_own_victims() -> None:
-    running = (
-        allocation(k, {"gpu": 1}, on=on) for k, on in (("a", "n1"), ("b", "n1"), ("c", "n2"))
-    )
-    nodes = [node("n1", {"gpu": 2}), node("n2", {"gpu": 1})]
-    court = Court(on_nodes(nodes, 1, *running))
+    court = two_and_one(1, of_n2=1)
     assert court.admitted() == {"n1": {A, B, A | B}, "n2": {C}}
 
 
 def test_for_a_node_with_room_victims_are_anywhere() -> None:
     """Node n2 has room, n1 has not."""
-    running = (
-        allocation(k, {"gpu": 1}, on=on) for k, on in (("a", "n1"), ("b", "n1"), ("c", "n2"))
-    )
-    nodes = [node("n1", {"gpu": 2}), node("n2", {"gpu": 2})]
-    court = Court(on_nodes(nodes, 1, *running))
+    court = two_and_one(1, of_n2=2)
     anything = {A, B, C, A | B, A | C, B | C, A | B | C}
     assert court.admitted() == {"n1": {A, B, A | B}, "n2": anything}
 

@@ -21,7 +21,7 @@ from planner.cli.value import address
 from planner.commands.serve.app import ENDPOINTS, AskedWho, Bounds, Service
 from planner.objective.profiles import PROFILES
 from tests.batch.runs import wait_for
-from tests.cli.running import call, cluster, command, environment
+from tests.cli.running import call, cluster, command, environment, refused
 from tests.commands.serve.asking import Answer, ask
 from tests.conftest import FOR_EVER_S, ROOT
 
@@ -313,10 +313,9 @@ HAS_UVICORN = importlib.util.find_spec("uvicorn") is not None
 
 @pytest.mark.skipif(HAS_UVICORN, reason="the extra [serve] is installed")
 def test_without_the_extra_it_says_what_to_install() -> None:
-    result = call("serve")
-    assert result.exit_code == 2
-    assert "uvicorn is not installed" in result.stderr
-    assert "pip install 'preemption-planner[serve]'" in result.stderr
+    said = refused("serve")
+    assert "uvicorn is not installed" in said
+    assert "pip install 'preemption-planner[serve]'" in said
 
 
 @pytest.mark.skipif(not HAS_UVICORN, reason="the extra [serve] is not installed")
