@@ -163,6 +163,17 @@ def with_spare_flavor(parts: Iterable[Object]) -> list[Object]:
     return [kind, *found]
 
 
+def admission_check(name: str, controller: str, status: str = "True") -> Object:
+    """Return an AdmissionCheck that is active or not."""
+    return {
+        "apiVersion": KUEUE,
+        "kind": "AdmissionCheck",
+        "metadata": {"name": name},
+        "spec": {"controllerName": controller},
+        "status": {"conditions": [{"type": "Active", "status": status}]},
+    }
+
+
 def configuration(**fields: object) -> list[Object]:
     """Return Kueue's Configuration with some fields set."""
     return [{"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", **fields}]

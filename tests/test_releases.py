@@ -14,7 +14,17 @@ from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
 from planner.state.kueue_configuration import FEATURE_GATES, Configuration
 from planner.state.kueue_release import SWITCHES, Rules, find_release, newest_first
-from tests.cluster import NOW, PENDING, Object, configuration, dump_of, pending, queue, running
+from tests.cluster import (
+    NOW,
+    PENDING,
+    Object,
+    admission_check,
+    configuration,
+    dump_of,
+    pending,
+    queue,
+    running,
+)
 from tests.conftest import ROOT, TEST_ALL, recorded_root
 from tests.elastic import Pods, new, old
 from tests.kueue_state import read_objects
@@ -158,16 +168,7 @@ def test_a_gate_that_needs_another_is_noted_and_refuses_nothing() -> None:
 def test_a_queue_with_both_kinds_of_admission_checks(release: str, *, active: bool) -> None:
     """Switch 29: 0.15 lets it be active."""
     kinds = {"m": MULTIKUEUE, "p": PROVISIONING}
-    checks = [
-        {
-            "apiVersion": "kueue.x-k8s.io/v1beta2",
-            "kind": "AdmissionCheck",
-            "metadata": {"name": name},
-            "spec": {"controllerName": controller},
-            "status": {"conditions": [{"type": "Active", "status": "True"}]},
-        }
-        for name, controller in kinds.items()
-    ]
+    checks = [admission_check(name, controller) for name, controller in kinds.items()]
     value = dump_of(queue("q", 2), pending("q", 2), checks)
     asked = next(one for one in value["items"] if one["kind"] == "ClusterQueue")
     asked["spec"]["admissionChecksStrategy"] = {"admissionChecks": [{"name": n} for n in kinds]}

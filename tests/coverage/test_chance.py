@@ -8,7 +8,7 @@ import planner
 from planner.plan import Uncovered
 from planner.state.kueue import State
 from planner.state.kueue_topology import HOST
-from tests.cluster import PENDING, configuration, queue, running, state_of
+from tests.cluster import NOW, PENDING, admission_check, configuration, queue, running, state_of
 from tests.kueue_state import read_objects
 from tests.reference.cycles import waits
 from tests.reference.topology import racks
@@ -130,17 +130,8 @@ def test_what_racks_alone_are_made_of_is_no_matter_of_chance() -> None:
     assert coverage(racks.state_of(configuration(), *parts)) == []
 
 
-NOW = "2026-05-01T13:00:00Z"
-
-
 CHECKED: Object = {"admissionChecksStrategy": {"admissionChecks": [{"name": "check"}]}}
-MULTI: Object = {
-    "apiVersion": "kueue.x-k8s.io/v1beta2",
-    "kind": "AdmissionCheck",
-    "metadata": {"name": "check"},
-    "spec": {"controllerName": "kueue.x-k8s.io/multikueue"},
-    "status": {"conditions": [{"type": "Active", "status": "True"}]},
-}
+MULTI = admission_check("check", "kueue.x-k8s.io/multikueue")
 LEVELS = racks.topology()
 
 

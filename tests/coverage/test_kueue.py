@@ -190,11 +190,8 @@ def test_a_front_without_points_sees_to_what_a_plan_does() -> None:
 def test_preemption_configs_matter_with_their_gate_only(
     gates: dict[str, bool], features: list[str]
 ) -> None:
-    limit = {
-        "apiVersion": "kueue.x-k8s.io/v1alpha1",
-        "kind": "PreemptionConfig",
-        "metadata": {"name": "p"},
-    }
+    kind = {"apiVersion": "kueue.x-k8s.io/v1alpha1", "kind": "PreemptionConfig"}
+    limit = {**kind, "metadata": {"name": "p"}}
     plan = solved(state_of(*cluster(configuration(featureGates=gates), [limit])))
     assert [one.feature for one in plan.coverage] == features
 

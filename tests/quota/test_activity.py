@@ -9,23 +9,14 @@ import pytest
 
 from planner.quota.kueue.activity import Activity
 from planner.quota.kueue.snapshot import take_snapshot
-from tests.cluster import KUEUE, Object, cohort, queue, state_of
+from tests.cluster import Object, admission_check, cohort, queue, state_of
 
 MULTI = "kueue.x-k8s.io/multikueue"
 PROVISIONING = "kueue.x-k8s.io/provisioning-request"
 
 
 def check(name: str, controller: str = "example.com/other", status: str = "True") -> list[Object]:
-    conditions = [{"type": "Active", "status": status}]
-    return [
-        {
-            "apiVersion": KUEUE,
-            "kind": "AdmissionCheck",
-            "metadata": {"name": name},
-            "spec": {"controllerName": controller},
-            "status": {"conditions": conditions},
-        }
-    ]
+    return [admission_check(name, controller, status)]
 
 
 def rules(*names: str, **on_flavors: list[str]) -> Object:

@@ -22,7 +22,16 @@ from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import decide
 from planner.solver.start import pending_workloads
-from tests.cluster import NOW, cohort, configuration, dump_of, queue, running, state_of
+from tests.cluster import (
+    NOW,
+    admission_check,
+    cohort,
+    configuration,
+    dump_of,
+    queue,
+    running,
+    state_of,
+)
 from tests.commands.lint.film import Dump, evictions, head_of
 from tests.commands.lint.kueue_cases import (
     CASES,
@@ -207,13 +216,7 @@ def test_what_runs_or_is_unconstrained_is_not_too_much() -> None:
 
 @pytest.mark.parametrize("controller", ["multikueue", "provisioning-request"])
 def test_nodes_that_are_made_for_it_or_are_elsewhere_are_not_missing(controller: str) -> None:
-    check = {
-        "apiVersion": "kueue.x-k8s.io/v1beta2",
-        "kind": "AdmissionCheck",
-        "metadata": {"name": "check"},
-        "spec": {"controllerName": f"kueue.x-k8s.io/{controller}"},
-        "status": {"conditions": [{"type": "Active", "status": "True"}]},
-    }
+    check = admission_check("check", f"kueue.x-k8s.io/{controller}")
     own = room()
     rules = {"admissionChecks": [{"name": "check"}]}
     own[0]["spec"]["admissionChecksStrategy"] = rules

@@ -21,7 +21,7 @@ from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.decision import Decision, decide
 from planner.state.kueue import State
 from planner.state.kueue_topology import HOST
-from tests.cluster import KUEUE, PENDING, Object, configuration
+from tests.cluster import PENDING, Object, admission_check, configuration
 from tests.commands.simulate.driving import drive, story, world_of
 from tests.conftest import recorded_root
 from tests.recorded import state_of as recorded_state
@@ -160,13 +160,7 @@ def test_what_is_not_placed_is_said() -> None:
         if one["kind"] == "ClusterQueue":
             strategy = {"admissionChecks": [{"name": "later"}]}
             one["spec"] = {**one["spec"], "admissionChecksStrategy": strategy}
-    check: Object = {
-        "apiVersion": KUEUE,
-        "kind": "AdmissionCheck",
-        "metadata": {"name": "later"},
-        "spec": {"controllerName": "kueue.x-k8s.io/provisioning-request"},
-        "status": {"conditions": [{"type": "Active", "status": "True"}]},
-    }
+    check = admission_check("later", "kueue.x-k8s.io/provisioning-request")
     (missing,) = went(delayed, [check]).coverage
     assert missing.objects == ("ClusterQueue q",)
 

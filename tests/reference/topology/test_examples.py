@@ -10,7 +10,7 @@ from planner.errors import UnsupportedError
 from planner.quota.kueue.slices import REPLACEMENT_FOR
 from planner.reference.kueue.chance import ANY_PODSET
 from planner.state.kueue_topology import HOST
-from tests.cluster import FLAVOR, KUEUE, NOW, Object, configuration, queue, running
+from tests.cluster import FLAVOR, Object, admission_check, configuration, queue, running
 from tests.reference.cycles import several_flavors, with_spec
 from tests.reference.topology.racks import (
     RACK,
@@ -539,14 +539,7 @@ def test_workloads_without_an_assignment_take_no_node() -> None:
 
 def guarded(controller: str, **spec: Any) -> list[Object]:
     """Return a queue with an active admission check, and the check, of a controller of Kueue."""
-    active = {"type": "Active", "status": "True", "lastTransitionTime": NOW}
-    check = {
-        "apiVersion": KUEUE,
-        "kind": "AdmissionCheck",
-        "metadata": {"name": "check"},
-        "spec": {"controllerName": f"kueue.x-k8s.io/{controller}"},
-        "status": {"conditions": [active]},
-    }
+    check = admission_check("check", f"kueue.x-k8s.io/{controller}")
     strategy = {"admissionChecks": [{"name": "check"}]}
     return [*with_spec(room(), admissionChecksStrategy=strategy, **spec), check]
 
