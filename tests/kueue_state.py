@@ -1,10 +1,11 @@
-"""Reading, where a state of Kueue is meant: anything else fails the test; what workloads say."""
+"""Reading and generating, where a state of Kueue is meant; and what workloads say."""
 
 import os
 from datetime import datetime
 from typing import Any
 
 import planner.reader
+from planner.commands.generate import generate
 from planner.state.kueue import State, Workload
 
 
@@ -18,6 +19,13 @@ def read(source: str | os.PathLike[str], **more: Any) -> State:
 def read_objects(value: object, **more: Any) -> State:
     """Read a value that is parsed already."""
     state = planner.reader.read_objects(value, **more)
+    assert isinstance(state, State)
+    return state
+
+
+def generated(preset: str, seed: int = 0, **knobs: Any) -> State:
+    """Generate a state."""
+    state = generate(preset, seed, **knobs)
     assert isinstance(state, State)
     return state
 

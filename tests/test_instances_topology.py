@@ -12,6 +12,7 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
 from planner.state.kueue import State
+from tests import kueue_state
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "instances" / "topology"
@@ -21,9 +22,7 @@ REPORTS = [f"lab/report-{number}" for number in (3, 2, 1)]
 
 def read(path: Path) -> State:
     """Read one of the clusters."""
-    state = planner.read(path)
-    assert isinstance(state, State)
-    return state
+    return kueue_state.read(path)
 
 
 def enough(state: State) -> Iterator[tuple[str, ...]]:

@@ -18,11 +18,11 @@ from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import Ignored
 from planner.solver.start import pending_workloads
 from planner.state.kueue import State
-from planner.state.yunikorn import YuniKornState
 from tests.brute_force import Gone, Simulation
 from tests.brute_force_fair import FairSimulation
 from tests.conftest import ROOT
 from tests.kueue_state import read
+from tests.yunikorn.building import read_yunikorn
 
 ZOO = ROOT / "instances" / "regressions"
 GPU = "nvidia.com/gpu"
@@ -350,8 +350,7 @@ def test_kueue_s_legal_sets_by_enumeration(case: Case) -> None:
 
 @pytest.mark.parametrize("case", YUNIKORN, ids=case_id)
 def test_yunikorn_answers_as_reasoned(case: Case) -> None:
-    state = planner.read(ZOO / case.name)
-    assert isinstance(state, YuniKornState)
+    state = read_yunikorn(ZOO / case.name)
     (pending,) = pending_workloads(state)
     greedy, plan = planner.greedy(state), planner.solve(state)
     assert (plan.preemptor, plan.pod) == (pending, case.pending)

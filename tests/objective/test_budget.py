@@ -10,6 +10,7 @@ import planner
 from planner.errors import InputError
 from planner.objective.profiles import Profile
 from planner.state.kueue import State
+from tests import kueue_state
 from tests.cluster import NOW, PENDING, pending, queue, running, state_of
 from tests.yunikorn.building import state_of as yunikorn_state_of
 from tests.yunikorn.random_clusters import random_cluster
@@ -112,8 +113,7 @@ def test_a_dump_as_kubectl_prints_it(tmp_path: Path) -> None:
     path.write_text(
         json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}), encoding="utf-8"
     )
-    state = planner.read(path, now=NOW)
-    assert isinstance(state, State)
+    state = kueue_state.read(path, now=NOW)
     (budget,) = state.pod_disruption_budgets
     assert budget.status.disruptions_allowed == 1
     for bad in ({"minAvailable": "many"}, {"maxUnavailable": -1}, {"minAvailable": "101%"}):

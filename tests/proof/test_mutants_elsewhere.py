@@ -24,6 +24,7 @@ from planner.solver.kueue.start import start
 from planner.solver.start import Given
 from planner.state.kep83 import Kep83
 from planner.state.kueue import State
+from tests import kueue_state
 from tests import recorded as lines_of
 from tests.cluster import PENDING
 from tests.conftest import QUICKSTART, TEST_ALL
@@ -103,8 +104,7 @@ class Case:
 
 def quickstart() -> Iterator[Case]:
     """Yield the quickstart."""
-    state = planner.read(QUICKSTART)
-    assert isinstance(state, State)
+    state = kueue_state.read(QUICKSTART)
     yield Case("quickstart", state, planner.solve(state).preemptor)
 
 

@@ -14,6 +14,7 @@ from planner.plan.proof import CaseSplit, Step
 from planner.proof.kueue.rules import KueueRules
 from planner.proof.question import Question
 from planner.state.kueue import State
+from tests import kueue_state
 from tests.cli.running import call
 from tests.conftest import QUICKSTART, ROOT
 from tests.page import blocks
@@ -26,9 +27,7 @@ ROW = re.compile(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\S+) \|$", re.MULTIL
 
 @pytest.fixture(scope="module")
 def state() -> State:
-    read = planner.read(QUICKSTART)
-    assert isinstance(read, State)
-    return read
+    return kueue_state.read(QUICKSTART)
 
 
 @pytest.fixture(scope="module")

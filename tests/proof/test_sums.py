@@ -13,6 +13,7 @@ from planner.plan.proof import ByRows, CountSplit
 from planner.proof.box import Box, Row, add_up, narrowed
 from planner.proof.question import bound_by_rows
 from planner.state.kueue import State
+from tests import kueue_state
 from tests.cluster import pending, queue, running
 from tests.cluster import state_of as made_of
 from tests.conftest import ROOT, TEST_ALL
@@ -31,9 +32,7 @@ def state() -> State:
 
     GPUs and NICs are held 4 and 1, 1 and 4, and 3 and 3.
     """
-    read = planner.read(ROOT / "instances" / "two-resources.yaml")
-    assert isinstance(read, State)
-    return read
+    return kueue_state.read(ROOT / "instances" / "two-resources.yaml")
 
 
 @pytest.fixture(scope="module")

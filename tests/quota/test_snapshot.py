@@ -21,6 +21,7 @@ from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
 from planner.solver.start import pending_workloads
 from planner.state.kueue import State
+from tests import kueue_state
 from tests.cluster import (
     KUEUE,
     PENDING,
@@ -343,8 +344,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[Snapshot]:
 
 @pytest.mark.parametrize("name", ["quickstart/cluster.json", "fair-sharing/weighted-shares.yaml"])
 def test_no_verb_changes_it(name: str, built: list[Snapshot]) -> None:
-    state = planner.read(ROOT / "instances" / name)
-    assert isinstance(state, State)
+    state = kueue_state.read(ROOT / "instances" / name)
     key = pending_workloads(state)[0]
     planner.greedy(state, key)
     plan = planner.solve(state, key, stability=True)

@@ -1,7 +1,9 @@
 """Small YuniKorn clusters, written in a few words."""
 
+from pathlib import Path
 from typing import Any
 
+import planner
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reference.yunikorn.decision import Decision, decide
@@ -70,6 +72,13 @@ def cluster_value(
         "applications": applications,
         **more,
     }
+
+
+def read_yunikorn(source: str | Path) -> YuniKornState:
+    """Read a file or a folder, where a state of YuniKorn is meant: anything else fails the test."""
+    state = planner.read(source)
+    assert isinstance(state, YuniKornState)
+    return state
 
 
 def state_of(value: Json) -> YuniKornState:

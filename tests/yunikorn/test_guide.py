@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-import planner
 from planner.quota.yunikorn.cluster import Cluster, NodeRoom, find_ask, prepare
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.flow import Flow, run_flow
 from planner.state.yunikorn import Allocation, Application, YuniKornState
 from tests.conftest import ROOT
+from tests.yunikorn.building import read_yunikorn
 from tests.yunikorn.recorded import NAMES, lines
 
 INSTANCES = ROOT / "instances" / "yunikorn"
@@ -54,9 +54,7 @@ RECORDED = {
 
 
 def read_folder(name: str) -> YuniKornState:
-    state = planner.read(INSTANCES / name)
-    assert isinstance(state, YuniKornState)
-    return state
+    return read_yunikorn(INSTANCES / name)
 
 
 def in_use(state: YuniKornState) -> dict[str, int]:
@@ -161,11 +159,9 @@ def test_folder_reads_without_a_remark(name: str) -> None:
 def test_the_dump_says_the_same_as_what_stands_beside_it(name: str) -> None:
     """queues.yaml, the configuration in the dump and its queue objects are of one cluster."""
     whole = read_folder(name)
-    alone = planner.read(INSTANCES / name / "statedump.json")
-    assert isinstance(alone, YuniKornState)
+    alone = read_yunikorn(INSTANCES / name / "statedump.json")
     assert alone.partitions == whole.partitions
-    bare = planner.read(INSTANCES / name / "statedump.json")
-    assert isinstance(bare, YuniKornState)
+    bare = read_yunikorn(INSTANCES / name / "statedump.json")
     assert run_flow(bare).steps == run_flow(whole).steps
 
 

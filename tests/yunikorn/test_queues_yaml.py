@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-import planner
 from planner.errors import SchemaError
 from planner.quota.yunikorn.cluster import prepare
 from planner.quota.yunikorn.queue import Queue
 from planner.reader.yunikorn_queues import ROOT_IGNORED
 from planner.reader.yunikorn_refused import REFUSED
 from planner.state.yunikorn import YuniKornState
-from tests.yunikorn.building import NOW
+from tests.yunikorn.building import NOW, read_yunikorn
 
 DUMP = {"now": NOW, "nodes": [], "applications": []}
 
@@ -25,9 +24,7 @@ def read(folder: Path, text: str) -> YuniKornState:
     """Read queues.yaml beside a dump without queues."""
     (folder / "queues.yaml").write_text(text, "utf-8")
     (folder / "statedump.json").write_text(json.dumps(DUMP), "utf-8")
-    state = planner.read(str(folder))
-    assert isinstance(state, YuniKornState)
-    return state
+    return read_yunikorn(str(folder))
 
 
 def queue(folder: Path, body: str) -> Queue:
@@ -176,8 +173,7 @@ def test_an_instance_in_yaml_has_the_same_numbers(tmp_path: Path) -> None:
         "    - {name: 07, resources: {max: {memory: 010}}}\n"
     )
     (tmp_path / "instance.yaml").write_text(text, "utf-8")
-    state = planner.read(str(tmp_path / "instance.yaml"))
-    assert isinstance(state, YuniKornState)
+    state = read_yunikorn(str(tmp_path / "instance.yaml"))
     tree = prepare(state).tree
     assert (tree.root.max, tree.by_path["root.07"].max) == ({"memory": 100}, {"memory": 10})
 

@@ -13,7 +13,7 @@ from planner.commands.compare.record import Row
 from planner.errors import InputError
 from planner.plan.kueue import Plan
 from planner.state.kueue import State
-from tests import recorded
+from tests import kueue_state, recorded
 from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
 from tests.commands.compare.clusters import nothing_of_its_own, one_would_do, two_borrowers
 from tests.conftest import ROOT, YUNIKORN
@@ -50,8 +50,7 @@ def test_strategies_choose_differently() -> None:
     assert rows["kueue-classical"].status == "infeasible"
     assert rows["kueue-classical"].terms == {}
     assert rows["kueue-classical"].measured("victims") is None
-    newest = planner.read(ROOT / "instances" / "fair-sharing" / "newest-first.yaml")
-    assert isinstance(newest, State)
+    newest = kueue_state.read(ROOT / "instances" / "fair-sharing" / "newest-first.yaml")
     rows = rows_of(newest, "kueue-fair:final", "kueue-fair:initial")
     assert rows["kueue-fair:final"].victims == ("red/eval",)
     assert rows["kueue-fair:initial"].victims == ("red/train-new",)

@@ -20,6 +20,7 @@ from planner.solver.start import pending_workloads
 from planner.state import AnyState
 from planner.state.kueue import State, Workload
 from planner.state.yunikorn import QueueConfig, YuniKornState
+from tests import kueue_state
 from tests.commands.generate.consistency import complaints, yunikorn_complaints
 from tests.kueue_state import reserved_at
 
@@ -125,8 +126,7 @@ KUEUE: dict[str, tuple[object, Measure]] = {
 
 
 def kueue(**knobs: object) -> State:
-    state = generate("flat", 1, **knobs)
-    assert isinstance(state, State)
+    state = kueue_state.generated("flat", 1, **knobs)
     fill = knobs.get("fill", 100)
     assert complaints(state, overfull=isinstance(fill, int) and fill > 100) == []
     return state

@@ -22,6 +22,7 @@ from planner.reference.kueue.decision import decide
 from planner.solver.start import pending_workloads
 from planner.state.kueue import HOST, State
 from planner.state.yunikorn import YuniKornState
+from tests import kueue_state
 from tests.commands.generate.consistency import complaints, yunikorn_complaints
 from tests.hash_seeds import printed
 
@@ -65,8 +66,7 @@ def test_states_are_consistent_and_need_preemption(preset: str, seed: int) -> No
 
 
 def test_who_waits_beside_the_preemptor_does_not_fit_either() -> None:
-    state = generate("flat", 3, pending=12, fill=90)
-    assert isinstance(state, State)
+    state = kueue_state.generated("flat", 3, pending=12, fill=90)
     assert complaints(state) == []
     keys = pending_workloads(state)
     assert len(keys) == 12
@@ -128,8 +128,7 @@ def test_classes_of_the_scalability_tests() -> None:
         of_each = knobs.workloads // knobs.queues
         assert of_each == sum(counts.values())
         # Two of its cohorts have the same queues as any two.
-        state = generate(preset, queues=2 * 6, cohorts=2, workloads=2 * 6 * of_each)
-        assert isinstance(state, State)
+        state = kueue_state.generated(preset, queues=2 * 6, cohorts=2, workloads=2 * 6 * of_each)
         snapshot = take_snapshot(state)
         for held in snapshot.admitted.values():
             classes = [(sum(one.usage.values()) // 1000, one.priority) for one in held]
@@ -139,8 +138,7 @@ def test_classes_of_the_scalability_tests() -> None:
 @pytest.mark.skipif(not os.environ.get("PLANNER_TEST_ALL"), reason="takes a minute")
 @pytest.mark.parametrize("preset", LARGE[:3])
 def test_at_their_real_size(preset: str) -> None:
-    state = generate(preset)
-    assert isinstance(state, State)
+    state = kueue_state.generated(preset)
     assert complaints(state) == []
     knobs = PRESETS[preset].knobs
     assert isinstance(knobs, KueueKnobs)
@@ -157,8 +155,7 @@ HARD_SEEDS = range(20) if os.environ.get("PLANNER_TEST_ALL") else range(1, 2)
     ["flat", "hierarchical", "fair", "fair-hierarchical", "many-flavors", "no-cohort", "small"],
 )
 def test_kueue_takes_the_sweep(preset: str, seed: int) -> None:
-    state = generate(preset, seed, hard=100)
-    assert isinstance(state, State)
+    state = kueue_state.generated(preset, seed, hard=100)
     plan = planner.solve(state, objective="min-count")
     assert plan.greedy is not None
     sweep = {one.key for one in state.workloads if "-sweep-" in one.metadata.name}
@@ -172,8 +169,7 @@ def test_kueue_takes_the_sweep(preset: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", HARD_SEEDS)
 def test_the_sweep_is_as_large_as_what_is_lacking(seed: int) -> None:
     """Each of the sweep is needed: no needless victim is what makes Kueue's answer large."""
-    state = generate("hard", seed)
-    assert isinstance(state, State)
+    state = kueue_state.generated("hard", seed)
     plan = planner.greedy(state)
     (short,) = (one.shortfall for one in plan.demand if one.resource == "nvidia.com/gpu")
     assert len(plan.victims) == short

@@ -26,6 +26,7 @@ from planner.commands.import_.traces import (
 from planner.errors import InputError
 from planner.state import parse_time
 from planner.state.kueue import State
+from tests import kueue_state
 from tests.cli.running import call
 from tests.commands.import_.files import (
     PHILLY,
@@ -296,9 +297,7 @@ def imported(tmp_path: Path, *words: str) -> State:
     given = (write(tmp_path, PHILLY_HEADER, *ROWS), "--at", AT, "--gang", "8", *words)
     result = call("import", "philly", *given, "-o", target)
     assert result.exit_code == 0, result.stderr
-    state = planner.read(target)
-    assert isinstance(state, State)
-    return state
+    return kueue_state.read(target)
 
 
 def test_jobs_of_the_trace_come_when_they_started(tmp_path: Path) -> None:

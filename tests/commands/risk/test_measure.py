@@ -18,11 +18,11 @@ from planner.reader import read_objects
 from planner.reader.yaml_text import parse_yaml
 from planner.state import parse_time
 from planner.state.kueue import State
-from planner.state.yunikorn import YuniKornState
 from tests.benchmarks.large import large
 from tests.cli.running import BIG, SMALL, cluster
 from tests.cluster import NOW, cohort, dump_of, pending, queue, running, state_of
 from tests.conftest import QUICKSTART, ROOT, YUNIKORN
+from tests.yunikorn.building import read_yunikorn
 
 REGRESSIONS = sorted((ROOT / "instances" / "regressions").glob("kueue-*.yaml"))
 FAIR = sorted((ROOT / "instances" / "fair-sharing").glob("*.yaml"))
@@ -239,8 +239,7 @@ def test_equals_each_solved_by_itself(path: Path) -> None:
 
 
 def test_yunikorn_equals_each_solved_by_itself(tmp_path: Path) -> None:
-    state = planner.read(YUNIKORN)
-    assert isinstance(state, YuniKornState)
+    state = read_yunikorn(YUNIKORN)
     shutil.copytree(YUNIKORN, tmp_path, dirs_exist_ok=True)
     answer = risk(state)
     assert answer.scheduler == "yunikorn"

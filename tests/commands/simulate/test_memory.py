@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from planner.commands.generate import generate
 from planner.commands.simulate.kueue_world import KueueWorld
 from planner.commands.simulate.script import Script
 from planner.reference.kueue.decision import Decision, decide
-from planner.state.kueue import State
+from tests import kueue_state
 from tests.commands.simulate.driving import drive
 
 _KNOBS: dict[str, Any] = {"queues": 8, "workloads": 120, "pending": 30}
@@ -22,8 +21,7 @@ def _anew(*given: Any, **more: Any) -> Decision:
 @pytest.mark.parametrize("preset", ["flat", "hierarchical", "fair", "fair-hierarchical"])
 @pytest.mark.parametrize("seed", range(2))
 def test_the_same_happens_where_all_is_decided_anew(preset: str, seed: int) -> None:
-    state = generate(preset, seed, **_KNOBS)
-    assert isinstance(state, State)
+    state = kueue_state.generated(preset, seed, **_KNOBS)
     script = Script.model_validate({"run_seconds": 400_000})
     worlds = [KueueWorld(state, script, decider) for decider in (decide, _anew)]
     remembering, plainly = (list(drive(world, 0, 100)) for world in worlds)

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from planner.commands.generate import generate
 from planner.commands.simulate import Script, Simulation, simulate
 from planner.commands.simulate.kueue_optimum import optimum
 from planner.commands.simulate.kueue_world import KueueWorld
@@ -21,6 +20,7 @@ from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.decision import Decision, decide
 from planner.state.kueue import State
 from planner.state.kueue_topology import HOST
+from tests import kueue_state
 from tests.cluster import PENDING, Object, admission_check, configuration
 from tests.commands.simulate.driving import drive, story, world_of
 from tests.conftest import recorded_root
@@ -246,8 +246,7 @@ def clusters() -> Iterator[State]:
     """Yield made-up clusters with racks, fragmented ones too."""
     for seed, preset in enumerate(["flat", "hierarchical", "fair"]):
         knobs: dict[str, Any] = {"queues": 4, "workloads": 40, "pending": 24, "topology": True}
-        state = generate(preset, seed, **knobs, fragmentation=60)
-        assert isinstance(state, State)
+        state = kueue_state.generated(preset, seed, **knobs, fragmentation=60)
         yield state
 
 
@@ -280,8 +279,7 @@ def test_nor_where_the_optimum_chooses() -> None:
     evicted = 0
     knobs: dict[str, Any] = {"queues": 3, "workloads": 16, "pending": 10, "topology": True}
     for seed in range(2):
-        state = generate("flat", seed, **knobs)
-        assert isinstance(state, State)
+        state = kueue_state.generated("flat", seed, **knobs)
         asked = Asked("optimum", PROFILES["min-count"], None, None)
         best = partial(optimum, state, asked, Unproved())
         world = KueueWorld(state, RUNS, decide, instead=best)

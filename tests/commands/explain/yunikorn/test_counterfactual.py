@@ -12,11 +12,11 @@ from planner.objective.profiles import PROFILES, Profile
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.solver.deadline import Deadline
 from planner.solver.yunikorn.planning import Laws
-from planner.state.yunikorn import YuniKornState
 from tests.commands.explain.yunikorn.inquire import inquire
 from tests.commands.explain.yunikorn.relaxed import RelaxedAsk
 from tests.conftest import ROOT
 from tests.solver.yunikorn_truth import LAWS, Measured, Victims, YuniKornTruth
+from tests.yunikorn.building import read_yunikorn
 from tests.yunikorn.legality import SMALL
 from tests.yunikorn.recorded import lines
 
@@ -187,8 +187,7 @@ TRAINING = "queue/root.training.guaranteed"
     ],
 )
 def test_why_nothing(name: str, laws: dict[str, str], changes: set[str]) -> None:
-    state = planner.read(ZOO / name)
-    assert isinstance(state, YuniKornState)
+    state = read_yunikorn(ZOO / name)
     clash = planner.explain(state).clash
     assert clash is not None
     assert {law.law for law in clash.laws} == set(laws)
