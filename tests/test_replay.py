@@ -22,8 +22,8 @@ from planner.errors import InputError
 from planner.reference.kueue.cycle.record import Cycle
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state.kueue import State
-from tests.cli.running import SMALL, cluster, listed
-from tests.cluster import FLAVOR, NOW, cohort, configuration, pending, queue, running
+from tests.cli.running import SMALL, cluster
+from tests.cluster import FLAVOR, NOW, cohort, configuration, dump_of, pending, queue, running
 from tests.conftest import ROOT
 from tests.recorded import put
 
@@ -116,7 +116,7 @@ def tie(first: str, last: str) -> Line:
     queues = [queue(f"in-{name}", 0, name) for name in ("left", "right")]
     line = recorded("tie")
     line["pending"] = "ns/pending"
-    line["state"] = listed(
+    line["state"] = dump_of(
         configuration(fairSharing={}),
         cohort("all"),
         cohorts,
@@ -258,7 +258,9 @@ def test_every_tampering_with_a_cycle_is_found(path: tuple[Any, ...], value: obj
 def test_entries_of_a_cycle_have_an_order() -> None:
     """Two queues without a cohort: an earlier workload comes first, whoever stands first."""
     line = cycle()
-    line["state"] = listed(queue("a", 1), queue("b", 1), waits("late", "a", 9), waits("early", "b"))
+    line["state"] = dump_of(
+        queue("a", 1), queue("b", 1), waits("late", "a", 9), waits("early", "b")
+    )
     line["expect"] = {"entries": [admitted("early", "b"), admitted("late", "a")]}
     assert replay_line(line).outcome == "equal"
     line["expect"]["entries"].reverse()
@@ -267,7 +269,7 @@ def test_entries_of_a_cycle_have_an_order() -> None:
 
 def test_entries_that_tie_come_in_any_order() -> None:
     line = cycle()
-    line["state"] = listed(queue("a", 1), queue("b", 1), waits("one", "a"), waits("other", "b"))
+    line["state"] = dump_of(queue("a", 1), queue("b", 1), waits("one", "a"), waits("other", "b"))
     right = {"entries": [admitted("one", "a"), admitted("other", "b")]}
     turned = {"entries": right["entries"][::-1]}
     for expect in (right, turned, {**turned, "outcomes": [turned]}):
@@ -557,7 +559,7 @@ def test_uncovered_lines_are_counted(tmp_path: Path) -> None:
 def test_of_few_orders_each_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of three queues and two cohorts there are twelve, the one of the dump among them."""
     parts = [*cohort("x"), *cohort("y"), *(one for name in "abc" for one in queue(name, 1))]
-    line = {**cycle(), "state": listed(parts)}
+    line = {**cycle(), "state": dump_of(parts)}
     tried: list[tuple[str, ...]] = []
     run = run_cycle
 

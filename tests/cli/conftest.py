@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import cluster, listed, write
-from tests.cluster import pending, queue, running
+from tests.cli.running import cluster, write
+from tests.cluster import dump_of, pending, queue, running
 
 
 @pytest.fixture
@@ -20,4 +20,4 @@ def trade(tmp_path: Path) -> Path:
     halves = [item for i in (1, 2) for item in running(f"half-{i}", "a", 2, minute=40)]
     big = running("big", "a", 4, minute=10)
     parts = (queue("a", 8, within="LowerPriority"), big, halves, pending("a", 4))
-    return write(tmp_path, listed(*parts))
+    return write(tmp_path, dump_of(*parts))

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from planner.cli.main import main
 from planner.cli.schemas import schema_text
-from tests.cluster import FLAVOR, KUEUE, Object, cohort, pending, queue, running
+from tests.cluster import Object, cohort, dump_of, pending, queue, running
 from tests.conftest import FOR_EVER_S, ROOT
 
 BIG = "ns/big"
@@ -86,13 +86,6 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     return {**ours, "PYTHONPATH": str(ROOT), "TERM": "xterm", **UNHURRIED, **(more or {})}
 
 
-def listed(*parts: Iterable[Object]) -> Object:
-    """Return a v1 List of a few parts, with the default flavor."""
-    flavor = {"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": {"name": FLAVOR}}
-    items = [flavor, *(item for part in parts for item in part)]
-    return {"apiVersion": "v1", "kind": "List", "items": items}
-
-
 def cluster(*more: Iterable[Object], asks: int = 4) -> Object:
     """Return a cluster in which one workload should go and Kueue evicts four.
 
@@ -101,7 +94,7 @@ def cluster(*more: Iterable[Object], asks: int = 4) -> Object:
     old workload has just written a checkpoint.
     """
     checkpoint = {"preemption-planner.io/last-checkpoint": "2026-05-01T12:59:59Z"}
-    return listed(
+    return dump_of(
         cohort("all"),
         queue("lender", 8, "all", reclaim="Any"),
         queue("borrower", 0, "all"),

@@ -25,12 +25,11 @@ from tests.cli.running import (
     cluster,
     command,
     environment,
-    listed,
     refused,
     valid,
     write,
 )
-from tests.cluster import pending, queue, running
+from tests.cluster import dump_of, pending, queue, running
 from tests.conftest import FOR_EVER_S, ROOT, YUNIKORN
 
 RECORDED = ROOT / "instances" / "recorded"
@@ -39,7 +38,7 @@ RECORDED = ROOT / "instances" / "recorded"
 @pytest.fixture
 def clean(tmp_path: Path) -> Path:
     """Return a cluster in which nobody needs to go."""
-    return write(tmp_path, listed(queue("alone", 4), pending("alone", 3)), "clean.json")
+    return write(tmp_path, dump_of(queue("alone", 4), pending("alone", 3)), "clean.json")
 
 
 def audited(*args: str | Path, code: int = 1) -> Any:
@@ -470,7 +469,7 @@ def test_resume_without_results(dump: Path) -> None:
 def test_state_time_limit(tmp_path: Path) -> None:
     """A state that takes too long is a row, never the end of the run."""
     parts = (queue("alone", 9_000), *(running(f"r{i}", "alone", i + 1) for i in range(3_000)))
-    large = write(tmp_path, listed(*parts, pending("alone", 3)), "large.json")
+    large = write(tmp_path, dump_of(*parts, pending("alone", 3)), "large.json")
     result = call("audit", large, "--state-time-limit", "0.01", "--format", "json")
     assert result.exit_code == 2
     (failure,) = json.loads(result.stdout)["failures"]

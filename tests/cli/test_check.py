@@ -18,7 +18,6 @@ from tests.cli.running import (
     call,
     cluster,
     environment,
-    listed,
     process,
     refused,
     write,
@@ -273,7 +272,7 @@ def test_objective_and_costs(tmp_path: Path, state: Path) -> None:
 def test_infeasible(tmp_path: Path) -> None:
     """One queue alone, whose workloads no policy lets go."""
     state = write(
-        tmp_path, listed(queue("alone", 4), running("a", "alone", 4), pending("alone", 3))
+        tmp_path, dump_of(queue("alone", 4), running("a", "alone", 4), pending("alone", 3))
     )
     plan = solved(tmp_path, state)
     assert json.loads(plan.read_text("utf-8"))["status"] == "infeasible"

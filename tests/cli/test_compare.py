@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.cli.running import BIG, SMALL, answer, call, cluster, environment, listed, refused, write
-from tests.cluster import pending, queue, running
+from tests.cli.running import BIG, SMALL, answer, call, cluster, environment, refused, write
+from tests.cluster import dump_of, pending, queue, running
 from tests.conftest import ROOT, YUNIKORN
 
 RECORDED = ROOT / "instances" / "recorded"
@@ -216,7 +216,7 @@ def test_processes_give_the_same_rows(tmp_path: Path) -> None:
 
 def test_state_time_limit(tmp_path: Path) -> None:
     parts = (queue("alone", 9_000), *(running(f"r{i}", "alone", i + 1) for i in range(3_000)))
-    large = write(tmp_path, listed(*parts, pending("alone", 3)), "large.json")
+    large = write(tmp_path, dump_of(*parts, pending("alone", 3)), "large.json")
     result = call("compare", large, "--state-time-limit", "0.01", "--format", "json")
     value = json.loads(result.stdout)
     assert result.exit_code == 2

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import BIG, SMALL, answer, call, cluster, listed, refused, write
-from tests.cluster import cohort, pending, queue, running
+from tests.cli.running import BIG, SMALL, answer, call, cluster, refused, write
+from tests.cluster import cohort, dump_of, pending, queue, running
 
 MESSAGE = (
     "Preempted to accommodate a workload (UID: uid-pending, JobUID: UNKNOWN) due to reclamation "
@@ -25,7 +25,7 @@ def stuck(tmp_path: Path) -> Path:
         running("big", "borrower", 4),
         pending("lender", 3),
     )
-    return write(tmp_path, listed(*parts))
+    return write(tmp_path, dump_of(*parts))
 
 
 def explained(*args: str | Path, code: int = 0, schema: str = "explanation") -> Any:

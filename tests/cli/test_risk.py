@@ -13,11 +13,10 @@ from tests.cli.running import (
     answer,
     call,
     cluster,
-    listed,
     refused,
     write,
 )
-from tests.cluster import queue, running
+from tests.cluster import dump_of, queue, running
 from tests.conftest import YUNIKORN
 
 PODS = """\
@@ -131,7 +130,7 @@ def test_no_time(dump: Path) -> None:
 def test_one_that_cannot_be_planned_for_is_said(tmp_path: Path) -> None:
     lost = running("lost", "a", 1)
     lost[0]["spec"]["queueName"] = "gone"
-    file = write(tmp_path, listed(queue("a", 2), lost, running("kept", "a", 1)))
+    file = write(tmp_path, dump_of(queue("a", 2), lost, running("kept", "a", 1)))
     result = call("risk", file)
     assert result.exit_code == 4
     assert "ns/lost-again cannot be planned for" in result.stderr
@@ -195,5 +194,5 @@ def test_yunikorn_has_no_manifests(pods: Path) -> None:
 
 
 def test_nothing_to_ask_about(tmp_path: Path) -> None:
-    said = refused("risk", write(tmp_path, listed(queue("a", 1))), "--now", "2026-05-01T13:00:00Z")
+    said = refused("risk", write(tmp_path, dump_of(queue("a", 1))), "--now", "2026-05-01T13:00:00Z")
     assert "nothing is pending or runs" in said

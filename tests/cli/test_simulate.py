@@ -13,8 +13,8 @@ from planner.cli import kueue_option
 from planner.cli import simulate as room
 from planner.commands.simulate.script import MOST_S
 from planner.commands.simulate.simulate import CYCLES, EVICTION_S, STORM
-from tests.cli.running import answer, call, listed, process, refused, valid, write
-from tests.cluster import queue, running
+from tests.cli.running import answer, call, process, refused, valid, write
+from tests.cluster import dump_of, queue, running
 from tests.commands.simulate.test_loops import pair
 from tests.conftest import FOR_EVER_S
 from tests.reference.cycles import waits
@@ -35,7 +35,7 @@ run_seconds = 3700
 def dump(tmp_path: Path) -> Path:
     """Write a cluster in which one is evicted, and nothing goes round."""
     parts = (queue("a", 4, within="LowerPriority"), running("low", "a", 4))
-    return write(tmp_path, listed(*parts, waits("high", "a", 2, 10)))
+    return write(tmp_path, dump_of(*parts, waits("high", "a", 2, 10)))
 
 
 def test_json_and_the_timeline(dump: Path, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_loop_is_a_finding(tmp_path: Path) -> None:
     assert call("simulate", LOOP, "--fail-on", "storm").exit_code == 0
     assert call("simulate", LOOP, "--fail-on", "never").exit_code == 0
     assert call("simulate", LOOP, "--fail-on", "loop", "--fail-on", "storm").exit_code == 1
-    file = write(tmp_path, listed(*pair()))
+    file = write(tmp_path, dump_of(*pair()))
     assert call("simulate", file, "--eviction", "1").exit_code == 1
 
 

@@ -8,14 +8,13 @@ from pydantic import TypeAdapter
 from planner.reader.kueue import read_kueue_objects
 from planner.state.base import Metadata, shared
 from planner.state.kueue import Workload
-from tests.cli.running import listed
-from tests.cluster import NOW, pending, queue, running
+from tests.cluster import NOW, dump_of, pending, queue, running
 
 
 def workloads(*names: str, amount: int = 1) -> list[Workload]:
     """Return running workloads of one shape, as they are read."""
     parts = (queue("alone", 9), *(running(name, "alone", amount) for name in names))
-    state = read_kueue_objects(listed(*parts, pending("alone", 1)), where="dump", now=NOW)
+    state = read_kueue_objects(dump_of(*parts, pending("alone", 1)), where="dump", now=NOW)
     return [one for one in state.workloads if one.holds_quota]
 
 

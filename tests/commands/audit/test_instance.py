@@ -20,8 +20,8 @@ from planner.errors import InputError
 from planner.reader.settings import TAKEN_AT
 from planner.state.yunikorn import YuniKornState
 from tests import recorded
-from tests.cli.running import another_pending, cluster, listed, write
-from tests.cluster import queue
+from tests.cli.running import another_pending, cluster, write
+from tests.cluster import dump_of, queue
 from tests.conftest import ROOT, YUNIKORN
 from tests.yunikorn.recorded import FOLDER, NAMES
 
@@ -158,7 +158,7 @@ def test_lines_that_are_state_dumps_of_yunikorn(tmp_path: Path) -> None:
 
 def test_snapshots_of_a_quiet_time_are_states(tmp_path: Path) -> None:
     """What the planner itself took is whole, also where nothing ran or waited."""
-    quiet = listed(queue("alone", 4))
+    quiet = dump_of(queue("alone", 4))
     for name in ("1.json", "2.json"):
         write(tmp_path, {**quiet, "metadata": {"annotations": {TAKEN_AT: TIME}}}, name)
     assert names(tmp_path) == ["1.json", "2.json"]

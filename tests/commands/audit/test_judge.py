@@ -16,8 +16,8 @@ from planner.objective.wishes import Wishes
 from planner.reader.kueue import read_kueue_objects
 from planner.solver.start import pending_workloads
 from tests import recorded
-from tests.cli.running import BIG, SMALL, another_pending, cluster, listed
-from tests.cluster import NOW, cohort, pending, queue, running
+from tests.cli.running import BIG, SMALL, another_pending, cluster
+from tests.cluster import NOW, cohort, dump_of, pending, queue, running
 from tests.conftest import ROOT
 from tests.solver.yunikorn_truth import YuniKornTruth
 from tests.yunikorn.recorded import lines as yunikorn_lines
@@ -142,7 +142,7 @@ def test_fill_back_leaves_nobody_needless() -> None:
         running("small", "alone", 1, minute=5),
         pending("alone", 3, priority=9),
     )
-    case = audited(instance_of(listed(*parts)), Question())
+    case = audited(instance_of(dump_of(*parts)), Question())
     assert case.victims == ("ns/large",)
     assert case.irredundant is True
     assert case.smallest is True
@@ -150,7 +150,7 @@ def test_fill_back_leaves_nobody_needless() -> None:
 
 def test_nobody_needs_to_go() -> None:
     parts = (queue("alone", 4), running("one", "alone", 1), pending("alone", 3))
-    case = audited(instance_of(listed(*parts)), Question())
+    case = audited(instance_of(dump_of(*parts)), Question())
     assert case.victims == ()
     assert case.findings == ()
     assert case.judgements[0].status == "optimal"
@@ -159,7 +159,7 @@ def test_nobody_needs_to_go() -> None:
 
 def test_infeasible_for_both() -> None:
     parts = (queue("alone", 4), running("one", "alone", 4), pending("alone", 3))
-    case = audited(instance_of(listed(*parts)), Question())
+    case = audited(instance_of(dump_of(*parts)), Question())
     assert case.findings == ()
     assert case.judgements[0].status == "infeasible"
     assert case.judgements[0].terms == {}
@@ -178,7 +178,7 @@ def test_wishes_that_the_scheduler_does_not_know() -> None:
     )
     wishes = Wishes(budget={"queue/borrower": 0})
     strict = PROFILES["min-count"].__class__("strict", "", levels=(("D2",),), wishes=wishes)
-    case = audited(instance_of(listed(*parts)), Question((strict,)))
+    case = audited(instance_of(dump_of(*parts)), Question((strict,)))
     assert case.victims == ("ns/theirs",)
     assert case.judgements[0].victims == ("ns/own",)
     assert case.judgements[0].best is False

@@ -23,8 +23,8 @@ from planner.errors import InputError
 from planner.kubectl.call import Answer
 from planner.kubectl.kueue_resource import COHORTS, WATCHED, WORKLOADS
 from planner.kubectl.watch import WatchEvent
-from tests.cli.running import BIG, SMALL, call, listed
-from tests.cluster import PENDING, Object, cohort, pending, queue, running
+from tests.cli.running import BIG, SMALL, call
+from tests.cluster import PENDING, Object, cohort, dump_of, pending, queue, running
 from tests.commands.apply.stage import versioned
 from tests.commands.watch.stage import QUESTION, TAKEN, UID, Cluster, nothing, of
 from tests.kubectl.api_server import touch
@@ -109,7 +109,7 @@ def test_two_preemptors_of_one_cycle(kueue: Cluster) -> None:
     both = [f"small-{i}" for i in range(1, 5)]
     other = pending("other", {"cpu": 1})
     other[0]["metadata"] |= {"name": "second", "uid": "uid-second"}
-    parts = listed(
+    parts = dump_of(
         cohort("all"),
         queue("lender", {"gpu": 8, "cpu": 0}, "all", reclaim="Any"),
         queue("other", {"gpu": 0, "cpu": 8}, "all", reclaim="Any"),
