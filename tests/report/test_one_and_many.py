@@ -1,7 +1,5 @@
 """One, none and many: what is counted is told in sentences that read as such."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
