@@ -198,8 +198,7 @@ def build_problem(
         lca.append(node if node in path else lca[above])
     advantage = _advantage(snapshot, preemptor, searched)
     workloads = snapshot.contenders(preemptor.queue)
-    number = np.zeros(len(tree.nodes), dtype=np.int64)
-    number[nodes] = np.arange(len(nodes))
+    number = np.array([local.get(node, -1) for node in range(len(tree.nodes))], dtype=np.int64)
     queue = number[workloads.columns.queue]
     _refuse_negative(snapshot, workloads)
     holding, names_contested = _held(workloads, frs, wanted)
