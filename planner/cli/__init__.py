@@ -7,7 +7,6 @@ option.py             what a command is made of, and a run of it: its state, fil
 value.py              options declared in a line or two; how times, sizes and addresses are read
 kueue_option.py, yunikorn_option.py
                       the options that one scheduler has, and its texts in the help of commands
-ending.py             how a command is ended from outside
 exit_code.py          what codes mean, and which one a plan ends with
 output.py             standard output and files; messages and progress on standard error
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli import option, value
-from planner.cli.ending import ended_as_by_hand
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL, OUR_BUG
 from planner.cli.option import Given, define
 from planner.cli.output import ASK_TO_REPORT, LINE, check_files, say, write
@@ -167,18 +166,17 @@ def settings_of(
 
     changed: list[str] = []
     try:
-        with ended_as_by_hand():
-            yield Settings(
-                file=given.results,
-                resume=given.resume,
-                jobs=given.jobs,
-                cluster=given.cluster,
-                cluster_wait=given.cluster_wait,
-                limits=Limits(given.state_time_limit, given.state_memory_limit),
-                watch=_show,
-                changed=changed.append,
-                notice=partial(say, "note"),
-            )
+        yield Settings(
+            file=given.results,
+            resume=given.resume,
+            jobs=given.jobs,
+            cluster=given.cluster,
+            cluster_wait=given.cluster_wait,
+            limits=Limits(given.state_time_limit, given.state_memory_limit),
+            watch=_show,
+            changed=changed.append,
+            notice=partial(say, "note"),
+        )
     except KeyboardInterrupt:
         if given.results is not None:
             say("stopped", f"{given.results} has what is done; --resume goes on with it")

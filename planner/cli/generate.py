@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 import click
 
 from planner.cli import option, value
-from planner.cli.ending import ended_as_by_hand
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import LINE, STDOUT, check_file, make_folder, print_parts, say, write_file
@@ -138,10 +137,6 @@ class MadeTarget(NamedTuple):
 
         Raises an InputError if they cannot be written.
         """
-        with ended_as_by_hand():
-            self._write(states)
-
-    def _write(self, states: Iterable[MadeState]) -> None:
         from planner.dump import as_json, as_line, as_yaml
 
         path = self.path

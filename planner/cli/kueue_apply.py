@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from planner.cli import kueue_snapshot, option, value
-from planner.cli.ending import ended_as_by_hand
 from planner.cli.exit_code import FINDINGS, OPTIMAL, STOPPED
 from planner.cli.option import Given, define
 from planner.cli.output import is_terminal, say, write
@@ -154,8 +153,7 @@ def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
         write(render_applied(preview, "table", width=target.width, color=False))
         if not click.confirm("Carry it out?", err=True):
             return run.answer("refused", "you said no")
-    with ended_as_by_hand():
-        return run.run().model_copy(update={"notes": notes})
+    return run.run().model_copy(update={"notes": notes})
 
 
 def _refused(given: Given, plan: Plan, run: Carrying, dump: Dump) -> Applied | None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli import kueue_snapshot, option, value
-from planner.cli.ending import ended_as_by_hand
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import make_folder, print_parts, say
@@ -121,20 +120,19 @@ def command(given: Given) -> int:
     how = given.of("release requests")
     question = Question((find_profile(given.profile),), given.time_limit, certify="brief", **how)
     try:
-        with ended_as_by_hand():
-            if given.states:
-                from planner.commands.audit.instance import open_packed, packed_states
-                from planner.commands.watch.kueue.live import follow
-                from planner.state.kueue import of_kueue
+        if given.states:
+            from planner.commands.audit.instance import open_packed, packed_states
+            from planner.commands.watch.kueue.live import follow
+            from planner.state.kueue import of_kueue
 
-                found = (
-                    open_packed(packed, given.release, given.requests).state
-                    for path in given.states
-                    for packed in packed_states(path, given.limit_of_bytes, _place)
-                )
-                follow(map(of_kueue, found), question, tell)
-            else:
-                _watch(given, question, tell)
+            found = (
+                open_packed(packed, given.release, given.requests).state
+                for path in given.states
+                for packed in packed_states(path, given.limit_of_bytes, _place)
+            )
+            follow(map(of_kueue, found), question, tell)
+        else:
+            _watch(given, question, tell)
     except KeyboardInterrupt:
         return OPTIMAL  # it is how a watch ends
     return OPTIMAL

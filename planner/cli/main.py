@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -17,7 +18,6 @@ from typing import Any, Final
 
 import click
 
-from planner.cli.ending import ended_as_by_hand
 from planner.cli.exit_code import BAD_INPUT, INTERRUPTED, OUR_BUG, PIPE_CLOSED, epilog
 from planner.cli.output import ASK_TO_REPORT, LINE, say, write
 from planner.cli.value import Command, flag
@@ -271,8 +271,10 @@ def run(command: click.Command = main, program: str = PROGRAM) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if sys.platform != "win32":  # Windows always looks up on use
         sys.setdlopenflags(os.RTLD_LAZY)
+    # A supervisor, or a machine that goes down, ends a command as Ctrl-C does.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with ended_as_by_hand():
-            command.main(prog_name=program)
+        command.main(prog_name=program)
     finally:
+        signal.signal(signal.SIGTERM, before)
         gc.freeze()  # or the interpreter would search all objects for cycles before it ends

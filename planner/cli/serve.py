@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.cli import value
-from planner.cli.ending import ended_as_by_hand
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import say
@@ -96,7 +95,7 @@ def command(given: Given) -> int:
         host, port = listener.getsockname()[:2]
         say("serve", f"http://{f'[{host}]' if ':' in host else host}:{port}")
         # uvicorn ends what it has begun, and raises the signal once more.
-        with suppress(KeyboardInterrupt), ended_as_by_hand():
+        with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])
     return OPTIMAL
 

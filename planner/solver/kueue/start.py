@@ -36,12 +36,13 @@ from planner.state.kep83 import read_rules
 from planner.state.kueue import State
 
 STRICT: Final = "strict"
+"""Kueue's own rules with the precedence that it documents."""
 BY_ITS_CODE: Final = "leave it out: plans of Kueue keep to its code"
 AS_WRITTEN: Final = (
     "leave it out, or take strict (planner solve --rules strict), which keeps to what Kueue "
     "documents"
 )
-"""Kueue's own rules with the precedence that it documents."""
+"""What to do with rules of YuniKorn, by the rules that were named."""
 
 SMALL: Final = 300
 """Workloads with quota up to which `who_is_in_the_way` looks: a decision per head of a tree."""
