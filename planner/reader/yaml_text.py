@@ -17,7 +17,7 @@ import yaml
 from planner.errors import ParseError
 from planner.reader.bound import Budget
 from planner.reader.show import shown
-from planner.state.yaml_number import yaml_number
+from planner.state.yaml_number import BEGINS, yaml_number
 
 DEEPEST: Final = 200
 NESTED: Final = f"mappings and lists are nested more than {DEEPEST} deep"
@@ -242,7 +242,8 @@ def resolve(text: str) -> object:
         return True
     if text in _FALSE:
         return False
-    return _number(text)
+    # Most scalars are words: they are not held against what numbers look like.
+    return _number(text) if text[0] in BEGINS else text
 
 
 def _number(text: str) -> object:

@@ -51,7 +51,7 @@ from planner.models.shared.builder import Linear
 from planner.models.shared.classes import Row
 from planner.problem.array import FloatArray
 from planner.solver.attempt import ITERATIONS, SEED
-from planner.solver.deadline import waited_for
+from planner.solver.deadline import undisturbed, waited_for
 
 _FOREVER = 2**62
 """Bounds beyond it bind nothing: CP-SAT writes 64-bit extremes there."""
@@ -154,8 +154,7 @@ def relaxed(milp: Milp, seconds: float | None) -> Sequence[float]:
     program.CopyFrom(milp.proto)
     del program.variables.integers[:]
     program.variables.integers.extend([False] * len(program.variables.ids))
-    size = len(program.variables.ids) + len(program.linear_constraints.ids)
-    result = _solve(program, SOLVER_TYPE_GLOP, _limited(size, seconds))
+    result = glop(program, seconds)
     if result is None or result.termination.reason != TERMINATION_REASON_OPTIMAL:
         return ()
     values = result.solutions[0].primal_solution.variable_values
@@ -163,15 +162,31 @@ def relaxed(milp: Milp, seconds: float | None) -> Sequence[float]:
     return dense
 
 
+def glop(
+    program: ModelProto, seconds: float | None, *, short: bool = False
+) -> SolveResultProto | None:
+    """Solve a linear program with GLOP within limits; ``short`` is as for `_solve`."""
+    size = len(program.variables.ids) + len(program.linear_constraints.ids)
+    return _solve(program, SOLVER_TYPE_GLOP, _limited(size, seconds), short=short)
+
+
 def _solve(
-    program: ModelProto, engine: SolverTypeProto.ValueType, parameters: SolveParametersProto
+    program: ModelProto,
+    engine: SolverTypeProto.ValueType,
+    parameters: SolveParametersProto,
+    *,
+    short: bool = False,
 ) -> SolveResultProto | None:
     """Solve, or return ``None`` if the engine gives up with an error.
 
+    A ``short`` program is solved in this thread, and signals are handled after it: MathOpt asks
+    Python for the class of its result, and takes an error there for none.
+
     Nothing ends the engine early: HiGHS heeds no interrupter, and with one SCIP writes of errors.
     """
+    call = undisturbed if short else waited_for
     try:
-        return waited_for(
+        return call(
             lambda: solver.solve(
                 program,
                 engine,

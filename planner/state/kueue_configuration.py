@@ -200,9 +200,7 @@ class Configuration(KubernetesObject):
         """
         if name not in FEATURE_GATES:
             raise KeyError(name)
-        given = self.feature_gates
-        # Each step of a search asks for some, and mostly none is set.
-        return self.release.is_on(name, given) if given else name in self.release.on
+        return self.release.is_on(name, self.feature_gates)
 
     @property
     def timestamp_buffer(self) -> timedelta:

@@ -213,13 +213,15 @@ class Release(Struct, frozen=True, dict=True):
 
     def is_on(self, gate: str, given: Mapping[str, bool]) -> bool:
         """Say whether a gate is on; one that the release does not know cannot be set."""
+        if not given:  # each step of a search asks for some, and mostly none is set
+            return gate in self.on
         named = given.get(gate) if gate in self.gates else None
         return self.default(gate, given) if named is None else named
 
     @cached_property
     def on(self) -> frozenset[str]:
         """The gates that are on where none is set."""
-        return frozenset(gate for gate in {*self.gates, *_ALWAYS_ON} if self.is_on(gate, {}))
+        return frozenset(gate for gate in {*self.gates, *_ALWAYS_ON} if self.default(gate, {}))
 
     def unmet(self, given: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
         """Yield gates that are on, each with one it needs that is off: Kueue does not start so."""

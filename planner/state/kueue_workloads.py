@@ -183,9 +183,12 @@ class Workloads(Sequence[Workload]):
             few = np.flatnonzero(~self.columns.holds_quota).tolist()
             there = (place for place in few if self.entries[place].key == key)
             place = next(there, None)
-            if place is None and key not in self.keys:
-                return None
-            self._places[key] = self.keys.index(key) if place is None else place
+            if place is None:
+                try:
+                    place = self.keys.index(key)
+                except ValueError:
+                    return None
+            self._places[key] = place
         return self[self._places[key]]
 
     def pending(self) -> Iterator[Workload]:

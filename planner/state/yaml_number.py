@@ -11,6 +11,8 @@ _INTEGER: Final = re.compile(
 )
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _BASES: Final = {"hex": 16, "binary": 2, "octal": 8, "decimal": 10}
+BEGINS: Final = "+-.0123456789"
+"""What a number may begin with."""
 LONGEST: Final = 1000
 """A longer text is no number: Python refuses to read decimal ones of some thousand digits."""
 
@@ -20,7 +22,7 @@ def yaml_number(text: str) -> int | float | None:
 
     Between digits ``_`` counts nothing, and a whole number that starts with 0 is octal.
     """
-    if not text or text[0] not in "+-.0123456789" or len(text) >= LONGEST:
+    if not text or text[0] not in BEGINS or len(text) >= LONGEST:
         return None
     plain = text if text[0] == "." else text.replace("_", "")
     match = _INTEGER.fullmatch(plain)

@@ -18,6 +18,8 @@ from planner.state import Remarks
 from planner.state.kueue import Workload
 from planner.state.kueue_facts import Entry
 
+IntArray = NDArray[np.int64]
+
 
 class Admitted(NamedTuple):
     """A workload that holds quota in an active or inactive ClusterQueue.
@@ -71,16 +73,16 @@ class Columns(NamedTuple):
     - ``number``: Its place among all holders of its queue.
     """
 
-    queue: NDArray[np.int64]
-    priority: NDArray[np.int64]
+    queue: IntArray
+    priority: IntArray
     evicted: NDArray[np.bool_]
-    pods: NDArray[np.int64]
+    pods: IntArray
     reserved_s: NDArray[np.float64]
-    running_s: NDArray[np.int64]
+    running_s: IntArray
     noted: NDArray[np.bool_]
     dated: NDArray[np.bool_]
-    identity: NDArray[np.int64]
-    number: NDArray[np.int64]
+    identity: IntArray
+    number: IntArray
 
     @classmethod
     def of(cls, some: Collection[Admitted]) -> Columns:
@@ -102,7 +104,7 @@ class Columns(NamedTuple):
             np.arange(len(some)),
         )
 
-    def at(self, places: NDArray[np.int64] | slice) -> Columns:
+    def at(self, places: IntArray | slice) -> Columns:
         """Return the columns of the holders at these places."""
         return Columns._make(column[places] for column in self)
 
@@ -134,7 +136,7 @@ class Holders(Sequence[Admitted]):
     """
 
     parts: Sequence[Holders] = ()
-    source: tuple[Holders, NDArray[np.int64]] | None = None
+    source: tuple[Holders, IntArray] | None = None
     _make: Callable[[int], Admitted] | None = None
 
     def __init__(self, some: Iterable[Admitted] = ()) -> None:
@@ -146,7 +148,7 @@ class Holders(Sequence[Admitted]):
         cls,
         make: Callable[[int], Admitted],
         columns: Columns,
-        entries: tuple[Sequence[Entry], NDArray[np.int64]],
+        entries: tuple[Sequence[Entry], IntArray],
         shapes: Mapping[int, Shape],
     ) -> Self:
         """Return all holders of a queue, of which ``make`` makes the record at a place.
@@ -166,14 +168,14 @@ class Holders(Sequence[Admitted]):
         found._records = [None] * sum(map(len, found.parts))
         return found
 
-    def at(self, places: Sequence[int] | NDArray[np.int64]) -> Holders:
+    def at(self, places: Sequence[int] | IntArray) -> Holders:
         """Return the holders at these places, in their order."""
         found = Holders()
         found.source = self, np.asarray(places, dtype=np.int64)
         found._records = [None] * len(places)
         return found
 
-    def order(self, kind: NDArray[np.int64]) -> NDArray[np.int64]:
+    def order(self, kind: IntArray) -> IntArray:
         """Return the places in Kueue's order of candidates, without past use: (C,).
 
         ``kind`` has the number of the list of each: at most 8, evicted ones come before all others.
@@ -191,7 +193,7 @@ class Holders(Sequence[Admitted]):
         return within[np.argsort(group[within], kind="stable")]
 
     @cached_property
-    def by_rank(self) -> NDArray[np.int64]:
+    def by_rank(self) -> IntArray:
         """The places by priority, then newest reservation, then UID: (C,).
 
         The same for all that ask about some of one tree, whichever lists these are in.
@@ -218,7 +220,7 @@ class Holders(Sequence[Admitted]):
         order[in_run] = tied[sorted(range(len(keys)), key=keys.__getitem__)]
         return order
 
-    def entries_at(self, places: NDArray[np.int64]) -> Iterator[Admitted | Entry]:
+    def entries_at(self, places: IntArray) -> Iterator[Admitted | Entry]:
         """Yield what has the key and the UID of the holders at these places."""
         if self.taken is None:
             return map(self.entries.__getitem__, places.tolist())
@@ -276,7 +278,7 @@ class Holders(Sequence[Admitted]):
         return map(self.__getitem__, range(len(self)))
 
     @cached_property
-    def taken(self) -> tuple[Sequence[Entry], NDArray[np.int64]] | None:
+    def taken(self) -> tuple[Sequence[Entry], IntArray] | None:
         """The workloads of the state, and the place of each holder, unless records have those."""
         if self.source is not None:
             whole = self.source[0].taken
@@ -324,7 +326,7 @@ class Holders(Sequence[Admitted]):
         return [one.key for one in self.entries_at(np.arange(len(self)))]
 
     @cached_property
-    def alike(self) -> tuple[Sequence[Admitted | Shape], NDArray[np.int64]]:
+    def alike(self) -> tuple[Sequence[Admitted | Shape], IntArray]:
         """Different usages with the names, and for each holder the number of its usage: (C,)."""
         if self.source is not None:
             whole, places = self.source
@@ -335,7 +337,7 @@ class Holders(Sequence[Admitted]):
         identities, which = np.unique(self.columns.identity, return_inverse=True)
         return [self.shapes[one] for one in identities.tolist()], which.astype(np.int64)
 
-    def places_of(self, some: Holders) -> NDArray[np.int64]:
+    def places_of(self, some: Holders) -> IntArray:
         """Return the place of each holder of ``some`` among these, -1 if it is not here: (C,).
 
         ``self`` must be joined of all holders of some queues.
@@ -343,7 +345,7 @@ class Holders(Sequence[Admitted]):
         size = 1 + max(self._begins, default=0)
         begins = np.full(max(size, 1 + int(some.columns.queue.max(initial=0))), -(2**62))
         begins[[*self._begins]] = [*self._begins.values()]
-        places: NDArray[np.int64] = begins[some.columns.queue] + some.columns.number
+        places: IntArray = begins[some.columns.queue] + some.columns.number
         places[places < 0] = -1
         return places
 

@@ -13,17 +13,14 @@ from itertools import groupby
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.laws import kueue as laws
-from planner.quota.kueue.holders import Admitted, Holders
+from planner.quota.kueue.holders import Admitted, Holders, IntArray
 from planner.quota.kueue.past_use import Contender, Contest
 from planner.quota.kueue.snapshot import Preemptor
 from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.context import Context
 from planner.reference.laws import keeps
-
-IntArray = NDArray[np.int64]
 
 Variant = Literal[
     "WithinCQ", "HierarchicalReclaim", "ReclaimWithoutBorrowing", "ReclaimWhileBorrowing"
@@ -107,11 +104,11 @@ def permitted(context: Context, lists: Sequence[Iterable[int]]) -> tuple[Holders
     own = held.columns.queue == context.queue
     places = [
         part
-        for asked, rule in (
+        for some, rule in (
             (asked & own, policy.within_cluster_queue),
             (asked & ~own, policy.reclaim_within_cohort),
         )
-        for part in _permitted_by_policy(context.preemptor, held, np.flatnonzero(asked), rule)
+        for part in _permitted_by_policy(context.preemptor, held, np.flatnonzero(some), rule)
     ]
     found = np.concatenate([*places, _NOWHERE])
     return held.at(found), kind[found]

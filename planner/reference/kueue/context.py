@@ -1,4 +1,4 @@
-"""The context of a preemption search, its result, and what a decision recalls between searches.
+"""The context of a preemption search, its result, and what was assigned by a decision before.
 
 Source: docs/semantics/kueue.md §4.1, §5.7 and §7.5; kueue ff69552e
 pkg/scheduler/preemption/preemption.go ``fillBackWorkloads``, ``restoreSnapshot``.

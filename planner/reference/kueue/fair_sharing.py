@@ -11,15 +11,10 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 
 from planner.laws import kueue as laws
-from planner.quota.kueue.holders import Admitted, Holders
+from planner.quota.kueue.holders import Admitted, Holders, IntArray
 from planner.quota.kueue.share import Share, Shares
 from planner.quota.kueue.tree import NO_PARENT
-from planner.reference.kueue.candidates import (
-    IntArray,
-    candidate_order,
-    in_candidate_order,
-    permitted,
-)
+from planner.reference.kueue.candidates import candidate_order, in_candidate_order, permitted
 from planner.reference.kueue.chance import ReleaseCrash
 from planner.reference.kueue.context import Context, Search, Target, fill_back, restore
 from planner.reference.laws import keeps

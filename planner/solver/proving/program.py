@@ -22,8 +22,6 @@ from planner.problem.array import FloatArray
 from planner.proof.box import Box, Row, is_contradiction
 from planner.proof.claims import BETTER
 from planner.proof.question import Layers, Question
-from planner.solver.attempt import ITERATIONS
-from planner.solver.deadline import undisturbed, waited_for
 from planner.solver.proving.dense import minimise
 
 if TYPE_CHECKING:
@@ -370,40 +368,14 @@ class _Program:
 
     def _glop(self, seconds: float | None) -> Suggestion | None:
         """Solve with GLOP, which MathOpt takes a tenth of a second to load for the first time."""
-        from ortools.math_opt.callback_pb2 import CallbackRegistrationProto  # noqa: PLC0415
-        from ortools.math_opt.core.python import solver  # noqa: PLC0415
-        from ortools.math_opt.model_parameters_pb2 import ModelSolveParametersProto  # noqa: PLC0415
-        from ortools.math_opt.parameters_pb2 import (  # noqa: PLC0415
-            SOLVER_TYPE_GLOP,
-            SolveParametersProto,
-            SolverInitializerProto,
-        )
+        from planner.solver.mathopt import glop  # noqa: PLC0415
 
-        model = self._model()
-        size = len(model.variables.ids) + len(self.rows)
-        parameters = SolveParametersProto(iteration_limit=ITERATIONS * size)
-        if seconds is not None:
-            parameters.time_limit.FromNanoseconds(int(seconds * 1e9))
-        # MathOpt asks Python for the class of its result, and takes an error there for none.
-        call = waited_for if self.look.size > LONG else undisturbed
-        result = call(
-            lambda: solver.solve(
-                model,
-                SOLVER_TYPE_GLOP,
-                SolverInitializerProto(),
-                parameters,
-                ModelSolveParametersProto(),
-                None,
-                CallbackRegistrationProto(),
-                None,
-                None,
-            )
-        )
-        best = result.solutions[0] if result.solutions else None
+        result = glop(self._model(), seconds, short=self.look.size <= LONG)
         # Where the solver was stopped on its way is a matter of chance.
-        if best is None or not best.HasField("dual_solution") or result.termination.limit:
+        if result is None or result.termination.limit or not result.solutions:
             return None
-        return self._read(best)
+        best = result.solutions[0]
+        return self._read(best) if best.HasField("dual_solution") else None
 
     def _read(self, best: SolutionProto) -> Suggestion:
         width = self.open.size + self.scale.size

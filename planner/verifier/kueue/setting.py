@@ -13,10 +13,9 @@ from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from planner.quantity import format_units
-from planner.quota.kueue.holders import Admitted, Holders
+from planner.quota.kueue.holders import Admitted, Holders, IntArray
 from planner.quota.kueue.holding import Shape
 from planner.quota.kueue.share import Share
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
@@ -50,9 +49,6 @@ def say_shares(*shares: Share) -> list[str]:
         f"infinity (weight 0, ratio {text})" if share.order[0] else text
         for share, text in zip(shares, texts, strict=True)
     ]
-
-
-IntArray = NDArray[np.int64]
 
 
 class Variant(StrEnum):
