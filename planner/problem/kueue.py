@@ -281,7 +281,7 @@ def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
         within_nominal=configuration.gate("FairSharingPreemptWithinNominal") and within,
         known=[[i for i, fr in enumerate(frs) if fr in shares.counted(node)] for node in nodes],
         weight_nano=[tree.nodes[node].weight_nano for node in nodes],
-        lendable={i: shares.lendable(n) for i, n in enumerate(nodes) if n in cohorts},
+        lendable={i: tree.lendable(n) for i, n in enumerate(nodes) if n in cohorts},
     )
 
 

@@ -230,7 +230,7 @@ def share_rows(frame: Frame, box: Box) -> Iterator[tuple[str, Row]]:
 def _lendable(frame: Frame, top: int) -> Mapping[str, int]:
     if frame.fair is None or frame.fair.stays_within_nominal:
         return {}
-    return frame.fair.shares.lendable(frame.tree.nodes[top].parent)
+    return frame.tree.lendable(frame.tree.nodes[top].parent)
 
 
 def _compared(

@@ -44,7 +44,7 @@ NOTHING: Final = Share(0.0, 1.0, borrowing=False)
 
 
 class Shares:
-    """The shares of a tree's nodes; the lendable capacity is computed once per cohort.
+    """The shares of a tree's nodes.
 
     In older releases a node counts as ``borrowing`` only if its ratio is not 0
     (switch 5 of planner/state/kueue_release.py): ``rules`` say so.
@@ -53,7 +53,6 @@ class Shares:
     def __init__(self, tree: QuotaTree, rules: Rules = NEWEST.rules) -> None:
         self._tree = tree
         self._by_ratio = not rules.prunes_by_borrowing
-        self._lendable: dict[int, dict[str, int]] = {}
 
     def of(self, usage: Usage, node: int) -> Share:
         """Return the share of a ClusterQueue or cohort at some usage; a root has none."""
@@ -82,7 +81,7 @@ class Shares:
                     excess[resource] = exact.add(excess.get(resource, 0), over)
         if not excess:
             return Share(0.0, weight, borrowing=False)
-        lendable = self.lendable(parent)
+        lendable = tree.lendable(parent)
         ratio = 0.0
         for resource, over in excess.items():
             capacity = lendable.get(resource, 0)
@@ -98,17 +97,5 @@ class Shares:
         parent, known = tree.nodes[node].parent, tree.known[node]
         if not self._by_ratio or parent == NO_PARENT:
             return known
-        lendable = self.lendable(parent)
+        lendable = tree.lendable(parent)
         return frozenset(fr for fr in known if lendable.get(tree.frs[fr].resource, 0) > 0)
-
-    def lendable(self, cohort: int) -> dict[str, int]:
-        """Return, per resource, what a cohort could use of all flavors if nothing ran."""
-        known = self._lendable.get(cohort)
-        if known is None:
-            tree, known = self._tree, {}
-            # All fr that the root knows, also those of which this cohort has no quota itself.
-            for fr in sorted(tree.known[tree.path(cohort)[-1]]):
-                resource, potential = tree.frs[fr].resource, tree.potential(cohort, fr)
-                known[resource] = tree.arithmetic.add(known.get(resource, 0), potential)
-            self._lendable[cohort] = known
-        return known

@@ -90,6 +90,7 @@ class QuotaTree:
     _paths: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
     _steps: dict[tuple[int, int], Sequence[Step]] = field(init=False, default_factory=dict)
     _limited: dict[int, Sequence[tuple[int, int, str]]] = field(init=False, default_factory=dict)
+    _lendable: dict[int, Mapping[str, int]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         """Compute what follows from the nodes; parents must not form a cycle."""
@@ -200,6 +201,18 @@ class QuotaTree:
         if limit is None:
             return capacity
         return min(add(self.subtree[node][fr], limit), capacity)
+
+    def lendable(self, cohort: int) -> Mapping[str, int]:
+        """Return, per resource, what a cohort could use of all flavors if nothing ran anywhere."""
+        found = self._lendable.get(cohort)
+        if found is None:
+            sums: dict[str, int] = {}
+            # All fr that the root knows, also those of which this cohort has no quota itself.
+            for fr in sorted(self.known[self.path(cohort)[-1]]):
+                resource, potential = self.frs[fr].resource, self.potential(cohort, fr)
+                sums[resource] = self.arithmetic.add(sums.get(resource, 0), potential)
+            found = self._lendable[cohort] = sums
+        return found
 
     def height(self, node: int) -> int:
         """Return a cohort's height: 0 empty, 1 with queues only; inactive queues do not count."""

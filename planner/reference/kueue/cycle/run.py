@@ -20,7 +20,6 @@ from msgspec.structs import asdict, replace
 from planner.quota.kueue.share import Shares
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.quota.kueue.tree import QuotaTree, Usage
-from planner.reference.kueue.cycle.admissibility import refusal_of
 from planner.reference.kueue.cycle.processing import Processing
 from planner.reference.kueue.cycle.record import Cycle, Decider, Entry, Nominee, Schedule
 from planner.reference.kueue.cycle.waiting import (
@@ -95,8 +94,7 @@ def schedule(
     for queue, pending in heads(queues, snapshot):
         taken[queue] = pending
         preemptor = pending.preemptor
-        refusal = refusal_of(state, pending.workload, snapshot.queues[queue])
-        if refusal is None:
+        if pending.refusal is None:
             waiting, progress = queues[queue], pending.progress
             # How far its walks came in earlier cycles, unless that is outdated.
             outdated = (cycle, waiting.generation, state.configuration)
@@ -105,7 +103,7 @@ def schedule(
             decision = decider(snapshot, preemptor, tried=tried)
             nominees.append(Nominee(preemptor, decision, preempts))
         else:
-            inadmissible.append(Entry(preemptor, "inadmissible", None, *refusal))
+            inadmissible.append(Entry(preemptor, "inadmissible", None, *pending.refusal))
     places = None if snapshot.placed is None else snapshot.placed.copy()
     processing = Processing(snapshot, snapshot.usage.copy(), decider, places)
     entries: list[Entry] = []
@@ -162,10 +160,13 @@ def tournament_order(
     # The rules of the release are left out: they say which shares are borrowing, unused here.
     shares = Shares(tree)
     while rest:
+        root = tree.path(next(iter(rest)))[-1]
         standings = {
-            queue: _standings(snapshot, usage, shares, nominee) for queue, nominee in rest.items()
+            queue: _standings(snapshot, usage, shares, nominee)
+            for queue, nominee in rest.items()
+            if tree.path(queue)[-1] == root
         }
-        for winner in _winner(tree, standings, tree.path(next(iter(rest)))[-1]):
+        for winner in _winner(tree, standings, root):
             yield rest.pop(winner)
 
 

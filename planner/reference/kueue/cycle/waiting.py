@@ -25,6 +25,7 @@ from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.request import Amounts, Defaults, with_defaults
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.context import LAST, Tried
+from planner.reference.kueue.cycle.admissibility import Refusal, refusal_of
 from planner.state.kueue import State
 from planner.state.kueue_configuration import Configuration
 from planner.state.kueue_workload import Workload
@@ -77,6 +78,7 @@ class Pending:
         self.progress: Progress | None = None
         self._state = state
         self._snapshot = snapshot
+        self._queue = queue
 
     def may_compete(self, now: datetime) -> bool:
         """Say whether its back-off after an eviction is over."""
@@ -86,6 +88,11 @@ class Pending:
     def preemptor(self) -> Preemptor:
         """The workload as a preemptor in its ClusterQueue."""
         return as_preemptor(self._state, self._snapshot, self.workload)
+
+    @cached_property
+    def refusal(self) -> Refusal | None:
+        """Why it cannot be nominated when it is the head; ``None`` if it can."""
+        return refusal_of(self._state, self.workload, self._snapshot.queues[self._queue])
 
     @cached_property
     def kind(self) -> Class:
