@@ -7,6 +7,7 @@ the window, the processor time up to its end, and the most memory that there was
 """
 
 import argparse
+import copy
 import json
 import os
 import re
@@ -73,7 +74,7 @@ time.sleep(10 ** 9)
 def write_kubectl(folder: Path, form: Form, rate: float) -> None:
     """Write the program and its objects, with the versions that an API server gives."""
     by_resource: dict[str, list[dict[str, Any]]] = {}
-    for item in (*cluster(form)["items"], CONFIGURATION, MANAGER):
+    for item in copy.deepcopy([*cluster(form)["items"], CONFIGURATION, MANAGER]):
         item["metadata"] |= {"resourceVersion": "1"}
         item["metadata"].setdefault("uid", f"{item['kind']}-{item['metadata']['name']}")
         by_resource.setdefault(RESOURCES[item["kind"]], []).append(item)
