@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from planner.coverage.answer import Covering, Feature
 from planner.plan import Uncovered
 from planner.quota.yunikorn.queue import Queue, QueueTree, build_queues, build_tree, inherited, walk
-from planner.quota.yunikorn.resource import equal, ge_known, plus
+from planner.quota.yunikorn.resource import (
+    equal,
+    fits_loose,
+    ge_known,
+    gt_zero,
+    minus_known,
+    plus,
+)
 from planner.state.clock import SECOND, parse_duration, to_nanoseconds
 from planner.state.yunikorn import (
     Application,
     Ask,
     InForce,
+    Limit,
     Partition,
     QueueConfig,
+    Resource,
     YuniKornState,
+    by_path,
 )
 
 LIMITS: Final = Feature(
@@ -25,7 +35,7 @@ LIMITS: Final = Feature(
     "yunikorn",
     "limits of users and groups",
     "left out",
-    "the core also refuses an ask, or a victim's place, by what users and groups may have",
+    "the core passes over an ask if its user or group would have more than it may have",
     "docs/semantics/yunikorn.md §3",
 )
 PREDICATES: Final = Feature(
@@ -99,6 +109,8 @@ _SAME_BUT_FENCES: Final = (1, 8)
 
 ACCEPTED: Final = "Accepted"
 """The state of an application that has not started."""
+ANYBODY: Final = frozenset("*")
+"""Whom a limit is for that is for no user, or no group, by name."""
 
 
 class YuniKornCoverage(Covering):
@@ -119,7 +131,7 @@ class YuniKornCoverage(Covering):
         there = self._asks.get(pending)
         if there is None:
             return ()
-        found = [*_of_ask(self._state.now, *there)]
+        found = [*_of_ask(self._state, *there)]
         older = self._of_release(*there)
         found += [older] if older else []
         partition, _, ask = there
@@ -130,8 +142,18 @@ class YuniKornCoverage(Covering):
         return tuple(found)
 
     def everything(self) -> tuple[Uncovered, ...]:
-        """Return what is not modelled for any ask."""
-        return tuple(dict.fromkeys(one for key in self._asks for one in self.unmodelled(key)))
+        """Return what is not modelled for any ask, of those to come in queues with limits, too."""
+        found = dict.fromkeys(one for key in self._asks for one in self.unmodelled(key))
+        limited = [
+            f"queue {path}"
+            for partition in self._state.partitions
+            for path, queue in by_path(partition.root)
+            if _limits(partition, queue)
+        ]
+        if not limited:
+            return tuple(found)
+        others = (one for one in found if one.feature != LIMITS.id)
+        return (LIMITS.found(limited, f"{limited[0]} has limits"), *others)
 
     def _of_release(
         self, partition: Partition, application: Application, ask: Ask
@@ -203,13 +225,12 @@ def _fence(leaf: Queue, ask: Ask, *, older: bool) -> Queue:
 
 
 def _of_ask(
-    now: int, partition: Partition, application: Application, ask: Ask
+    state: YuniKornState, partition: Partition, application: Application, ask: Ask
 ) -> Iterator[Uncovered]:
     path = list(_path(partition, application.queue_name))
-    limited = [f"partition {partition.name}"] if partition.limits else []
-    limited += [f"queue {name}" for name, queue in path if queue.limits]
+    limited = dict(_limited(state, partition, path, application, ask))
     if limited:
-        yield LIMITS.found(limited, f"{limited[0]} has limits")
+        yield LIMITS.found([f"queue {name}" for name in limited], next(iter(limited.values())))
     if ask.x.placement:
         fields = ", ".join(ask.x.placement)
         yield PREDICATES.found([f"pod {ask.pod or ask.allocation_key}"], f"it has {fields}")
@@ -219,12 +240,64 @@ def _of_ask(
         if full:
             found = f"{application.application_id} has not started, and {full[0]} is full"
             yield RUNNING.found(full, found)
-    waiting = "" if ask.required_node else _backoff(now, path, application, ask)
+    waiting = "" if ask.required_node else _backoff(state.now, path, application, ask)
     if waiting:
         yield BACKOFF.found([f"application {application.application_id}"], waiting)
     name, leaf = path[-1]
     if leaf.parent or leaf.queues:
         yield PARENTS.found([f"queue {name}"], f"{name} is a parent")
+
+
+def _limited(
+    state: YuniKornState,
+    partition: Partition,
+    path: Iterable[tuple[str, QueueConfig]],
+    application: Application,
+    ask: Ask,
+) -> Iterator[tuple[str, str]]:
+    """Yield the queues whose limits of users and groups may keep an ask waiting, each with why.
+
+    Which group the core counts an application to depends on when it came: so all that anybody
+    with a group has in a queue is held against the limit of any group of this application's.
+
+    Source: docs/semantics/yunikorn.md §3.
+    """
+    user, groups = application.user, {*application.groups, *ANYBODY}
+    starts = application.application_state == ACCEPTED and not application.allocations
+    for name, queue in path:
+        limits = _limits(partition, queue)
+        if limits and not user:
+            yield name, f"{name} has limits, and the dump does not say whose the application is"
+        # The core counts what users have in a queue of any partition.
+        elif limits and len(state.partitions) > 1:
+            yield name, f"{name} has limits, and queues of its path may be in another partition"
+        inside = _inside(partition, name) if limits else []
+        for limit in limits:
+            mine = not {user, *ANYBODY}.isdisjoint(limit.users)
+            shared = bool(application.groups) and not groups.isdisjoint(limit.groups)
+            if not (mine or shared):
+                continue
+            counted = [one for one in inside if one.user == user or (shared and one.groups)]
+            used: Resource = {}
+            for held in (each for one in counted for each in one.allocations):
+                used = plus(used, held.resource)
+            most = limit.maxresources if gt_zero(limit.maxresources) else None
+            if not fits_loose(minus_known(most, used), ask.resource):
+                yield name, f"what is left in {name} for {user} may be less than is asked for"
+            if starts and 0 < limit.maxapplications < len(counted):
+                yield name, f"{user} may have as many applications in {name} as may run"
+
+
+def _limits(partition: Partition, queue: QueueConfig) -> Sequence[Limit]:
+    """Return the limits of a queue; those of its partition are those of the root."""
+    return queue.limits or (partition.limits if queue is partition.root else ())
+
+
+def _inside(partition: Partition, name: str) -> list[Application]:
+    """Return the applications of a queue, given by its path, and of the queues below it."""
+    return [
+        one for one in partition.applications if f"{one.queue_name.lower()}.".startswith(f"{name}.")
+    ]
 
 
 def _placeholders(application: Application, ask: Ask) -> Iterator[Uncovered]:
@@ -270,13 +343,10 @@ def _is_full(partition: Partition, name: str, queue: QueueConfig) -> bool:
     """
     if not queue.maxapplications:
         return False
-    inside = [
-        one for one in partition.applications if f"{one.queue_name.lower()}.".startswith(f"{name}.")
-    ]
     running = sum(
         one.application_state == "Running"
         or (one.application_state == ACCEPTED and bool(one.allocations))
-        for one in inside
+        for one in _inside(partition, name)
     )
     return running >= queue.maxapplications
 

@@ -17,7 +17,7 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quota.yunikorn.resource import fits
 from planner.state.clock import SECOND
-from planner.state.yunikorn import YuniKornState, paths_of
+from planner.state.yunikorn import YuniKornState, by_path
 from planner.term import unit_weight
 
 WITHOUT_SOURCE: Final = frozenset({"D6", "D10"})
@@ -126,7 +126,7 @@ def known_yunikorn_groups(state: YuniKornState) -> KnownGroups:
     pods = [one.pod for app in applications for one in (*app.allocations, *app.requests)]
     roots = [partition.root for partition in state.partitions]
     return {
-        "queue": {path for root in roots for path in paths_of(root)},
+        "queue": {path for root in roots for path, _ in by_path(root)},
         "namespace": {pod.partition("/")[0] for pod in pods if pod and "/" in pod},
     }
 

@@ -50,10 +50,9 @@ from planner.state.yunikorn import (
     Partition,
     PartitionConfig,
     PartitionNodes,
-    QueueConfig,
     QueuesConfig,
     YuniKornState,
-    paths_of,
+    by_path,
 )
 
 CONFIG_DIFFERS: Final = (
@@ -65,7 +64,6 @@ ORIGINATORS_UNKNOWN: Final = (
     "applications: none is taken for one"
 )
 _RELEASE: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}(\.|-|$)", re.ASCII)
-LIMITS_IGNORED: Final = "the limits of users and groups in queues.yaml are not considered"
 
 Json = Mapping[str, Any]
 
@@ -146,7 +144,7 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
         _partition(one, parts[one.name], running[one.name], where) for one in config.partitions
     )
     extra = checked(InstanceExtra, value.get("x") or {}, where, ("x",), "x")
-    paths = {path for one in partitions for path in paths_of(one.root)}
+    paths = {path for one in partitions for path, _ in by_path(one.root)}
     for path in extra.queue_usage:
         if path not in paths:
             raise SchemaError(place(where, ("x", "queueUsage", path)), "there is no such queue")
@@ -225,13 +223,7 @@ def _config(value: Json, where: str, beside: Item | None) -> tuple[QueuesConfig,
         notes += refused(written.value, given)
     if given is not None and own is not None and given != own:
         notes.append(CONFIG_DIFFERS)
-    if any(one.limits or any(map(_has_limits, one.queues)) for one in config.partitions):
-        notes.append(LIMITS_IGNORED)
     return completed(config, dumped) if dumped else config, tuple(notes)
-
-
-def _has_limits(queue: QueueConfig) -> bool:
-    return bool(queue.limits) or any(map(_has_limits, queue.queues))
 
 
 def _settled(applications: Iterable[Application]) -> tuple[tuple[Application, ...], int]:

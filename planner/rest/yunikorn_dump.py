@@ -197,11 +197,28 @@ def _trimmed(state: Json) -> Json:
             kept[name] = {"cache": _of_shim(value.get("cache"))}
         elif name == "timestamp" or name in _LISTS:  # the reader complains about what is no list
             kept[name] = value
+    limited = _has_limits(kept.get("config"))
     for application in _objects(kept.get("applications")):
+        if not limited:  # nothing depends on whose it is
+            application.pop("user", None)
+            application.pop("groups", None)
         for part in ("allocations", "requests"):
             for claim in _objects(application.get(part)):
                 _keep_keys(claim, "allocationTags", _TAGS)
     return kept
+
+
+def _has_limits(config: object) -> bool:
+    """Say whether a queue or a partition of a configuration has limits of users and groups."""
+    todo, found = [config], False
+    while todo and not found:
+        part = todo.pop()
+        if isinstance(part, dict):
+            found = any(key.lower() == "limits" and bool(each) for key, each in part.items())
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
+    return found
 
 
 def _of_shim(cache: object) -> object:

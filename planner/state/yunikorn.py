@@ -310,6 +310,18 @@ class QueueResources(ConfigSchema):
     max: Quantities = Field(default_factory=dict)
 
 
+class Limit(ConfigSchema):
+    """What each of some users, and each of some groups, may have in a queue; ``*`` is any other."""
+
+    users: Annotated[tuple[Text, ...], BeforeValidator(none_is_empty)] = ()
+    groups: Annotated[tuple[Text, ...], BeforeValidator(none_is_empty)] = ()
+    maxresources: Quantities = Field(default_factory=dict)
+    maxapplications: Count = 0
+
+
+Limits = Annotated[tuple[Limit, ...], BeforeValidator(none_is_empty)]
+
+
 class QueueConfig(ConfigSchema):
     """A queue of queues.yaml with its children."""
 
@@ -319,17 +331,17 @@ class QueueConfig(ConfigSchema):
         default_factory=dict
     )
     resources: QueueResources = QueueResources.blank()
-    limits: tuple[object, ...] = ()
+    limits: Limits = ()
     maxapplications: Count = 0
     queues: Annotated[tuple[QueueConfig, ...], BeforeValidator(none_is_empty)] = ()
 
 
-def paths_of(queue: QueueConfig, above: str = "") -> Iterator[str]:
-    """Yield the paths of a queue and of all below it, such as ``root.batch``."""
+def by_path(queue: QueueConfig, above: str = "") -> Iterator[tuple[str, QueueConfig]]:
+    """Yield a queue and all below it, each with its path, such as ``root.batch``."""
     path = f"{above}{queue.name.lower()}"
-    yield path
+    yield path, queue
     for child in queue.queues:
-        yield from paths_of(child, f"{path}.")
+        yield from by_path(child, f"{path}.")
 
 
 class PreemptionSwitches(ConfigSchema):
@@ -343,7 +355,7 @@ class PartitionConfig(ConfigSchema):
     """A partition of queues.yaml."""
 
     name: Text = DEFAULT_PARTITION
-    limits: tuple[object, ...] = ()
+    limits: Limits = ()
     queues: tuple[QueueConfig, ...] = ()
     preemption: PreemptionSwitches = PreemptionSwitches.blank()
 
@@ -434,7 +446,7 @@ class TaskGroup(KubernetesObject):
 
 
 class Application(KubernetesObject):
-    """An application with its allocations and asks.
+    """An application with its allocations and asks, and whose it is.
 
     Before ``backoff_deadline`` the core looks at none of its asks; dumps have it from 1.8 on.
     """
@@ -443,6 +455,8 @@ class Application(KubernetesObject):
     queue_name: str
     partition: str = ""
     application_state: str = ""
+    user: str = ""
+    groups: tuple[str, ...] = ()
     backoff_deadline: Time | None = None
     task_groups: tuple[TaskGroup, ...] = Field(default=(), alias="placeholderData")
     allocations: tuple[Allocation, ...] = ()
@@ -554,7 +568,7 @@ class Partition(Schema):
 
     name: str
     root: QueueConfig
-    limits: tuple[object, ...] = ()
+    limits: Limits = ()
     preemption: PreemptionSwitches = PreemptionSwitches.blank()
     in_force: dict[str, InForce] = Field(default_factory=dict)
     nodes: tuple[Node, ...] = ()

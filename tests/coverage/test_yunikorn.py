@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import planner
-from planner.coverage.yunikorn import BACKOFF_AFTER
+from planner.coverage.yunikorn import BACKOFF_AFTER, YuniKornCoverage
 from planner.plan.yunikorn import YuniKornPlan
 from tests.conftest import YUNIKORN
 from tests.yunikorn.building import (
@@ -22,6 +22,7 @@ from tests.yunikorn.building import (
     node,
     queue,
     state_of,
+    two_queues,
 )
 
 ASK = "bc018a5b-01eb-4d89-a462-6516dbfbb560"
@@ -81,23 +82,77 @@ def test_the_quickstart_is_covered(solved: Callable[..., YuniKornPlan]) -> None:
     assert (plan.status, plan.coverage) == ("optimal", ())
 
 
+# In the quickstart the user serving, of the group serving, has 26 vcore in two applications of
+# root.serving, and asks for 8 more. All others have more than 100, in groups of their own.
 @pytest.mark.parametrize(
-    ("name", "expected"),
+    ("name", "limit", "expected"),
     [
-        ("serving", ["user-limits"]),
-        ("Serving", ["user-limits"]),
-        ("root", ["user-limits"]),
-        ("training", []),
+        ("serving", "users: ['*'], maxresources: {vcore: 34, memory: 1Ti}", []),
+        ("serving", "users: ['*'], maxresources: {vcore: 33999m}", ["user-limits"]),
+        ("Serving", "users: [serving], maxresources: {vcore: 33999m}", ["user-limits"]),
+        ("serving", "users: [serving, ada], maxresources: {memory: 1Gi}", ["user-limits"]),
+        ("serving", "users: [serving], maxresources: {nvidia.com/gpu: 1}", []),
+        ("serving", "users: [serving], maxresources: {vcore: 0}", []),
+        ("serving", "users: [ada], groups: [ml], maxresources: {vcore: 1}", []),
+        ("serving", "groups: [serving], maxresources: {vcore: 34}", []),
+        ("serving", "groups: [serving], maxresources: {vcore: 33}", ["user-limits"]),
+        ("root", "users: ['*'], maxresources: {vcore: 34}", []),
+        ("root", "users: ['*'], maxresources: {vcore: 33}", ["user-limits"]),
+        ("root", "groups: ['*'], maxresources: {vcore: 1000}", []),
+        ("root", "groups: ['*'], maxresources: {vcore: 34}", ["user-limits"]),
+        ("training", "users: ['*'], maxresources: {vcore: 1}", []),
+        ("serving", "users: ['*'], maxapplications: 1", []),
     ],
 )
 def test_limits_of_users_on_the_way_to_the_queue(
-    solved: Callable[..., YuniKornPlan], name: str, expected: list[str]
+    solved: Callable[..., YuniKornPlan], name: str, limit: str, expected: list[str]
 ) -> None:
-    limits = "limits: [{limit: all, users: ['*'], maxapplications: 5}]"
+    limits = f"limits: [{{limit: all, {limit}}}]"
 
     plan = solved(queues=lambda text: with_line(text, limits, name))
     assert features(plan) == expected
     assert plan.status == ("conditional" if expected else "optimal")
+
+
+@pytest.mark.parametrize(
+    ("most", "started", "expected"),
+    [(2, False, []), (1, False, ["user-limits"]), (1, True, []), (0, False, [])],
+)
+def test_how_many_applications_of_a_user_may_run(
+    solved: Callable[..., YuniKornPlan], most: int, *, started: bool, expected: list[str]
+) -> None:
+    def change(dump: dict[str, Any]) -> None:
+        ranker, _ = of_ranker(dump)
+        if not started:
+            ranker["applicationState"], ranker["allocations"] = "Accepted", None
+
+    limits = f"limits: [{{users: [serving], maxapplications: {most}}}]"
+    assert features(solved(change, lambda text: with_line(text, limits))) == expected
+
+
+def test_limits_where_the_dump_does_not_say_whose_an_application_is(
+    solved: Callable[..., YuniKornPlan],
+) -> None:
+    def change(dump: dict[str, Any]) -> None:
+        del of_ranker(dump)[0]["user"]
+
+    limits = "limits: [{users: [ada], maxresources: {vcore: 1000}}]"
+    assert features(solved(change, lambda text: with_line(text, limits))) == ["user-limits"]
+
+
+def test_the_core_counts_users_of_all_partitions_together() -> None:
+    value = two_queues(allocation("one", {"gpu": 4}))
+    value["applications"][1]["user"] = "ada"
+    (partition,) = value["queues"]["partitions"]
+    partition["limits"] = [{"users": ["*"], "maxresources": {"gpu": "1"}}]
+    alone = YuniKornCoverage(state_of(value))
+    assert alone.unmodelled("ask") == ()
+    # A simulation goes on to asks that are not there yet.
+    assert [one.feature for one in alone.everything()] == ["user-limits"]
+
+    value["queues"]["partitions"].append({**deepcopy(partition), "name": "other", "limits": []})
+    several = YuniKornCoverage(state_of(value)).unmodelled("ask")
+    assert [one.feature for one in several] == ["user-limits"]
 
 
 @pytest.mark.parametrize(

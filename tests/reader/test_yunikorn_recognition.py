@@ -19,7 +19,7 @@ from planner.reader import Ignored, bound, read, read_objects, yunikorn_queues
 from planner.reader.kueue import read_kueue_objects
 from planner.reader.parse import Document
 from planner.reader.yaml_text import parse_yaml
-from planner.reader.yunikorn import CONFIG_DIFFERS, LIMITS_IGNORED
+from planner.reader.yunikorn import CONFIG_DIFFERS
 from planner.reader.yunikorn_files import yunikorn_files
 from planner.state.kueue import State
 from planner.state.yunikorn import QueueConfig, YuniKornState
@@ -200,13 +200,6 @@ def test_the_defaults_alone_are_used(tmp_path: Path) -> None:
     assert leaves(state)["prod"].resources.guaranteed == {"vcore": 1000}
 
 
-def test_limits_of_users_are_remarked(tmp_path: Path) -> None:
-    limited = yaml.safe_load(QUEUES_YAML)
-    root = limited["partitions"][0]["queues"][0]
-    root["queues"][0]["limits"] = [{"users": ["ada"], "maxresources": {"vcore": 1}}]
-    assert LIMITS_IGNORED in folder_of(tmp_path, DUMP, limited).notes
-
-
 @pytest.mark.parametrize("alone", [QUEUES_YAML, config_map(), CONFIG])
 def test_queues_alone_ask_for_the_state_dump(tmp_path: Path, alone: object) -> None:
     path = write(tmp_path, "queues.yaml", alone)
@@ -313,13 +306,14 @@ def test_a_dump_without_a_clock(timestamp: object) -> None:
 
 
 def test_fields_and_kinds_that_are_not_read_are_counted(tmp_path: Path) -> None:
-    write(tmp_path, "1.json", DUMP)
+    unread = [{**one, "finishedTime": None, "stateLog": []} for one in APPLICATIONS]
+    write(tmp_path, "1.json", dump(*unread))
     write(tmp_path, "2.yaml", QUEUES_YAML)
     write(tmp_path, "3.json", listed({"apiVersion": "apps/v1", "kind": "Deployment"}))
     ignored = Ignored()
     read(tmp_path, ignored=ignored)
     assert ignored.kinds == {"Deployment.apps": 1}
-    assert ignored.fields["Application.user"] == 2
+    assert ignored.fields["Application.stateLog"] == 2
     assert ignored.fields["queues.yaml.partitions.queues.submitacl"] == 1
 
 

@@ -37,11 +37,12 @@ def dump_of(path: Path = QUICKSTART) -> Json:
 
 
 def state_of(source: Path | Json) -> Json:
-    """Return a state without what it is called, and without tags that nothing is made of."""
+    """Return a state without what it is called, whose it is, and tags that nothing is made of."""
     state = read_objects(source, where="x") if isinstance(source, dict) else read(source)
     assert isinstance(state, YuniKornState)
     value = state.model_dump(exclude={"source", "digest"})
     for application in value["partitions"][0]["applications"]:
+        del application["user"], application["groups"]
         for claim in (*application["allocations"], *application["requests"]):
             tags = claim["allocation_tags"]
             claim["allocation_tags"] = {name: tags.get(name) for name in TELLING}
@@ -57,7 +58,7 @@ def with_secrets(dump: Json) -> Json:
     pod["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": SECRET}
     pod["labels"] = {"x": SECRET}
     for application in whole["applications"]:
-        application["user"] = SECRET
+        application |= {"user": SECRET, "groups": [SECRET]}
         for claim in application.get("allocations") or ():
             claim["allocationTags"]["kubernetes.io/label/x"] = SECRET
     whole["nodes"][0]["nodesInfo"][0]["attributes"] = {"x": SECRET}
@@ -101,6 +102,17 @@ def test_what_is_not_read_is_not_kept(tmp_path: Path) -> None:
     state = state_of(out)
     assert state == state_of(dump)
     assert state["release"] == "1.7.0"
+
+
+def test_whose_applications_are_is_kept_where_there_are_limits(tmp_path: Path) -> None:
+    out = tmp_path / "state.json"
+    dump = dump_of()
+    dump["config"]["Partitions"][0]["Queues"][0]["Limits"] = [{"Users": ["ada"]}]
+    dump["applications"][0] |= {"user": "ada", "groups": ["ml"]}
+    with serving(core(dump)) as asked:
+        assert call("snapshot", "--yunikorn", asked.url, "-o", out).exit_code == 0
+    kept = json.loads(out.read_text())["applications"][0]
+    assert (kept["user"], kept["groups"]) == ("ada", ["ml"])
 
 
 def test_before_yunikorn_1_7(tmp_path: Path) -> None:

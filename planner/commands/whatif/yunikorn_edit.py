@@ -53,9 +53,9 @@ from planner.state.yunikorn import (
     Ask,
     QueueConfig,
     YuniKornState,
+    by_path,
     format_yunikorn_quantity,
     parse_yunikorn_quantity,
-    paths_of,
 )
 
 EXAMPLE: Final = "queue/root.team-a.guaranteed.memory=64Gi"
@@ -192,7 +192,7 @@ def _edit_queue(state: YuniKornState, rest: str, setting: Setting) -> YuniKornSt
             raise setting.unknown("queue", meant, known)
         raise setting.unknown(f"field of queue {path}", field, _QUEUE_FIELDS)
     if known.count(path) > 1:
-        names = ", ".join(one.name for one in state.partitions if path in paths_of(one.root))
+        names = ", ".join(one.name for one in state.partitions if path in dict(by_path(one.root)))
         raise setting.refused(f"queue {path} is in several partitions: {names}", "one of its kind")
     limit, _, resource = field.partition(".")
     if path == ROOT and limit in LIMITS:
