@@ -18,7 +18,8 @@ from planner.reader.complaint import checked
 from planner.reader.items import Item
 from planner.reader.show import Path, place, shown
 from planner.reader.yunikorn_files import YuniKornFiles
-from planner.state.yunikorn import Application, Claim, Pod, PodPriorityClass
+from planner.state.yunikorn import Application, Claim
+from planner.state.yunikorn_pods import Pod, PodPriorityClass
 
 OPT_OUT_UNKNOWN: Final = (
     "the state dump does not say which pods opted out of preemption or may not preempt others: "

@@ -29,16 +29,14 @@ from planner.reader.yunikorn_queues import DumpedPartition, DumpedQueue
 from planner.rest.call import Reply, Service
 from planner.state.clock import present, to_nanoseconds
 from planner.state.yunikorn import (
-    ALLOW_PREEMPTION,
     NAMESPACE_TAG,
     POD_NAME_TAG,
     REQUIRED_NODE_TAG,
     Application,
     ClusterInfo,
     PartitionNodes,
-    PodPreemption,
-    PodPriorityClass,
 )
+from planner.state.yunikorn_pods import ALLOW_PREEMPTION, PodPreemption, PodPriorityClass
 
 STATE_DUMPS: Final = ("/debug/fullstatedump", "/ws/v1/fullstatedump")
 PUT_TOGETHER: Final = (

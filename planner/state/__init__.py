@@ -20,7 +20,8 @@ kueue_release.py      which rules a release of Kueue has
 kueue_topology.py     topologies, nodes, and the pods that take room on nodes
 kep83.py              the options of KEP-83's rules
 yaml_number.py        numbers as YAML writes them
-yunikorn.py           a cluster of YuniKorn, with its quantities and what Kubernetes knows of pods
+yunikorn.py           a cluster of YuniKorn, with its quantities
+yunikorn_pods.py      what Kubernetes knows of its pods and their PriorityClasses
 """
 
 from planner.state.base import TIMESTAMP, parse_time

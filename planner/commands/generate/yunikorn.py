@@ -36,12 +36,8 @@ from planner.commands.generate.names import TASKS, Chance
 from planner.dump import uid_of
 from planner.errors import InputError
 from planner.state.clock import to_nanoseconds
-from planner.state.yunikorn import (
-    ALLOW_PREEMPTION,
-    NAMESPACE_TAG,
-    POD_NAME_TAG,
-    format_yunikorn_quantity,
-)
+from planner.state.yunikorn import NAMESPACE_TAG, POD_NAME_TAG, format_yunikorn_quantity
+from planner.state.yunikorn_pods import ALLOW_PREEMPTION
 
 NodeShapes = Literal["t-shirt", "distinct"]
 

@@ -1,0 +1,106 @@
+"""What YuniKorn's shim reads of Kubernetes: who may preempt, and who may be preempted.
+
+Source: docs/semantics/yunikorn.md §14; yunikorn-k8shim 23b6b47f, cache/task.go, cache/context.go
+and cache/external/scheduler_cache_dao.go.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from pydantic import Field
+
+from planner.state.base import Int32, NamedObject, Schema
+
+ALLOW_PREEMPTION: Final = "yunikorn.apache.org/allow-preemption"
+"""The annotation of a pod or a PriorityClass; ``"false"`` opts out of being preempted."""
+
+PreemptionPolicy = Literal["Never", "PreemptLowerPriority"]
+
+
+class PodPriorityClass(NamedObject):
+    """A PriorityClass of Kubernetes as the shim reads it."""
+
+    value: Int32
+    global_default: bool = False
+    preemption_policy: PreemptionPolicy = "PreemptLowerPriority"
+
+    @property
+    def allow_preempt_self(self) -> bool:
+        """Whether its pods may be preempted, unless they say otherwise themselves."""
+        return self.metadata.annotations.get(ALLOW_PREEMPTION) != "false"
+
+    @property
+    def allow_preempt_other(self) -> bool:
+        """Whether its pods may preempt others: Kubernetes copies its policy into them."""
+        return self.preemption_policy != "Never"
+
+
+class PodPort(Schema):
+    """A port of a container."""
+
+    host_port: int = 0
+
+
+class PodContainer(Schema):
+    """A container of a pod, of which only the ports on its node count."""
+
+    ports: tuple[PodPort, ...] = ()
+
+
+class PodVolume(Schema):
+    """A volume of a pod; one that is claimed may be bound to some nodes."""
+
+    claim: dict[str, object] | None = Field(default=None, alias="persistentVolumeClaim")
+    ephemeral: dict[str, object] | None = None
+
+
+class PodPreemption(Schema):
+    """The part of a pod's ``spec`` that says who may preempt whom, and what binds it to nodes.
+
+    What binds it is only read to know that it is there: the shim's predicates are not modelled.
+    """
+
+    priority_class_name: str = ""
+    preemption_policy: PreemptionPolicy = "PreemptLowerPriority"
+    node_selector: dict[str, object] = Field(default_factory=dict)
+    affinity: dict[str, object] = Field(default_factory=dict)
+    spread: tuple[object, ...] = Field(default=(), alias="topologySpreadConstraints")
+    containers: tuple[PodContainer, ...] = ()
+    volumes: tuple[PodVolume, ...] = ()
+
+    @property
+    def placement(self) -> tuple[str, ...]:
+        """The fields that bind the pod to some nodes."""
+        fields = {
+            "nodeSelector": self.node_selector,
+            "affinity": self.affinity,
+            "topologySpreadConstraints": self.spread,
+            "hostPort": any(port.host_port for one in self.containers for port in one.ports),
+            "persistentVolumeClaim": any(one.claim is not None for one in self.volumes),
+            "ephemeral": any(one.ephemeral is not None for one in self.volumes),
+        }
+        return tuple(name for name, value in fields.items() if value)
+
+
+class Pod(NamedObject):
+    """A pod of Kubernetes; ``metadata.uid`` is the key of its ask or allocation in the core."""
+
+    spec: PodPreemption = PodPreemption.blank()
+
+    @property
+    def name(self) -> str:
+        """Its namespace and name, such as ``team-a/driver``."""
+        return f"{self.metadata.namespace or 'default'}/{self.metadata.name}"
+
+    @property
+    def allow_preempt_self(self) -> bool | None:
+        """Whether it may be preempted; None if it leaves that to its PriorityClass."""
+        return {"true": True, "false": False}.get(
+            self.metadata.annotations.get(ALLOW_PREEMPTION, "")
+        )
+
+    @property
+    def allow_preempt_other(self) -> bool:
+        """Whether it may preempt others."""
+        return self.spec.preemption_policy != "Never"
