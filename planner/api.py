@@ -317,7 +317,8 @@ def whatif(  # noqa: PLR0913 - the public signature
     Raises
     ------
     InputError
-        If an edit cannot be made, nothing can be planned for, or what is added is not in the state.
+        If an edit cannot be made, nothing can be planned for, what is added is not in the state,
+        or there are neither edits nor workloads.
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
@@ -325,6 +326,8 @@ def whatif(  # noqa: PLR0913 - the public signature
     from planner.commands.whatif.edit import SUBMISSIONS, compare, edit  # noqa: PLC0415
 
     edits, added = ([one] if isinstance(one, str) else one for one in (edits, added))
+    if not (edits or added):
+        raise InputError("edits", "change nothing", hint="give edits, added workloads, or both")
     if original is not None and original.scheduler != state.scheduler:
         raise InputError("original", f"is a state of {original.scheduler}", "one as the state is")
 

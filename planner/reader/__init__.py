@@ -29,7 +29,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
-from planner.errors import UnsupportedError
+from planner.errors import SchemaError, UnsupportedError
 from planner.garbage import without_garbage_collection
 from planner.reader.bound import Budget
 from planner.reader.parse import Document, parse
@@ -106,6 +106,9 @@ def read(  # noqa: PLR0913 - what can be said of a state
     InputError
         If the source cannot be read, or what it holds cannot be used.
     """
+    if type(max_bytes) is not int:
+        found = f"{type(max_bytes).__name__} cannot be used"
+        raise SchemaError("max_bytes", found, "a whole number of bytes")
     said = Said(now=now, release=release, requests=requests)
     if isinstance(source, Mapping | list):
         return read_objects(source, where="the value", ignored=ignored, **said)

@@ -67,10 +67,12 @@ def render(
     Raises
     ------
     InputError
-        If there is no such style.
+        If there is no such style, or the width is no whole number above 0.
     """
     if style not in get_args(Style):
         raise SchemaError("style", f"{style!r} is none", ", ".join(get_args(Style)))
+    if type(width) is not int or width < 1:
+        raise SchemaError("width", f"{width!r} cannot be used", "a whole number of columns")
     look: dict[str, Any] = {"width": width, "color": color}
     if isinstance(answer, Check):
         checks = Checks(accepted=answer.accepted, checks=(answer,))

@@ -112,6 +112,12 @@ def test_bound_may_be_set_and_is_the_last_size_that_is_read(tmp_path: Path) -> N
     assert "--max-size" in error_of(lambda: read(path, now=NOW, max_bytes=size - 1)).hint
 
 
+@pytest.mark.parametrize("bound", ["1M", True, 1.5, None])
+def test_a_bound_that_is_no_number_is_named(tmp_path: Path, bound: Any) -> None:
+    error = error_of(lambda: read(write(tmp_path, "dump.json", GOOD), max_bytes=bound))
+    assert (error.where, error.expected) == ("max_bytes", "a whole number of bytes")
+
+
 def test_files_of_a_directory_share_the_bound(tmp_path: Path) -> None:
     size = sum(
         write(tmp_path, f"{name}.json", cluster_queue(name)).stat().st_size for name in "abc"

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import planner
+from planner.errors import SchemaError
 from planner.report.render import Style
 from planner.report.terminal import SMALLEST_WIDTH
 from tests.report.factory import make_infeasible, make_plan, make_victim
@@ -40,6 +41,13 @@ def test_every_answer_is_written_in_every_style(answer: Any) -> None:
     for width in (SMALLEST_WIDTH, 80):
         lines = planner.render(answer, width=width).splitlines()
         assert max(len(line) for line in lines if not line.startswith("kubectl ")) <= width
+
+
+@pytest.mark.parametrize("width", ["80", 0, True, None])
+def test_a_width_that_is_none_is_refused(width: Any) -> None:
+    with pytest.raises(SchemaError) as caught:
+        planner.render(make_plan(), width=width)
+    assert caught.value.where == "width"
 
 
 def test_a_style_that_is_none_is_refused() -> None:

@@ -125,6 +125,7 @@ def test_what_is_no_state_and_no_plan(name: str, part: str) -> None:
         ("whatif", {"added": 5}, "added: int cannot be used\n  expected a list of workloads"),
         ("whatif", {"edits": [5]}, "edits: list cannot be used\n  expected a list of edits"),
         ("whatif", {"edits": None}, "edits: NoneType cannot be used"),
+        ("whatif", {"edits": []}, "edits: change nothing"),
         ("solve", {"pending": ["a/b"]}, "pending: list cannot be used\n  expected a text"),
         ("solve", {"objective": 5}, "objective: int cannot be used\n  expected the name of"),
         ("solve", {"costs": [("a/b", 5)]}, "costs: list cannot be used\n  expected a mapping"),
