@@ -53,10 +53,15 @@ class Shares:
     def __init__(self, tree: QuotaTree, rules: Rules = NEWEST.rules) -> None:
         self._tree = tree
         self._by_ratio = not rules.prunes_by_borrowing
+        self._last: dict[int, tuple[list[int], Share]] = {}
 
     def of(self, usage: Usage, node: int) -> Share:
         """Return the share of a ClusterQueue or cohort at some usage; a root has none."""
-        return self._share(node, usage.amount[node])
+        used, last = usage.amount[node], self._last.get(node)
+        # A search asks for all children of a cohort again and again, and changes one in between.
+        if last is None or last[0] != used:
+            last = self._last[node] = [*used], self._share(node, used)
+        return last[1]
 
     def without(self, usage: Usage, node: int, queue: int, held: Mapping[int, int]) -> Share:
         """Return the share of a node without what is ``held`` in a ClusterQueue at or below it."""

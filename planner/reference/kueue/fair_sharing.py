@@ -256,14 +256,16 @@ class QueueOrder:
     @keeps(laws.FS_BORROWING)
     def _highest_queue(self, cohort: int) -> tuple[int, Share] | None:
         best: tuple[int, Share] | None = None
+        highest = (False, 0.0)
         for queue in self._children(cohort, queues=True):
             share = self.shares.of(self.context.usage, queue)
             may_borrow = share.borrowing or queue == self.context.queue
+            order = share.order
             if not may_borrow or not self.candidates[queue]:
                 self.pruned.add(queue)
-            elif best is None or share.order > best[1].order:
-                best = (queue, share)
-            elif share.order == best[1].order:
+            elif best is None or order > highest:
+                best, highest = (queue, share), order
+            elif order == highest:
                 # Equal shares: first candidates decide, so a queue with an evicted one is first.
                 first, other = self.candidates[queue][0], self.candidates[best[0]][0]
                 best = (queue, share) if self.key(first) < self.key(other) else best
