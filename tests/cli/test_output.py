@@ -4,6 +4,7 @@ import os
 import stat
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,6 +60,24 @@ def test_failure_half_way_keeps_the_old_file(
     monkeypatch.setattr("planner.cli.output.os.fsync", full)
     with pytest.raises(InputError, match="cannot be written: No space left on device"):
         emit(file)
+    assert file.read_text("utf-8") == "old"
+    assert os.listdir(tmp_path) == ["plan.json"]  # noqa: PTH208
+
+
+def test_ctrl_c_just_as_the_new_file_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, made = tmp_path / "plan.json", os.open
+    file.write_text("old", encoding="utf-8")
+
+    def ended(*words: Any, **named: Any) -> int:
+        os.close(made(*words, **named))
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("planner.cli.output.os.open", ended)
+        with pytest.raises(KeyboardInterrupt):
+            emit(file)
     assert file.read_text("utf-8") == "old"
     assert os.listdir(tmp_path) == ["plan.json"]  # noqa: PTH208
 
