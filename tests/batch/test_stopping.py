@@ -24,7 +24,7 @@ from tests.batch.runs import (
     wait_for,
 )
 from tests.batch.work import double, slowly
-from tests.conftest import FOR_EVER_S, ROOT
+from tests.conftest import FOR_EVER_S, ROOT, TEST_ALL
 
 COUNT = 400
 
@@ -58,7 +58,7 @@ def kill_at(child: subprocess.Popen[str], file: Path, more: int, delay: float) -
     child.communicate(timeout=FOR_EVER_S)
 
 
-@pytest.mark.parametrize(("jobs", "kills"), [(1, 12), (2, 4)])
+@pytest.mark.parametrize(("jobs", "kills"), [(1, 12), (2, 4)] if TEST_ALL else [(1, 5), (2, 2)])
 def test_kill_9_at_random_moments(tmp_path: Path, jobs: int, kills: int) -> None:
     chance = random.Random(jobs)  # noqa: S311 - the same moments in every run
     file = tmp_path / "rows.jsonl"

@@ -26,7 +26,7 @@ from tests.random_trees import Instance, fair_instances
 from tests.solver.truth import frees_pods
 
 FILES = ("small-fair-flat", "small-fair-hier", "small-edge", "small-flavors")
-EVERY = 1 if TEST_ALL or recorded_root() is None else 12
+EVERY = 1 if TEST_ALL or recorded_root() is None else 20
 """A good sample by default; all lines with PLANNER_TEST_ALL set, or where they are few."""
 
 Sets = set[frozenset[str]]

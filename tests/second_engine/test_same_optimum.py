@@ -46,8 +46,8 @@ from tests.yunikorn.recorded import lines as yunikorn_lines
 Case = tuple[str, AnyState, Given]
 """A name, and a question."""
 
-MANY: Final = 60 if TEST_ALL else 4
-EVERY: Final = 4 if TEST_ALL else 40
+MANY: Final = 60 if TEST_ALL else 2
+EVERY: Final = 4 if TEST_ALL else 80
 """One recorded line in so many."""
 
 IMPOSSIBLE: Final = 1 if TEST_ALL else 5
@@ -70,7 +70,7 @@ def random_trees(*, fair: bool) -> Iterator[Case]:
 
 
 def crowds(*, fair: bool) -> Iterator[Case]:
-    for seed in range(MANY):
+    for seed in range(max(MANY, 4)):
         state = crowd(seed, 4, fair_sharing()) if fair else crowd(seed, 6)
         yield f"crowd {seed}", state, Given(PENDING, preempt(state))
 

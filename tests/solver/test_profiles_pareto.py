@@ -16,13 +16,16 @@ from planner.plan.front import Front
 from planner.solver.pareto import sweep
 from planner.solver.yunikorn.planning import Laws
 from tests.cluster import pending, queue, running, state_of
-from tests.conftest import YUNIKORN
+from tests.conftest import TEST_ALL, YUNIKORN
 from tests.solver.truth import truths, value_of
 from tests.solver.yunikorn_truth import LAWS
 from tests.solver.yunikorn_truth import truths as yunikorn_truths
 from tests.yunikorn.legality import SMALL
 
 Point = tuple[int, int]
+MOST = 8 if TEST_ALL else 4
+"""Lines of a file that are asked for each front; of YuniKorn twice as many."""
+
 PAIRS = ("D2,D4", "D4,D2", "D1,D2", "D2,D1", "D7,D4+D5", "D8,D3")
 
 
@@ -52,7 +55,7 @@ def values(front: Front) -> tuple[Point, ...]:
 def test_front_is_that_of_all_legal_sets(name: str, pair: str, *, fair: bool) -> None:
     first, second = parse_front(f"pareto:{pair}")
     compared = 0
-    for truth in islice((t for t in truths(name, 5, fair=fair) if t.legal), 8):
+    for truth in islice((t for t in truths(name, 5, fair=fair) if t.legal), MOST):
         compared += 1
         front = sweep(truth.solve, first, second)
         terms = truth.measured().terms
@@ -94,7 +97,7 @@ def test_front_of_yunikorn_is_that_of_all_legal_sets(pair: str, laws: Laws) -> N
     x, _, y = pair.partition(",")
     compared = 0
     for truth in (one for name in SMALL for one in yunikorn_truths(name, laws)):
-        if not truth.is_searched or compared == 15:
+        if not truth.is_searched or compared == 2 * MOST:
             continue
         front = planner.front(truth.state, truth.ask, x, y, rules=laws)
         measured = truth.measured()
@@ -245,7 +248,7 @@ def test_optimum_is_the_first_of_the_best_legal_sets(
     tmp_path: Path, name: str, *, fair: bool
 ) -> None:
     compared = 0
-    for truth in islice((t for t in truths(name, 3, fair=fair) if t.legal), 30):
+    for truth in islice((t for t in truths(name, 3, fair=fair) if t.legal), 30 if TEST_ALL else 12):
         profile = drawn(tmp_path, truth.id)
         plan = truth.solve(profile)
         compared += 1

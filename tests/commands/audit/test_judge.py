@@ -18,7 +18,7 @@ from planner.solver.start import pending_workloads
 from tests import recorded
 from tests.cli.running import BIG, SMALL, another_pending, cluster
 from tests.cluster import NOW, cohort, dump_of, pending, queue, running
-from tests.conftest import ROOT
+from tests.conftest import ROOT, TEST_ALL, recorded_root
 from tests.solver.yunikorn_truth import YuniKornTruth
 from tests.yunikorn.recorded import lines as yunikorn_lines
 
@@ -32,7 +32,7 @@ FILES = (
     "small-fair-hier",
     "small-flavors",
 )
-EVERY = 8
+EVERY = 8 if TEST_ALL or recorded_root() is None else 16
 
 
 def legal_sets(exhaustive: dict[str, Any]) -> list[Victims]:

@@ -20,7 +20,7 @@ from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
 from planner.solver.deadline import Deadline
 from planner.state.kueue import State
-from tests.conftest import recorded_root
+from tests.conftest import TEST_ALL, recorded_root
 from tests.recorded import lines, state_of
 
 GATE = "configuration.featureGates.PriorityBoost=true"
@@ -29,7 +29,7 @@ REACH = 2
 
 MOST_RUNNING = 4
 LEAST_CANDIDATES = 3
-INSTANCES = 8
+INSTANCES = 8 if TEST_ALL else 4
 Size = tuple[int, int]
 
 

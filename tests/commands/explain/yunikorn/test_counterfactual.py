@@ -1,6 +1,7 @@
 """Necessary victims, alternatives and optima, against all legal sets; clashes; public issues."""
 
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -14,16 +15,17 @@ from planner.solver.deadline import Deadline
 from planner.solver.yunikorn.planning import Laws
 from tests.commands.explain.yunikorn.inquire import inquire
 from tests.commands.explain.yunikorn.relaxed import RelaxedAsk
-from tests.conftest import ROOT
+from tests.conftest import ROOT, TEST_ALL
 from tests.solver.yunikorn_truth import LAWS, Measured, Victims, YuniKornTruth
 from tests.yunikorn.building import read_yunikorn
 from tests.yunikorn.legality import SMALL
 from tests.yunikorn.recorded import lines
 
-EVERY = 70
+EVERY = 70 if TEST_ALL else 100
 OBJECTIVES = ("no-regret", "min-count", "min-lost-work")
 
 
+@cache
 def solvable(laws: Laws) -> list[YuniKornTruth]:
     every = (YuniKornTruth(line, laws) for name in SMALL for line in lines(name, EVERY))
     return [truth for truth in every if truth.legal and truth.is_searched]
