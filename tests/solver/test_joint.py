@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations, count, islice
 
 import pytest
@@ -32,6 +33,25 @@ KINDS = [
 
 
 def telling(waiting: int, *, fair: bool, flavors: int) -> Iterator[JointTruth]:
+    """Yield what is kept for all tests: to look at every order is most of the work."""
+    found, rest = kept(waiting, fair, flavors)
+    for number in count():
+        if number == len(found):
+            found.append(next(rest))
+        yield found[number]
+
+
+@cache
+def kept(
+    waiting: int,
+    fair: bool,  # noqa: FBT001 - arguments of a cache
+    flavors: int,
+) -> tuple[list[JointTruth], Iterator[JointTruth]]:
+    """Return the random states that were looked at by now, and those that come after them."""
+    return [], drawn(waiting, fair=fair, flavors=flavors)
+
+
+def drawn(waiting: int, *, fair: bool, flavors: int) -> Iterator[JointTruth]:
     """Yield random states in which more than one is admitted, or somebody must go for one."""
     for seed in count():
         chance = random.Random(seed)  # noqa: S311 - test data
