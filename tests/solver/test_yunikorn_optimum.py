@@ -12,14 +12,15 @@ from planner.objective.profiles import PROFILES
 from planner.quota.yunikorn.cluster import find_ask, prepare
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.yunikorn.planning import Laws
+from tests.conftest import TEST_ALL
 from tests.solver.ways import solve
-from tests.solver.yunikorn_truth import LAWS, SAMPLE, YuniKornTruth, truths, value_of
+from tests.solver.yunikorn_truth import FEW, LAWS, SAMPLE, truths, value_of
 from tests.yunikorn.brute_force import legal_sets
 from tests.yunikorn.building import NOW, SECOND, Json, allocation, state_of, two_queues
 from tests.yunikorn.legality import SMALL
 from tests.yunikorn.recorded import NAMES, lines, step
 
-SEEDS = range(2)
+SEEDS = range(2 if TEST_ALL else 1)
 
 
 @pytest.mark.parametrize("laws", LAWS)
@@ -42,7 +43,7 @@ def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str, laws: Laws
                 assert found.victims in truth.permitted, truth.id
                 least = min(sum(costs[key] for key in victims) for victims in truth.permitted)
                 assert sum(costs[key] for key in found.victims) == least, truth.id
-    assert compared == len(range(0, sum(1 for _ in lines(name, 1)), step(name, SAMPLE)))
+    assert compared == len(range(0, sum(1 for _ in lines(name, 1)), step(name, SAMPLE, FEW)))
 
 
 @pytest.mark.parametrize("profile", ["no-regret", "least-disruption", "fair", "kueue-like"])
@@ -125,9 +126,7 @@ def test_the_core_is_outside_the_rules_exactly_where_it_was_recorded(name: str, 
 
 def test_lines_of_every_kind_take_part() -> None:
     """Some fit at once or may not preempt; nearly all are planned."""
-    every = [
-        YuniKornTruth(line, "design") for name in SMALL for line in lines(name, step(name, SAMPLE))
-    ]
+    every = [truth for name in SMALL for truth in truths(name, "design")]
     if not every:
         pytest.skip("no recorded lists")
     searched = sum(truth.is_searched for truth in every)
@@ -148,7 +147,7 @@ def test_a_record_of_the_search_alone_is_told_though_the_ask_may_not_preempt() -
 
 EVERY = 4
 RECORDED = [name for name in NAMES if name.rpartition("/")[2] == "required-node"]
-FEW = 8
+SMALL_ENOUGH = 8
 """Allocations up to which every subset is tried."""
 
 
@@ -186,7 +185,7 @@ def test_plan_is_the_smallest_of_all_legal_sets(name: str) -> None:
             if one.node_id == asking.ask.required_node
         ]
         plan = solve(state, key, "min-count")
-        if len(here) > FEW or "fits as it is" in plan.explanation:
+        if len(here) > SMALL_ENOUGH or "fits as it is" in plan.explanation:
             continue
         sets = legal_sets(cluster, asking, plan.rules)
         legal = set[frozenset[str]]().union(*sets.values())

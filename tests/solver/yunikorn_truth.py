@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -20,12 +21,16 @@ from planner.solver.deadline import Deadline
 from planner.solver.levels import solve_levels
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
 from planner.solver.yunikorn.start import prepare_ask
+from tests.conftest import TEST_ALL
 from tests.solver.ways import solve
 from tests.yunikorn.legality import candidates_of, last_tier_of, opted_out_of, sets_of
 from tests.yunikorn.recorded import Line, lines, step
 
 SAMPLE = 30
 """One line in so many is tried by default."""
+
+FEW = 3
+"""And of the files of few lines, one in so many."""
 
 LAWS: tuple[Laws, ...] = ("design", "code")
 
@@ -56,6 +61,7 @@ class YuniKornTruth:
         self.last_tier = last_tier_of(line)
         self.opted_out = opted_out_of(line)
         self.legal: set[Victims] = set().union(*sets_of(line, f"yunikorn-{laws}").values())
+        self._found: dict[str, Found] = {}
 
     @property
     def permitted(self) -> set[Victims]:
@@ -71,6 +77,13 @@ class YuniKornTruth:
 
     def solve(self, objective: str, costs: Mapping[str, int] | None = None) -> Found:
         """Return the program's answer; the search's, where the program has no need to search."""
+        if costs is not None:
+            return self._solve(objective, costs)
+        if objective not in self._found:
+            self._found[objective] = self._solve(objective, None)
+        return self._found[objective]
+
+    def _solve(self, objective: str, costs: Mapping[str, int] | None) -> Found:
         if not self.is_searched:
             return self._search(objective, costs)
         plan = solve(self.state, self.ask, objective, costs, rules=self.laws)
@@ -175,6 +188,7 @@ def value_of(terms: Terms, measure: Measure) -> int:
     return sum(terms[term] for term in measure)
 
 
-def truths(name: str, laws: Laws) -> Iterator[YuniKornTruth]:
-    """Yield every so-manieth line of a file."""
-    return (YuniKornTruth(line, laws) for line in lines(name, step(name, SAMPLE)))
+@lru_cache(maxsize=2 if TEST_ALL else 64)
+def truths(name: str, laws: Laws) -> Sequence[YuniKornTruth]:
+    """Return every so-manieth line of a file."""
+    return [YuniKornTruth(line, laws) for line in lines(name, step(name, SAMPLE, FEW))]

@@ -32,10 +32,12 @@ def lines(name: str, step: int) -> Iterator[Line]:
             yield json.loads(text)
 
 
-def step(name: str, sample: int) -> int:
+def step(name: str, sample: int, few: int = 1) -> int:
     """Return the step between the lines of a file that takes every ``sample``-th line.
 
     All are taken with PLANNER_TEST_ALL set, and where they are few: of what the core does not
-    decide twice the same, and where only the project's own copies are there.
+    decide twice the same (or every ``few``-th), and where only the project's own copies are there.
     """
-    return 1 if TEST_ALL or FULL is None or "/" in name else sample
+    if TEST_ALL or FULL is None:
+        return 1
+    return few if "/" in name else sample
