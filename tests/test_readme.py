@@ -45,10 +45,10 @@ SMALLER = {
             '("classical-hier", "fair-flat")'
         )
     },
-    "04_fairness": {"SEEDS = range(10)": "SEEDS = range(2)"},
-    "05_price_of_objectives": {"range(10)": "range(2)"},
+    "04_fairness": {"SEEDS = range(10)": "SEEDS = range(1)"},
+    "05_price_of_objectives": {"range(10)": "range(1)"},
     "07_traces": {'{"philly": 30, "openb": 10}': '{"philly": 8, "openb": 4}'},
-    "08_topology": {"range(10)": "range(2)", "(0, 20, 40, 60, 80)": "(0, 40)"},
+    "08_topology": {"range(10)": "range(1)", "(0, 20, 40, 60, 80)": "(0, 40)"},
     "09_weeks": {"HOURS = 24": "HOURS = 1"},
     "06_scale": {"(100, 300, 1000, 3000)": "(100, 300)", "(3, 10, 20, 40)": "(3, 10)"},
 }

@@ -1,6 +1,6 @@
 """An audit that is killed at random moments ends, in the end, like one that nobody disturbed.
 
-PLANNER_TEST_KILLS says how often; a handful unless said, a hundred at night.
+PLANNER_TEST_KILLS says how often; a few unless said, a hundred at night.
 """
 
 import gzip
@@ -21,7 +21,7 @@ from tests.batch.runs import wait_for
 from tests.cli.running import command, environment, process
 from tests.conftest import FOR_EVER_S, ROOT
 
-KILLS = int(os.environ.get("PLANNER_TEST_KILLS", "4"))
+KILLS = int(os.environ.get("PLANNER_TEST_KILLS", "2"))
 RECORDED = ROOT / "instances" / "recorded" / "small-fair-flat.jsonl.gz"
 STATES = None if "PLANNER_TEST_KILLS" in os.environ else 16
 """How many of the recorded states are audited; all of them where kills are many."""

@@ -23,11 +23,11 @@ from tests.kep83.brute_force import NOBODY
 from tests.kep83.cases import Decision, by_checker, by_model
 from tests.kep83.random_decisions import random_decision
 
-DECISIONS = 20_000 if TEST_ALL else 1_200
+DECISIONS = 20_000 if TEST_ALL else 800
 PARTS = 20 if TEST_ALL else 4
 WORKLOADS = 6 if TEST_ALL else 5
-SOLVED = 200 if TEST_ALL else 25
-RELAXED = 1_500 if TEST_ALL else 240
+SOLVED = 200 if TEST_ALL else 16
+RELAXED = 1_500 if TEST_ALL else 160
 
 
 def victims(decision: Decision) -> list[str]:

@@ -17,7 +17,7 @@ from tests.yunikorn.brute_force import legal_sets
 from tests.yunikorn.building import asking_of
 from tests.yunikorn.random_clusters import random_cluster
 
-SEEDS = range(3000 if TEST_ALL else 90)
+SEEDS = range(3000 if TEST_ALL else 60)
 KINDS = {"plain": True, "everything": False}
 
 

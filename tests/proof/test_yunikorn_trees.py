@@ -46,7 +46,7 @@ from tests.yunikorn.legality import SMALL
 from tests.yunikorn.random_clusters import random_cluster
 
 LAWS: tuple[Laws, ...] = ("design", "code")
-SEEDS = range(400 if TEST_ALL else 15)
+SEEDS = range(400 if TEST_ALL else 10)
 TERMS = ("D2", "D7", "D8")
 GPU = {"gpu": 1}
 

@@ -5,7 +5,7 @@ import pytest
 import planner
 from planner.objective.profiles import PROFILES
 from tests import recorded
-from tests.conftest import TEST_ALL
+from tests.conftest import TEST_ALL, recorded_root
 from tests.solver.truth import truths
 from tests.solver.ways import solve
 
@@ -20,7 +20,7 @@ FAIR = ("small-fair-flat", "small-fair-hier", "small-flavors", "small-edge")
 EVERY = 1 if TEST_ALL else 18
 """A good sample by default; all lines with PLANNER_TEST_ALL set."""
 
-SEEDS = range(3)
+SEEDS = range(3 if TEST_ALL else 1)
 FILES = [(name, False) for name in CLASSICAL] + [(name, True) for name in FAIR]
 
 
@@ -76,7 +76,8 @@ def test_among_equals_the_answer_is_the_first_in_the_schedulers_order(
 def test_every_profile_beats_or_equals_the_scheduler_in_its_own_terms(profile: str) -> None:
     compared = 0
     # Few of the project's own copies, too: under `stable` one of them takes minutes.
-    for line in [*recorded.lines("classical-hier")][::16]:
+    step = 32 if recorded_root() and not TEST_ALL else 16
+    for line in [*recorded.lines("classical-hier")][::step]:
         state = recorded.state_of(line)
         plan = solve(state, line["pending"], objective=profile, assignment=line.get("assignment"))
         assert plan.greedy is not None

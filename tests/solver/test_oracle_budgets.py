@@ -15,7 +15,7 @@ from tests.oracle.random_states import NOW, PENDING, RandomState, random_state
 from tests.solver.oracle_difference import differences, enumerated
 from tests.solver.ways import solve
 
-STATES = 1000 if TEST_ALL else 60
+STATES = 1000 if TEST_ALL else 40
 LABELS: list[dict[str, str]] = [{}, {"app": "a"}, {"app": "b"}, {"app": "a", "tier": "x"}]
 SELECTORS: list[dict[str, Any] | None] = [
     None,

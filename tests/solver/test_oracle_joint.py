@@ -26,7 +26,7 @@ from tests.oracle.random_states import NOW
 from tests.oracle.terms import Terms
 
 THOROUGH = TEST_ALL or "PLANNER_FUZZ" in os.environ
-STATES = int(os.environ.get("PLANNER_FUZZ") or (1500 if TEST_ALL else 30))
+STATES = int(os.environ.get("PLANNER_FUZZ") or (1500 if TEST_ALL else 20))
 FIRST = int(os.environ.get("PLANNER_FUZZ_FROM") or 0)
 CHUNK = 20
 CHUNKS = [range(start, start + CHUNK) for start in range(FIRST, FIRST + STATES, CHUNK)]

@@ -24,7 +24,7 @@ from tests.conftest import recorded_root
 from tests.recorded import state_of
 from tests.solver.ways import solve
 
-EVERY = 1 if environ.get("PLANNER_TEST_ALL") else 18
+EVERY = 1 if environ.get("PLANNER_TEST_ALL") else 27
 MOST = 7
 """Candidates of which every set is judged by the verifier, too."""
 

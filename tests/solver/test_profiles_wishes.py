@@ -16,7 +16,7 @@ from planner.objective.profiles import PROFILES, Profile
 from planner.objective.wishes import Wishes
 from planner.state.kueue import State
 from tests.cluster import KUEUE, cohort, pending, queue, running, state_of
-from tests.conftest import YUNIKORN
+from tests.conftest import TEST_ALL, YUNIKORN
 from tests.solver.truth import Truth, Victims, truths, value_of
 from tests.solver.ways import solve
 
@@ -25,6 +25,8 @@ FILES = [
     ("small-classical-hier", False),
     ("small-fair-flat", True),
 ]
+MOST, FEWER = (36, 24) if TEST_ALL else (18, 12)
+"""Lines of a file that are asked about."""
 
 
 def facts(truth: Truth) -> dict[str, tuple[int, str, bool]]:
@@ -70,7 +72,7 @@ def test_optimum_is_the_best_legal_set_that_keeps_the_wishes(
     name: str, base: str, *, fair: bool
 ) -> None:
     outcomes: Counter[str] = Counter()
-    for truth in islice((t for t in truths(name, 3, fair=fair) if t.legal and t.keys), 36):
+    for truth in islice((t for t in truths(name, 3, fair=fair) if t.legal and t.keys), MOST):
         wishes, keeps = drawn(truth)
         profile = Profile("mine", "", PROFILES[base].levels, PROFILES[base].caps, wishes)
         plan = truth.solve(profile)
@@ -141,7 +143,9 @@ def test_soft_windows_forbid_nothing_and_are_kept_where_possible(
 @pytest.mark.parametrize(("name", "fair"), FILES)
 def test_soft_windows_are_kept_best_of_all_legal_sets(name: str, *, fair: bool) -> None:
     short = 0
-    for truth in islice((t for t in truths(name, 3, fair=fair) if t.legal and t.keys), 24):
+    for truth in islice(
+        (t for t in truths(name, 3, fair=fair) if t.legal and t.keys), 2 * MOST // 3
+    ):
         chance = random.Random(truth.id)  # noqa: S311 - test data
         known = facts(truth)
         picked = chance.choice(sorted({known[key][1] for key in truth.keys}))

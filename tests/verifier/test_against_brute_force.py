@@ -21,6 +21,7 @@ from planner.verifier.kueue.fair_sharing import (
 )
 from planner.verifier.kueue.plan import verify_case
 from planner.verifier.kueue.setting import Setting
+from tests.conftest import TEST_ALL
 from tests.random_trees import Instance, fair_instances, instances, random_instance
 
 
@@ -132,7 +133,7 @@ def test_accepted_is_legal_under_fair_sharing(instance: Instance) -> None:
 
 def test_accepted_is_legal_on_larger_numbers() -> None:
     """Hypothesis keeps numbers small; here instances are as dense as they get."""
-    for seed in range(400):
+    for seed in range(400 if TEST_ALL else 200):
         pick = random.Random(seed).randint  # noqa: S311 - not for secrets
         assert_accepted_is_legal(random_instance(pick, fair=True))
 

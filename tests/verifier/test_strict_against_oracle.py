@@ -30,7 +30,7 @@ from tests.oracle.random_states import NOW, PENDING, random_state
 from tests.oracle.strict import SHOWN_MOST, strict_sets
 
 STEP = 1 if TEST_ALL else 24
-SEEDS = 400 if TEST_ALL else 40
+SEEDS = 400 if TEST_ALL else 24
 FAIR = ("small-fair-flat", "small-fair-hier")
 CLASSICAL = ("small-classical-flat", "small-classical-nocohort", "small-classical-hier")
 OTHER = ("small-edge", "small-flavors")

@@ -14,6 +14,7 @@ from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.commands.explain.kueue.inquire import inquire
 from tests.commands.explain.kueue.relaxed import Relaxed
 from tests.commands.explain.kueue.relaxed_fair import RelaxedFair
+from tests.conftest import TEST_ALL, recorded_root
 from tests.solver.truth import Measured, Terms, Truth, Victims, truths, value_of
 
 FILES = (
@@ -23,7 +24,7 @@ FILES = (
     ("small-fair-flat", True),
     ("small-fair-hier", True),
 )
-EVERY = 45
+EVERY = 45 if TEST_ALL or recorded_root() is None else 60
 OBJECTIVES = ("no-regret", "min-count", "min-lost-work")
 
 
