@@ -29,12 +29,14 @@ from planner.state import parse_time
 from planner.state.kueue import Changes, State, Workloads
 from planner.state.kueue_facts import Facts
 from tests.cluster import KUEUE, at, pending, queue, running
-from tests.conftest import ROOT
+from tests.conftest import ROOT, TEST_ALL
 from tests.fuzz import octets, structure
 from tests.recorded import path_of
 
 FILES = ("edge", "flavors", "classical-hier", "small-edge", "fair-flat", "preempted", "reclaimable")
-INPUTS = int(os.environ.get("PLANNER_TEST_READERS") or 400)
+INPUTS = int(os.environ.get("PLANNER_TEST_READERS") or 250)
+EACH = 12 if TEST_ALL else 6
+"""Instances of a recorded file."""
 ODD: tuple[Any, ...] = (
     *("", "x", "-1", "1Gib", "1e3", "+1", ".5", "5.", "1E", "0x1", "٣", "1\n", " 1", "9" * 65),
     *("1E+3", "-0", "2026-03-08T21:06:00Z", "2026-03-08t21:06:00z", "2026-03-08 21:06:00Z"),
@@ -130,7 +132,7 @@ def recorded() -> list[list[Any]]:
     for path in [*map(path_of, FILES), *more]:
         if path is not None:
             with gzip.open(path, "rt", encoding="utf-8") as lines:
-                some = [json.loads(line) for _, line in zip(range(12), lines, strict=False)]
+                some = [json.loads(line) for _, line in zip(range(EACH), lines, strict=False)]
             found += [one["state"]["items"] for one in some]
     if not found:
         pytest.skip("no recorded answers: set PLANNER_CONFORMANCE to their folder")

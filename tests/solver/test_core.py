@@ -173,8 +173,8 @@ def small_crowd(*, fair: bool) -> tuple[State, Plan]:
 @pytest.mark.parametrize("fair", [False, True])
 def test_the_same_state_has_the_same_answer_every_time(*, fair: bool) -> None:
     state, first = small_crowd(fair=fair)
-    plans = [planner.solve(state, PENDING, assignment=preempt(state)) for _ in range(2)]
-    assert {outcome(plan)[1] for plan in plans} == {first.keys}
+    for _ in range(2 if TEST_ALL else 1):
+        assert planner.solve(state, PENDING, assignment=preempt(state)).keys == first.keys
     assert first.victims
 
 
