@@ -16,6 +16,9 @@ from tests.yunikorn.recorded import NAMES, Line, lines, step
 SAMPLE = 26
 """One line in so many is tried by default."""
 
+FEW = 3
+"""And of the files of few lines, one in so many."""
+
 REQUIRED_NODE = [name for name in NAMES if name.rpartition("/")[2] == "required-node"]
 GENERIC = [
     name
@@ -34,7 +37,7 @@ def recorded_problem(line: Line) -> tuple[YuniKornProblem, tuple[str, ...]]:
 @pytest.mark.parametrize("name", SMALL)
 def test_admitted_sets_equal_recorded_sets(name: str, rules: str) -> None:
     compared = 0
-    for line in lines(name, step(name, SAMPLE)):
+    for line in lines(name, step(name, SAMPLE, FEW)):
         problem, without = recorded_problem(line)
         expected = sets_of(line, rules)
         assert admitted(problem, rules, without=without) == expected, line["id"]
@@ -100,7 +103,7 @@ def test_recorded_victims_on_a_required_node_are_admitted(name: str) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_rows_of_a_node_hold_for_every_legal_set(name: str, rules: str) -> None:
     binding = 0
-    for line in lines(name, step(name, SAMPLE)):
+    for line in lines(name, step(name, SAMPLE, FEW)):
         problem, without = recorded_problem(line)
         classes = every_allocation_apart(problem, without)
         rows = node_rows(problem, classes, rules)
