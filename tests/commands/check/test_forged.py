@@ -116,7 +116,7 @@ def test_what_is_left_out_has_to_be_said(tmp_path: Path) -> None:
 def test_what_yunikorn_leaves_out_has_to_be_said(tmp_path: Path) -> None:
     shutil.copytree(YUNIKORN, tmp_path / "dump")
     queues = tmp_path / "dump" / "queues.yaml"
-    limits = "- name: root\n        limits: [{limit: all, users: ['*'], maxapplications: 5}]"
+    limits = "- name: root\n        limits: [{limit: all, users: ['*'], maxresources: {vcore: 1}}]"
     queues.write_text(queues.read_text("utf-8").replace("- name: root", limits), "utf-8")
     state = planner.read(tmp_path / "dump")
     plan = planner.solve(state)
