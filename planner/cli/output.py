@@ -209,14 +209,13 @@ def write_file(option: str, path: Path, data: bytes | Iterable[bytes]) -> None:
 
 def _replace(target: Path, parts: Iterable[bytes]) -> None:
     """Write a new file next to the old one, then let it take the old one's place."""
-    import secrets
     from functools import partial
 
     mask = os.umask(0o077)  # the only way to read it is to set it
     os.umask(mask)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~mask
     # Named before it is made: whoever interrupts that leaves no file of an unknown name.
-    new = target.parent / f".{target.name[:64]}.{secrets.token_hex(8)}"
+    new = target.parent / f".{target.name[:64]}.{os.urandom(8).hex()}"
     try:
         with open(new, "xb", opener=partial(os.open, mode=0o600)) as file:
             file.writelines(parts)

@@ -22,7 +22,6 @@ from planner.state.yunikorn import (
     Application,
     Ask,
     InForce,
-    Limit,
     Partition,
     QueueConfig,
     Resource,
@@ -109,7 +108,7 @@ _SAME_BUT_FENCES: Final = (1, 8)
 
 ACCEPTED: Final = "Accepted"
 """The state of an application that has not started."""
-ANYBODY: Final = frozenset("*")
+ANYBODY: Final = "*"
 """Whom a limit is for that is for no user, or no group, by name."""
 
 
@@ -148,7 +147,7 @@ class YuniKornCoverage(Covering):
             f"queue {path}"
             for partition in self._state.partitions
             for path, queue in by_path(partition.root)
-            if _limits(partition, queue)
+            if queue.limits
         ]
         if not limited:
             return tuple(found)
@@ -262,18 +261,19 @@ def _limited(
 
     Source: docs/semantics/yunikorn.md §3.
     """
-    user, groups = application.user, {*application.groups, *ANYBODY}
+    user, groups = application.user, {*application.groups, ANYBODY}
     starts = application.application_state == ACCEPTED and not application.allocations
     for name, queue in path:
-        limits = _limits(partition, queue)
-        if limits and not user:
+        if not queue.limits:
+            continue
+        if not user:
             yield name, f"{name} has limits, and the dump does not say whose the application is"
         # The core counts what users have in a queue of any partition.
-        elif limits and len(state.partitions) > 1:
+        elif len(state.partitions) > 1:
             yield name, f"{name} has limits, and queues of its path may be in another partition"
-        inside = _inside(partition, name) if limits else []
-        for limit in limits:
-            mine = not {user, *ANYBODY}.isdisjoint(limit.users)
+        inside = _inside(partition, name)
+        for limit in queue.limits:
+            mine = not {user, ANYBODY}.isdisjoint(limit.users)
             shared = bool(application.groups) and not groups.isdisjoint(limit.groups)
             if not (mine or shared):
                 continue
@@ -286,11 +286,6 @@ def _limited(
                 yield name, f"what is left in {name} for {user} may be less than is asked for"
             if starts and 0 < limit.maxapplications < len(counted):
                 yield name, f"{user} may have as many applications in {name} as may run"
-
-
-def _limits(partition: Partition, queue: QueueConfig) -> Sequence[Limit]:
-    """Return the limits of a queue; those of its partition are those of the root."""
-    return queue.limits or (partition.limits if queue is partition.root else ())
 
 
 def _inside(partition: Partition, name: str) -> list[Application]:

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from planner.errors import SchemaError, UnsupportedError
@@ -106,7 +107,7 @@ def read(  # noqa: PLR0913 - what can be said of a state
     InputError
         If the source cannot be read, or what it holds cannot be used.
     """
-    if type(max_bytes) is not int:
+    if isinstance(max_bytes, bool) or not isinstance(max_bytes, Integral):
         found = f"{type(max_bytes).__name__} cannot be used"
         raise SchemaError("max_bytes", found, "a whole number of bytes")
     said = Said(now=now, release=release, requests=requests)

@@ -256,10 +256,12 @@ def _partition(
     nodes = tuple(node for part in parts for node in part.nodes_info)
     _check_once((node.node_id for node in nodes), "node", where)
     _check_once((claim.allocation_key for claim in _claims(applications)), "allocationKey", where)
+    root = config.queues[0]
+    if config.limits and not root.limits:  # as the core does it
+        root = root.model_copy(update={"limits": config.limits})
     return Partition(
         name=config.name,
-        root=config.queues[0],
-        limits=config.limits,
+        root=root,
         preemption=config.preemption,
         nodes=nodes,
         applications=tuple(applications),

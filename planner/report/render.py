@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from html import escape
+from numbers import Integral
 from typing import Any, Final, Literal, cast, get_args
 
 from planner.commands.audit.record import Audit
@@ -71,7 +72,7 @@ def render(
     """
     if style not in get_args(Style):
         raise SchemaError("style", f"{style!r} is none", ", ".join(get_args(Style)))
-    if type(width) is not int or width < 1:
+    if isinstance(width, bool) or not isinstance(width, Integral) or width < 1:
         raise SchemaError("width", f"{width!r} cannot be used", "a whole number of columns")
     look: dict[str, Any] = {"width": width, "color": color}
     if isinstance(answer, Check):

@@ -471,7 +471,6 @@ class Partition(Schema):
 
     name: str
     root: QueueConfig
-    limits: Limits = ()
     preemption: PreemptionSwitches = PreemptionSwitches.blank()
     in_force: dict[str, InForce] = Field(default_factory=dict)
     nodes: tuple[Node, ...] = ()

@@ -110,7 +110,8 @@ def test_a_small_core_finds_the_same_plan(
 
 @cache
 def crowded(seed: int, *, fair: bool) -> tuple[State, Plan]:
-    """Return a crowd and its plan, as it is always found; trees of the third are largest."""
+    """Return a crowd and its plan, as it is always found."""
+    # The proof trees of the third are the largest.
     each = 14 if seed == 3 and not TEST_ALL else 20
     state = crowd(seed, each, fair_sharing()) if fair else crowd(seed, 10)
     return state, planner.solve(state, PENDING, assignment=preempt(state))

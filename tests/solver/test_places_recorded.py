@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations
-from os import environ
 from random import Random
 from typing import Any
 
@@ -20,11 +19,11 @@ from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, start
 from planner.verifier.kueue.plan import verify_plan
 from tests import admitted
-from tests.conftest import recorded_root
+from tests.conftest import TEST_ALL, recorded_root
 from tests.recorded import state_of
 from tests.solver.ways import solve
 
-EVERY = 1 if environ.get("PLANNER_TEST_ALL") else 27
+EVERY = 1 if TEST_ALL else 27
 MOST = 7
 """Candidates of which every set is judged by the verifier, too."""
 

@@ -1,7 +1,6 @@
 """Generated states: consistent, the same for a seed; hard ones; racks as Kueue could fill them."""
 
 import json
-import os
 from collections import Counter
 from hashlib import sha256
 from typing import Any
@@ -24,6 +23,7 @@ from planner.state.kueue import HOST, State
 from planner.state.yunikorn import YuniKornState
 from tests import kueue_state
 from tests.commands.generate.consistency import complaints, yunikorn_complaints
+from tests.conftest import TEST_ALL
 from tests.hash_seeds import printed
 
 LARGE = ("kueue-baseline", "kueue-large-scale", "large", "huge", "yunikorn-large")
@@ -39,7 +39,7 @@ SIZES: dict[str, dict[str, object]] = {
 DIGESTS = ["a38987e454f77bdf", "77fe1247ef5342d8", "91ca9cecfeada956"]
 """SHA-256 of hierarchical, fair and yunikorn with seed 7."""
 
-SEEDS = range(200) if os.environ.get("PLANNER_TEST_ALL") else range(2)
+SEEDS = range(200) if TEST_ALL else range(2)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -135,7 +135,7 @@ def test_classes_of_the_scalability_tests() -> None:
             assert {each: classes.count(each) for each in set(classes)} == counts
 
 
-@pytest.mark.skipif(not os.environ.get("PLANNER_TEST_ALL"), reason="takes a minute")
+@pytest.mark.skipif(not TEST_ALL, reason="takes a minute")
 @pytest.mark.parametrize("preset", LARGE[:3])
 def test_at_their_real_size(preset: str) -> None:
     state = kueue_state.generated(preset)
@@ -146,7 +146,7 @@ def test_at_their_real_size(preset: str) -> None:
     assert planner.greedy(state).victims
 
 
-HARD_SEEDS = range(20) if os.environ.get("PLANNER_TEST_ALL") else range(1, 2)
+HARD_SEEDS = range(20) if TEST_ALL else range(1, 2)
 
 
 @pytest.mark.parametrize("seed", HARD_SEEDS)
@@ -259,7 +259,7 @@ def test_every_pod_has_a_place_and_no_node_too_many(preset: str, knobs: dict[str
     assert max(racks.values()) == knobs.get("hosts", 4)
 
 
-@pytest.mark.parametrize("seed", range(6 if os.environ.get("PLANNER_TEST_ALL") else 3))
+@pytest.mark.parametrize("seed", range(6 if TEST_ALL else 3))
 def test_the_newest_stands_where_kueue_would_put_it(seed: int) -> None:
     """Nobody came after it, so its place is the one that Kueue finds without it."""
     dump = made("flat", seed, workloads=40)

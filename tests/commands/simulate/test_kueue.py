@@ -5,7 +5,6 @@ thousand workloads a minute is asked for; wall time is at a busy machine's mercy
 time counts.
 """
 
-import os
 import time
 from typing import Any
 
@@ -28,6 +27,7 @@ from tests.cluster import (
 )
 from tests.commands.simulate.driving import drive, story, went, world_of
 from tests.commands.simulate.week import WEEK_S, week
+from tests.conftest import TEST_ALL
 from tests.elastic import Pods, new, old
 from tests.reference.cycles import flavors, several_flavors, strict, waits, with_spec
 
@@ -371,7 +371,7 @@ def test_an_old_slice_is_finished_when_the_new_one_is_admitted() -> None:
     assert all(event.workload != "ns/old" for event in answer.timeline[3:])
 
 
-WORKLOADS = 1_000 if os.environ.get("PLANNER_TEST_ALL") else 120
+WORKLOADS = 1_000 if TEST_ALL else 120
 SECONDS = 60
 
 

@@ -4,7 +4,6 @@ import gzip
 import json
 from collections.abc import Iterator, Sequence
 from functools import partial
-from os import environ
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from planner.state.kueue_topology import HOST
 from tests import kueue_state
 from tests.cluster import PENDING, Object, admission_check, configuration
 from tests.commands.simulate.driving import drive, story, world_of
-from tests.conftest import recorded_root
+from tests.conftest import TEST_ALL, recorded_root
 from tests.recorded import state_of as recorded_state
 from tests.reference.topology.racks import (
     flavor,
@@ -36,7 +35,7 @@ from tests.reference.topology.racks import (
     waits,
 )
 
-EVERY = 1 if environ.get("PLANNER_TEST_ALL") else 5
+EVERY = 1 if TEST_ALL else 5
 TREE = [*topology(), *flavor()]
 ONE_HOST: Object = {"required": HOST}
 OFF = configuration(featureGates={"TopologyAwareScheduling": False})
