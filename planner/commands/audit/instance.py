@@ -106,11 +106,8 @@ def find_places(path: str, max_bytes: int = MAX_BYTES, order: Order | None = Non
     however many links lead to it; so is a file. ``order`` is the key of what is in a folder, by
     default its name.
 
-    Raises
-    ------
-    InputError
-        If there is nothing of that name, no state in it, or a folder of states has files that are
-        none.
+    Raises ``InputError`` if there is nothing of that name, no state in it, or a folder of states
+    has files that are none.
     """
     folder, found = Path(path), [Place(path)]
     if path != STDIN and path.endswith(LINES):
@@ -154,10 +151,8 @@ def refuse_as_state(where: str, file: Path, paths: Iterable[str]) -> None:
 
     Results that are read while they grow have no end. ``where`` names the file in messages.
 
-    Raises
-    ------
-    InputError
-        If the file is a state, or lies in a folder of states under the name of one.
+    Raises ``InputError`` if the file is a state, or lies in a folder of states under the name of
+    one.
     """
     target = file.resolve()
     is_named = target.name.endswith(LINES) or is_dump(target.name)
@@ -182,10 +177,7 @@ def open_packed(
     tells; ``requests`` says where the requests of pending workloads are taken from. ``now`` is the
     clock, of which a dump need have none then; a recorded line has its own.
 
-    Raises
-    ------
-    InputError
-        If the state cannot be used.
+    Raises ``InputError`` if the state cannot be used.
     """
     if isinstance(packed.content, InputError):
         raise packed.content
@@ -206,10 +198,7 @@ def open_packed(
 def _lines_at(path: str) -> list[Place]:
     """Return the file of recorded lines, unless it has none.
 
-    Raises
-    ------
-    InputError
-        If there is no such file.
+    Raises ``InputError`` if there is no such file.
     """
     try:
         is_empty = next(read_lines(path, None), None) is None
@@ -249,10 +238,7 @@ def _in_folder(
 def _dumps_of(folder: Path, dumps: Sequence[Path], max_bytes: int) -> Iterator[Place]:
     """Yield the dumps of a folder, or the folder where its files are one state together.
 
-    Raises
-    ------
-    InputError
-        If several are states by themselves, and others are no states.
+    Raises ``InputError`` if several are states by themselves, and others are no states.
     """
     # Read one by one: a folder of dumps may hold more than is read of one state.
     held = {child: _holds(child, max_bytes) for child in dumps}
@@ -307,10 +293,7 @@ NamedT = TypeVar("NamedT", bound=Named)
 def each_once(some: Iterable[NamedT], what: str) -> tuple[NamedT, ...]:
     """Return objectives or algorithms, each once, in order; ``what`` says which they are.
 
-    Raises
-    ------
-    SchemaError
-        If two have the same name.
+    Raises ``SchemaError`` if two have the same name.
     """
     found: dict[str, NamedT] = {}
     for one in some:
@@ -381,10 +364,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
         A workload that cannot be planned for becomes a failure, and does not stop the others.
 
-        Raises
-        ------
-        InternalError
-            If a plan fails its own verification.
+        Raises ``InternalError`` if a plan fails its own verification.
         """
         for pending in (self.pending,) if self.pending else instance.pending:
             try:
@@ -415,22 +395,14 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
 
     The answer for a state that could not be worked on has the failure alone.
 
-    Parameters
-    ----------
-    work, model
-        The function that answers for one state, perhaps in another process, to which it is sent;
-        and the class that it returns: a record with the fields ``state`` and ``failures``.
-    question, kind, asked
-        All that the rows of a results file depend on besides the states themselves. It is the
-        first line of that file.
+    ``work`` answers for one state, perhaps in another process, to which it is sent. ``model`` is
+    the class that it returns: a record with the fields ``state`` and ``failures``. ``question``,
+    ``kind`` and ``asked`` are all that the rows of a results file depend on besides the states
+    themselves: the first line of that file.
 
-    Raises
-    ------
-    InputError
-        If there are no states (see `find_places`) or one is there twice, or the results file cannot
-        be used.
-    SchemaError
-        If a row of the results file is no ``model``: anybody may have written that file.
+    Raises ``InputError`` if there are no states (see `find_places`) or one is there twice, or the
+    results file cannot be used; ``SchemaError`` if a row of it is no ``model``: anybody may have
+    written that file.
     """
     if settings.file is not None:
         refuse_as_state(str(settings.file), settings.file, paths)

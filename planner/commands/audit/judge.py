@@ -86,10 +86,7 @@ class Question(Asked, frozen=True):
 def distinct(objectives: Iterable[Profile]) -> tuple[Profile, ...]:
     """Return objectives, each once, in order.
 
-    Raises
-    ------
-    SchemaError
-        If two objectives have the same name; `SIZE` is always one of them.
+    Raises ``SchemaError`` if two objectives have the same name; `SIZE` is always one of them.
     """
     found = each_once(objectives, "objective")
     each_once((*found, SIZE), "objective")

@@ -75,13 +75,7 @@ class Made(NamedTuple):
 
 
 def read_suite(path: Path) -> Suite:
-    """Read a suite.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or is not a suite.
-    """
+    """Read a suite; InputError if the file cannot be read, or is not a suite."""
     try:
         text = load_file(path, MAX_BYTES, EXPECTED)
         value = parse_line(text.data, text.where)
@@ -96,10 +90,7 @@ def read_suite(path: Path) -> Suite:
 def line_of(source: Source, folder: Path) -> bytes | None:
     """Return the line that a source names; ``None`` for a source whose state is generated.
 
-    Raises
-    ------
-    InputError
-        If there is no such line.
+    Raises ``InputError`` if there is no such line.
     """
     if source.file is None:
         return None
@@ -116,10 +107,7 @@ def line_of(source: Source, folder: Path) -> bytes | None:
 def made(case: Case, line: bytes | None = None) -> Made:
     """Make the state of a case; ``line`` is what `line_of` returns.
 
-    Raises
-    ------
-    InputError
-        If the state cannot be made, or its digest is not the one in the suite.
+    Raises ``InputError`` if the state cannot be made, or its digest is not the one in the suite.
     """
     source = case.source
     if line is not None:
@@ -143,10 +131,7 @@ def made(case: Case, line: bytes | None = None) -> Made:
 def family(name: str, numbers: Mapping[str, int]) -> dict[str, Any]:
     """Return the objects of a state of a family, made from numbers.
 
-    Raises
-    ------
-    SchemaError
-        If there is no such family, or it takes other numbers.
+    Raises ``SchemaError`` if there is no such family, or it takes other numbers.
     """
     known = {each: made for own in FAMILIES.of_all() for each, made in own.items()}
     if name not in known:
@@ -174,12 +159,8 @@ def prove(case: Case, objectives: Sequence[str], folder: Path) -> Case:
 
     ``folder`` is the folder of the suite.
 
-    Raises
-    ------
-    InputError
-        If the state cannot be made or planned for.
-    InternalError
-        If an optimum is not proved.
+    Raises ``InputError`` if the state cannot be made or planned for; ``InternalError`` if an
+    optimum is not proved.
     """
     state, digest = made(case, line_of(case.source, folder))
     case = case.model_copy(update={"pending": case.pending or pending_workloads(state)[0]})
@@ -233,11 +214,8 @@ class Heat(Struct, frozen=True):
 def answer(heat: Heat) -> Mapping[str, Any]:
     """Let a rival answer for every objective of a case.
 
-    Raises
-    ------
-    InputError
-        If the state cannot be made, or its digest is not the one in the suite, or the suite records
-        levels that an objective does not have.
+    Raises ``InputError`` if the state cannot be made, or its digest is not the one in the suite, or
+    the suite records levels that an objective does not have.
     """
     case, rival = heat.case, RIVALS[heat.rival]
     state = made(case, heat.line).state
@@ -351,10 +329,8 @@ def bench(
     ``settings`` say how the batch is run; ``quick`` takes only the cases of the quick run, with
     less effort. Where ``rivals`` or ``cases`` are named, only those take part.
 
-    Raises
-    ------
-    InputError
-        If the suite or the results file cannot be used, or there is no such rival or case.
+    Raises ``InputError`` if the suite or the results file cannot be used, or there is no such rival
+    or case.
     """
     suite = read_suite(path)
     known = {one.name: one for one in suite.cases}

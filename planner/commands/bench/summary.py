@@ -89,9 +89,6 @@ def values(bench: Bench) -> Iterator[tuple[Cell, ...]]:
 def parquet(bench: Bench) -> bytes:
     """Return the rows as a Parquet file.
 
-    Raises
-    ------
-    InputError
-        If pandas or pyarrow is not installed, or a number is beyond 64 bits.
+    Raises ``InputError`` if pandas or pyarrow is not installed, or a number is beyond 64 bits.
     """
     return parquet_of(KINDS, list(values(bench)))

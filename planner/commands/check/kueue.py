@@ -67,12 +67,9 @@ def check_kueue(
 ) -> Check:
     """Check a plan of Kueue.
 
-    Raises
-    ------
-    InputError
-        If the plan is not for this state, or its objective cannot be counted there.
-    UnsupportedError
-        If its flavors were chosen for least disruption: ranks depend on all that were examined.
+    Raises ``InputError`` if the plan is not for this state, or its objective cannot be counted
+    there; ``UnsupportedError`` if its flavors were chosen for least disruption: ranks depend on all
+    that were examined.
     """
     if plan.flavors is not None:
         raise UnsupportedError(

@@ -42,10 +42,8 @@ def check_yunikorn(
 ) -> Check:
     """Check a plan of YuniKorn.
 
-    Raises
-    ------
-    InputError
-        If the plan is not for this state, or its objective cannot be counted there.
+    Raises ``InputError`` if the plan is not for this state, or its objective cannot be counted
+    there.
     """
     refuse_annotated(profile)
     return _Checking(state, plan, profile, costs).check()

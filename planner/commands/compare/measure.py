@@ -351,12 +351,8 @@ def compare(  # noqa: PLR0913 - what a user may say
     for all states, each state's own when left out. ``rules``, for YuniKorn, and ``assume`` are as
     for ``planner.solve``.
 
-    Raises
-    ------
-    InputError
-        If an algorithm or the clock cannot be used.
-    InternalError
-        If a plan fails its own verification.
+    Raises ``InputError`` if an algorithm or the clock cannot be used; ``InternalError`` if a plan
+    fails its own verification.
     """
     found, clock = find_algorithms(algorithms), clock_of(now)
     question = Question(found, time_limit, now=clock, rules=rules, pending=pending, assume=assume)

@@ -465,10 +465,8 @@ def import_states(
     ``path`` is the CSV file, also with gzip, ``outline`` what `read_outline` returned of it;
     ``instants`` are whole seconds since 1970, as `instants_of` returns them.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or two workloads of a state have the same name.
+    Raises ``InputError`` if the file cannot be read, or two workloads of a state have the same
+    name.
     """
     sampling = knobs.sampling or trace.usual_sampling
     how = {"workloads": knobs.workloads, "seed": knobs.seed}

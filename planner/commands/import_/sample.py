@@ -83,11 +83,8 @@ def read_outline(
 ) -> Outline:
     """Read a whole trace once, and draw the starts of ``arrivals`` jobs, of no job twice.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, a row cannot be used, there are too many queues, or nothing
-        in it ever ran.
+    Raises ``InputError`` if the file cannot be read, a row cannot be used, there are too many
+    queues, or nothing in it ever ran.
     """
     outline = Outline()
     drawn = Reservoir(arrivals)

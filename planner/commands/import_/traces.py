@@ -200,11 +200,8 @@ def usable(
     ``columns`` are the columns that are read. ``use`` raises SchemaError for a row that it cannot
     use. ``on_bad`` is called with each such error; without it the first of them is raised.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read, its header lacks a column, it has a line longer than MAX_LINE,
-        or a row cannot be used.
+    Raises ``InputError`` if the file cannot be read, its header lacks a column, it has a line
+    longer than MAX_LINE, or a row cannot be used.
     """
     begin(f"reading {path}")
     for row in _rows(path, columns):

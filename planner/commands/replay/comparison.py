@@ -35,10 +35,7 @@ class Recorded(NamedTuple):
 
 
 def parse_line(text: bytes, where: str) -> dict[str, Any]:
-    """Read a line as a JSON object.
-
-    Raises ``InputError`` if the line is not a JSON object.
-    """
+    """Read a line as a JSON object; InputError if it is none."""
     Budget(max(MAX_LINE, len(text))).take_json(text, where)
     try:
         value = json.loads(text)

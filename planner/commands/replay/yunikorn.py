@@ -138,10 +138,7 @@ def _difference(line: Line, expected: Answer, where: str) -> str:
 
 
 def state_of_yunikorn(line: Line, where: str = "line") -> YuniKornState:
-    """Read the state of a recorded line.
-
-    Raises ``InputError`` if the state cannot be used.
-    """
+    """Read the state of a recorded line; InputError if the state cannot be used."""
     given = {part: value for part, value in line.items() if part != "expect"}
     return read_yunikorn_objects(given, where=where, digest=part_of(line, "id", str, where))
 

@@ -30,10 +30,7 @@ def planner(state: State, rules: str | None) -> Callable[[str], Planning]:
 
     They share a snapshot, or two where the pods of some preemptors need a place on nodes.
 
-    Raises
-    ------
-    InputError
-        If rules are given.
+    Raises ``InputError`` if rules are given.
     """
     if rules is not None:
         found = f'"{rules}" means nothing for Kueue'

@@ -274,10 +274,7 @@ def preemptors(
     They are those of ``pending``, if that is given. What only waits holds no quota: the new ones
     do not change each other's answers.
 
-    Raises
-    ------
-    InputError
-        If there is no preemptor.
+    Raises ``InputError`` if there is no preemptor.
     """
     waiting = pending_workloads(state) if pending is None else pending
     known, wanted = state, [Hypothetical(key) for key in dict.fromkeys(waiting)]

@@ -146,14 +146,8 @@ class Leaving(NamedTuple):
 def read_script(path: str | Path) -> Script:
     """Read a script from a TOML file, or a JSON file if its name ends in ``.json``.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
-    ParseError
-        If it is neither TOML nor JSON, or too large.
-    SchemaError
-        If a key is unknown or has an unusable value.
+    Raises ``InputError`` if the file cannot be read; ``ParseError`` if it is neither TOML nor JSON,
+    or too large; ``SchemaError`` if a key is unknown or has an unusable value.
     """
     path = Path(path)
     try:

@@ -182,10 +182,7 @@ class Figures:
 def serve(figures: Figures, host: str, port: int) -> int:
     """Serve the figures over HTTP until the process ends; return the port.
 
-    Raises
-    ------
-    InputError
-        If prometheus-client is not installed, or the port cannot be had.
+    Raises ``InputError`` if prometheus-client is not installed, or the port cannot be had.
     """
     try:
         import prometheus_client  # noqa: PLC0415 # pyright: ignore[reportMissingImports]

@@ -94,10 +94,7 @@ def replaced(
 
     ``field`` is its Kubernetes name, ``subject`` what to call the object in messages.
 
-    Raises
-    ------
-    SchemaError
-        If the field cannot have the value.
+    Raises ``SchemaError`` if the field cannot have the value.
     """
 
     def with_value(part: Schema) -> Schema:
@@ -148,10 +145,8 @@ class Edits(Protocol):
     def edited(self, state: StateT, setting: Setting) -> StateT:
         """Return the state with one value set.
 
-        Raises
-        ------
-        SchemaError
-            If the setting names what is not in the state, or a value that its field cannot have.
+        Raises ``SchemaError`` if the setting names what is not in the state, or a value that its
+        field cannot have.
         """
         ...
 
@@ -165,10 +160,8 @@ def edit(state: StateT, assignments: Sequence[str]) -> StateT:
     Edits are texts such as ``clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority`` or
     ``queue/root.team-a.guaranteed.memory=64Gi``. The state that was read stays as it is.
 
-    Raises
-    ------
-    SchemaError
-        If a text is no edit, names what is not in the state, or a value that its field cannot have.
+    Raises ``SchemaError`` if a text is no edit, names what is not in the state, or a value that its
+    field cannot have.
     """
     if not assignments:
         return state
@@ -256,10 +249,7 @@ def compare(
     ``before`` is ``None`` for a preemptor that was not there; ``added`` are the hypothetical
     workloads, as namespace/name.
 
-    Raises
-    ------
-    ValueError
-        If a plan has no plan of the scheduler's own beside it.
+    Raises ``ValueError`` if a plan has no plan of the scheduler's own beside it.
     """
     if after.greedy is None or (before is not None and before.greedy is None):
         raise ValueError("both plans need the scheduler's own beside them")

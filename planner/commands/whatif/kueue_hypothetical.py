@@ -106,12 +106,8 @@ class JobManifest(KubernetesObject):
 def _submitted(state: State, item: Item, local: tuple[str, str] | None) -> Workload:
     """Return what Kueue makes of a Job, a Pod, a PodTemplate or a bare pod template.
 
-    Raises
-    ------
-    SchemaError
-        If it is of another kind, or a field of it cannot be used.
-    UnsupportedError
-        If it is a pod of a group, whose other pods it does not show.
+    Raises ``SchemaError`` if it is of another kind, or a field of it cannot be used;
+    ``UnsupportedError`` if it is a pod of a group, whose other pods it does not show.
     """
     kind, version = item.value.get("kind"), item.value.get("apiVersion")
     prefix, counts = "pod", dict[str, int | None]()
@@ -180,10 +176,7 @@ def _least_pods(item: Item, job: JobManifest) -> int | None:
 def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
     """Read the objects of a file of manifests: any number of documents and lists.
 
-    Raises
-    ------
-    InputError
-        If it cannot be read, or holds something that is no object.
+    Raises ``InputError`` if it cannot be read, or holds something that is no object.
     """
     items: list[Item] = []
     for document in [one for text in load(source, MAX_BYTES).texts for one in parse(text)]:
@@ -207,11 +200,8 @@ def add_workloads(
     state. ``queue`` is the LocalQueue to submit all workloads to, as ``namespace/name``, whatever
     the objects say.
 
-    Raises
-    ------
-    InputError
-        If an object cannot be used, names no LocalQueue or priority class that is in the state,
-        or has the name of a workload that is there already.
+    Raises ``InputError`` if an object cannot be used, names no LocalQueue or priority class that is
+    in the state, or has the name of a workload that is there already.
     """
     local = None
     if queue is not None:
@@ -242,10 +232,7 @@ def with_workloads(state: State, more: Sequence[Workload]) -> State:
 def without_workloads(state: State, keys: Collection[str]) -> State:
     """Return the state without some of its workloads, under a digest of its own.
 
-    Raises
-    ------
-    LookupFailed
-        If one of them is not there.
+    Raises ``LookupFailed`` if one of them is not there.
     """
     for key in keys:
         if state.workloads.find(key) is None:

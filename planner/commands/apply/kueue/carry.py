@@ -186,10 +186,8 @@ class Carrying:
     ``evictions`` are those of before the run, each a key and since when: later ones are not among
     them. ``tell`` is called with each step before it is done.
 
-    Raises
-    ------
-    Surprise, InputError
-        By all methods but `run`, if the cluster is not as it has to be, or kubectl fails.
+    All methods but `run` raise ``Surprise`` or ``InputError`` if the cluster is not as it has to
+    be, or kubectl fails.
     """
 
     plan: Plan
@@ -396,10 +394,7 @@ class Dumped(Cluster):
     def find(self, resource: str, key: str) -> LiveObject | None:
         """Return an object of the state.
 
-        Raises
-        ------
-        Surprise
-            If the object has no version that a command could test.
+        Raises ``Surprise`` if the object has no version that a command could test.
         """
         found: Workload | LocalQueue | None
         if resource == WORKLOADS:

@@ -84,10 +84,7 @@ class Cluster:
     def need(self, resource: str, key: str, kind: str = "") -> LiveObject:
         """Return an object as `find` does; ``kind`` stands before its name in the message.
 
-        Raises
-        ------
-        Surprise
-            If the cluster does not have it.
+        Raises ``Surprise`` if the cluster does not have it.
         """
         found = self.find(resource, key)
         if found is None:
@@ -216,10 +213,7 @@ class Treatment:
     def change(self, cluster: Cluster, key: str) -> Call | None:
         """Return the call that changes a workload, or ``None`` if it is as it should be already.
 
-        Raises
-        ------
-        Surprise
-            If the workload is no longer what it was when the plan was made.
+        Raises ``Surprise`` if the workload is no longer what it was when the plan was made.
         """
         raise NotImplementedError
 

@@ -131,13 +131,7 @@ class Keeper:
         return False
 
     def settle(self) -> None:
-        """Apply all changes that were taken.
-
-        Raises
-        ------
-        InputError
-            If an object is not what it has to be.
-        """
+        """Apply all changes that were taken; InputError if an object is not what it has to be."""
         new, self._new = self._new, {}
         known = {key: place for place, key in enumerate(self.state.workloads.keys)}
         found = {one.key: one for one in self._entries([one for one in new.values() if one])}
@@ -198,10 +192,7 @@ class Store:
     def keep(self, found: Preemption, before: Whole, after: Whole) -> Preemption:
         """Write the states before and after a preemption; return it with the folder of both.
 
-        Raises
-        ------
-        InputError
-            If they cannot be written.
+        Raises ``InputError`` if they cannot be written.
         """
         # Other keys may look the same: cut, or with a hyphen in the place of the slash.
         name = found.preemptor.replace("/", "-")[:100]

@@ -229,10 +229,8 @@ class Live:
     def run(self, for_s: float | None = None) -> None:
         """Watch, for ``for_s`` seconds or until the process is interrupted.
 
-        Raises
-        ------
-        InputError
-            If the cluster cannot be read at the start; later reading is tried again and again.
+        Raises ``InputError`` if the cluster cannot be read at the start; later reading is tried
+        again and again.
         """
         interval, seconds = self._pace.interval_s, self._pace.seconds
         end = float("inf") if for_s is None else seconds() + for_s
