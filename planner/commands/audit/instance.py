@@ -41,8 +41,6 @@ HOLDS: Final = Part[Callable[[bytes], Holds]]("holds")
 """Says of a text whether it is a state of a scheduler by itself."""
 RECORDED: Final = Part[Callable[..., Recorded | None]]("recorded")
 """Reads a recorded line; ``None`` if it is of another scheduler."""
-
-
 Order = Callable[[Path], Any]
 """The key by which the files of a folder are sorted."""
 
@@ -428,7 +426,11 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
     packed = (one for place in places for one in packed_at(place, max_bytes))
     tasks = (Task(one.name, one, one.digest) for one in packed)
     total = count_states(places, max_bytes) if settings.watch else None
-    mine = partial(_is_at, {place.where: place.lines for place in places})
+    has_lines = {place.where: place.lines for place in places}
+
+    def mine(key: str) -> bool:
+        return key in has_lines or has_lines.get(key.rpartition(": line ")[0], False)
+
     for row in settings.run(tasks, partial(_answer, work, question), header, total, mine):
         value: Mapping[str, Any] = row.result or {}
         if row.outcome != "done":
@@ -439,11 +441,6 @@ def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
         except ValidationError as error:
             item = Item(str(settings.file or ""), ("result",), dict(value))
             raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None
-
-
-def _is_at(lines: Mapping[str, bool], key: str) -> bool:
-    """Say whether a key may be that of a state at places, which have ``lines`` or have not."""
-    return key in lines or lines.get(key.rpartition(": line ")[0], False)
 
 
 def _answer(

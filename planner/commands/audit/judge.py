@@ -319,6 +319,7 @@ class Tally:
 
     objectives: tuple[Profile, ...]
     states: int = 0
+    failures: int = 0
     _counts: Counter[str] = field(default_factory=Counter)
     _findings: Counter[FindingCode] = field(default_factory=Counter)
     _precedence: Counter[str] = field(default_factory=Counter)
@@ -345,10 +346,6 @@ class Tally:
         for judgement in case.judgements:
             self._judge(case, judgement)
 
-    def fail(self) -> None:
-        """Count a state, or a pending workload, that could not be audited."""
-        self._counts["failures"] += 1
-
     def _judge(self, case: Case, judgement: Judgement) -> None:
         name = judgement.objective
         self._shown[name] = self._shown.get(name, Shown()).plus(judgement.shown)
@@ -364,10 +361,11 @@ class Tally:
 
     def summary(self) -> Summary:
         """Return the totals."""
-        other = {"states", "findings", "precedence", "verdicts", "gaps"}
+        other = {"states", "failures", "findings", "precedence", "verdicts", "gaps"}
         counted = Summary.model_fields.keys() - other
         return Summary(
             states=self.states,
+            failures=self.failures,
             **{name: self._counts[name] for name in counted},
             findings=dict(sorted(self._findings.items())),
             precedence=PrecedenceCount(
@@ -468,10 +466,8 @@ def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
     states = list(audits)
     cases = tuple(case for one in states for case in one.cases)
     failures = tuple(failure for one in states for failure in one.failures)
-    tally = Tally(question.asked, len(states))
+    tally = Tally(question.asked, len(states), len(failures))
     for case in cases:
         tally.add(case)
-    for _ in failures:
-        tally.fail()
     objectives = tuple(profile.name for profile in question.asked)
     return Audit(objectives=objectives, summary=tally.summary(), cases=cases, failures=failures)

@@ -63,13 +63,11 @@ def case(  # noqa: PLR0913 - the fields that are counted
 
 
 def test_totals() -> None:
-    tally = Tally((D2,))
-    tally.states = 5
+    tally = Tally((D2,), states=5, failures=1)
     tally.add(case("a", greedy=5, optimum=2, best=False, findings=("count", "disruption")))
     tally.add(case("b", greedy=2, optimum=2, best=True))
     tally.add(case("c", greedy=1, optimum=3, findings=("rules",), outside=("FS-07 share",)))
     tally.add(case("d", proved=False))
-    tally.fail()
     summary = tally.summary()
     assert (summary.states, summary.cases, summary.failures) == (5, 4, 1)
     assert (summary.with_victims, summary.clean, summary.unproved) == (3, 2, 1)
