@@ -12,13 +12,8 @@ from pathlib import Path
 import pytest
 
 from planner.cli import kueue_snapshot
-from planner.commands.apply.kueue.carry import (
-    HELD,
-    cannot_be_applied,
-    digest_of,
-    is_what_kueue_does,
-)
-from planner.commands.apply.kueue.cluster import BOOSTED, BoostedPriorities, mark_of
+from planner.commands.apply.kueue.carry import cannot_be_applied, digest_of, is_what_kueue_does
+from planner.commands.apply.kueue.cluster import BOOSTED, HELD, BoostedPriorities, mark_of
 from planner.commands.boost.kueue.find import WorkloadBoost
 from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
 from planner.plan.kueue import Plan

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from planner.commands.apply.kueue.cluster import (
     BOOSTED,
+    HELD,
     LOCAL_QUEUES,
     OPEN,
     Call,
@@ -155,8 +156,6 @@ def _of_the_rest(
             yield f"{claim.title} is not proved least any more: {claim.detail}"
 
 
-HELD: Final = "preemption-planner.io/held-for"
-"""The annotation of a LocalQueue that is held: for which plan, and for which preemptor."""
 TRIES: Final = 5
 """How often a change is tried: other clients write the status of a workload, too."""
 GO_ON: Final = "the same command goes on; with --undo it takes back what was done"
@@ -212,7 +211,7 @@ class Carrying:
         """Return the calls of all steps, as they would be made now."""
         self.cluster.look_at(self.treatment.keys)
         each = (self.treatment.change(self.cluster, key) for key in self.treatment.keys)
-        return [*filter(None, (self._hold_call(), *each)), lift(self._queue_key, HELD)]
+        return [*filter(None, (self._hold_call(), *each)), lift(self._queue_key)]
 
     def run(self) -> Applied:
         """Carry the plan out, and return the outcome; if the run ends early, also how to go on."""
@@ -228,7 +227,8 @@ class Carrying:
             until = f", at most {most:g} s" if isfinite(most) else ""
             self.tell(f"wait for {self.plan.preemptor}{until}")
             admitted = self._wait()
-            evicted = (one for one in self.cluster.workloads() if one.is_true("Evicted"))
+            there = self.cluster.listed(WORKLOADS)
+            evicted = (one for one in there if one.is_true("Evicted"))
             late = {one.key for one in evicted if one.eviction not in self.evictions}
             others = tuple(sorted(late.difference(self.plan.keys)))
             self._restore()
@@ -249,8 +249,8 @@ class Carrying:
         The preemptor may be gone: a held LocalQueue is known by its mark.
         """
         namespace = self.plan.preemptor.partition("/")[0]
-        boosted = [*self._marked(self.cluster.workloads(), BOOSTED)]
-        held = [*self._marked(self.cluster.local_queues(namespace), HELD)]
+        boosted = [*self._marked(self.cluster.listed(WORKLOADS), BOOSTED)]
+        held = [*self._marked(self.cluster.listed(LOCAL_QUEUES, namespace), HELD)]
         status: ApplyStatus = "undone"
         try:
             for key in boosted:
@@ -348,7 +348,7 @@ class Carrying:
             stopped = f"stopped by somebody: its stopPolicy is {policy}"
             raise Surprise(f"LocalQueue {queue.key} is {stopped}")
         note = {"plan": digest_of(self.plan), "preemptor": self.plan.preemptor}
-        return hold(queue, HELD, json.dumps(note))
+        return hold(queue, json.dumps(note))
 
     def _lift(self) -> None:
         """Let the LocalQueue go on, if the hold of this plan is still there."""
@@ -358,7 +358,7 @@ class Carrying:
     def _lift_call(self, key: str) -> Call | None:
         """Return the call that lifts the hold of this plan; ``None`` if it is not there."""
         queue = self.cluster.find(LOCAL_QUEUES, key)
-        return lift(key, HELD) if queue and [*self._marked([queue], HELD)] else None
+        return lift(key) if queue and [*self._marked([queue], HELD)] else None
 
     def _wait(self) -> bool:
         """Wait until the preemptor holds quota; say whether it does."""

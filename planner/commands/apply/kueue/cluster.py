@@ -26,6 +26,8 @@ from planner.state.kueue_workload import BOOST_ANNOTATION
 LOCAL_QUEUES: Final = f"localqueues.{API_GROUP}"
 OPEN: Final = "None"
 """The stop policy of a LocalQueue that is not stopped, and its default."""
+HELD: Final = "preemption-planner.io/held-for"
+"""The annotation of a LocalQueue that is held: for which plan, and for which preemptor."""
 CLUSTER_ROLE: Final = (
     "kubectl create clusterrole preemption-planner-apply --verb=get,list,patch "
     f"--resource={LOCAL_QUEUES} --resource={WORKLOADS} --resource={WORKLOADS}/status"
@@ -67,7 +69,7 @@ class Cluster:
         """
         if len(keys) > 1:
             wanted, namespaces = {*keys}, {key.partition("/")[0] for key in keys}
-            listed = self.workloads(namespaces.pop() if len(namespaces) == 1 else None)
+            listed = self.listed(WORKLOADS, namespaces.pop() if len(namespaces) == 1 else None)
             self._at_hand = {one.key: one for one in listed if one.key in wanted}
 
     def find(self, resource: str, key: str) -> LiveObject | None:
@@ -91,20 +93,13 @@ class Cluster:
             raise Surprise(f"{kind}{key} is gone")
         return found
 
-    def workloads(self, namespace: str | None = None) -> Iterator[LiveObject]:
-        """List all workloads, or the workloads of a namespace, as they are now."""
-        return self._listed(WORKLOADS, namespace)
-
-    def local_queues(self, namespace: str) -> Iterator[LiveObject]:
-        """List the LocalQueues of a namespace, as they are now."""
-        return self._listed(LOCAL_QUEUES, namespace)
-
-    def _listed(self, resource: str, namespace: str | None) -> Iterator[LiveObject]:
+    def listed(self, resource: str, namespace: str | None = None) -> Iterator[LiveObject]:
+        """List all objects of a kind, or those of a namespace, as they are now."""
         where = f"--namespace={namespace}" if namespace else "--all-namespaces"
         words = ("get", resource, where, "--output=json")
         items = _object(self._connect().call(*words), words).get("items")
-        listed = items if isinstance(items, list) else []
-        return (LiveObject(one) for one in listed if isinstance(one, dict))
+        found = items if isinstance(items, list) else []
+        return (LiveObject(one) for one in found if isinstance(one, dict))
 
     def command(self, call: Call) -> str:
         """Return the command line of a call, as a shell takes it."""
@@ -120,23 +115,23 @@ class Cluster:
         return last_words(answer.stderr) or f"exit code {answer.code}"
 
 
-def hold(queue: LiveObject, mark: str, value: str) -> Call:
+def hold(queue: LiveObject, note: str) -> Call:
     """Return the call that holds a LocalQueue: Kueue looks at no workload that waits in it.
 
-    Its workloads keep the quota that they hold. The annotation ``mark`` says whose hold it is.
+    Its workloads keep the quota that they hold. The ``note`` says whose hold it is.
     """
-    metadata = {"resourceVersion": queue.version, "annotations": {mark: value}}
+    metadata = {"resourceVersion": queue.version, "annotations": {HELD: note}}
     change = {"metadata": metadata, "spec": {"stopPolicy": "Hold"}}
     return Call(f"hold LocalQueue {queue.key}", _patch(LOCAL_QUEUES, queue.key, change))
 
 
-def lift(key: str, mark: str) -> Call:
+def lift(key: str) -> Call:
     """Return the call that opens a held LocalQueue; it was open before, as only those are held.
 
     Unlike the other calls it names no version: a hold must not stay because another client changed
     the LocalQueue meanwhile.
     """
-    change = {"metadata": {"annotations": {mark: None}}, "spec": {"stopPolicy": OPEN}}
+    change = {"metadata": {"annotations": {HELD: None}}, "spec": {"stopPolicy": OPEN}}
     return Call(f"lift the hold of LocalQueue {key}", _patch(LOCAL_QUEUES, key, change))
 
 
