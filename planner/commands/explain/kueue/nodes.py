@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from planner.commands.explain.kueue.picture import called, nodes_around, slot_of
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
-from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
+from planner.commands.explain.kueue.smallest import Gains, Movable, Steps, smallest_set
 from planner.plan.base import name_some
 from planner.plan.kueue import Place, PodSetPlaces
 from planner.quantity import plural
@@ -231,7 +231,7 @@ class _Rooms:
         for rank, (holds, most) in enumerate(held):
             alone, leaves = wanted.below(level, rank)
             rows = left[leaves.start : leaves.stop]
-            least = least_number(alone, rows, self._running(tree, leaves))
+            least = Gains(alone, rows, self._running(tree, leaves)).least()
             never = most < wanted.slices or least is None
             domain = alone, tree.values[level][rank], leaves, holds, most
             ranked.append(((never, least or 0, -holds, rank), domain))

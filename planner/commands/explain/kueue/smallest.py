@@ -69,15 +69,11 @@ def smallest_set(
     return _Search(wanted, rows, running, steps).found()
 
 
-def least_number(
-    wanted: Wanted, rows: Sequence[Sequence[int]], running: Sequence[Movable]
-) -> int | None:
-    """Return a lower bound on the evictions needed; ``None`` if not even all are enough."""
-    return _Gains(wanted, rows, running).least()
+class Gains:
+    """How many slots each workload can add at most, by each resource that is asked for.
 
-
-class _Gains:
-    """How many slots each workload can add at most, by each resource that is asked for."""
+    ``rows`` is what is left on the leaves now.
+    """
 
     def __init__(
         self, wanted: Wanted, rows: Sequence[Sequence[int]], running: Sequence[Movable]
@@ -101,6 +97,7 @@ class _Gains:
             self.of.append(tuple(gain))
 
     def least(self) -> int | None:
+        """Return a lower bound on the evictions needed; ``None`` if not even all are enough."""
         if not self.possible:
             return None
         most = 0
@@ -124,7 +121,7 @@ class _Leaves:
     """What slots cost on each leaf: how many workloads to evict for one or more slots more."""
 
     def __init__(
-        self, gains: _Gains, rows: Sequence[Sequence[int]], running: Sequence[Movable]
+        self, gains: Gains, rows: Sequence[Sequence[int]], running: Sequence[Movable]
     ) -> None:
         self.known: Final = gains.known
         self.rows: Final = rows
@@ -222,7 +219,7 @@ class _Search:
         running: Sequence[Movable],
         steps: Steps,
     ) -> None:
-        gains = _Gains(wanted, rows, running)
+        gains = Gains(wanted, rows, running)
         alike: dict[object, int] = {}
         first = [alike.setdefault(frozenset(one.freed.items()), n) for n, one in enumerate(running)]
         least = [-min(gain, default=0) for gain in gains.of]

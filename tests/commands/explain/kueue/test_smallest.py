@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from planner.commands.explain.kueue.smallest import Movable, Steps, least_number, smallest_set
+from planner.commands.explain.kueue.smallest import Gains, Movable, Steps, smallest_set
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.quota.kueue.topology import Occupancy
 from planner.reference.kueue.topology.ask import Aim, Ask, aim_of
@@ -105,7 +105,7 @@ def test_no_smaller_set_is_enough(seed: int) -> None:
         assert found.keys is not None
         assert len(found.keys) == len(enough[0])
         assert fits(case, left_with(case, held, found.keys), leaves)
-        least = least_number(wanted, rows, running)
+        least = Gains(wanted, rows, running).least()
         assert least is not None
         assert least <= len(enough[0])
 
