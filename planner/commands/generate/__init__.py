@@ -8,24 +8,9 @@ generate.py  knobs and presets; the interface of a scheduler; a preset, a seed a
 The same preset, seed and knobs give the same bytes.
 """
 
-from planner.commands.generate.generate import (
-    GENERATED,
-    PRESETS,
-    RECORDS,
-    Knob,
-    Preset,
-    generate,
-    generate_objects,
-    knobs_of,
-)
-
-__all__ = [
-    "GENERATED",
-    "PRESETS",
-    "RECORDS",
-    "Knob",
-    "Preset",
-    "generate",
-    "generate_objects",
-    "knobs_of",
-]
+from planner.commands.generate.generate import GENERATED as GENERATED
+from planner.commands.generate.generate import PRESETS as PRESETS
+from planner.commands.generate.generate import RECORDS as RECORDS
+from planner.commands.generate.generate import generate as generate
+from planner.commands.generate.generate import generate_objects as generate_objects
+from planner.commands.generate.generate import knobs_of as knobs_of

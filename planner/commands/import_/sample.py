@@ -67,17 +67,6 @@ class Reservoir:
         return [job for _, _, job in sorted(self._heap, reverse=True)]
 
 
-def read_jobs(
-    trace: Trace, path: str, on_bad: OnBad | None, outline: Outline | None = None
-) -> Iterator[Job]:
-    """Yield the jobs of a file that ran, and count rows in an outline; errors as of `usable`."""
-    for job in usable(path, trace.columns, trace.job, on_bad):
-        if outline is not None:
-            outline.rows += 1
-        if job is not None:
-            yield job
-
-
 def read_outline(
     trace: Trace, path: str, *, arrivals: int, seed: int, on_bad: OnBad | None = None
 ) -> Outline:
@@ -88,7 +77,10 @@ def read_outline(
     """
     outline = Outline()
     drawn = Reservoir(arrivals)
-    for job in read_jobs(trace, path, on_bad, outline):
+    for job in usable(path, trace.columns, trace.job, on_bad):
+        outline.rows += 1
+        if job is None:
+            continue
         outline.jobs += 1
         outline.seconds += job.duration
         outline.work[job.queue, job.flavor] += int(job.gpus * job.duration)
@@ -101,6 +93,12 @@ def read_outline(
         raise InputError(path, found, "a trace with jobs")
     outline.arrivals = tuple(job.start for job in drawn.by_key())
     return outline
+
+
+def jobs_again(trace: Trace, path: str) -> Iterator[Job]:
+    """Yield the jobs of a file that ran; the first pass has reported the rows that are bad."""
+    rows = usable(path, trace.columns, trace.job, lambda _: None)
+    return (job for job in rows if job is not None)
 
 
 def sampled(  # noqa: PLR0913 - each says something else
@@ -117,7 +115,7 @@ def sampled(  # noqa: PLR0913 - each says something else
     With ``running`` these are the jobs that run then in the trace, a uniform sample if there are
     more than ``workloads``. With ``drawn`` they are as many jobs of the whole trace, drawn without
     replacement by their duration, as an instant meets long jobs more often; each is at a uniform
-    point of its run. Bad rows are passed over: the first pass has reported them.
+    point of its run.
 
     Sources: Efraimidis and Spirakis, "Weighted random sampling with a reservoir" (2006), for the
     draw in one pass; the traces' description for the mapping. InputError if the file cannot be
@@ -130,7 +128,7 @@ def sampled(  # noqa: PLR0913 - each says something else
         order = sorted(range(len(some)), key=some.__getitem__)
         clocks = [some[place] for place in order]
         ordered = [pools[place] for place in order]
-        for job in read_jobs(trace, path, lambda _: None):
+        for job in jobs_again(trace, path):
             if sampling == "running":  # offered to the instants after its start, before its end
                 first = bisect_right(clocks, job.start)
                 for place in range(first, bisect_left(clocks, job.start + job.duration, first)):
@@ -158,7 +156,7 @@ def following(  # noqa: PLR0913, PLR0917 - each says something else
     the trace arrives ``rate`` times a second, at moments that are drawn; a job may come several
     times. InputError if the file cannot be read.
     """
-    for job in read_jobs(trace, path, lambda _: None):
+    for job in jobs_again(trace, path):
         if not rate:
             at_s = math.ceil(job.start - instant)
             if 0 < at_s <= follow_s:

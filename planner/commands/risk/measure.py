@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, Literal, NamedTuple, Protocol, TypeVar, get_args
+from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -112,7 +112,6 @@ class Risk(Published):
 
 Shapes = Literal["pending", "running", "all"]
 """Which preemptors: what is pending, what runs submitted once more, or both."""
-SHAPES: Final[tuple[Shapes, ...]] = get_args(Shapes)
 AGAIN: Final = "-again"
 Thing = TypeVar("Thing")
 

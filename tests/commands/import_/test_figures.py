@@ -12,8 +12,8 @@ from planner.commands.audit.record import Audit, FindingCode, Judgement, Summary
 from planner.commands.compare.confidence import mean, share
 from planner.commands.import_ import Philly, read_outline
 from planner.commands.import_.kueue import Knobs, import_states
-from planner.commands.import_.sample import read_jobs, sampled
-from planner.commands.import_.traces import Job
+from planner.commands.import_.sample import sampled
+from planner.commands.import_.traces import Job, usable
 from tests.commands.import_.files import SMALL, held, openb, pending_of, real
 
 
@@ -147,7 +147,7 @@ def test_philly() -> None:
     """82 247 jobs of 15 virtual clusters; 76 627 of one GPU, 199 of 16, 67 of 32."""
     path = real("philly.csv")
     trace = Philly()
-    jobs = list(read_jobs(trace, path, None))
+    jobs = [job for job in usable(path, trace.columns, trace.job) if job is not None]
     assert len(jobs) == 82_247
     assert len({job.queue for job in jobs}) == 15
     sizes = Counter(job.gpus for job in jobs)

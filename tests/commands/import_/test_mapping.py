@@ -12,7 +12,7 @@ import pytest
 import planner
 from planner.commands.import_ import Openb, Philly, read_outline, read_shapes, sample
 from planner.commands.import_.kueue import Knobs
-from planner.commands.import_.sample import Running, read_jobs, sampled
+from planner.commands.import_.sample import Running, sampled
 from planner.commands.import_.traces import (
     GPU,
     Job,
@@ -21,6 +21,7 @@ from planner.commands.import_.traces import (
     between,
     choose,
     draw,
+    usable,
     weighted,
 )
 from planner.errors import InputError
@@ -47,7 +48,7 @@ NODES = ("sn,cpu_milli,memory_mib,gpu,model", "a,64000,262144,2,P100", "b,96000,
 
 def jobs(trace: Philly | Openb, path: str) -> list[Job]:
     """Return the jobs of a file."""
-    return list(read_jobs(trace, path, None))
+    return [job for job in usable(path, trace.columns, trace.job) if job is not None]
 
 
 def test_philly_row(tmp_path: Path) -> None:
