@@ -65,7 +65,7 @@ def command(given: Given) -> int:
     measured by the terms, and held against the optimum that the suite records as proved.
     """
     from planner.commands.bench import bench
-    from planner.commands.bench.summary import parquet
+    from planner.commands.bench.summary import KINDS, values
     from planner.report.bench import csv_text, render
 
     check_table(given.table)
@@ -74,7 +74,7 @@ def command(given: Given) -> int:
     given.show(render, found)
     failed = tell_failures(given, found.failures)
     if given.table is not None:
-        write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
+        write_table(given.table, lambda: csv_text(found), KINDS, values(found))
     if failed:
         return failed
     return FINDINGS if any(row.refuted or row.refutes for row in found.rows) else OPTIMAL

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -81,7 +81,7 @@ def command(given: Given) -> int:
     a row each, then distributions, and how often each is better than the first.
     """
     from planner.commands.compare import Question, compare_states, find_algorithms
-    from planner.commands.compare.table import need, parquet
+    from planner.commands.compare.table import kinds, need, values
     from planner.report.compare import csv_text, render
 
     algorithms = find_algorithms(given.algorithms)
@@ -101,7 +101,7 @@ def command(given: Given) -> int:
     given.show(render, found)
     failed = tell_failures(given, found.failures)
     if given.table is not None:
-        write_table(given.table, lambda: csv_text(found), lambda: parquet(found))
+        write_table(given.table, lambda: csv_text(found), kinds(found), values(found))
     if given.plots is not None:
         from planner.report.plots import draw_comparison
 
@@ -131,7 +131,11 @@ def check_table(table: Path | None) -> None:
         need(f"--table {table}", "pandas", "pyarrow")
 
 
-def write_table(path: Path, csv: Callable[[], str], parquet: Callable[[], bytes]) -> None:
+def write_table(
+    path: Path, csv: Callable[[], str], columns: Mapping[str, str], rows: Iterable[Sequence[Any]]
+) -> None:
     """Write rows to a file, in the format that its name says."""
-    data = parquet() if path.suffix == ".parquet" else csv().encode("utf-8")
+    from planner.commands.compare.table import parquet
+
+    data = parquet(columns, rows) if path.suffix == ".parquet" else csv().encode("utf-8")
     write_file("--table", path, data)

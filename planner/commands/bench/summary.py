@@ -7,7 +7,7 @@ from statistics import fmean, median
 from typing import Final
 
 from planner.commands.bench.record import COUNT, Bench, Group, Profile, Row, Standing
-from planner.commands.compare.table import Cell, parquet_of
+from planner.commands.compare.table import Cell
 
 GROUPS: Final[tuple[Group, ...]] = ("small", "medium", "large", "all")
 FACTORS: Final = (1, 2, 5, 10, 20, 50, 100, 1000)
@@ -84,11 +84,3 @@ def values(bench: Bench) -> Iterator[tuple[Cell, ...]]:
         levels = " ".join(f"{term}={level}" for term, level in row.values.items())
         formatted = {"broken": " ".join(row.broken), "values": levels}
         yield tuple(formatted.get(name, getattr(row, name)) for name in KINDS)
-
-
-def parquet(bench: Bench) -> bytes:
-    """Return the rows as a Parquet file.
-
-    Raises ``InputError`` if pandas or pyarrow is not installed, or a number is beyond 64 bits.
-    """
-    return parquet_of(KINDS, list(values(bench)))

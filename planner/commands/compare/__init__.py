@@ -6,7 +6,7 @@ measure.py    the algorithms by name; their answers for one pending workload, me
               memory, or in files as a batch; distributions of many rows, and wins against the
               first algorithm
 kueue.py      algorithms for Kueue: other settings, and the rules of KEP-83
-table.py      the rows as a flat table, and as a pandas DataFrame; packages that some outputs need
+table.py      the rows as a flat table; tables as Parquet; packages that some outputs need
 confidence.py intervals of shares and means over many states
 
 Source: docs/design/theory.md §1 (researchers); docs/design/objectives.md §2 and §3 (the ratio, and

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from planner.commands.compare.record import Comparison, Row
 from planner.errors import InputError, UnsupportedError
@@ -23,9 +23,6 @@ def need(where: str, *packages: str) -> None:
         if find_spec(package) is None:
             raise InputError(where, f"{package} is not installed", hint=EXTRA)
 
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 Cell = str | int | float | bool | None
 
@@ -73,41 +70,22 @@ def values(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
         yield (*(fixed[name] for name in KINDS), *(row.terms.get(term) for term in terms))
 
 
-def frame(comparison: Comparison) -> DataFrame:
-    """Return the rows as a pandas DataFrame, in types that know missing values.
+def parquet(columns: Mapping[str, str], rows: Iterable[Sequence[Cell]]) -> bytes:
+    """Return rows as a Parquet file; ``columns`` have pandas' kinds, which know missing values.
 
-    Raises ``InputError`` if pandas is not installed, or a number is beyond 64 bits.
+    Raises ``InputError`` if pandas or pyarrow is not installed, or a number is beyond 64 bits.
     """
-    return frame_of(kinds(comparison), list(values(comparison)))
-
-
-def parquet(comparison: Comparison) -> bytes:
-    """Return the rows as a Parquet file; `parquet_of` says what is raised."""
-    return parquet_of(kinds(comparison), list(values(comparison)))
-
-
-def frame_of(kinds: Mapping[str, str], rows: Sequence[Sequence[Cell]]) -> DataFrame:
-    """Return rows as a DataFrame, as `frame` does; ``kinds`` are the columns with pandas' kinds."""
-    need("frame", "pandas")
+    need("parquet", "pandas", "pyarrow")
     import pandas as pd  # noqa: PLC0415 - an extra
 
-    by_column = list(zip(*rows, strict=True)) or [()] * len(kinds)
+    by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
     arrays = {}
-    for (name, kind), column in zip(kinds.items(), by_column, strict=True):
+    for (name, kind), column in zip(columns.items(), by_column, strict=True):
         try:
             arrays[name] = pd.array(list(column), dtype=kind)
         except OverflowError:
             hint = "CSV and JSON hold numbers of any size"
             raise UnsupportedError(name, "a number is beyond 64 bits", hint=hint) from None
-    return pd.DataFrame(arrays)
-
-
-def parquet_of(kinds: Mapping[str, str], rows: Sequence[Sequence[Cell]]) -> bytes:
-    """Return rows as a Parquet file; parameters are those of `frame_of`.
-
-    Raises ``InputError`` if pandas or pyarrow is not installed, or a number is beyond 64 bits.
-    """
-    need("parquet", "pandas", "pyarrow")
     file = io.BytesIO()
-    frame_of(kinds, rows).to_parquet(file, engine="pyarrow", index=False)
+    pd.DataFrame(arrays).to_parquet(file, engine="pyarrow", index=False)
     return file.getvalue()
