@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -17,8 +17,7 @@ from planner.errors import UnsupportedError
 from planner.laws import Law
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title
 from planner.objective.terms import TermTable
-from planner.objective.wishes import Wishes
-from planner.plan import AnyPlan, BoundByRows, Cap, Certificate, Level, Tree, Verdict
+from planner.plan import AnyPlan, BoundByRows, Certificate, Level, Tree, Verdict
 from planner.plan.proof import ByRows
 from planner.proof.claims import (
     INFEASIBLE,
@@ -34,11 +33,6 @@ from planner.proof.question import Open, Question, bound_by_rows
 from planner.verifier.wording import compare, judge
 
 NONE_LEGAL: Final = "no legal victim set exists"
-
-
-def limits_of(caps: Iterable[Cap]) -> Limits:
-    """Return the measures of caps, with what bounds them."""
-    return [(tuple(cap.term.split("+")), cap.most) for cap in caps]
 
 
 def check_levels(
@@ -196,15 +190,26 @@ class Facts:
         """The terms of the scheduler's own victims."""
         return self.table.evaluate(self.positions(self.own))
 
-    def cost_faults(self, key: str, stated: Mapping[str, int]) -> Iterator[str]:
-        """Yield where the costs that a plan states for a victim are wrong."""
-        at = self.position.get(key)
-        if at is None:
-            yield f"nothing is known of {key}"
-            return
-        for term, cost in stated.items():
-            costs = self.table.separable.get(term)
-            yield from compare(f"{term} of {key}", cost, None if costs is None else int(costs[at]))
+    def check_victims(
+        self, plan: AnyPlan, more_of: Callable[[Any], Iterable[str]] = lambda _: ()
+    ) -> Verdict:
+        """CT-07: compare costs and order; ``more_of`` yields further faults of a victim."""
+        victims = (*plan.victims, *(plan.greedy.victims if plan.greedy else ()))
+        findings: list[str] = []
+        for victim in victims:
+            at = self.position.get(victim.key)
+            if at is None:
+                findings.append(f"nothing is known of {victim.key}")
+                continue
+            for term, stated in victim.costs.items():
+                costs = self.table.separable.get(term)
+                cost = None if costs is None else int(costs[at])
+                findings += compare(f"{term} of {victim.key}", stated, cost)
+            findings += more_of(victim)
+        known = [self.position[key] for key in plan.keys if key in self.position]
+        if plan.algorithm == "optimum" and known != self.positions(plan.keys):
+            findings.append("the victims are not in candidate order")
+        return judge(VICTIMS, findings, f"{len(victims)} victims compared")
 
     def check_caps(
         self, certificate: Certificate, profile: Profile, victims: Sequence[int]
@@ -228,13 +233,32 @@ class Facts:
         if not replace(wishes, most=known).are_kept(self.table, victims):
             findings.append(f"the plan does not keep the wishes: {wishes.in_words()}")
         # Where the scheduler's own plan breaks laws or wishes, caps may be beyond reach, and be
-        # dropped; `dropped_caps` then asks what that costs.
-        if not self.outside and self._keeps(profile.wishes):
+        # dropped; the claims then say what that costs.
+        asked = {term for measure in wishes.most for term in measure}
+        is_known = not self.outside and asked <= self.terms.keys()
+        if is_known and wishes.are_kept(self.table, self.positions(self.own)):
             missing = expected.keys() - {cap.term for cap in caps}
             findings += [f"the cap of {term} was dropped" for term in sorted(missing)]
         return judge(CAPS, findings, "those of the scheduler's own plan")
 
-    def dropped_caps(
+    def check_optimal(
+        self,
+        certificate: Certificate,
+        profile: Profile,
+        victims: Sequence[int],
+        asking: Callable[[Limits], Claims],
+        *,
+        replayed: bool = False,
+    ) -> Iterator[CheckedClaim]:
+        """Judge levels and ties, as `check_levels` does, then the caps that were dropped.
+
+        ``asking`` makes the claims about sets that keep to bounds.
+        """
+        kept = [(tuple(cap.term.split("+")), cap.most) for cap in certificate.caps]
+        yield from check_levels(asking(kept), certificate, victims, replayed=replayed)
+        yield from self._dropped_caps(certificate, profile, victims, asking)
+
+    def _dropped_caps(
         self,
         certificate: Certificate,
         profile: Profile,
@@ -244,8 +268,7 @@ class Facts:
         """Judge the claims that no legal set keeps the caps that a plan dropped and exceeds.
 
         Which these are does not depend on what the plan says of them, nor what they bound. A set in
-        question keeps to the caps before, too, by the order of the profile. ``asking`` makes the
-        claims about sets that keep to bounds.
+        question keeps to the caps before, too, by the order of the profile.
         """
         kept = {cap.term for cap in certificate.caps}
         terms = self.table.evaluate(victims)
@@ -265,17 +288,6 @@ class Facts:
         """Return the value of each capped measure in the scheduler's own plan, by its id."""
         measures = profile.caps if self.own else ()
         return {measure_id(m): sum(self.terms[term] for term in m) for m in measures}
-
-    def _keeps(self, wishes: Wishes) -> bool:
-        """Say whether the scheduler's own victims are known to keep to wishes."""
-        asked = {term for measure in wishes.most for term in measure}
-        return asked <= self.terms.keys() and wishes.are_kept(self.table, self.positions(self.own))
-
-    def check_sorted(self, keys: Sequence[str]) -> Iterator[str]:
-        """Say if the victims of a plan are not in candidate order."""
-        expected = [self.position[key] for key in keys if key in self.position]
-        if expected != self.positions(keys):
-            yield "the victims are not in candidate order"
 
     def check_greedy(self, greedy: AnyPlan, others: Iterable[str]) -> Verdict:
         """CT-08: compare the scheduler's own plan with its algorithm; ``others`` add faults."""

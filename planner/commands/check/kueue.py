@@ -10,14 +10,7 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from planner.commands.check.facts import (
-    NONE_LEGAL,
-    VICTIMS,
-    Facts,
-    check_infeasible,
-    check_levels,
-    limits_of,
-)
+from planner.commands.check.facts import NONE_LEGAL, Facts, check_infeasible
 from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.errors import UnsupportedError
 from planner.laws import RULE_SETS
@@ -27,8 +20,8 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import CASCADE, Cut, TermTable
-from planner.plan import Verdict, Verification
-from planner.plan.kueue import Plan
+from planner.plan import Verdict
+from planner.plan.kueue import Plan, Victim
 from planner.problem.kep83 import build_kep83
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims, Limits
@@ -104,13 +97,10 @@ class _Aftermath:
             going = [self.workloads[at] for at in sorted(chosen)]
             holder = admit(self.snapshot, self.preemptor, self.assignment)
             after = snapshot_after(self.snapshot, holder, going)
-            again = (self._preempts(after, one) for one in going if not one.evicted)
-            self._counted[chosen] = sum(again)
+            fresh = [one for one in going if not one.evicted]
+            waiting = (pending_again(self.state, self.snapshot, w, self.reason(w)) for w in fresh)
+            self._counted[chosen] = sum(bool(next_targets(after, one)) for one in waiting)
         return self._counted.get(chosen, 0)
-
-    def _preempts(self, after: Snapshot, victim: Admitted) -> bool:
-        waiting = pending_again(self.state, self.snapshot, victim, self.reason(victim))
-        return bool(next_targets(after, waiting))
 
     def is_steady(self, position: int) -> bool:
         """Say whether a workload never preempts again: that is not known."""
@@ -243,19 +233,17 @@ class _Checking:
             first = plan.stable and CASCADE not in profile.levels
             asked = [*(CASCADE if first else ()), *asked]
         yield from check_certificate(case, plan, terms, costs, asked, self._left_out)
-        victims = (*plan.victims, *(plan.greedy.victims if plan.greedy else ()))
-        findings: list[str] = []
-        for victim in victims:
-            key = victim.workload
-            findings += self.facts.cost_faults(key, victim.costs)
-            if key in self.position:
-                at = self.position[key]
-                place = self._place.get(at, len(self._place) + 1)
-                findings += compare(f"place of {key}", victim.position, place)
-                age_s = self.table.disruptions[at].running_s
-                findings += compare(f"age of {key}", victim.age_s, age_s)
-        findings += self.facts.check_sorted(plan.keys) if plan.algorithm == "optimum" else ()
-        yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
+        listed = self.facts.positions(one.key for one in self.setting.candidates)
+        place_of = {position: place for place, position in enumerate(listed, start=1)}
+
+        def place_and_age(victim: Victim) -> Iterator[str]:
+            at = self.position[victim.workload]
+            place = place_of.get(at, len(place_of) + 1)
+            yield from compare(f"place of {victim.workload}", victim.position, place)
+            age_s = self.table.disruptions[at].running_s
+            yield from compare(f"age of {victim.workload}", victim.age_s, age_s)
+
+        yield self.facts.check_victims(plan, place_and_age)
         yield from self._assignment_verdicts()
         if plan.greedy is not None:
             yield self.facts.check_greedy(plan.greedy, self._greedy_faults(plan.greedy))
@@ -315,33 +303,23 @@ class _Checking:
         # pods. Elsewhere a plan of its own that breaks laws is false, and no excuse for caps.
         keeps = not isinstance(setting, FairSetting) and setting.request == setting.searched
         if own and not keeps:
-            outside = not self._own_verification.accepted
+            # Its victims as they are replayed, whatever the plan says of them.
+            search = self._decision.search
+            case = replace(
+                match_plan(self.state, self.plan, snapshot=self.snapshot, setting=setting),
+                borrowing=search.borrowing,
+                victims=tuple(target.workload for target in search.targets),
+                reasons=tuple(target.reason for target in search.targets),
+                faults={},
+            )
+            unplaced = self.plan.model_copy(update={"places": ()})
+            outside = not verify_as_planned(case, unplaced).accepted
         return Facts(self.table, self.position, self.problem.order.tolist(), own, outside)
-
-    @cached_property
-    def _own_verification(self) -> Verification:
-        """The verdicts on the scheduler's own victims: replayed, whatever the plan says of them."""
-        search = self._decision.search
-        given = match_plan(self.state, self.plan, snapshot=self.snapshot, setting=self.setting)
-        case = replace(
-            given,
-            borrowing=search.borrowing,
-            victims=tuple(target.workload for target in search.targets),
-            reasons=tuple(target.reason for target in search.targets),
-            faults={},
-        )
-        return verify_as_planned(case, self.plan.model_copy(update={"places": ()}))
 
     @cached_property
     def _own(self) -> Sequence[str]:
         """The victims of the scheduler's own algorithm, in its order."""
         return [target.workload.key for target in self._decision.search.targets]
-
-    @cached_property
-    def _place(self) -> Mapping[int, int]:
-        """The place of each candidate in the scheduler's list, from 1, by position."""
-        listed = self.facts.positions(one.key for one in self.setting.candidates)
-        return {position: place for place, position in enumerate(listed, start=1)}
 
     @cached_property
     def _decision(self) -> Decision:
@@ -397,11 +375,10 @@ class _Checking:
             title = NONE_STABLE if self.plan.stable else NONE_LEGAL
             yield check_infeasible(self._asking(()), trees, known, title=title)
         elif certificate and self.plan.claim == "optimal" and self.plan.victims:
-            claims = self._asking(limits_of(certificate.caps))
-            victims = self.facts.positions(self.plan.keys)
-            yield from check_levels(claims, certificate, victims, replayed=self._replays)
             profile = spelled_out(self.profile, self.table)
-            yield from self.facts.dropped_caps(certificate, profile, victims, self._asking)
+            victims = self.facts.positions(self.plan.keys)
+            given = certificate, profile, victims, self._asking
+            yield from self.facts.check_optimal(*given, replayed=self._replays)
 
     def _asking(self, caps: Limits) -> Claims:
         return kueue_claims(

@@ -1,12 +1,13 @@
-"""The entry point of a check, and the record of its result."""
+"""The entry point of a check, the record of its result, and what a plan says that it leaves out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from planner.commands.check.coverage import check_coverage
+from planner.coverage.answer import covering, uncovered
 from planner.errors import InputError, SchemaError
+from planner.laws import Law
 from planner.objective.profile_file import checked_costs, find_profile
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan, Record, Verdict, Verification
@@ -14,6 +15,7 @@ from planner.scheduler import Part
 from planner.stage import begin
 from planner.state import AnyState
 from planner.verb import verb
+from planner.verifier.wording import judge
 
 OTHER_STATE: Final = (
     "the plan was made from another file, or another state: what holds of it holds for this one"
@@ -72,6 +74,28 @@ def conclude(
         claims=judged,
         notes=(*notes, *(() if sound else (NOT_LOOKED_AT,))),
     )
+
+
+COVERAGE: Final = Law(
+    "CT-09",
+    "check_coverage",
+    "the plan says what it leaves out of the state",
+    "Every feature of the state that may decide about the preemptor, and is not modelled, is named "
+    "in the coverage of the plan.",
+    "docs/explanation/limits.md",
+)
+
+
+def check_coverage(state: AnyState, plan: AnyPlan) -> Iterator[Verdict]:
+    """CT-09: yield a verdict for each feature that a plan leaves out of a state without a word.
+
+    Without a word about it, the status of the plan would mean too much.
+    """
+    named = {one.feature for one in plan.coverage}
+    for one in uncovered(covering(state), plan):
+        if one.feature not in named:
+            wrong = f"the plan does not say that it leaves out {one.title}: {one.evidence}"
+            yield judge(COVERAGE, [wrong], "")
 
 
 Checker = Callable[[AnyState, AnyPlan, Profile, Mapping[str, int] | None], Check]

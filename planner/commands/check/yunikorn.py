@@ -9,7 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 from msgspec.structs import replace
 
-from planner.commands.check.facts import VICTIMS, Facts, check_infeasible, check_levels, limits_of
+from planner.commands.check.facts import Facts, check_infeasible
 from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.laws.yunikorn import Spared
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
@@ -26,13 +26,13 @@ from planner.proof.yunikorn.frame import candidates
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.state.yunikorn import YuniKornState
-from planner.verifier.wording import compare, judge
+from planner.verifier.wording import compare
 from planner.verifier.yunikorn import (
     match_yunikorn,
     verify_yunikorn_case,
     verify_yunikorn_plan,
 )
-from planner.verifier.yunikorn.case import LAST_TIER, LastTier, Victim, YuniKornCase
+from planner.verifier.yunikorn.case import LAST_TIER, LastTier, Victim
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate, check_yunikorn_facts
 from planner.verifier.yunikorn.laws import adjusted_priority
 
@@ -103,14 +103,7 @@ class _Checking:
         levels = [measure_id(measure) for measure in with_names(profile.levels)]
         asked = levels if certificate is not None and plan.victims else None
         yield from check_yunikorn_certificate(case, plan, terms, asked)
-        victims = (*plan.victims, *(() if greedy is None else greedy.victims))
-        findings = [
-            fault
-            for victim in victims
-            for fault in self.facts.cost_faults(victim.allocation, victim.costs)
-        ]
-        findings += self.facts.check_sorted(plan.keys) if plan.algorithm == "optimum" else ()
-        yield judge(VICTIMS, findings, f"{len(victims)} victims compared")
+        yield self.facts.check_victims(plan)
         if greedy is not None:
             others = compare("its node", greedy.node, self._decision.node)
             others += compare("its rules", greedy.rules, plan.rules)
@@ -124,27 +117,23 @@ class _Checking:
     def _decision(self) -> Decision:
         return decide(self.cluster, self.asking)
 
-    @property
-    def _own_case(self) -> YuniKornCase:
-        """The core's own victims on their node: replayed, whatever the plan says of them."""
-        own, matched = self._decision, match_yunikorn(self.state, self.plan, self.cluster)
-        chosen = (Victim(one.allocation, one.queue, one.application_id) for one in own.victims)
-        return replace(
-            matched,
-            node=None if own.node is None else self.cluster.node(own.node),
-            victims=tuple(chosen),
-            faults={},
-            last_tier=LastTier(by_core=True),
-        )
-
     @cached_property
     def facts(self) -> Facts:
-        own, outside = self._decision.victim_keys, False
-        if own:
-            case = self._own_case
+        own, outside = self._decision, False
+        if own.victim_keys:
+            # The core's victims as they are replayed, whatever the plan says of them.
+            chosen = (Victim(one.allocation, one.queue, one.application_id) for one in own.victims)
+            case = replace(
+                match_yunikorn(self.state, self.plan, self.cluster),
+                node=None if own.node is None else self.cluster.node(own.node),
+                victims=tuple(chosen),
+                faults={},
+                last_tier=LastTier(by_core=True),
+            )
             spared = any(victim.is_spared(self._spare) for victim in case.victims)
             outside = spared or not verify_yunikorn_case(case).accepted
-        return Facts(self.table, self.position, self.problem.order.tolist(), own, outside)
+        order = self.problem.order.tolist()
+        return Facts(self.table, self.position, order, own.victim_keys, outside)
 
     def _claims(self) -> Iterator[CheckedClaim]:
         plan, certificate = self.plan, self.plan.certificate
@@ -155,11 +144,9 @@ class _Checking:
             yield check_infeasible(self._questions((), "nobody"), trees, known)
         elif certificate is not None and plan.claim == "optimal" and plan.victims:
             positions = self.facts.positions(plan.keys)
-            claims = self._questions(limits_of(certificate.caps), self._spare)
-            yield from check_levels(claims, certificate, positions)
             profile = spelled_out(self.profile, self.table)
             asking = partial(self._questions, spare=self._spare)
-            yield from self.facts.dropped_caps(certificate, profile, positions, asking)
+            yield from self.facts.check_optimal(certificate, profile, positions, asking)
             if not plan.spares("opted-out"):
                 # Without caps or wishes: law 1 is not up for trade against what a user asks for.
                 others = self._questions((), "opted-out", NO_WISHES)
