@@ -249,12 +249,12 @@ class _Rooms:
         if lacks and empty >= wanted.slices:
             left = self.snapshot.topologies.occupancy.left[wanted.tree.flavor]
             rows, running = left[leaves.start : leaves.stop], self._running(wanted.tree, leaves)
-            all_of = smallest_set(wanted, rows, running, self.steps)
-            found["whoever"] = Opening(victims=all_of.keys, proved=all_of.proved)
-            if all_of.keys is None or not self._candidates.keys() >= {*all_of.keys}:
+            opening = smallest_set(wanted, rows, running, self.steps)
+            found["whoever"] = opening
+            if opening.victims is None or not self._candidates.keys() >= {*opening.victims}:
                 some = [one for one in running if one.key in self._candidates]
-                all_of = smallest_set(wanted, rows, some, self.steps)
-            found["candidates"] = Opening(victims=all_of.keys, proved=all_of.proved)
+                opening = smallest_set(wanted, rows, some, self.steps)
+            found["candidates"] = opening
         name = called(wanted.tree, values)
         room = DomainRoom(
             domain=values, name=name, holds=holds, empty=empty, lacks=lacks, text="", **found

@@ -13,8 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from msgspec import Struct
-
+from planner.commands.explain.kueue.record import Opening
 from planner.reference.kueue.topology.slots import Gauge, Wanted, columns
 
 MOST_STEPS: Final = 10_000
@@ -37,16 +36,6 @@ class Movable(NamedTuple):
     freed: Freed
 
 
-class Smallest(Struct, frozen=True):
-    """Keys of workloads without which there is room; ``None`` if no set is enough.
-
-    ``proved`` says that no smaller set is enough.
-    """
-
-    keys: tuple[str, ...] | None
-    proved: bool = True
-
-
 @dataclass(slots=True)
 class Steps:
     """The updates of leaves that are left for an answer; ``late`` says whether time is up."""
@@ -61,7 +50,7 @@ class _OutOfSteps(Exception):  # noqa: N818 - says what happened
 
 def smallest_set(
     wanted: Wanted, rows: Sequence[Sequence[int]], running: Sequence[Movable], steps: Steps
-) -> Smallest:
+) -> Opening:
     """Return the fewest of ``running`` whose eviction makes room.
 
     ``rows`` is what is left on the leaves now. Of several smallest sets it is always the same one.
@@ -248,14 +237,12 @@ class _Search:
             self._unlike[place] = self._unlike[place + 1] if same else place + 1
         self._left = MOST_STEPS
 
-    def found(self) -> Smallest:
+    def found(self) -> Opening:
         if self._fits():
-            return Smallest(())
-        if self._least is None:
-            return Smallest(None)
-        upper = self._greedy(range(len(self._running)))
-        if upper is None:
-            return Smallest(None)
+            return self._named(())
+        upper = None if self._least is None else self._greedy(range(len(self._running)))
+        if self._least is None or upper is None:
+            return Opening(victims=None, proved=True)
         if len(upper) > max(1, self._least) and self._leaves.worth_it:
             other = self._greedy(self._leaf_by_leaf())
             upper = other if other is not None and len(other) < len(upper) else upper
@@ -270,8 +257,8 @@ class _Search:
             return self._named(upper, proved=False)
         return self._named(upper)
 
-    def _named(self, chosen: Sequence[int], *, proved: bool = True) -> Smallest:
-        return Smallest(tuple(sorted(self._running[n].key for n in chosen)), proved)
+    def _named(self, chosen: Sequence[int], *, proved: bool = True) -> Opening:
+        return Opening(victims=tuple(sorted(self._running[n].key for n in chosen)), proved=proved)
 
     def _leaf_by_leaf(self) -> Iterator[int]:
         """Yield the workloads of the cheapest slot, again and again as the rows change."""

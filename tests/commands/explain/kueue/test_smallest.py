@@ -100,11 +100,11 @@ def test_no_smaller_set_is_enough(seed: int) -> None:
         ]
         assert found.proved
         if not enough:
-            assert found.keys is None
+            assert found.victims is None
             continue
-        assert found.keys is not None
-        assert len(found.keys) == len(enough[0])
-        assert fits(case, left_with(case, held, found.keys), leaves)
+        assert found.victims is not None
+        assert len(found.victims) == len(enough[0])
+        assert fits(case, left_with(case, held, found.victims), leaves)
         least = Gains(wanted, rows, running).least()
         assert least is not None
         assert least <= len(enough[0])
@@ -122,4 +122,4 @@ def test_who_runs_out_of_steps_says_so() -> None:
     frees = {"a": 3, "b": 3, "c": 4}
     running = [Movable(key, {n: ((gpu, frees[key]),)}) for n, key in enumerate(frees)]
     found = [smallest_set(wanted, rows, running, Steps(never, left=left)) for left in (100, 0)]
-    assert [(one.keys, one.proved) for one in found] == [(("c",), True), (("a", "b"), False)]
+    assert [(one.victims, one.proved) for one in found] == [(("c",), True), (("a", "b"), False)]
