@@ -210,7 +210,9 @@ class Configuration(KubernetesObject):
     @property
     def blocks_admission(self) -> bool:
         """Whether no workload is admitted while pods of an admitted one are not ready."""
-        return self.wait_for_pods_ready is not None and self.wait_for_pods_ready.block_admission
+        settings = self.wait_for_pods_ready
+        blocks = settings is not None and settings.block_admission
+        return blocks and not self.gate("DisableWaitForPodsReady")
 
     @property
     def fair_sharing_on(self) -> bool:

@@ -357,7 +357,7 @@ ConfigurableResourceTransformations               +gL .   .   .   .   .
 CustomMetricLabels                                .   .   -a  -a  -a  -a
 DRAExtendedResources                              .   .   -a  -dL .   .
 DeferRayServiceFinalizationForRedisCleanup        .   .   +b7 +b3 +b  +b
-DisableWaitForPodsReady                           .   .   .   .   -a  -a
+DisableWaitForPodsReady*                          .   .   .   .   -a  -a
 DynamicResourceAllocation                         -a  -a  -a  -dL .   .
 ElasticJobsViaWorkloadSlices*                     -a  -a  -a  +b  +b  +b
 ElasticJobsViaWorkloadSlicesWithTAS*              .   .   -a  -a  -a  -a

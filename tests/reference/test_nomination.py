@@ -308,6 +308,17 @@ def test_nobody_is_admitted_while_pods_are_not_ready() -> None:
     ]
 
 
+@pytest.mark.parametrize("release", ["0.19.0", "main"])
+@pytest.mark.parametrize(("on", "expected"), [(True, ""), (False, "waitsForPodsReady")])
+def test_a_gate_keeps_admission_from_being_blocked(release: str, on: bool, expected: str) -> None:  # noqa: FBT001 - a gate
+    """Kueue v0.19.0 cmd/kueue/main.go ``blockForPodsReady``, pkg/util/waitforpodsready."""
+    gated = configuration(
+        featureGates={"DisableWaitForPodsReady": on}, waitForPodsReady={"blockAdmission": True}
+    )
+    found = held(gated, A, queue("b", 4), running("starting", "b", 1), ONE, release=release)
+    assert (found.why if found else "") == expected
+
+
 def test_who_preempts_is_not_kept_from_it() -> None:
     assert why(BLOCKS, FULL, waits("one", "a", 2, 10)) == ""
 
