@@ -216,6 +216,7 @@ def tries_next(offer: Offer, fungibility: FlavorFungibility) -> bool:
     return offer.level > 0 and fungibility.when_can_borrow == "TryNextFlavor"
 
 
+_KIBI: Final = 1024
 _BINARY: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _DECIMAL: Final = ("m", "", "k", "M", "G", "T", "P", "E")
 
@@ -264,9 +265,10 @@ class Attempts:
 
 def kubernetes_amount(units: int, resource: str) -> str:
     """Write an amount as Kubernetes does: with the largest suffix that leaves a whole number."""
-    is_binary = resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-")
-    base = 1024 if is_binary else 1000
-    suffixes = _BINARY if is_binary else _DECIMAL[0 if is_milli(resource) else 1 :]
+    is_bytes = resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-")
+    # Fewer bytes than a Ki are written like any other number: 1000 of them are 1k.
+    base = _KIBI if is_bytes and abs(units) >= _KIBI else 1000
+    suffixes = _BINARY if base == _KIBI else _DECIMAL[0 if is_milli(resource) else 1 :]
     power = 0
     while units and power + 1 < len(suffixes) and units % base == 0:
         units //= base

@@ -122,7 +122,7 @@ def aim_of(ask: Ask, tree: FlavorTree) -> Aim | Misfit:
     constraints = constraints_of(ask.request)
     size = constraints[0].size if constraints else 1
     if ask.clash or size <= 0:
-        return Misfit(ask.clash or "slice size must be positive")
+        return Misfit(ask.clash or "slice topology requested, but slice size not provided")
     key, manner = level_of(ask.request, tree.levels)
     level = None if key is None else tree.level(key)
     if level is None:
@@ -153,9 +153,10 @@ def _layers(
     for outer, inner in pairwise(constraints):
         level, layer = tree.level(inner.topology), "additional slice layer"
         if level is None:
-            return Misfit(f"no requested topology level for slices: {inner.topology}")
+            return Misfit(f"no requested topology level for {layer}: {inner.topology}")
         if level <= above:
-            return Misfit(f"{layer} topology {inner.topology} is not below its parent")
+            below = f"must be at a lower level than {tree.levels[above]}"
+            return Misfit(f"{layer} topology {inner.topology} {below}")
         if inner.size <= 0 or outer.size % inner.size:
             sizes = f"size {inner.size} must evenly divide parent layer size {outer.size}"
             return Misfit(f"{layer} {sizes}")

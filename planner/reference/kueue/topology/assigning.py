@@ -168,7 +168,8 @@ class Placing:
             named = {choice.flavor for choice in assigned.flavors.values()}
             flavors = named.intersection(topologies.flavors)
             if len(flavors) != 1:
-                text = "no TAS flavor assigned" if not flavors else "more than one flavor assigned"
+                several = f"more than one TAS flavor assigned: {', '.join(sorted(flavors))}"
+                text = several if flavors else "no TAS flavor assigned"
                 wrong = wrong or (spec.name, text)  # the podsets behind it may still be delayed
                 continue
             flavor = flavors.pop()

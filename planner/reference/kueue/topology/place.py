@@ -87,13 +87,15 @@ class _Placement:
         if one is not None:
             return [one]
         if self.aim.manner is Manner.REQUIRED:
-            return Short(ds[0].slices, self._layers([ds[0]]))
+            # Where the least room comes first, Kueue says how many pods the last domain takes.
+            most = ds[0].slices if self.orders.best_fit else ds[-1].pods
+            return Short(most, self._layers(ds))
         # One domain of the next level up before several of this one.
         if self.aim.manner is Manner.PREFERRED and level > 0:
             return self.fitting(by_level, level - 1)
         several = self._several(ds)
         if isinstance(several, Short):
-            return several._replace(layers=self._layers(by_level[0]))
+            return several._replace(layers=self._layers(ds))
         return several
 
     def _one(self, ds: Sequence[Domain]) -> Domain | None:
@@ -113,19 +115,27 @@ class _Placement:
         return None
 
     def _layers(self, some: Sequence[Domain]) -> tuple[int, ...]:
-        """Return how many slices of each layer fit below these domains; empty without inner layers.
+        """Return how many slices of each layer fit below the domain that takes most of them.
 
-        Kueue's own numbers of inner layers are sometimes smaller; they are in messages only.
+        Of equal domains the first by id counts. Without inner layers the result is empty.
         """
         if len(self.aim.constraints) <= 1:
             return ()
-        found, below = [], list(some)
+        found: list[int] = []
+        most = max(domain.slices for domain in some)
+        below = [min((one for one in some if one.slices == most), key=self._id)]
         for one in self.aim.constraints:
             level = self.tree.level(one.topology)
             while below and below[0].level != level:
                 below = [child for domain in below for child in domain.children]
             found.append(sum(domain.pods // one.size for domain in below))
         return tuple(found)
+
+    def _id(self, domain: Domain) -> str:
+        """Return the id of a domain: its level values, of a host the last one alone."""
+        values = self.tree.values[domain.level][domain.rank]
+        is_host = domain.level == self.tree.depth and self.tree.ends_in_host
+        return values[-1] if is_host else ",".join(values)
 
     def _several(self, some: Sequence[Domain]) -> list[Domain] | Short:
         leader, rest, best_fit = self.leader, self.need, self.orders.best_fit

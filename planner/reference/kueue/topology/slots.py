@@ -140,7 +140,8 @@ class Qualification:
 
     def _why_not(self, node: Node) -> str:
         for taint in untolerated(node.spec.taints, self._tolerations):
-            return f'taint "{taint.key}={taint.value}:{taint.effect}"'
+            value = f"={taint.value}" if taint.value else ""
+            return f'taint "{taint.key}{value}:{taint.effect}"'
         labels = node.metadata.labels
         if any(labels.get(key) != value for key, value in self._pod.node_selector.items()):
             return "nodeSelector"

@@ -1,0 +1,123 @@
+"""What Kueue writes on a workload that has no place, in its own words.
+
+Source: docs/semantics/kueue-topology.md §4 to §5; kueue ff69552e
+pkg/cache/scheduler/tas_flavor_snapshot.go ``notFitMessage``, ``multiLayerNotFitMessage``,
+``buildSliceSizeAtLevel``; pkg/resources/resource_formatter.go.
+"""
+
+from typing import Any
+
+import pytest
+
+from planner.reference.kueue.eligibility import kubernetes_amount
+from planner.state.kueue_topology import HOST
+from tests.cluster import Object
+from tests.reference.topology.racks import (
+    RACK,
+    decided,
+    flavor,
+    node,
+    pods,
+    room,
+    topology,
+    waits,
+)
+
+BLOCK = "block"
+BLOCKS = [*topology(BLOCK, RACK, HOST), *flavor()]
+LAYERS = [{"topology": RACK, "size": 4}, {"topology": HOST, "size": 2}]
+
+
+def in_block(name: str, block: str, gpus: int) -> list[Object]:
+    return node(name, f"{block}-rack", labels={BLOCK: block}, gpu=gpus)
+
+
+def message(cluster: list[Object], count: int, **asked: Any) -> str:
+    return decided(cluster, room(), waits(pods("main", count, {"gpu": 1}, asked))).assigned.message
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [({}, "maint:NoSchedule"), ({"value": "yes"}, "maint=yes:NoSchedule")]
+)
+def test_a_taint_without_value_is_named_without_it(value: Object, shown: str) -> None:
+    taints = [{"key": "maint", "effect": "NoSchedule", **value}]
+    cluster = [*topology(), *flavor(), *node("a", "r", taints=taints, gpu=4)]
+    assert f'excluded: taint "{shown}": 1' in message(cluster, 1, required=HOST)
+
+
+def test_layers_are_counted_in_one_domain_the_first_by_id_of_equal_ones() -> None:
+    """No block takes a slice of 4; block a has room for one pair of pods, block b for none."""
+    cluster = [*BLOCKS, *in_block("n1", "a", 3), *in_block("n2", "b", 1)]
+    said = message(cluster, 4, required=BLOCK, podsetSliceRequiredTopologyConstraints=LAYERS)
+    assert f"0/1 slice(s) fit on level {RACK}; 1/2 slice(s) fit on level {HOST}" in said
+
+
+def test_layers_of_several_domains_are_not_added_up() -> None:
+    """Each block takes one of the three slices, and two of the six pairs."""
+    cluster = [*BLOCKS, *in_block("n1", "a", 4), *in_block("n2", "b", 4)]
+    said = message(cluster, 12, preferred=BLOCK, podsetSliceRequiredTopologyConstraints=LAYERS)
+    assert f"1/3 slice(s) fit on level {RACK}; 2/6 slice(s) fit on level {HOST}" in said
+
+
+def test_the_last_domain_is_named_where_the_least_room_comes_first() -> None:
+    """A level that is required, with "unconstrained" beside it: the pods of the roomiest host."""
+    cluster = [*topology(), *flavor(), *node("a", "r", gpu=1), *node("b", "r", gpu=3)]
+    said = message(cluster, 4, required=HOST, unconstrained=True)
+    assert said.endswith('topology "dc" allows to fit only 3 out of 4 pod(s)')
+
+
+@pytest.mark.parametrize(
+    ("constraints", "said"),
+    [
+        ([{"topology": BLOCK, "size": 0}], "slice topology requested, but slice size not provided"),
+        (
+            [{"topology": HOST, "size": 4}, {"topology": RACK, "size": 2}],
+            f"additional slice layer topology {RACK} must be at a lower level than {HOST}",
+        ),
+        (
+            [{"topology": RACK, "size": 4}, {"topology": HOST, "size": 3}],
+            "additional slice layer size 3 must evenly divide parent layer size 4",
+        ),
+    ],
+)
+def test_slices_that_mean_nothing_are_refused(constraints: list[Object], said: str) -> None:
+    cluster = [*BLOCKS, *in_block("n1", "a", 4)]
+    asked = {"podsetSliceRequiredTopologyConstraints": constraints}
+    assert message(cluster, 4, required=BLOCK, **asked).endswith(said)
+
+
+def test_two_flavors_with_places_are_named() -> None:
+    """Two resource groups, and each of them places the pods."""
+    groups = [
+        {
+            "coveredResources": [resource],
+            "flavors": [{"name": name, "resources": [{"name": resource, "nominalQuota": 9}]}],
+        }
+        for name, resource in (("two", "gpu"), ("one", "cpu"))
+    ]
+    (there, local) = room()
+    there["spec"]["resourceGroups"] = groups
+    flavors = [*flavor("one"), *flavor("two")]
+    asks = waits(pods("main", 1, {"gpu": 1, "cpu": 1}, {"required": HOST}))
+    found = decided([*topology(), *flavors, *node("a", "r", gpu=4, cpu=4), there, local], asks)
+    assert found.assigned.message == (
+        "failed to assign flavors to pod set main: more than one TAS flavor assigned: one, two"
+    )
+
+
+@pytest.mark.parametrize(
+    ("units", "resource", "shown"),
+    [
+        (1000, "memory", "1k"),
+        (-1000, "ephemeral-storage", "-1k"),
+        (1023, "memory", "1023"),
+        (1024, "memory", "1Ki"),
+        (1_024_000, "hugepages-2Mi", "1000Ki"),
+        (1024, "gpu", "1024"),
+        (2_000_000, "cpu", "2k"),
+        (0, "memory", "0"),
+    ],
+)
+def test_fewer_bytes_than_a_ki_have_decimal_suffixes(units: int, resource: str, shown: str) -> None:
+    """Apimachinery, pkg/api/resource/quantity.go ``CanonicalizeBytes``."""
+    assert kubernetes_amount(units, resource) == shown
