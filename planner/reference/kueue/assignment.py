@@ -105,7 +105,7 @@ class FlavorAssigner:
                 }
                 # Taken before flavors that the group lends: those place pods, and cost no quota.
                 own = tuple(choices.items())
-                if not request.totals and request.pod_set.group:
+                if not request.totals and request.pod_set.group and self.snapshot.topologies.on:
                     placing = self.snapshot.topologies.flavors
                     shared = result.choices.items()
                     choices = {name: choice for name, choice in shared if choice.flavor in placing}
@@ -115,7 +115,7 @@ class FlavorAssigner:
                         amount = exact.subtract(amount, self.replaced.named(request.name, name))
                     self._assumed[fr] = exact.add(self._assumed.get(fr, 0), amount)
                     level = max(level, choice.level)
-                tried.append({name: result.tried[name] for name, _ in own})
+                tried.append({name: result.tried[name] for name in choices})
                 flavors = {
                     name: FlavorChoice(flavor=choice.flavor, mode=choice.possibility.mode)
                     for name, choice in choices.items()

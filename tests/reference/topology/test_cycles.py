@@ -1,9 +1,14 @@
 """Nodes in whole cycles: who comes first takes them (docs/semantics/kueue-topology.md §6.2)."""
 
+import pytest
+
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.cycle.record import Cycle
-from planner.reference.kueue.cycle.run import run_cycle
+from planner.reference.kueue.cycle.run import run_cycle, schedule
+from planner.reference.kueue.cycle.waiting import waiting_queues
 from planner.state.kueue_topology import HOST
 from tests.cluster import Object, configuration
+from tests.reference.cycles import story
 from tests.reference.topology.racks import (
     flavor,
     node,
@@ -68,3 +73,51 @@ def test_a_preemptor_occupies_its_future_nodes() -> None:
     heads[-1]["spec"]["podSets"][0]["count"] = 1
     (_, _), (second, where) = outcomes(cycled(nodes, victim, heads))
     assert (second, where) == ("admitted", {"b": 1})
+
+
+def test_the_walk_of_a_group_goes_on_behind_a_leader_without_quota() -> None:
+    """What the group lends its leader counts as tried for it, too: the next cycle goes on there.
+
+    By quota the first flavor fits, and its node is too small; kueue ff69552e
+    pkg/scheduler/flavorassigner/flavorassigner.go ``append``, ``findFlavorForPodSets``.
+    """
+    pools = [
+        *(one for name in "ab" for one in flavor(name, nodeLabels={"pool": name})),
+        *node("small", "r", labels={"pool": "a"}, cpu=4, gpu=1),
+        *node("large", "s", labels={"pool": "b"}, cpu=4, gpu=4),
+    ]
+    (there, local) = room()
+    (group,) = there["spec"]["resourceGroups"]
+    group["flavors"] = [{**group["flavors"][0], "name": name} for name in "ab"]
+    asked = {"required": HOST, "podSetGroupName": "g"}
+    together = pods("leader", 1, {"cpu": 1}, asked), pods("workers", 2, {"gpu": 1}, asked)
+    no_quota = configuration(resources={"excludeResourcePrefixes": ["cpu"]})
+    state = state_of([*topology(), *pools, there, local], no_quota, waits(*together))
+    snapshot = take_snapshot(state, placing=True)
+    queues = waiting_queues(state, snapshot)
+    entries = [
+        entry.outcome
+        for number in range(2)
+        for entry in schedule(state, snapshot, queues, cycle=number).entries
+    ]
+    assert entries == ["noFit", "admitted"]
+
+
+@pytest.mark.parametrize(("on", "outcome"), [(True, "preempting v"), (False, "noFit")])
+def test_without_the_gate_a_group_lends_no_flavors(on: bool, outcome: str) -> None:  # noqa: FBT001 - a gate
+    """Then there are no flavors that place pods: the leader has none, and so does not fit.
+
+    Kueue ff69552e pkg/scheduler/flavorassigner/flavorassigner.go ``resolvePodSetFlavors``,
+    ``RepresentativeMode``.
+    """
+    gates = {"TopologyAwareScheduling": on}
+    asked = {"unconstrained": True, "podSetGroupName": "g"}
+    together = pods("leader", 1, {"cpu": 1}, asked), pods("workers", 2, {"gpu": 1}, asked)
+    cycle = cycled(
+        node("n", "r", cpu=4, gpu=4),
+        room(4),
+        runs("v", {"gpu": 1}, {"n": 4}),
+        waits(*together),
+        configuration(resources={"excludeResourcePrefixes": ["cpu"]}, featureGates=gates),
+    )
+    assert story(cycle) == [f"pending {outcome}"]
