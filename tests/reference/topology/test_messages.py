@@ -106,6 +106,27 @@ def test_two_flavors_with_places_are_named() -> None:
 
 
 @pytest.mark.parametrize(
+    ("listed", "said"),
+    [
+        ([], "workload requires Topology, but there is no TAS cache information"),
+        (["default"], "no TAS flavor assigned"),
+    ],
+)
+def test_who_gets_no_flavor_with_places_is_told_why(listed: list[str], said: str) -> None:
+    """Nothing is asked for, so that no flavor is assigned; and the queue may have none anyway.
+
+    Kueue ff69552e pkg/scheduler/flavorassigner/tas_flavorassigner.go ``podSetTopologyRequest``.
+    """
+    (there, local) = room()
+    groups = there["spec"]["resourceGroups"]
+    there["spec"]["resourceGroups"] = groups if listed else []
+    asks = waits(pods("main", 1, {}, {"required": HOST}))
+    found = decided([*topology(), *flavor(), *node("a", "r", gpu=4), there, local], asks)
+    assert found.assignment.mode == "NoFit"
+    assert found.assigned.message == f"failed to assign flavors to pod set main: {said}"
+
+
+@pytest.mark.parametrize(
     ("units", "resource", "shown"),
     [
         (1000, "memory", "1k"),

@@ -168,9 +168,8 @@ class Placing:
             named = {choice.flavor for choice in assigned.flavors.values()}
             flavors = named.intersection(topologies.flavors)
             if len(flavors) != 1:
-                several = f"more than one TAS flavor assigned: {', '.join(sorted(flavors))}"
-                text = several if flavors else "no TAS flavor assigned"
-                wrong = wrong or (spec.name, text)  # the podsets behind it may still be delayed
+                # The podsets behind it may still be delayed.
+                wrong = wrong or (spec.name, self._why_not_one(flavors))
                 continue
             flavor = flavors.pop()
             if topologies.is_delayed(self._queue, flavor):
@@ -178,6 +177,14 @@ class Placing:
             elif not replaced:
                 asks.append(self.ask(spec, assigned.count, flavor))
         return _Asked(asks, frozenset(delayed), wrong)
+
+    def _why_not_one(self, flavors: Collection[str]) -> str:
+        """Say in Kueue's words why a podset has no single flavor that places pods."""
+        if flavors:
+            return f"more than one TAS flavor assigned: {', '.join(sorted(flavors))}"
+        if self._topologies.flavors.keys().isdisjoint(self._queue.flavor_names):
+            return "workload requires Topology, but there is no TAS cache information"
+        return "no TAS flavor assigned"
 
     def ask(self, spec: PodSet, count: int, flavor: str) -> Ask:
         """Return what ``count`` pods of a podset ask of the nodes of a flavor."""
