@@ -5,7 +5,7 @@ import pytest
 import planner
 from planner.errors import InputError
 from planner.solver.kueue import strict
-from planner.verifier.kueue_strict.laws import Strict, judge_strictly
+from planner.verifier.kueue_strict import Strict, judge_strictly
 from tests import recorded
 from tests.oracle.cluster import Cluster, UnsupportedError
 from tests.oracle.question import ask

@@ -17,7 +17,7 @@ from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import Costs
 from planner.verifier.kueue.plan import match_plan, verify_plan
-from planner.verifier.kueue_strict.laws import judge_strictly
+from planner.verifier.kueue_strict import judge_strictly
 from tests.cluster import PENDING, preempt
 
 Json = dict[str, Any]

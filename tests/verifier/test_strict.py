@@ -10,7 +10,7 @@ from planner.plan.kueue import Plan, QuotaNode
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_facts
 from planner.verifier.kueue.plan import match_plan
-from planner.verifier.kueue_strict.laws import judge_strictly
+from planner.verifier.kueue_strict import judge_strictly
 from tests.cluster import PENDING
 from tests.solver.test_quota_tree import STATE
 from tests.verifier.cases import (

@@ -20,7 +20,7 @@ from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.fair_sharing import FairCase, FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_case
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.kueue_strict.laws import judge_strictly
+from planner.verifier.kueue_strict import judge_strictly
 from tests import recorded
 from tests.conftest import TEST_ALL
 from tests.oracle.cluster import Cluster, UnsupportedError

@@ -69,9 +69,10 @@ def verify_as_planned(case: Case, plan: Plan) -> Verification:
     found = verify_case(case)
     # Precedence asks whose turn each legal removal was: of illegal ones it says nothing.
     if plan.strict and found.accepted:
-        from planner.verifier.kueue_strict import laws  # noqa: PLC0415 - for strict plans alone
+        # Loaded for strict plans alone.
+        from planner.verifier.kueue_strict import judge_strictly  # noqa: PLC0415
 
-        strict = laws.judge_strictly(case)
+        strict = judge_strictly(case)
         found = Verification(
             accepted=strict.legal is True,  # undecided is not accepted
             verdicts=(*found.verdicts, *strict.verdicts),
