@@ -61,10 +61,7 @@ def parse_quantity(text: str) -> int:
     capped at 2^63 - 1 units, as Kubernetes does (apimachinery, resource/quantity.go,
     ``ParseQuantity``).
 
-    Raises
-    ------
-    QuantityError
-        If the text is not a quantity.
+    Raises ``QuantityError`` if the text is not a quantity.
     """
     whole = _whole_units(text)
     if whole is not None:
@@ -105,10 +102,7 @@ def _whole_units(text: str) -> int | None:
 def units_of(text: str, resource: str) -> int:
     """Return ``to_units(parse_quantity(text), resource)``, without nano-units on the way.
 
-    Raises
-    ------
-    QuantityError
-        If the text is not a quantity.
+    Raises ``QuantityError`` if the text is not a quantity.
     """
     whole = _whole_units(text)
     if whole is None:
@@ -123,10 +117,7 @@ def approximate(text: str) -> float:
     A quantity with too many digits for 64 bits, or a fraction with a binary suffix, is taken as
     nano-units.
 
-    Raises
-    ------
-    QuantityError
-        If the text is not a quantity.
+    Raises ``QuantityError`` if the text is not a quantity.
     """
     nano = parse_quantity(text)
     match = _PATTERN.fullmatch(text)

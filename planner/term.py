@@ -137,10 +137,7 @@ def priority_of(term: str) -> int | None:
 def find_term(name: str) -> Term:
     """Return a term by its id, from the table or from the family of one term per priority.
 
-    Raises
-    ------
-    KeyError
-        If there is no such term.
+    Raises ``KeyError`` if there is no such term.
     """
     priority = priority_of(name)
     if name == MORE:

@@ -151,10 +151,8 @@ def kind_of(name: str, options: Options) -> Kind | None:
 def verb(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
     """Let a public function refuse arguments of a wrong kind before it begins.
 
-    Raises
-    ------
-    SchemaError
-        If a state, a plan or another argument is of another kind than it is declared.
+    Raises ``SchemaError`` if a state, a plan or another argument is of another kind than it is
+    declared.
     """
     names = function.__code__.co_varnames
 

@@ -75,10 +75,7 @@ class Patience:
     def absent(self, why: str) -> None:
         """Note that nobody can work now, and why.
 
-        Raises
-        ------
-        NobodyWorksError
-            If nobody could work for too long.
+        Raises ``NobodyWorksError`` if nobody could work for too long.
         """
         now = self.clock()
         self._spent += 0.0 if self._since is None else now - self._since
@@ -129,15 +126,10 @@ def _lost(patience: Patience, why: str = "the Dask scheduler does not answer") -
 def connected(limits: Limits, patience: Patience) -> Iterator[Client]:
     """Connect, and wait for workers that can do the work.
 
-    Raises
-    ------
-    InputError
-        If Dask is not installed, something else is at the address, or a worker has another
-        planner than this one.
-    UnsupportedError
-        If memory is limited and a worker's system does not show it.
-    NobodyWorksError
-        If there is no scheduler, or no worker, for as long as the run may wait.
+    Raises ``InputError`` if Dask is not installed, something else is at the address, or a worker
+    has another planner than this one; ``UnsupportedError`` if memory is limited and a worker's
+    system does not show it; ``NobodyWorksError`` if there is no scheduler, or no worker, for as
+    long as the run may wait.
     """
     with _only_our_words(patience.where):
         client = _opened(patience)
@@ -153,12 +145,8 @@ def connected(limits: Limits, patience: Patience) -> Iterator[Client]:
 def threads(client: Client, patience: Patience) -> int:
     """Return how many threads the workers have; 0 without workers, which costs patience.
 
-    Raises
-    ------
-    LostError
-        If there is no connection any more.
-    NobodyWorksError
-        If there has been nobody for too long.
+    Raises ``LostError`` if there is no connection any more; ``NobodyWorksError`` if there has been
+    nobody for too long.
     """
     if client.status != "running":  # the client connects anew, with a patience of its own
         raise _lost(patience)
@@ -174,12 +162,7 @@ def threads(client: Client, patience: Patience) -> int:
 def check_workers(client: Client, limits: Limits, patience: Patience) -> None:
     """Wait for workers, and check that they give the same rows as this machine would.
 
-    Raises
-    ------
-    InputError, UnsupportedError
-        As `connected` does.
-    LostError, NobodyWorksError
-        As `threads` does.
+    Raises what `connected` says of workers, and what `threads` raises.
     """
     while True:
         if threads(client, patience):
@@ -299,12 +282,7 @@ def on_cluster(
     begun when the run is stopped is finished in vain. The run waits for a scheduler that is gone,
     and for workers where none is left; a scheduler that comes back is given its tasks again.
 
-    Raises
-    ------
-    InputError
-        If the address is not one, and as `connected` does.
-    UnsupportedError, NobodyWorksError
-        As `connected` does.
+    Raises ``InputError`` if the address is not one, and what `connected` raises.
     """
     usable = None
     with suppress(ValueError):  # the port is not a number

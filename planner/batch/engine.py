@@ -86,11 +86,8 @@ class Journal:
     def open(cls, path: Path | None, header: Mapping[str, Any], *, resume: bool) -> Journal:
         """Begin a file, or go on with one.
 
-        Raises
-        ------
-        InputError
-            If the file cannot be written, is there without ``resume``, is in use, is not the
-            file of such a run, or is that of another run.
+        Raises ``InputError`` if the file cannot be written, is there without ``resume``, is in use,
+        is not the file of such a run, or is that of another run.
         """
         if path is None:
             journal = cls(io.BytesIO(), None, header)
@@ -121,10 +118,7 @@ class Journal:
     def refuse_others(self, mine: Callable[[str], bool]) -> None:
         """Refuse rows of other tasks than those of this run, whose keys are ``mine``.
 
-        Raises
-        ------
-        InputError
-            If there are any.
+        Raises ``InputError`` if there are any.
         """
         if strays := [key for key in self.places if not mine(key)]:
             count = "a task" if len(strays) == 1 else f"{len(strays):,} tasks"
@@ -136,10 +130,7 @@ class Journal:
     def finish(self, keys: Mapping[str, object]) -> Results:
         """Put the rows into the order of the keys; the file is replaced whole or not at all.
 
-        Raises
-        ------
-        InputError
-            If there are rows of other tasks.
+        Raises ``InputError`` if there are rows of other tasks.
         """
         self.refuse_others(keys.__contains__)
 
@@ -355,12 +346,9 @@ def run(  # noqa: PLR0913 - what a run can be told
     ``changed`` with the key of every task that is done again, as its row is of another input;
     ``notice`` with a sentence when a cluster has no scheduler or workers, and how long it waits.
 
-    Raises
-    ------
-    InputError
-        If a key comes twice, ``jobs`` is less than 1 or given along with a cluster, the file
-        cannot be used (see Journal.open), or the cluster cannot (see on_cluster). Rows that
-        were written stay.
+    Raises ``InputError`` if a key comes twice, ``jobs`` is less than 1 or given along with a
+    cluster, the file cannot be used (see Journal.open), or the cluster cannot (see on_cluster).
+    Rows that were written stay.
     """
     if jobs is not None and (jobs < 1 or cluster is not None):
         said = f"{jobs} is less than 1" if jobs < 1 else "is for this machine, not for a cluster"

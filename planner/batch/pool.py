@@ -216,10 +216,7 @@ class Pool:
 
         A task is read when a process is free for it, and forgotten once it is done.
 
-        Raises
-        ------
-        InternalError
-            If a process cannot start or load the work.
+        Raises ``InternalError`` if a process cannot start or load the work.
         """
         begin("waiting for other processes")
         ahead = iter(tasks)

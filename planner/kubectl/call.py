@@ -87,11 +87,8 @@ class Kubectl:
     def call(self, *words: str) -> Answer:
         """Run kubectl with these words and wait for it.
 
-        Raises
-        ------
-        InputError
-            If kubectl cannot be started, takes too long or prints too much. Nothing that it
-            started is left running then.
+        Raises ``InputError`` if kubectl cannot be started, takes too long or prints too much.
+        Nothing that it started is left running then.
         """
         (answer,) = self.calls([words])
         return answer
@@ -102,11 +99,8 @@ class Kubectl:
         A caller that wants no more answers closes the iterator: nothing is left running then. There
         are no threads, whose stacks would count where memory is limited.
 
-        Raises
-        ------
-        InputError
-            As for one call: about the first in this order that took too long, or the one that
-            printed most where all together printed too much.
+        Raises ``InputError``, as for one call: about the first in this order that took too long, or
+        the one that printed most where all together printed too much.
         """
         waiting = deque(each)
         begun: deque[_Call] = deque()
@@ -133,10 +127,7 @@ class Kubectl:
     def start(self, *words: str) -> subprocess.Popen[bytes]:
         """Start kubectl with these words; the caller reads its output, and no limit holds for it.
 
-        Raises
-        ------
-        InputError
-            If kubectl cannot be started.
+        Raises ``InputError`` if kubectl cannot be started.
         """
         try:
             return subprocess.Popen(  # noqa: S603 - a list of words, no shell
@@ -194,10 +185,7 @@ class Kubectl:
 def option(name: str, value: str | None) -> list[str]:
     """Return an option as a list of one word; an empty list without a value.
 
-    Raises
-    ------
-    InputError
-        If the value is empty, or begins like an option.
+    Raises ``InputError`` if the value is empty, or begins like an option.
     """
     if value is None:
         return []

@@ -158,11 +158,8 @@ def take_dump(
     ``without`` names resource types not to ask for, of `OPTIONAL`. ``on_call`` is called before
     each answer with the share of answers that are read, and the resource type that comes next.
 
-    Raises
-    ------
-    InputError
-        If kubectl fails, for whatever reason, or prints something else than objects. All resource
-        types that may not be read are named in one message.
+    Raises ``InputError`` if kubectl fails, for whatever reason, or prints something else than
+    objects. All resource types that may not be read are named in one message.
     """
     option("namespace", namespace)  # before anything is asked for
     if not _NAMESPACE_AND_NAME.fullmatch(configuration):

@@ -16,10 +16,9 @@ kueue_collect.py
                single objects to checked ones
 kueue_release.py
                the release of Kueue that a dump is of
-yunikorn_files.py
-               which documents are YuniKorn's
-yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py,
-               yunikorn_refused.py
+yunikorn_read.py
+               YuniKorn's part; yunikorn_files.py: which documents are YuniKorn's
+yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py
 unknown.py     the fields and kinds that were ignored, if asked for
 """
 
@@ -153,10 +152,7 @@ def read_objects(
     of its canonical JSON text is the digest. ``said`` may have ``now``, ``release`` and
     ``requests``, as for `read`.
 
-    Raises
-    ------
-    InputError
-        If the value cannot be used.
+    Raises ``InputError`` if the value cannot be used.
     """
     with without_garbage_collection():
         settings = named(value, where, digest, **said)

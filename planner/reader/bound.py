@@ -43,10 +43,7 @@ class Budget:
     def take(self, values: int, where: str) -> None:
         """Count values that are about to be made, or were.
 
-        Raises
-        ------
-        ParseError
-            If they are too many.
+        Raises ``ParseError`` if they are too many.
         """
         self.left -= values
         if self.left < 0:
@@ -65,10 +62,7 @@ class Budget:
     def take_text(self, data: bytes, where: str) -> None:
         """Count the values of a JSON text of which only the objects are kept, as text.
 
-        Raises
-        ------
-        ParseError
-            If they are too many.
+        Raises ``ParseError`` if they are too many.
         """
         count = _values(data)
         # This counts marks inside strings, too: they are left out only where the count is too high.
@@ -77,10 +71,7 @@ class Budget:
     def take_json(self, data: bytes, where: str) -> None:
         """Count the values of a JSON text before any of them is made.
 
-        Raises
-        ------
-        ParseError
-            If they are too many, or more than there is memory for.
+        Raises ``ParseError`` if they are too many, or more than there is memory for.
         """
         if len(data) <= _PIECE:
             return self.take(_values(data), where)

@@ -139,10 +139,7 @@ Kind = TypeVar("Kind", bound=BaseModel)
 def checked(kind: type[Kind], value: object, where: str, path: Path, subject: str = "") -> Kind:
     """Validate one value; ``subject`` names it in a message.
 
-    Raises
-    ------
-    SchemaError
-        If the value is no object, or a field of it cannot be used.
+    Raises ``SchemaError`` if the value is no object, or a field of it cannot be used.
     """
     if not isinstance(value, Mapping):
         raise SchemaError(place(where, path), f"{shown(value)} is not an object", "an object")
@@ -160,10 +157,7 @@ def checked_list(
 
     The field ``name`` of a value names it in messages.
 
-    Raises
-    ------
-    SchemaError
-        If the field is no list, or a value of it cannot be used.
+    Raises ``SchemaError`` if the field is no list, or a value of it cannot be used.
     """
     values = value.get(field)
     if values is None:

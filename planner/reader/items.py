@@ -52,10 +52,7 @@ def items_of(
 
     Objects that were left as text are passed over if ``taken`` takes them.
 
-    Raises
-    ------
-    SchemaError
-        If a value of the document is no object, or an object without a kind.
+    Raises ``SchemaError`` if a value of the document is no object, or an object without a kind.
     """
     root = document.where
     # A stack of its own: lists in lists, however deep, must not end in a RecursionError.

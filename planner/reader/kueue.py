@@ -43,10 +43,8 @@ _TIMELESS: Final = frozenset({*_OF_KUEUE, "Event", *_OF_THE_CLUSTER})
 def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored | None) -> State:
     """Make one state of all documents.
 
-    Raises
-    ------
-    InputError
-        If an object cannot be used, two objects contradict each other, or no clock is found.
+    Raises ``InputError`` if an object cannot be used, two objects contradict each other, or no
+    clock is found.
     """
     source, digest, now, given, requests = settings
     collection = Collection(keep_items=ignored is not None)

@@ -104,10 +104,7 @@ class Collection:
     def finish(self) -> None:
         """Raise the first error there was, saying how many there were.
 
-        Raises
-        ------
-        SchemaError
-            If a field of any object cannot be used.
+        Raises ``SchemaError`` if a field of any object cannot be used.
         """
         if self._first_error is not None:
             kind, item, error = self._first_error

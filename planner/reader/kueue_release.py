@@ -91,10 +91,8 @@ def settle(
     The user's choice goes first, then the release of a recorded instance, the image of the manager,
     the labels of a chart, and the newest release that knows all feature gates that are set.
 
-    Raises
-    ------
-    InputError
-        If the rules of the release are not known, or it does not start with the feature gates.
+    Raises ``InputError`` if the rules of the release are not known, or it does not start with the
+    feature gates.
     """
     configuration, notes = _with_arguments(configuration, deployments)
     gates = configuration.feature_gates

@@ -70,10 +70,7 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
     gets the JSON error. Several texts that are read together share a budget. With ``quick`` the
     items of a list may be left as text (quick.py).
 
-    Raises
-    ------
-    ParseError
-        If the text is neither JSON nor YAML, or has too many values.
+    Raises ``ParseError`` if the text is neither JSON nor YAML, or has too many values.
     """
     data = text.data.removeprefix(BOM)
     if data.startswith(_UTF16_OR_32):
@@ -174,11 +171,8 @@ def parse_json(data: bytes, where: str, budget: Budget | None = None) -> Iterato
 
     Where a key stands twice in an object the last one counts, as for kubectl.
 
-    Raises
-    ------
-    ParseError
-        With line and column, if a document is not JSON, holds NaN or Infinity or a number of
-        thousands of digits, is nested too deeply, or has too many values.
+    Raises ``ParseError``, with line and column, if a document is not JSON, holds NaN or Infinity or
+    a number of thousands of digits, is nested too deeply, or has too many values.
     """
     (budget or Budget()).take_json(data, where)
     # The parser reads one document at a time and takes whole strings of bytes only, so what

@@ -28,10 +28,7 @@ def quick_document(data: bytes, where: str, budget: Budget) -> dict[str, object]
     The items are certain to be JSON, and nested no deeper than the parser allows. The answer is
     ``None`` where only the parser can tell.
 
-    Raises
-    ------
-    ParseError
-        If the text has too many values.
+    Raises ``ParseError`` if the text has too many values.
     """
     if not _START.match(data) or not _is_utf8(data):
         return None
@@ -89,10 +86,7 @@ def _listed(parts: dict[str, msgspec.Raw]) -> dict[str, object] | None:
 def _plain(items: list[msgspec.Raw]) -> list[msgspec.Raw]:
     """Return items as they are.
 
-    Raises
-    ------
-    ValueError
-        If only the parser of the whole text can tell whether all items are right.
+    Raises ``ValueError`` if only the parser of the whole text can tell whether all items are right.
     """
     if not all(map(_is_plain, items)):
         raise ValueError
@@ -102,10 +96,7 @@ def _plain(items: list[msgspec.Raw]) -> list[msgspec.Raw]:
 def _parsed(parts: dict[str, msgspec.Raw]) -> dict[str, object]:
     """Parse the values beside the list of objects.
 
-    Raises
-    ------
-    ValueError
-        If only the parser of the whole text can tell whether they are right.
+    Raises ``ValueError`` if only the parser of the whole text can tell whether they are right.
     """
     if not all(map(_is_plain, parts.values())):
         raise ValueError

@@ -51,10 +51,7 @@ def named(value: object, where: str, digest: str | None, **said: Unpack[Said]) -
 
     Without a digest, that of its canonical text is used: without spaces, and with sorted keys.
 
-    Raises
-    ------
-    ParseError
-        If the value is no JSON value.
+    Raises ``ParseError`` if the value is no JSON value.
     """
     if digest is None:
         try:
@@ -68,10 +65,7 @@ def named(value: object, where: str, digest: str | None, **said: Unpack[Said]) -
 def taken_at(document: Document) -> datetime | None:
     """Return when a list was read from the cluster; ``None`` if it does not say.
 
-    Raises
-    ------
-    InputError
-        If its annotation is no timestamp.
+    Raises ``InputError`` if its annotation is no timestamp.
     """
     found = document.value
     for key in ("metadata", "annotations", TAKEN_AT):
@@ -121,9 +115,6 @@ def moment_of(clock: object, where: str) -> datetime:
 def given_moment(now: datetime | str | None) -> datetime | None:
     """Return the clock that the user gave as a time in UTC, None if there is none.
 
-    Raises
-    ------
-    InputError
-        If it is no timestamp.
+    Raises ``InputError`` if it is no timestamp.
     """
     return None if now is None else moment_of(now, "--now")

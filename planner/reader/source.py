@@ -63,10 +63,7 @@ def load(source: Loadable, max_bytes: int) -> Source:
     The digest is the SHA-256 of the bytes as they are stored; for a directory, of each file's
     name, length and bytes in the order of the names.
 
-    Raises
-    ------
-    InputError
-        If there is nothing to read, the file may not be read, or it is too large.
+    Raises ``InputError`` if there is nothing to read, the file may not be read, or it is too large.
     """
     if isinstance(source, bytes):
         if len(source) > max_bytes:
@@ -98,10 +95,8 @@ def load(source: Loadable, max_bytes: int) -> Source:
 def load_file(source: Loadable, max_bytes: int, expected: str) -> Text:
     """Read what `load` does, except a directory: the error then says what is ``expected``.
 
-    Raises
-    ------
-    InputError
-        If there is nothing to read, the file may not be read, is too large, or is a directory.
+    Raises ``InputError`` if there is nothing to read, the file may not be read, is too large, or is
+    a directory.
     """
     loaded = load(source, max_bytes)
     text = loaded.texts[0]

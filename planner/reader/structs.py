@@ -84,10 +84,7 @@ _HARMLESS: Final = "planner.state.base"
 def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
     """Return the type of msgspec that is made from a model; its fields have the model's names.
 
-    Raises
-    ------
-    TypeError
-        If the model has a field, or a validator, that this module cannot check.
+    Raises ``TypeError`` if the model has a field, or a validator, that this module cannot check.
     """
     validators = model.__pydantic_decorators__.model_validators.keys() - _KNOWN
     wrong: Callable[[Any], bool] | None = getattr(model, "wrong_as_a_whole", None)

@@ -77,10 +77,8 @@ def parse_yaml(
     are strings, and a key stands only once in a mapping. With ``as_written`` a number, and a word
     such as ``yes`` or ``off``, stays the text that is written; true, false and null stay values.
 
-    Raises
-    ------
-    ParseError
-        With line and column, if the text is not YAML or more than Kubernetes objects need.
+    Raises ``ParseError``, with line and column, if the text is not YAML or more than Kubernetes
+    objects need.
     """
     budget = budget or Budget()
     documents: list[object] = []

@@ -1,7 +1,6 @@
 """From queues.yaml and the core's state dump to a state of a YuniKorn cluster.
 
 yunikorn_queues.py   queues.yaml in all its forms, and the queues of a dump
-yunikorn_refused.py  what the core refuses in a queues.yaml that can be read
 yunikorn_pods.py     who opted out of preemption, from pods and PriorityClasses
 yunikorn_files.py    which documents belong together, and to which scheduler
 
@@ -37,9 +36,9 @@ from planner.reader.yunikorn_queues import (
     properties_in_force,
     read_dumped_queues,
     read_queues,
+    refused,
     written_queues,
 )
-from planner.reader.yunikorn_refused import refused
 from planner.state.clock import to_nanoseconds
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,
@@ -76,10 +75,7 @@ def read_yunikorn(
     The clock, unless the user gives it, is that of the instance or the time of the dump; also where
     the user gives the same to the microsecond, as the time of a plan is.
 
-    Raises
-    ------
-    InputError
-        If a document or the clock cannot be used.
+    Raises ``InputError`` if a document or the clock cannot be used.
     """
     moment, clock = given_moment(settings.now), None
     if moment is not None:
@@ -104,10 +100,7 @@ def read_yunikorn_objects(
     text is the digest. ``now`` is in nanoseconds; without it, the clock is that of the instance or
     the time of the dump.
 
-    Raises
-    ------
-    InputError
-        If the value cannot be used.
+    Raises ``InputError`` if the value cannot be used.
     """
     known = named(value, where, digest)
     state = _state(YuniKornFiles(Document(where, value)), now)

@@ -10,24 +10,18 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import msgspec
 from msgspec import Struct, field
 
-from planner.errors import SchemaError, UnsupportedError
+from planner.errors import SchemaError
 from planner.reader.items import Item, items_of
 from planner.reader.kueue_kinds import CONFIG
 from planner.reader.parse import BOM, Document
-from planner.reader.settings import Settings
 from planner.reader.show import plain
 from planner.reader.source import Holds
-from planner.reader.unknown import Ignored
-from planner.state import AUTO
 from planner.state.kueue import API_GROUP
-
-if TYPE_CHECKING:
-    from planner.state.yunikorn import YuniKornState
 
 QUEUES_KEY: Final = "queues.yaml"
 PACKED_KEY: Final = "queues.yaml.gz"
@@ -58,38 +52,11 @@ class YuniKornFiles(Struct, frozen=True):
     ignored: Counter[str] = field(default_factory=Counter)
 
 
-def read(
-    documents: Sequence[Document], settings: Settings, ignored: Ignored | None
-) -> YuniKornState | None:
-    """Make one state of the documents of YuniKorn; None if none of them is YuniKorn's.
-
-    Raises
-    ------
-    InputError
-        If a document cannot be used, or a setting is given that holds for Kueue only.
-    """
-    files = yunikorn_files(documents)
-    if files is None:
-        return None
-    if settings.release != AUTO or settings.requests != "template":
-        of_release = settings.release != AUTO
-        what = "no release of Kueue applies" if of_release else "Kueue recorded no requests"
-        raise UnsupportedError(
-            settings.source, f"is a state of YuniKorn, to which {what}", "a state of Kueue"
-        )
-    # Imported here: it takes a tenth of the time that a small plan of Kueue takes to start.
-    from planner.reader.yunikorn import read_yunikorn  # noqa: PLC0415
-
-    return read_yunikorn(files, settings, ignored)
-
-
 def yunikorn_files(documents: Sequence[Document]) -> YuniKornFiles | None:
     """Sort the documents of YuniKorn; None if none of them is YuniKorn's.
 
-    Raises
-    ------
-    InputError
-        If the state dump is missing, there are two, or objects of Kueue stand beside it.
+    Raises ``InputError`` if the state dump is missing, there are two, or objects of Kueue stand
+    beside it.
     """
     dumps = [one for one in documents if _is_dump(one.value)]
     queues = [one for one in documents if _is_queues(one.value)]

@@ -149,10 +149,7 @@ class Pods:
 def read_pods(value: Mapping[str, Any], where: str, files: YuniKornFiles) -> Pods:
     """Read the shim's part of a dump, and the objects beside the dump, which go first.
 
-    Raises
-    ------
-    SchemaError
-        If an object cannot be used, or stands twice.
+    Raises ``SchemaError`` if an object cannot be used, or stands twice.
     """
     pods = _diagnosed(value, where)
     places: dict[tuple[str, str], Item] = {}

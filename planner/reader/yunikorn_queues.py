@@ -1,5 +1,7 @@
 """The queues of YuniKorn: queues.yaml in all its forms, and the queue objects of a state dump.
 
+At the end stands what the core refuses in a queues.yaml that can be read.
+
 Source: docs/semantics/yunikorn.md §2 and §14; yunikorn-core be3bb487,
 common/configs/configvalidator.go and webservice/dao/queue_info.go.
 """
@@ -16,7 +18,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from planner.errors import AT_MOST, ParseError, SchemaError
 from planner.reader.bound import Budget
 from planner.reader.complaint import checked, checked_list
-from planner.reader.show import shown
+from planner.reader.show import Path, place, plain, shown
 from planner.reader.source import GZIP_MAGIC, gunzip, megabytes
 from planner.reader.yaml_text import parse_yaml
 from planner.reader.yunikorn_files import PACKED_KEY, QUEUES_KEY
@@ -113,10 +115,7 @@ def written_queues(value: object, where: str, budget: Budget | None = None) -> W
 
     A text may have as many values as the budget leaves.
 
-    Raises
-    ------
-    InputError
-        If the value is not queues.yaml.
+    Raises ``InputError`` if the value is not queues.yaml.
     """
     if isinstance(value, str):
         # The core reads what is written as a number where it wants a text, such as a name.
@@ -138,16 +137,16 @@ def _in_config_map(value: Json, where: str) -> tuple[str, str, Budget | None]:
     Source: yunikorn-k8shim 23b6b47f pkg/conf/schedulerconf.go ``FlattenConfigMaps``: what is packed
     counts where both are there.
     """
-    plain, packed = (
+    text, packed = (
         part.get(key) if isinstance(part, Mapping) else None
         for part, key in ((value.get("data"), QUEUES_KEY), (value.get("binaryData"), PACKED_KEY))
     )
     if isinstance(packed, str):
         where = f"{where}: {PACKED_KEY}"
         return _unpacked(packed, where), where, Budget(MOST_UNPACKED)
-    if not isinstance(plain, str):
+    if not isinstance(text, str):
         raise SchemaError(where, f'the ConfigMap has no "{QUEUES_KEY}"', EXPECTED)
-    return plain, f"{where}: {QUEUES_KEY}", None
+    return text, f"{where}: {QUEUES_KEY}", None
 
 
 def _unpacked(text: str, where: str) -> str:
@@ -182,10 +181,7 @@ def _of_base64(text: str | bytes, where: str) -> bytes:
 def read_queues(value: object, where: str) -> QueuesConfig:
     """Read queues.yaml: as text, as a value, or inside its ConfigMap; see `as_config`.
 
-    Raises
-    ------
-    InputError
-        If the value is not queues.yaml.
+    Raises ``InputError`` if the value is not queues.yaml.
     """
     return as_config(written_queues(value, where))
 
@@ -195,10 +191,7 @@ def as_config(written: Written) -> QueuesConfig:
 
     Every partition has exactly one root, as the core adds it where it is not written.
 
-    Raises
-    ------
-    InputError
-        If it cannot be used.
+    Raises ``InputError`` if it cannot be used.
     """
     where = written.where
     config = checked(QueuesConfig, written.value, where, (), QUEUES_KEY)
@@ -235,10 +228,7 @@ def in_force(config: QueuesConfig) -> tuple[QueuesConfig, tuple[str, ...]]:
 def read_dumped_queues(value: Json, where: str) -> QueuesConfig:
     """Make queues.yaml from the partitions and queue objects of a state dump.
 
-    Raises
-    ------
-    InputError
-        If there are no queues, or they cannot be used.
+    Raises ``InputError`` if there are no queues, or they cannot be used.
     """
     objects = checked_list(DumpedQueue, value, "queues", where, "queuename")
     dumped = checked_list(DumpedPartition, value, "partitions", where, "name")
@@ -383,3 +373,89 @@ def _check_names(queues: Sequence[QueueConfig], above: str, where: str) -> None:
             raise SchemaError(where, f"queue {path} stands twice", hint="keep one")
         names.add(name)
         _check_names(queue.queues, path, where)
+
+
+REFUSED: Final = "YuniKorn refuses such a queues.yaml"
+
+_RESOURCES: Final[Mapping[str, Any]] = {"guaranteed": None, "max": None}
+_TEMPLATE: Final = {"maxapplications": None, "properties": None, "resources": _RESOURCES}
+_QUEUE: Final[dict[str, Any]] = {
+    **_TEMPLATE,
+    **dict.fromkeys(("name", "parent", "adminacl", "submitacl", "limits")),
+    "childtemplate": _TEMPLATE,
+}
+_QUEUE["queues"] = _QUEUE
+_PARTITION: Final = {
+    **dict.fromkeys(("name", "placementrules", "limits", "nodesortpolicy", "usergroupresolver")),
+    "queues": _QUEUE,
+    "preemption": {"enabled": None, "quotapreemptionenabled": None},
+}
+_FIELDS: Final = {"partitions": _PARTITION, "checksum": None}
+"""The fields of each object, with the fields of those below; None where no further one is known."""
+
+
+def refused(value: Json, config: QueuesConfig) -> tuple[str, ...]:
+    """Return a remark with the first reason for which the core refuses queues.yaml, if any.
+
+    It then goes on with the one before. ``value`` is what was read into ``config``; limits, access
+    and placement are not looked at. Source: docs/semantics/yunikorn.md §2; yunikorn-core be3bb487,
+    common/configs/config.go (ParseAndValidateConfig: no field may be unknown) and
+    configvalidator.go (Validate).
+    """
+    reasons = (
+        *_unknown(value, _FIELDS, ()),
+        *(reason for one in config.partitions for reason in _of_tree(one.queues[0])),
+    )
+    return tuple(f"{REFUSED}: {reason}" for reason in reasons[:1])
+
+
+def _unknown(value: object, known: Mapping[str, Any] | None, path: Path) -> Iterator[str]:
+    if known is None:
+        return
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        for i, one in enumerate(value):
+            yield from _unknown(one, known, (*path, i))
+    elif isinstance(value, Mapping):
+        for name, below in value.items():
+            at, field = (*path, plain(str(name))), str(name).lower()
+            if field in known:
+                yield from _unknown(below, known[field], at)
+            else:
+                yield f"it knows no field {place('', at).removeprefix(': ')}"
+
+
+def _of_tree(root: QueueConfig) -> Iterator[str]:
+    """Yield what is wrong with the amounts and numbers of a tree, by itself and level by level."""
+    if root.resources.guaranteed or root.resources.max:
+        yield "the root may have no resources"
+    reasons: list[str] = []
+    _guaranteed(root, ROOT, {}, reasons)
+    yield from reasons
+
+
+def _guaranteed(queue: QueueConfig, path: str, most: Resource, reasons: list[str]) -> Resource:
+    """Return what is guaranteed to a queue, or else to those below it, and note what is wrong.
+
+    ``most`` is the maximum of the queues above it.
+    """
+    own, limit = queue.resources.guaranteed, queue.resources.max
+    _compare(limit, most, f"max of {path}", "that of a queue above it", reasons)
+    _compare(own, limit, f"guaranteed of {path}", "its max", reasons)
+    limit = {**most, **{t: min(n, most.get(t, n)) for t, n in limit.items()}}
+    below: dict[str, int] = {}
+    for child in queue.queues:
+        child_path = f"{path}.{child.name.lower()}"
+        if queue.maxapplications and not 0 < child.maxapplications <= queue.maxapplications:
+            reasons.append(f"maxapplications of {child_path} is not within that of {path}")
+        for t, n in _guaranteed(child, child_path, limit, reasons).items():
+            below[t] = below.get(t, 0) + n
+    _compare(below, own, f"guaranteed below {path}", "its guaranteed", reasons)
+    _compare(below, limit, f"guaranteed below {path}", "its max", reasons)
+    return own if any(own.values()) else below
+
+
+def _compare(small: Resource, large: Resource, what: str, than: str, reasons: list[str]) -> None:
+    """Note if an amount is beyond another in a type that both have."""
+    beyond = next((t for t, n in small.items() if t in large and n > large[t]), None)
+    if beyond is not None:
+        reasons.append(f"the {what} is more {beyond} than {than}")

@@ -113,10 +113,7 @@ class Span(NamedTuple):
 def draw_simulation(answer: Simulation, style: str = "svg") -> bytes:
     """Return the drawing as a file; ``style`` is ``svg`` or ``png``.
 
-    Raises
-    ------
-    InputError
-        If matplotlib is not installed.
+    Raises ``InputError`` if matplotlib is not installed.
     """
     need("plot", "matplotlib")
     with look():
@@ -313,10 +310,7 @@ class Pair(NamedTuple):
 def draw_comparison(comparison: Comparison, style: str = "svg") -> dict[str, bytes]:
     """Return the drawings as files by name; ``style`` is ``svg`` or ``png``.
 
-    Raises
-    ------
-    InputError
-        If matplotlib is not installed.
+    Raises ``InputError`` if matplotlib is not installed.
     """
     need("plots", "matplotlib")
     with look():

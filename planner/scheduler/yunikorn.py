@@ -35,7 +35,7 @@ YUNIKORN: Final = Scheduler(
     ),
     parts={
         "laws": "planner.laws.yunikorn:LAWS",
-        "reader": "planner.reader.yunikorn_files:read",
+        "reader": "planner.reader.yunikorn_read:read",
         "holds": "planner.reader.yunikorn_files:holds",
         "plan": "planner.plan.yunikorn:YuniKornPlan",
         "planning": "planner.solver.yunikorn.start",

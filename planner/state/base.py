@@ -267,10 +267,7 @@ Amount = Annotated[int, BeforeValidator(_read_amount), _AS_TEXT, _QUANTITY_SCHEM
 def parse_time(text: str) -> datetime:
     """Read an RFC 3339 timestamp, such as ``2026-03-08T21:06:00Z``, as UTC.
 
-    Raises
-    ------
-    ValueError
-        If the text is no timestamp, or names no time zone.
+    Raises ``ValueError`` if the text is no timestamp, or names no time zone.
     """
     try:
         if _RFC_3339.fullmatch(text):

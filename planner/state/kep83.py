@@ -106,10 +106,7 @@ class Kep83(Schema):
 def read_rules(rules: object) -> Kep83:
     """Read the options from text, or take a record of them as it is.
 
-    Raises
-    ------
-    SchemaError
-        If ``rules`` is neither, or the text cannot be used.
+    Raises ``SchemaError`` if ``rules`` is neither, or the text cannot be used.
     """
     if isinstance(rules, Kep83):
         return rules
@@ -121,10 +118,8 @@ def read_rules(rules: object) -> Kep83:
 def parse_rules(text: str) -> Kep83:
     """Read the options from text.
 
-    Raises
-    ------
-    SchemaError
-        If it names other rules, an unknown option, an option twice, or an unusable value.
+    Raises ``SchemaError`` if it names other rules, an unknown option, an option twice, or an
+    unusable value.
     """
     name, colon, rest = text.partition(":")
     if name != NAME:

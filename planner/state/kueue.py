@@ -131,10 +131,7 @@ class State(AnyState):
 def of_kueue(state: AnyState) -> State:
     """Return a state as one of Kueue, for a feature that no other scheduler has.
 
-    Raises
-    ------
-    UnsupportedError
-        If it is a state of YuniKorn.
+    Raises ``UnsupportedError`` if it is a state of YuniKorn.
     """
     if not isinstance(state, State):
         raise UnsupportedError(state.source, "is a state of YuniKorn", "a state of Kueue")

@@ -193,10 +193,7 @@ class Configuration(KubernetesObject):
     def gate(self, name: str) -> bool:
         """Whether a feature gate is on in the release; one that it does not know has no effect.
 
-        Raises
-        ------
-        KeyError
-            If the planner does not know the gate.
+        Raises ``KeyError`` if the planner does not know the gate.
         """
         if name not in FEATURE_GATES:
             raise KeyError(name)

@@ -290,10 +290,7 @@ def read_version(text: str) -> str:
 def find_release(name: str) -> Release:
     """Look up a release by its name, such as 0.18.6, v0.18.6 or main.
 
-    Raises
-    ------
-    ValueError
-        If the name is no version, or older than the oldest whose rules are known.
+    Raises ``ValueError`` if the name is no version, or older than the oldest whose rules are known.
     """
     if name == MAIN:
         return Release(MAIN, Rules(), _gates(20, 0), _needed(20, 0))

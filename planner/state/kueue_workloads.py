@@ -115,10 +115,8 @@ class Workloads(Sequence[Workload]):
     def apply(self, changes: Changes) -> Workloads:
         """Return the workloads after changes; all unchanged workloads stay as they are.
 
-        Raises
-        ------
-        InputError
-            If a changed or deleted workload is not there, or a new one already is.
+        Raises ``InputError`` if a changed or deleted workload is not there, or a new one already
+        is.
         """
         changed = {one.key: one for one in changes.changed}
         gone, there = frozenset(changes.gone), {*self.keys}

@@ -12,8 +12,7 @@ import pytest
 from planner.errors import SchemaError
 from planner.quota.yunikorn.cluster import prepare
 from planner.quota.yunikorn.queue import Queue
-from planner.reader.yunikorn_queues import ROOT_IGNORED
-from planner.reader.yunikorn_refused import REFUSED
+from planner.reader.yunikorn_queues import REFUSED, ROOT_IGNORED
 from planner.state.yunikorn import YuniKornState
 from tests.yunikorn.building import NOW, read_yunikorn
 
