@@ -6,8 +6,9 @@ status that remains with the features that it leaves out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, cast
 
 from planner.plan import AnyPlan, Assume, Uncovered, qualified
 from planner.scheduler import Part
@@ -54,6 +55,22 @@ class Feature(NamedTuple):
             effect=self.effect,
             evidence=evidence,
         )
+
+
+def features_of(scheduler: str, table: str) -> tuple[Feature, ...]:
+    """Return the features of a scheduler, by a table of them.
+
+    Each has a line with its id, standing and title, and below it, indented, the page that describes
+    it, and its effect.
+    """
+    features: list[Feature] = []
+    for row in re.split(r"\n(?=\S)", table.strip()):
+        head, body = row.split("\n", 1)
+        name, standing, title = head.split(" | ")
+        source, effect = " ".join(body.split()).split(": ", 1)
+        standing = cast("Standing", standing)
+        features.append(Feature(name, scheduler, title, standing, effect, source))
+    return tuple(features)
 
 
 FEATURES: Final = Part[Sequence[Feature]]("features")

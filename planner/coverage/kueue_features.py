@@ -6,13 +6,13 @@ release of Kueue brings fields that somebody must look at before the planner cal
 
 from __future__ import annotations
 
-import re
-from typing import Final, cast
+from typing import Final
 
-from planner.coverage.answer import Feature, Standing
+from planner.coverage.answer import features_of
 
-# Each feature: its id, standing and title; below them the page that describes it, and its effect.
-_TABLE: Final = """
+FEATURES: Final = features_of(
+    "kueue",
+    """
 topology | exact | topology-aware scheduling
     docs/semantics/kueue-topology.md: Kueue asks whether the pods fit on the nodes of the topology,
     now and after each removal: an answer that counts quota only says so, and other victims may be
@@ -63,18 +63,8 @@ evidence | evidence | what Kueue publishes of its own counting
     docs/semantics/kueue-features.md §10: it is held against what is worked out
 harmless | harmless | everything else
     docs/semantics/kueue-features.md §1: it decides nothing about preemption
-"""
-
-
-def _feature(row: str) -> Feature:
-    head, body = row.split("\n", 1)
-    name, standing, title = head.split(" | ")
-    source, effect = " ".join(body.split()).split(": ", 1)
-    return Feature(name, "kueue", title, cast("Standing", standing), effect, source)
-
-
-FEATURES: Final = tuple(map(_feature, re.split(r"\n(?=\S)", _TABLE.strip())))
-
+""",
+)
 (
     TOPOLOGY,
     PREEMPTION_CONFIG,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from planner.coverage.answer import Covering, Feature
+from planner.coverage.answer import Covering, features_of
 from planner.plan import Uncovered
 from planner.quota.yunikorn.queue import Queue, QueueTree, build_queues, build_tree, inherited, walk
 from planner.quota.yunikorn.resource import (
@@ -29,74 +29,35 @@ from planner.state.yunikorn import (
     by_path,
 )
 
-LIMITS: Final = Feature(
-    "user-limits",
+FEATURES: Final = features_of(
     "yunikorn",
-    "limits of users and groups",
-    "left out",
-    "the core passes over an ask if its user or group would have more than it may have",
-    "docs/semantics/yunikorn.md §3",
+    """
+user-limits | left out | limits of users and groups
+    docs/semantics/yunikorn.md §3: the core passes over an ask if its user or group would have more
+    than it may have
+predicates | left out | the shim's predicates
+    docs/semantics/yunikorn.md §8: selectors, affinities, ports and volumes decide, too, on which
+    node the pod may run
+placeholders | left out | placeholders of gangs
+    docs/semantics/yunikorn.md §3: an ask of a gang takes the place of a placeholder of its group,
+    and preempts nobody
+running-applications | left out | limits on running applications
+    docs/semantics/yunikorn.md §3: the core passes over an application that may not start yet, and
+    all its asks
+back-off | left out | back-off of applications
+    docs/semantics/yunikorn.md §3: the core passes over an application, or its later asks, while it
+    backs off
+parent-queues | left out | asks in parent queues
+    docs/semantics/yunikorn.md §3: the core looks at asks in leaves only
+release | left out | rules of older releases
+    docs/semantics/yunikorn.md §16: up to 1.8 other full queues are fences, and up to 1.7 other
+    queues are over their guaranteed
+in-force | evidence | what the core made of properties
+    docs/semantics/yunikorn.md §16: it is held against queues.yaml: up to 1.8 queues lose what they
+    inherit when that changes
+""",
 )
-PREDICATES: Final = Feature(
-    "predicates",
-    "yunikorn",
-    "the shim's predicates",
-    "left out",
-    "selectors, affinities, ports and volumes decide, too, on which node the pod may run",
-    "docs/semantics/yunikorn.md §8",
-)
-PLACEHOLDERS: Final = Feature(
-    "placeholders",
-    "yunikorn",
-    "placeholders of gangs",
-    "left out",
-    "an ask of a gang takes the place of a placeholder of its group, and preempts nobody",
-    "docs/semantics/yunikorn.md §3",
-)
-RUNNING: Final = Feature(
-    "running-applications",
-    "yunikorn",
-    "limits on running applications",
-    "left out",
-    "the core passes over an application that may not start yet, and all its asks",
-    "docs/semantics/yunikorn.md §3",
-)
-
-BACKOFF: Final = Feature(
-    "back-off",
-    "yunikorn",
-    "back-off of applications",
-    "left out",
-    "the core passes over an application, or its later asks, while it backs off",
-    "docs/semantics/yunikorn.md §3",
-)
-PARENTS: Final = Feature(
-    "parent-queues",
-    "yunikorn",
-    "asks in parent queues",
-    "left out",
-    "the core looks at asks in leaves only",
-    "docs/semantics/yunikorn.md §3",
-)
-RELEASE: Final = Feature(
-    "release",
-    "yunikorn",
-    "rules of older releases",
-    "left out",
-    "up to 1.8 other full queues are fences, and up to 1.7 other queues are over their guaranteed",
-    "docs/semantics/yunikorn.md §16",
-)
-
-IN_FORCE: Final = Feature(
-    "in-force",
-    "yunikorn",
-    "what the core made of properties",
-    "evidence",
-    "it is held against queues.yaml: up to 1.8 queues lose what they inherit when that changes",
-    "docs/semantics/yunikorn.md §16",
-)
-
-FEATURES: Final = (LIMITS, PREDICATES, PLACEHOLDERS, RUNNING, BACKOFF, PARENTS, RELEASE, IN_FORCE)
+LIMITS, PREDICATES, PLACEHOLDERS, RUNNING, BACKOFF, PARENTS, RELEASE, IN_FORCE = FEATURES
 
 BACKOFF_AFTER: Final = "application.unschedasks.backoff"
 """The property that says after how many asks that fit nowhere an application waits."""
