@@ -144,12 +144,7 @@ def find_term(name: str) -> Term:
         return _MORE
     if priority is None:
         return TERMS[name]
-    return Term(
-        name,
-        f"victims of priority {priority}",
-        TERMS[EACH].unit,
-        per_workload=True,
-    )
+    return Term(name, f"victims of priority {priority}", TERMS[EACH].unit, per_workload=True)
 
 
 def text_of(name: str, scheduler: str) -> Text | None:

@@ -96,11 +96,6 @@ class Members(Struct, Generic[HolderT], frozen=True, dict=True):
         number = self._number(position)
         return int(np.searchsorted(self.starts, number, side="right")) - 1
 
-    def place_in(self, k: int, member: int) -> int | None:
-        """Return the place of a member of a class, counted from 0; ``None`` behind the last."""
-        number = int(self.starts[k]) + member
-        return int(self.places[number]) if number < self.starts[k + 1] else None
-
     def take(self, counts: Iterable[int]) -> list[HolderT]:
         """Return the first members of each class, as many as ``counts`` says."""
         taken: list[int] = self.numbers[self._numbers(counts)].tolist()

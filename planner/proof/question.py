@@ -413,8 +413,9 @@ class Question:
             least = np.maximum(box.least, counts)
             yield replace(box, least=least, sums={**box.sums, "before": row})
             counts[k] += 1
-            following_place = members.place_in(k, int(counts[k]))
-            following[k] = _NOWHERE if following_place is None else following_place
+            number = members.starts[k] + counts[k]
+            inside = number < members.starts[k + 1]
+            following[k] = members.places[number] if inside else _NOWHERE
 
     def narrowed(self, box: Box, multipliers: Mapping[str, int]) -> Box:
         """Return the part of a box that weighed rows leave: all, if the box has no such rows."""

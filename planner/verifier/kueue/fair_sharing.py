@@ -120,10 +120,6 @@ class FairSetting(Setting, frozen=True, dict=True):
         """Return the sibling on the preemptor's path of a node just below the common ancestor."""
         return self.path[self.path.index(self.snapshot.tree.nodes[top].parent) - 1]
 
-    def distance(self, queue: int) -> int:
-        """Return how far up the preemptor's path the common ancestor with a queue lies."""
-        return self.path.index(self.ancestor(queue)) if self.side(queue) else 0
-
     def is_fair(self, mine: Share, before: Share, after: Share) -> bool:
         """Say whether a strategy permits a removal (§6.5).
 
@@ -179,7 +175,7 @@ def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemo
         order = arrange(setting, victims, {**last, **choice})
         # Nearest first, and stable: the last of each side stays the last. Nearer victims run on the
         # preemptor's side of a farther one: their removal lowers the share it is compared with.
-        order.sort(key=lambda victim: setting.distance(victim.queue))
+        order.sort(key=lambda victim: setting.path.index(setting.ancestor(victim.queue)))
         stuck, unfair = replay_fairly(setting, order)
     obstacle = stuck or unfair
     return FairRemoval(() if obstacle else tuple(order), obstacle, after, stuck, unfair)
