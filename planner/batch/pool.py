@@ -192,10 +192,7 @@ class Pool:
     A process that dies takes one known task with it, which is tried again in a new process.
     ``work`` is pickled. The processes are gone when the pool is closed.
 
-    Raises
-    ------
-    UnsupportedError
-        If memory is limited on a system that does not show it.
+    Raises ``UnsupportedError`` if memory is limited on a system that does not show it.
     """
 
     def __init__(self, work: bytes, jobs: int, limits: Limits) -> None:

@@ -59,10 +59,7 @@ class Kubectl:
     where they are ``None``, kubectl decides. All calls together have ``timeout_s`` seconds from now
     on, ``None`` for no limit, and may print ``max_bytes``.
 
-    Raises
-    ------
-    InputError
-        If there is no kubectl, or a value could be taken for an option.
+    Raises ``InputError`` if there is no kubectl, or a value could be taken for an option.
     """
 
     def __init__(
