@@ -209,12 +209,27 @@ def test_a_satisfactory_batch_of_ten_nodes_ends_the_search() -> None:
             {"predicates": "table", "table": [{"node": "n1", "success": False, "index": -1}]},
             (None, ()),
         ),
+        (  # beyond the one victim of n2
+            {"predicates": "table", "table": [{"node": "n2", "success": True, "index": 1}]},
+            (None, ()),
+        ),
     ],
 )
 def test_the_shim_may_refuse(x: Json, found: tuple[str | None, tuple[str, ...]]) -> None:
     held = [[allocation("a", GPU, 1), allocation("b", GPU, 2)], [allocation("c", GPU, 3)]]
     decision = decided(nodes_with(*held) | {"x": x})
     assert (decision.node, decision.victim_keys) == found
+
+
+def test_an_answer_beyond_all_candidates_is_the_worst() -> None:
+    """The core says that it should not happen, and takes the node whose candidate opted out."""
+    rows = [
+        {"node": "n1", "success": True, "index": 0},
+        {"node": "n2", "success": True, "index": 7},
+    ]
+    value = nodes_with([allocation("a", GPU, 1, **OUT)], [allocation("c", GPU, 3)])
+    decision = decided(value | {"x": {"predicates": "table", "table": rows}})
+    assert (decision.node, decision.victim_keys) == ("n1", ("a",))
 
 
 def test_a_success_may_have_no_victims() -> None:

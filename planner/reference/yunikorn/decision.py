@@ -231,7 +231,11 @@ def _choose(
         # No further batch is asked, though a node in it might score lower.
         if best is not None and best[0] < SATISFACTORY:
             break
-    return None if best is None else best[1:]
+    if best is None:
+        return None
+    _, plan, index = best
+    # An answer beyond the victims it was asked about fails, though another node might do.
+    return None if index >= len(plan.victims) else (plan, index)
 
 
 @keeps(laws.YK_LAST_TIER)
@@ -241,7 +245,7 @@ def score_of(plan: Plan, index: int) -> int:
     The flags are those of the first allocations of the node's own order, not of the victims.
     """
     # Even a node that needs no victim is the worst if it has no candidate (§8).
-    if not plan.group:
+    if not plan.group or index >= len(plan.group):
         return NO_CANDIDATE_SCORE
     if index < 0:
         return 0
