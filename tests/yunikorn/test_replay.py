@@ -140,6 +140,17 @@ def test_quota() -> None:
     assert replay_line(quota_line({"1": ["x"]})).detail.startswith("quota.byApp.1[0]")
 
 
+def behind_another_partition(line: Line) -> Line:
+    """Return a recorded line whose partition comes second, behind one without any queue."""
+    first = {"name": "first", "queues": [{"name": "root"}]}
+    return {**line, "queues": {"partitions": [first, *line["queues"]["partitions"]]}}
+
+
+def test_an_ask_is_found_in_its_partition() -> None:
+    assert replay_line(behind_another_partition(recorded("new"))).outcome == "equal"
+    assert replay_line(behind_another_partition(quota_line({"1": ["y"]}))).outcome == "equal"
+
+
 @pytest.mark.parametrize("part", ["id", "expect", "now", "nodes", "ask"])
 def test_a_line_that_is_no_recorded_instance(part: str) -> None:
     line = recorded("new")

@@ -99,11 +99,13 @@ def _difference(line: Line, expected: Answer, where: str) -> str:
             "pending": flow.pending,
         }
         return first_difference(part_of(expected, "flow", dict, where), found, "flow")
-    cluster = prepare(state)
     if mode == "quota":
-        queue = cluster.tree.by_path.get(state.x.quota_queue or "")
-        if queue is None:
+        path = state.x.quota_queue or ""
+        clusters = (prepare(state, one.name) for one in state.partitions)
+        cluster = next((one for one in clusters if path in one.tree.by_path), None)
+        if cluster is None:
             raise LookupFailed(where, f'there is no queue "{state.x.quota_queue}"')
+        queue = cluster.tree.by_path[path]
 
         def of_queue(ties: Ties) -> Answer:
             found = preempt_quota(queue, ties)
@@ -128,6 +130,7 @@ def _difference(line: Line, expected: Answer, where: str) -> str:
     application = named.get("applicationID")
     if application is not None:
         part_of(named, "applicationID", str, where)
+    cluster = prepare(state, _partition_of(state, key, application))
     asking = find_ask(cluster, key, application)
 
     def answer(ties: Ties) -> Answer:
@@ -135,6 +138,19 @@ def _difference(line: Line, expected: Answer, where: str) -> str:
         return {"triggered": found.triggered, "node": found.node, "victims": [*found.victim_keys]}
 
     return _decided_difference(expected, where, cluster, answer)
+
+
+def _partition_of(state: YuniKornState, key: str, application: str | None) -> str | None:
+    """Return the partition in which an ask waits; ``None`` if there is no such ask."""
+    return next(
+        (
+            partition.name
+            for partition in state.partitions
+            for owner, ask in partition.asks
+            if ask.allocation_key == key and application in {None, owner.application_id}
+        ),
+        None,
+    )
 
 
 def state_of_yunikorn(line: Line, where: str = "line") -> YuniKornState:
