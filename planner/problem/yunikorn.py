@@ -101,7 +101,8 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         (allocation, application.application_id, position[cluster.tree.leaf_of(application).path])
         for application in cluster.partition.applications
         for allocation in application.allocations
-        if not allocation.x.not_in_app
+        # Of a required node the core asks who is there, not the applications: some know less.
+        if ask.required_node or not allocation.x.not_in_app
     ]
     allocations = [allocation for allocation, _, _ in rows]
     nodes = {room.node_id: i for i, room in enumerate(cluster.nodes)}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from planner import solve
 from tests.laws.judges_yunikorn import Court
 from tests.verifier.yunikorn.plans import (
     CODE,
@@ -92,6 +93,21 @@ def test_a_required_node_gives_all_victims() -> None:
     assert Court(value).admitted("yunikorn-required-node") == {"n2": {B}}
     without = Court(value).admitted("yunikorn-required-node", without={"YK-08"})
     assert without == {"n2": {A, B, A | B}}
+
+
+def test_a_required_node_gives_who_is_known_to_it_alone() -> None:
+    """The core asks the node for its allocations; for other asks it asks the applications.
+
+    Source: yunikorn-core be3bb487, scheduler/objects/required_node_preemptor.go (filterAllocations)
+    and queue.go (findEligiblePreemptionVictims).
+    """
+    stray = allocation("a", {"gpu": 1}, x={"notInApp": True})
+    value = on_nodes([node("n1", {"gpu": 1}, reservations=["ask"])], 1, stray)
+    assert Court(value).admitted() == {"n1": set()}
+    value["applications"][1]["requests"][0]["requiredNodeId"] = "n1"
+    assert Court(value).admitted("yunikorn-required-node") == {"n1": {A}}
+    plan = solve(state_of(value), "ask")
+    assert (plan.keys, plan.claim) == (("a",), "optimal")
 
 
 def test_on_a_required_node_no_other_type_may_stay_below_zero() -> None:

@@ -437,7 +437,8 @@ def candidates(cluster: Cluster, asking: Asking, rules: str) -> Iterator[tuple[i
     for application in cluster.partition.applications:
         queue = cluster.tree.leaf_of(application)
         for held in application.allocations:
-            if held.x.not_in_app:
+            # With a required node the allocations are those of that node (§11.1).
+            if held.x.not_in_app and not asking.ask.required_node:
                 continue
             victim = Victim(held, queue, application.application_id)
             kind = (

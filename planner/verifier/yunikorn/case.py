@@ -249,8 +249,8 @@ def match_yunikorn(
     for application in cluster.partition.applications:
         queue = cluster.tree.leaf_of(application)
         for allocation in application.allocations:
-            # An allocation known to its node only is in no application, and never a victim.
-            if not allocation.x.not_in_app:
+            # One known to its node only is in no application: a victim on a required node only.
+            if asking.ask.required_node or not allocation.x.not_in_app:
                 victim = Victim(allocation, queue, application.application_id)
                 holders[victim.key] = victim
     node = None if plan.node is None else cluster.node(plan.node)
