@@ -40,7 +40,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, plus
 from planner.reference.yunikorn.candidates import CHECK_INTERVAL
 from planner.reference.yunikorn.decision import Decision, decide
-from planner.reference.yunikorn.flow import Look, after, asked_as, looks
+from planner.reference.yunikorn.flow import Look, after, asked_as, looks, unreserved
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import (
     POD_NAME_TAG,
@@ -98,7 +98,10 @@ def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[s
     def now(application: Application) -> tuple[Ask, ...]:
         return tuple(ask for ask in application.requests if ask.allocation_key not in gone)
 
-    partitions = tuple(_asked(one, now) for one in state.partitions)
+    partitions = tuple(
+        _asked(one, now).model_copy(update={"nodes": tuple(unreserved(one.nodes, gone))})
+        for one in state.partitions
+    )
     return state.model_copy(update={"partitions": partitions}), found
 
 
@@ -138,7 +141,10 @@ def state_mark(cluster: Cluster, kept: Mapping[str, int]) -> Text:
     """Return all that decides in a partition; ``kept`` is the progress that victims have kept."""
     applications = cluster.partition.applications
     made = ranks(one.allocation_time for each in applications for one in each.allocations)
-    rooms = tuple((room.node_id, tuple(sorted(room.available.items()))) for room in cluster.nodes)
+    rooms = tuple(
+        (room.node_id, tuple(sorted(room.available.items())), tuple(sorted(room.node.reservations)))
+        for room in cluster.nodes
+    )
     parts = []
     for each in applications:
         held = tuple(

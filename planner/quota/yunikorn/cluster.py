@@ -130,7 +130,14 @@ def is_usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
     if not room.reserved_for_others(ask.allocation_key):
         return True
     # One cancelled reservation opens the node, even if others are left, as in the core (§7).
-    return any(_may_cancel(cluster, key, ask) for key in room.node.reservations)
+    return bool(cancelled(cluster, room, ask))
+
+
+def cancelled(cluster: Cluster, room: NodeRoom, ask: Ask) -> set[str]:
+    """Return the reservations of a node that are cancelled where an ask tries to preempt."""
+    if not room.reserved_for_others(ask.allocation_key):
+        return set()
+    return {key for key in room.node.reservations if _may_cancel(cluster, key, ask)}
 
 
 def _may_cancel(cluster: Cluster, key: str, ask: Ask) -> bool:

@@ -288,14 +288,19 @@ def check(cluster: Cluster, asking: Asking, predicates: Predicates | None) -> Pr
 def free_node(cluster: Cluster, asking: Asking, predicates: Predicates | None) -> NodeRoom | None:
     """Return the first node that takes an ask which fits the headroom, None if there is none.
 
-    The node is schedulable, has room, and is not reserved for another ask.
+    The node is schedulable, has room, and is not reserved for another ask. An ask with a required
+    node has that one alone: the core tries it whether it is schedulable or not, and reserves it for
+    the ask beside others of this kind.
     """
     ask = asking.ask
     if not fits_loose(asking.leaf.headroom, ask.resource):
         return None
     shim = predicates or ByResource()
     for room in cluster.nodes:
-        usable = room.node.schedulable and not room.reserved_for_others(ask.allocation_key)
+        if ask.required_node:
+            usable = room.node_id == ask.required_node
+        else:
+            usable = room.node.schedulable and not room.reserved_for_others(ask.allocation_key)
         if usable and shim.passes(room, ask.resource):
             return room
     return None

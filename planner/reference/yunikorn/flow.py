@@ -2,21 +2,25 @@
 
 Source: docs/semantics/yunikorn.md §14 (flow mode). A step is the first ask, in the order of
 the state, that finds a node or triggers preemption. Victims vanish at once and the ask takes the
-node, whether it fits there or not.
+node, whether it fits there or not; what was reserved for it is free again. A required node is
+reserved for its ask as soon as the ask waits (yunikorn-core be3bb487, scheduler/objects/
+application.go, tryRequiredNode).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
-from planner.quota.yunikorn.resource import Resource, minus, plus
+from planner.quota.yunikorn.cluster import Asking, Cluster, cancelled, prepare
+from planner.quota.yunikorn.resource import Resource, fits, fits_loose, minus, plus
 from planner.reference.yunikorn.candidates import Candidate, free_node, predicates_of
 from planner.reference.yunikorn.decision import Decision, decide
-from planner.state.yunikorn import Allocation, Ask, Claim, Partition, YuniKornState
+from planner.state.yunikorn import Allocation, Ask, Claim, Node, Partition, YuniKornState
 
 
 class Step(Struct, frozen=True):
@@ -90,6 +94,7 @@ def looks(
 ) -> Iterator[Look]:
     """Look at one ask after the other, in the order of the state; ``decider`` may preempt."""
     predicates = predicates_of(cluster.x)
+    cluster = _reserved(cluster)
     for application in cluster.partition.applications:
         for ask in application.requests:
             asking = Asking(ask, application, cluster.tree.leaf_of(application))
@@ -105,6 +110,46 @@ def looks(
             else:
                 step = Step(ask.allocation_key, "preempt", found.node, found.victim_keys)
                 yield Look(asking, attempted, step, found.victims)
+
+
+def _reserved(cluster: Cluster) -> Cluster:
+    """Return the cluster with every required node reserved for the asks that wait for room there.
+
+    The core does so in the cycle before it preempts, where an ask fits the headroom and the empty
+    node; reservations of asks that may run elsewhere are cancelled.
+    """
+    waiting: dict[str, list[Ask]] = defaultdict(list)
+    for application, ask in cluster.partition.asks:
+        if ask.required_node:
+            headroom = cluster.tree.leaf_of(application).headroom
+            if fits_loose(headroom, ask.resource):
+                waiting[ask.required_node].append(ask)
+    if not waiting:
+        return cluster
+    required = {key for key, ask in cluster.asks.items() if ask.required_node}
+    rooms = []
+    for room in cluster.nodes:
+        node = room.node
+        keys = [
+            ask.allocation_key
+            for ask in waiting.get(room.node_id, ())
+            if fits(node.capacity, ask.resource) and not fits(room.available, ask.resource)
+        ]
+        if keys:
+            kept = [key for key in node.reservations if key in required]
+            update = {"reservations": tuple(dict.fromkeys((*kept, *keys)))}
+            rooms.append(replace(room, node=node.model_copy(update=update)))
+        else:
+            rooms.append(room)
+    return replace(cluster, nodes=tuple(rooms))
+
+
+def unreserved(nodes: Iterable[Node], keys: Collection[str]) -> Iterator[Node]:
+    """Yield nodes without their reservations for these asks."""
+    for node in nodes:
+        left = tuple(key for key in node.reservations if key not in keys)
+        changed = len(left) < len(node.reservations)
+        yield node.model_copy(update={"reservations": left}) if changed else node
 
 
 def after(
@@ -145,9 +190,13 @@ def after(
         if again is not None:
             asks = (*asks, *(again(one, cluster.now) for one in lost))
         applications.append(application.model_copy(update={"allocations": kept, "requests": asks}))
+    done = {asking.ask.allocation_key}
+    if look.step.kind == "preempt" and not asking.ask.required_node:
+        done.update(*(cancelled(cluster, room, asking.ask) for room in cluster.nodes))
+    reserved = {room.node_id: room.node for room in _reserved(cluster).nodes}
     nodes = tuple(
         one.model_copy(update={"available": dict(available[one.node_id])})
-        for one in cluster.partition.nodes
+        for one in unreserved((reserved[one.node_id] for one in cluster.partition.nodes), done)
     )
     changed = {"applications": tuple(applications), "nodes": nodes}
     return cluster.partition.model_copy(update=changed)

@@ -8,9 +8,9 @@ import pytest
 
 from planner.commands.simulate import Script, Simulation, simulate
 from planner.commands.simulate.simulate import run
-from planner.commands.simulate.yunikorn_world import YuniKornWorld
+from planner.commands.simulate.yunikorn_world import YuniKornWorld, state_mark
 from planner.errors import LookupFailed, SchemaError
-from planner.quota.yunikorn.cluster import Asking, Cluster
+from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.reader import read_objects
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import Decision, decide
@@ -161,6 +161,51 @@ def test_copies_of_asks() -> None:
     twice = Script.model_validate({"arrival": [row, row]})
     with pytest.raises(SchemaError, match="ask-1 is there already"):
         simulate(state_of(value), script=twice)
+
+
+def test_a_pod_of_a_daemonset_makes_room_on_its_node() -> None:
+    """It comes 5 s after the start; the core reserves its node, and preempts without a delay."""
+    daemon = ask("daemon", GPU, requiredNodeId="n1")
+    value = cluster_value(
+        [queue("low"), queue("high")],
+        [node("n1", {"gpu": 4}), node("n2", {"gpu": 1}, reservations=["daemon"])],
+        [
+            application("runs", "root.low", *full()),
+            application("asks", "root.high", asks=(daemon,)),
+        ],
+    )
+    script = Script.model_validate({"workload": [{"name": "daemon", "arrive_seconds": 5}]})
+    assert story(simulate(state_of(value), script=script).timeline) == [
+        "5 daemon arrived",
+        "5 run-3 preempted by daemon",
+        "5 run-3 requeued",
+        "5 daemon admitted",
+        "5 run-3 admitted",
+    ]
+
+
+def test_who_comes_later_has_reserved_nothing_yet() -> None:
+    value = cluster_value(
+        [queue("high")],
+        [node("n1", {"gpu": 1}, reservations=["late"])],
+        [application("asks", "root.high", asks=(ask("late", GPU), ask("ask", GPU)))],
+    )
+    script = Script.model_validate({"workload": [{"name": "late", "arrive_seconds": 5}]})
+    assert story(simulate(state_of(value), script=script, until_s=6).timeline) == [
+        "0 ask admitted",
+        "5 late arrived",
+    ]
+
+
+def test_a_reservation_tells_states_apart() -> None:
+    value = two_queues(*full())
+    free, reserved = prepare(state_of(value)), prepare(state_of(_reserved_for_ask(value)))
+    assert state_mark(free, {}) != state_mark(reserved, {})
+
+
+def _reserved_for_ask(value: Json) -> Json:
+    one = node("n1", {"gpu": 4}, reservations=["ask"])
+    return value | {"nodes": [{"partitionName": "default", "nodesInfo": [one]}]}
 
 
 def test_the_optimum_in_the_cores_place() -> None:
