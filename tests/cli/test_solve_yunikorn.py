@@ -263,6 +263,26 @@ def test_before_the_delay_is_over_there_is_a_plan_and_a_note(tmp_path: Path) -> 
     assert "lasts 20 s more" in call("solve", path, "--pending", "ask").stderr
 
 
+@pytest.mark.parametrize(
+    ("of_node", "size", "notes"),
+    [
+        ({}, 1, ["ask: the core reserves n1 first, and looks for victims after that"]),
+        ({"reservations": ["ask"]}, 1, []),
+        ({}, 99, []),  # the node itself is too small to be reserved
+    ],
+)
+def test_a_required_node_is_reserved_first(
+    tmp_path: Path, of_node: dict[str, Any], size: int, notes: list[str]
+) -> None:
+    value = crowd(requiredNodeId="n1")
+    value["applications"][1]["requests"][0]["resource"] = {"gpu": size}
+    value["nodes"][0]["nodesInfo"][0] |= of_node
+    value["nodes"][0]["nodesInfo"].append({"nodeID": "n2", "capacity": {"gpu": 99}})
+    plan = solved(write(tmp_path, value), "--pending", "ask")
+    assert plan["notes"] == notes
+    assert (plan["greedy"]["victims"] == []) == (of_node == {})
+
+
 def test_no_time_at_all_leaves_the_core_s_own_plan() -> None:
     result = call("solve", YUNIKORN, "--time-limit", "0", "--format", "json")
     assert result.exit_code == 4

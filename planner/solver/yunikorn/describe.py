@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.models.shared.classes import Classes
 from planner.models.yunikorn.relaxation import node_rows
@@ -15,8 +16,9 @@ from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPl
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.cluster import Asking, Cluster
-from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
+from planner.quota.yunikorn.resource import Resource, fits, minus, minus_known, plus
 from planner.reference.yunikorn.candidates import Preconditions
+from planner.reference.yunikorn.decision import RequiredNodeConditions
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Ask, format_yunikorn_quantity
 
@@ -151,12 +153,19 @@ class Subject(Struct, frozen=True):
 
 
 def postponed(
-    cluster: Cluster, asking: Asking, conditions: Preconditions | None
+    cluster: Cluster, asking: Asking, conditions: Preconditions | RequiredNodeConditions | None
 ) -> tuple[str, ...]:
     """Say what makes the core wait before it preempts for an ask, if anything does."""
+    key, notes = asking.ask.allocation_key, list[str]()
+    if isinstance(conditions, RequiredNodeConditions):
+        room = cluster.node(asking.ask.required_node)
+        holds = room is not None and fits(room.node.capacity, asking.ask.resource)
+        if holds and not conditions.reserved and replace(conditions, reserved=True).attempted:
+            node = asking.ask.required_node
+            notes.append(f"{key}: the core reserves {node} first, and looks for victims after that")
+        return tuple(notes)
     if conditions is None or conditions.allocatable_now:
         return ()
-    key, notes = asking.ask.allocation_key, []
     if not conditions.delay_passed:
         due = asking.ask.request_time + asking.leaf.properties.delay
         wait = -(-(due - cluster.now) // SECOND)

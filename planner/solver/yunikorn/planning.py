@@ -162,7 +162,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
             rules=rules,
             adjusted=adjusted,
             place={position: place for place, position in places},
-            notes=(*state.notes, *postponed(cluster, asking, self.conditions)),
+            notes=(*state.notes, *postponed(cluster, asking, self.decision.conditions)),
         )
 
     def set_objective(self, profile: Profile) -> Profile:
