@@ -36,8 +36,8 @@ user-limits | left out | limits of users and groups
     docs/semantics/yunikorn.md §3: the core passes over an ask if its user or group would have more
     than it may have
 predicates | left out | the shim's predicates
-    docs/semantics/yunikorn.md §8: selectors, affinities, ports and volumes decide, too, on which
-    node the pod may run
+    docs/semantics/yunikorn.md §8: selectors, affinities, taints, ports and volumes decide, too,
+    where the pod may run
 placeholders | left out | placeholders of gangs
     docs/semantics/yunikorn.md §3: an ask of a gang takes the place of a placeholder of its group,
     and preempts nobody

@@ -1,7 +1,7 @@
 """From queues.yaml and the core's state dump to a state of a YuniKorn cluster.
 
 yunikorn_queues.py   queues.yaml in all its forms, and the queues of a dump
-yunikorn_pods.py     who opted out of preemption, from pods and PriorityClasses
+yunikorn_pods.py     who opted out, or is kept off nodes, from pods, PriorityClasses and taints
 yunikorn_files.py    which documents belong together, and to which scheduler
 
 An instance (``queues``, ``nodes``, ``applications``) and the full state dump of the core (the
@@ -123,7 +123,8 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
     if any(each.uuid for one in applications for each in one.allocations):
         notes += (ORIGINATORS_UNKNOWN,)
     notes += (f"{PLACED_MEANWHILE}: {placed}",) if placed else ()
-    applications, remarks = with_flags(applications, pods)
+    machines = [node for part in nodes for node in part.nodes_info]
+    applications, remarks = with_flags(applications, pods, machines)
     names = [one.name for one in config.partitions]
     parts: dict[str, list[PartitionNodes]] = {name: [] for name in names}
     running: dict[str, list[Application]] = {name: [] for name in names}

@@ -1,4 +1,4 @@
-"""Who opted out of preemption, and who may not preempt others: pods and PriorityClasses.
+"""Who opted out of preemption, may not preempt others, or is kept off nodes: what Kubernetes has.
 
 In a state dump, the core's asks and allocations do not say so. The Kubernetes shim's part of the
 dump does (``rmDiagnostics``), and so do objects of the API server beside it. Source:
@@ -9,7 +9,7 @@ cache/context.go (IsPreemptSelfAllowed, GetStateDump), common/si_helper.go (Crea
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, TypeVar
 
@@ -18,8 +18,9 @@ from planner.reader.complaint import checked
 from planner.reader.items import Item
 from planner.reader.show import Path, place, shown
 from planner.reader.yunikorn_files import YuniKornFiles
-from planner.state.yunikorn import Application, Claim
-from planner.state.yunikorn_pods import Pod, PodPriorityClass
+from planner.state.pods import Taint
+from planner.state.yunikorn import Application, Claim, Node
+from planner.state.yunikorn_pods import Pod, PodPriorityClass, ShimNode
 
 OPT_OUT_UNKNOWN: Final = (
     "the state dump does not say which pods opted out of preemption or may not preempt others: "
@@ -36,8 +37,15 @@ _BUILT_IN: Final = "system-"
 Linked = TypeVar("Linked", bound=Claim)
 
 
+def _may_host(node: Node, claim: Claim) -> bool:
+    """Say whether a claim may be planned on a node, and the empty node would hold it."""
+    required = claim.required_node
+    eligible = node.node_id == required if required else node.schedulable
+    return eligible and all(n <= node.capacity.get(t, 0) for t, n in claim.resource.items())
+
+
 class Pods:
-    """Pods by uid and by namespace/name, and PriorityClasses by name.
+    """Pods by uid and by namespace/name, PriorityClasses and taints of nodes by name.
 
     For every ask and allocation it finds the pod or the classes, and counts in which way.
     """
@@ -46,6 +54,8 @@ class Pods:
         self.by_uid: dict[str, Pod] = {}
         self.by_name: dict[str, Pod] = {}
         self.classes: dict[str, PodPriorityClass] = {}
+        self.taints: dict[str, Sequence[Taint]] = {}
+        self._tainted: dict[Taint, list[Node]] = {}
         self._found_by_value = 0
         self._unknown = 0
         self._missing: Counter[str] = Counter()
@@ -74,6 +84,12 @@ class Pods:
         """The priority of pods that name no class, if that is known."""
         return None if any(one.global_default for one in self.classes.values()) else 0
 
+    def place(self, nodes: Iterable[Node]) -> None:
+        """Keep the nodes of the core by their taints."""
+        for node in nodes:
+            for taint in self.taints.get(node.node_id, ()):
+                self._tainted.setdefault(taint, []).append(node)
+
     def linked(self, claim: Linked) -> Linked:
         """Return the ask or allocation with the flags and the placement of its pod."""
         # The shim makes the uid of a pod the key of its ask or allocation.
@@ -83,11 +99,23 @@ class Pods:
         changed: dict[str, object] = {
             name: flag for name, flag in flags.items() if name not in stated and not flag
         }  # both are allowed by default
-        if pod is not None and pod.spec.placement:
-            changed["placement"] = pod.spec.placement
+        placement = () if pod is None else (*pod.spec.placement, *self._kept_off(pod, claim))
+        if placement:
+            changed["placement"] = placement
         if not changed:
             return claim
         return claim.model_copy(update={"x": claim.x.model_copy(update=changed)})
+
+    def _kept_off(self, pod: Pod, claim: Claim) -> Iterator[str]:
+        """Yield the taints that keep a pod off a node which would hold it, each with such a node.
+
+        Source: yunikorn-k8shim 23b6b47f, plugin/predicates/predicate_manager.go (TaintToleration).
+        """
+        for taint, nodes in self._tainted.items():
+            if pod.spec.is_kept_off(taint):
+                at = next((node.node_id for node in nodes if _may_host(node, claim)), None)
+                if at is not None:
+                    yield f"no toleration of the taint {taint.key} of {at}"
 
     def _by_pod(self, pod: Pod) -> dict[str, bool]:
         """Return the flags as the shim does: from the pod's own annotation, else its class."""
@@ -184,6 +212,9 @@ def _diagnosed(value: Mapping[str, Any], where: str) -> Pods:
         path = (*at, "priorityClasses", name)
         known = checked(PodPriorityClass, _with_metadata(one), where, path, "PriorityClass")
         pods.classes[known.metadata.name] = known
+    for name, one in _entries(cache, "nodes", where, at):
+        path = (*at, "nodes", name)
+        pods.taints[name] = checked(ShimNode, one, where, path, "Node").taints
     for name, one in _entries(cache, "pods", where, at):
         path = (*at, "pods", name)
         whole = {**_with_metadata(one), "spec": one}
@@ -213,14 +244,17 @@ def _with_metadata(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_flags(
-    applications: Sequence[Application], pods: Pods
+    applications: Sequence[Application], pods: Pods, nodes: Sequence[Node]
 ) -> tuple[tuple[Application, ...], tuple[str, ...]]:
     """Write into every ask and allocation which preemptions it allows; flags given in ``x`` stay.
+
+    What binds their pods to some of the nodes is written there, too.
 
     Returns the applications, and remarks on how the flags were found.
     """
     if pods.is_empty:
         return tuple(applications), ()
+    pods.place(nodes)
     changed = tuple(
         one.model_copy(
             update={

@@ -36,7 +36,7 @@ from planner.state.yunikorn import (
     ClusterInfo,
     PartitionNodes,
 )
-from planner.state.yunikorn_pods import ALLOW_PREEMPTION, PodPreemption, PodPriorityClass
+from planner.state.yunikorn_pods import ALLOW_PREEMPTION, PodPreemption, PodPriorityClass, ShimNode
 
 STATE_DUMPS: Final = ("/debug/fullstatedump", "/ws/v1/fullstatedump")
 PUT_TOGETHER: Final = (
@@ -57,6 +57,7 @@ _LISTS: Final[Mapping[str, type[BaseModel]]] = {
 _TAGS: Final = frozenset({NAMESPACE_TAG, POD_NAME_TAG, REQUIRED_NODE_TAG})
 _NAMES: Final = frozenset({"name", "namespace", "uid"})
 _SHIM: Final[Mapping[str, type[BaseModel]]] = {
+    "nodes": ShimNode,
     "pods": PodPreemption,
     "priorityClasses": PodPriorityClass,
 }
@@ -220,7 +221,7 @@ def _has_limits(config: object) -> bool:
 
 
 def _of_shim(cache: object) -> object:
-    """Return the shim's pods and PriorityClasses, trimmed: who opted out, and who may preempt."""
+    """Return the shim's pods, PriorityClasses and nodes, trimmed to what the reader reads."""
     if not isinstance(cache, dict):
         return cache
     kept: Json = {}

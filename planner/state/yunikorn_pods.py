@@ -1,7 +1,7 @@
 """What YuniKorn's shim reads of Kubernetes: who may preempt, and who may be preempted.
 
-Source: docs/semantics/yunikorn.md §14; yunikorn-k8shim 23b6b47f, cache/task.go, cache/context.go
-and cache/external/scheduler_cache_dao.go.
+Source: docs/semantics/yunikorn.md §14; yunikorn-k8shim 23b6b47f, cache/task.go, cache/context.go,
+cache/external/scheduler_cache_dao.go and plugin/predicates/predicate_manager.go.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from planner.state.base import Int32, NamedObject, Schema
+from planner.state.pods import Taint, Toleration
 
 ALLOW_PREEMPTION: Final = "yunikorn.apache.org/allow-preemption"
 """The annotation of a pod or a PriorityClass; ``"false"`` opts out of being preempted."""
@@ -55,6 +56,12 @@ class PodVolume(Schema):
     ephemeral: dict[str, object] | None = None
 
 
+class ShimNode(Schema):
+    """A node as the shim knows it, of which only what keeps pods away counts."""
+
+    taints: tuple[Taint, ...] = ()
+
+
 class PodPreemption(Schema):
     """The part of a pod's ``spec`` that says who may preempt whom, and what binds it to nodes.
 
@@ -66,6 +73,7 @@ class PodPreemption(Schema):
     node_selector: dict[str, object] = Field(default_factory=dict)
     affinity: dict[str, object] = Field(default_factory=dict)
     spread: tuple[object, ...] = Field(default=(), alias="topologySpreadConstraints")
+    tolerations: tuple[Toleration, ...] = ()
     containers: tuple[PodContainer, ...] = ()
     volumes: tuple[PodVolume, ...] = ()
 
@@ -81,6 +89,21 @@ class PodPreemption(Schema):
             "ephemeral": any(one.ephemeral is not None for one in self.volumes),
         }
         return tuple(name for name, value in fields.items() if value)
+
+    def is_kept_off(self, taint: Taint) -> bool:
+        """Whether a taint keeps the pod away: it is hard, and no toleration accepts it.
+
+        What compares numbers, which few clusters know, is taken to accept nothing.
+        """
+        return taint.effect in {"NoSchedule", "NoExecute"} and not any(
+            one.effect in {"", taint.effect}
+            and one.key in {"", taint.key}
+            and (
+                one.operator == "Exists"
+                or (one.operator in {"", "Equal"} and one.value == taint.value)
+            )
+            for one in self.tolerations
+        )
 
 
 class Pod(NamedObject):

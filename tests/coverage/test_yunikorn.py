@@ -178,6 +178,52 @@ def test_what_binds_the_pod_to_nodes(
     assert features(solved(pods=[pod])) == expected
 
 
+TAINT = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "taint", "of_ask", "keeps_off"),
+    [
+        ([], {}, {}, True),
+        ([], {"effect": "NoExecute"}, {}, True),
+        ([], {"effect": "PreferNoSchedule"}, {}, False),
+        ([{"operator": "Exists"}], {}, {}, False),
+        ([{"key": "gpu", "operator": "Exists"}], {}, {}, False),
+        ([{"key": "gpu", "value": "yes"}], {}, {}, False),
+        ([{"key": "gpu", "value": "yes", "effect": "NoSchedule"}], {}, {}, False),
+        ([{"key": "gpu", "value": "no"}], {}, {}, True),
+        ([{"key": "cpu", "operator": "Exists"}], {}, {}, True),
+        ([{"key": "gpu", "operator": "Exists", "effect": "NoExecute"}], {}, {}, True),
+        ([{"key": "gpu", "operator": "Gt", "value": "1"}], {}, {}, True),
+        # Nodes that are out of the question: n2 is no other's required node, and too small for 8.
+        ([], {}, {"requiredNodeId": "n1"}, False),
+        ([], {}, {"requiredNodeId": "n2"}, True),
+        ([], {}, {"resource": {"gpu": 8}}, False),
+    ],
+)
+def test_a_taint_keeps_the_pod_off_a_node(
+    tolerations: list[dict[str, str]],
+    taint: dict[str, str],
+    of_ask: dict[str, Any],
+    *,
+    keeps_off: bool,
+) -> None:
+    """Source: Kubernetes, concepts, Taints and Tolerations."""
+    value = two_queues(allocation("one", {"gpu": 4}))
+    value["applications"][1]["requests"][0] |= of_ask
+    value["nodes"][0]["nodesInfo"].append(node("n2", {"gpu": 4}))
+    pod = {"namespace": "a", "name": "b", "uid": "ask", "tolerations": tolerations}
+    nodes = {"n1": {"name": "n1"}, "n2": {"name": "n2", "taints": [TAINT | taint]}}
+    value["rmDiagnostics"] = {"cache": {"pods": {"a/b": pod}, "nodes": nodes}}
+    found = YuniKornCoverage(state_of(value)).unmodelled("ask")
+    assert [one.evidence for one in found] == (
+        ["it has no toleration of the taint gpu of n2"] if keeps_off else []
+    )
+    value["nodes"][0]["nodesInfo"][1]["schedulable"] = False
+    again = YuniKornCoverage(state_of(value)).unmodelled("ask")
+    assert bool(again) == (of_ask == {"requiredNodeId": "n2"})
+
+
 @pytest.mark.parametrize(
     ("group", "placeholder", "expected"),
     [

@@ -220,6 +220,7 @@ def test_an_object_that_stands_twice(tmp_path: Path, double: Json) -> None:
         {"pods": {"a/b": 5}},
         {"pods": {"a/b": {"name": 5}}},
         {"priorityClasses": {"low": {"name": "low"}}},
+        {"nodes": {"n1": {"taints": [{"effect": "NoSchedule"}]}}},
     ],
 )
 def test_bad_diagnostics_are_named(cache: Json) -> None:

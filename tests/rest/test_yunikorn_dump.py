@@ -57,6 +57,10 @@ def with_secrets(dump: Json) -> Json:
     pod = next(iter(whole["rmDiagnostics"]["cache"]["pods"].values()))
     pod["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": SECRET}
     pod["labels"] = {"x": SECRET}
+    taint = {"key": "gpu", "value": "yes", "effect": "NoSchedule", "timeAdded": SECRET}
+    (info, *_) = whole["nodes"][0]["nodesInfo"]
+    machine = {"name": info["nodeID"], "labels": {"x": SECRET}, "taints": [taint]}
+    whole["rmDiagnostics"]["cache"]["nodes"] = {info["nodeID"]: machine}
     for application in whole["applications"]:
         application |= {"user": SECRET, "groups": [SECRET]}
         for claim in application.get("allocations") or ():
