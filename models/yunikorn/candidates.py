@@ -123,15 +123,19 @@ def is_under_guaranteed(problem: YuniKornProblem) -> bool:
 def over_limits(problem: YuniKornProblem) -> list[At]:
     """YK-09: return by how much the ask would exceed the maxima on its path.
 
-    A type that a maximum lacks is not limited; at the root it counts as 0.
+    A type that a maximum lacks is not limited; at the root it counts as 0. For an ask with a
+    required node, which is compared with the headroom, it is not limited at the root either, and
+    types of which it wants nothing do not count.
     """
     found = []
+    loosely = bool(problem.ask.required_node)
+    asked = {name for name, amount in problem.ask.resource.items() if amount > 0 or not loosely}
     for queue in problem.path:
         facts = problem.queues[queue]
-        limit, is_root = facts.max or {}, facts.parent == NOWHERE
+        limit, is_root = facts.max or {}, facts.parent == NOWHERE and not loosely
         for t, name in enumerate(problem.types):
             # The root has a maximum of every type: of a type that no node has it is 0.
-            if name in problem.ask.resource and (is_root or name in limit):
+            if name in asked and (is_root or name in limit):
                 wanted = facts.allocated.get(name, 0) + problem.ask.resource[name]
                 over = wanted - max(0, limit.get(name, 0))
                 found += [At(queue, t, over)] if over > 0 else []

@@ -132,8 +132,9 @@ YK_WITHIN_LIMITS: Final = Law(
     "the ask's queue and all above it stay within their maximum",
     "For the queue of the ask and each one above it, and every type of the ask: allocated, "
     "without the victims below it, and the ask together are within its maximum.",
-    "docs/semantics/yunikorn.md §15; the core checks it at placement, not when it chooses victims",
-    rule_sets=_DESIGNED,
+    "docs/semantics/yunikorn.md §11.1 and §15; the core checks it at placement, not when it "
+    "chooses victims",
+    rule_sets=(*_DESIGNED, "yunikorn-required-node"),
     drop=6,
     no_reference="the core checks it at placement, not when it chooses victims",
 )

@@ -273,7 +273,7 @@ class ClaimExtra(Schema):
     """What the dump lacks of an ask or an allocation.
 
     ``not_in_app`` and ``not_on_node`` mark inconsistent states, which only tests have.
-    ``placement`` names the fields of its pod, and a taint, that bind it to some nodes.
+    ``placement`` names the fields of its pod, and taints, that bind it to some nodes.
     """
 
     allow_preempt_self: Bool = True

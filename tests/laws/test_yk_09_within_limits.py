@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from planner import solve
 from tests.laws.judges_yunikorn import Court
 from tests.verifier.yunikorn.plans import (
     CODE,
     GPU,
+    REQUIRED,
     broken,
     guaranteed,
     one_node,
@@ -19,7 +21,12 @@ from tests.verifier.yunikorn.plans import (
 from tests.yunikorn.building import (
     Json,
     allocation,
+    application,
+    ask,
+    cluster_value,
+    decided,
     gpus,
+    node,
     queue,
 )
 
@@ -63,6 +70,60 @@ def test_the_queue_of_the_ask_has_nobody_to_make_room() -> None:
     court = department({}, high={"gpu": 1})
     assert court.admitted(without={"YK-07"}) == {"n1": set()}
     assert court.admitted(without={"YK-07", "YK-09"}) == {"n1": {A, B, A | B}}
+
+
+def daemon(
+    above: Json, own: Json, disk: int = 0, wanted: Json | None = None, **of_cluster: Any
+) -> Court:
+    """Let a and b run below ``root.p`` on n1, which the ask requires, and c in the ask's queue."""
+    value = cluster_value(
+        [queue("p", queue("low"), queue("high", max=own), max=above)],
+        [node("n1", {"gpu": 2, "disk": 2}, reservations=["ask"]), node("n2", {"gpu": 2})],
+        [
+            application(
+                "runs",
+                "root.p.low",
+                allocation("a", {"gpu": 1, "disk": disk}),
+                allocation("b", GPU),
+            ),
+            application(
+                "asks",
+                "root.p.high",
+                allocation("c", GPU, on="n2"),
+                asks=(ask("ask", wanted or GPU, requiredNodeId="n1"),),
+            ),
+        ],
+        **of_cluster,
+    )
+    return Court(value)
+
+
+def test_an_ask_with_a_required_node_fits_its_queues_afterwards() -> None:
+    """Whoever goes is of another queue, and the ask's own is full: the core tries nothing."""
+    court = daemon({}, {"gpu": 1})
+    assert court.admitted(REQUIRED) == {"n1": set()}
+    assert court.admitted(REQUIRED, without={"YK-09"}) == {"n1": {A, B, A | B}}
+    plan = solve(court.state, "ask")
+    assert (plan.status, plan.keys) == ("infeasible", ())
+    assert daemon({}, {"gpu": 2}).admitted(REQUIRED) == {"n1": {A, B, A | B}}
+
+
+def test_victims_make_room_in_the_queues_above_such_an_ask() -> None:
+    assert daemon({"gpu": 3}, {}).admitted(REQUIRED) == {"n1": {A, B, A | B}}
+    assert daemon({"gpu": 2}, {}).admitted(REQUIRED) == {"n1": {A | B}}
+
+
+def test_such_an_ask_is_compared_as_with_headroom() -> None:
+    """A type that no node has is not limited, and 0 of a type fits a queue that is beyond it.
+
+    Source: yunikorn-core be3bb487, scheduler/objects/application.go (checkHeadRooms) and
+    common/resources/resources.go (FitInMaxUndef).
+    """
+    court = daemon({}, {}, x={"rootMax": {"mem": 8}})
+    assert court.admitted(REQUIRED) == {"n1": {A, B, A | B}}
+    court = daemon({"disk": 1}, {}, disk=2, wanted={"gpu": 1, "disk": 0})
+    assert court.admitted(REQUIRED) == {"n1": {A, B, A | B}}
+    assert decided(court.value).victims
 
 
 @pytest.mark.parametrize(

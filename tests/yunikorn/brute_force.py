@@ -70,10 +70,11 @@ def _on_required_node(cluster: Cluster, asking: Asking) -> NodeSets:
         and not (allocation.required_node or allocation.preempted or allocation.x.released)
         and share_type(allocation.resource, ask.resource)
     ]
+    trial = Trial(asking)
     legal = {
         _keys(victims)
         for victims in subsets(held if is_first(asking) else [])
-        if ge_all(freed(room, victims), ask.resource)
+        if ge_all(freed(room, victims), ask.resource) and trial.within_limits(victims)
     }
     return {room.node_id: legal}
 
@@ -107,12 +108,12 @@ class Trial:
         return False
 
     def within_limits(self, victims: Victims) -> bool:
-        """Look at the maxima of the ask's path."""
-        ask = self.asking.ask.resource
+        """Look at the maxima of the ask's path; with a required node, at its headroom."""
+        ask, required = self.asking.ask.resource, bool(self.asking.ask.required_node)
         for queue in self.asking.leaf.lineage:
             total = plus(minus(queue.allocated, _below(queue, victims)), ask)
-            asked = {t: amount for t, amount in total.items() if t in ask}
-            if not (fits_loose if queue.parent else fits)(queue.max, asked):
+            asked = {t: total[t] for t, amount in ask.items() if amount or not required}
+            if not (fits_loose if queue.parent or required else fits)(queue.max, asked):
                 return False
         return True
 

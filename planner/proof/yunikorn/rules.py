@@ -206,11 +206,16 @@ class YuniKornRules(Frame):
                     yield f"YK-04 {one.name}", self._freeing(classes, one.type, missing)
 
     def _limit_rows(self, mine: IntArray) -> Iterator[NamedRow]:
-        """YK-09: allocated - victims + ask <= maximum; a type that the root's lacks counts as 0."""
+        """YK-09: allocated - victims + ask <= maximum; a type that the root's lacks counts as 0.
+
+        With a required node the ask is compared as with headroom: a type that any maximum lacks is
+        not limited, and one of which the ask has 0 is not compared (§11.1).
+        """
         for queue in self.asking.leaf.lineage:
             most = queue.max or {}
             for t in sorted(self.ask):
-                limited = t in most or queue.parent is None
+                limited = t in most or (queue.parent is None and not self.required)
+                limited &= self.ask[t] > 0 or not self.required
                 missing = queue.allocated.get(t, 0) + self.ask[t] - most.get(t, 0)
                 if limited and missing > 0:
                     classes = self.inside(mine, queue)

@@ -156,18 +156,21 @@ def postponed(
     cluster: Cluster, asking: Asking, conditions: Preconditions | RequiredNodeConditions | None
 ) -> tuple[str, ...]:
     """Say what makes the core wait before it preempts for an ask, if anything does."""
-    key, notes = asking.ask.allocation_key, list[str]()
+    ask = asking.ask
+    key, notes = ask.allocation_key, list[str]()
     if isinstance(conditions, RequiredNodeConditions):
-        room = cluster.node(asking.ask.required_node)
-        holds = room is not None and fits(room.node.capacity, asking.ask.resource)
+        node = ask.required_node
+        room = cluster.node(node)
+        holds = room is not None and fits(room.node.capacity, ask.resource)
         if holds and not conditions.reserved and replace(conditions, reserved=True).attempted:
-            node = asking.ask.required_node
             notes.append(f"{key}: the core reserves {node} first, and looks for victims after that")
+        if not (conditions.fits_headroom or ask.triggered_preemption):
+            notes.append(f"{key}: the core looks for victims only once its queues have room for it")
         return tuple(notes)
     if conditions is None or conditions.allocatable_now:
         return ()
     if not conditions.delay_passed:
-        due = asking.ask.request_time + asking.leaf.properties.delay
+        due = ask.request_time + asking.leaf.properties.delay
         wait = -(-(due - cluster.now) // SECOND)
         notes.append(f"{key}: the preemption delay of {asking.leaf.path} lasts {wait} s more")
     if not conditions.check_interval_passed:

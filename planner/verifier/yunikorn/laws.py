@@ -363,8 +363,9 @@ def within_limits(case: YuniKornCase) -> Verdict:
     """YK-09: the ask's queue and all above it stay within their maximum.
 
     For every type of the ask: allocated − victims + ask <= maximum. A type without a
-    maximum is unlimited, but 0 at the root, where no node has it. Source:
-    docs/semantics/yunikorn.md §15.
+    maximum is unlimited, but 0 at the root, where no node has it. With a required node the
+    root is as other queues, and a type that the ask has 0 of is passed over: the core compares
+    such an ask with its headroom. Source: docs/semantics/yunikorn.md §11.1 and §15.
     """
     if case.nothing_evicted:
         return judge(laws.YK_WITHIN_LIMITS, (), f"{NOTHING_EVICTED}, see {laws.YK_FITS_NODE.id}")
@@ -372,7 +373,9 @@ def within_limits(case: YuniKornCase) -> Verdict:
     for queue in reversed(case.asking.leaf.lineage):
         after, most = case.changed(queue, queue.allocated), queue.max or {}
         for t in sorted(case.asking.ask.resource):
-            limited = t in most or queue.parent is None
+            limited = t in most or (queue.parent is None and not case.required_node)
+            if case.required_node and case.asking.ask.resource[t] == 0:
+                continue
             if limited and after.get(t, 0) > most.get(t, 0):
                 findings.append(
                     f"{say_queue(queue)} would have {say_amount(t, after[t])}, its maximum is "

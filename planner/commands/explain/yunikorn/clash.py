@@ -241,8 +241,8 @@ def shortfalls(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
     problem = planning.problem
     if not problem.roomy or problem.ask.required_node:
         yield from _of_node(planning)
+    yield from (_of_queue(planning, at, "max") for at in over_limits(problem))
     if not problem.ask.required_node:
-        yield from (_of_queue(planning, at, "max") for at in over_limits(problem))
         asked = laws.YK_WITHIN_GUARANTEED in RULE_SETS[planning.subject.rules]
         short = short_of_guaranteed(problem) if asked else ()
         yield from (_of_queue(planning, at, "guaranteed") for at in short or ())

@@ -43,8 +43,9 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
     """Return every single change that works, and whether all were tried.
 
     A number changes by the smallest step up, a policy to its other value. For an ask with a
-    required node only its permission to preempt and its priority count. What an edit cannot name is
-    not tried: a key with an equals sign, queues that several partitions have.
+    required node only its permission to preempt, its priority and the maxima of its queues count.
+    What an edit cannot name is not tried: a key with an equals sign, queues that several partitions
+    have.
     """
     problem, searches = inquiry.planning.problem, list[Iterator[Edit]]()
     ask, partition = problem.ask, inquiry.planning.cluster.partition
@@ -59,17 +60,18 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
             permitting.append(Edit(f"{path}.allowPreemptOther", "false", "true"))
         raised = _raised(inquiry, f"{path}.priority", ask.priority)
         searches += [inquiry.working(*permitting), raised]
-    if not ask.required_node:
-        # Edits can name all queues and types, and no queue is in two partitions.
-        names = [*(queue.path for queue in problem.queues), *problem.types]
-        alone = len(inquiry.planning.state.partitions) == 1
-        unique = alone and not any("=" in name for name in names)
-        named = named and unique
-        if unique:
-            own = problem.queues[problem.own_queue]
-            path = f"queue/{own.path}.priority.offset"
-            searches += [_raised(inquiry, path, own.priority_offset), _policies(inquiry)]
-            searches += [_maxima(inquiry), _guaranteed(inquiry)]
+    # Edits can name all queues and types, and no queue is in two partitions.
+    names = [*(queue.path for queue in problem.queues), *problem.types]
+    alone = len(inquiry.planning.state.partitions) == 1
+    unique = alone and not any("=" in name for name in names)
+    if unique and ask.required_node:
+        searches.append(_maxima(inquiry))
+    elif unique:
+        own = problem.queues[problem.own_queue]
+        path = f"queue/{own.path}.priority.offset"
+        searches += [_raised(inquiry, path, own.priority_offset), _policies(inquiry)]
+        searches += [_maxima(inquiry), _guaranteed(inquiry)]
+    named = named and unique
     changes, tried = inquiry.proved(chain.from_iterable(searches))
     return changes, tried and named
 

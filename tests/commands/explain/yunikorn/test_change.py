@@ -194,6 +194,28 @@ def test_required_node_asks_for_priority_only() -> None:
     assert [change.edit for change in clash.changes] == ["ask/ask.priority=5"]
 
 
+def test_required_node_asks_for_the_maximum_of_its_queue() -> None:
+    """The ask's queue may have 1 and has it, so nobody who goes would help; on n2 there is room."""
+    value = cluster_value(
+        [queue("low"), queue("high", max={"gpu": 1})],
+        [node("n1", {"gpu": 1}, reservations=["ask"]), node("n2", {"gpu": 2})],
+        [
+            application("runs", "root.low", allocation("a", {"gpu": 1})),
+            application(
+                "asks",
+                "root.high",
+                allocation("b", {"gpu": 1}, on="n2"),
+                asks=(ask("ask", {"gpu": 1}, requiredNodeId="n1"),),
+            ),
+        ],
+    )
+    clash = clash_of(value)
+    assert {law.law for law in clash.laws} >= {"YK-09"}
+    assert [change.edit for change in clash.changes] == ["queue/root.high.max.gpu=2"]
+    assert clash.tried_all
+    assert {one.place for one in clash.shortfalls} == {"node", "max"}
+
+
 def test_shortfalls_in_the_users_units() -> None:
     """The nearest node lacks 500m; the team has 1 vcore and 1Gi left of its maximum."""
     value = cluster_value(

@@ -149,6 +149,7 @@ def test_laws_are_those_of_the_rule_set() -> None:
     assert {law.id for law in in_drop_order("yunikorn-required-node")} == {
         "YK-06",
         "YK-08",
+        "YK-09",
         "YK-10",
         "YK-11",
     }
