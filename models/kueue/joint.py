@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -29,6 +29,7 @@ from planner.models.shared.builder import (
     Builder,
     Guarded,
     Linear,
+    Sharing,
     constant,
     negation,
     variable,
@@ -137,7 +138,7 @@ class JointFormulation:
     entrants: Sequence[Entrant]
     classes: Classes
     in_order: bool
-    builder: Builder = field(default_factory=Builder)
+    builder: Builder
     take: list[int] = field(default_factory=list)
     admitted: list[int] = field(default_factory=list)
     taken: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -162,6 +163,17 @@ class JointFormulation:
                     found.setdefault((tree, node), []).append((k, place))
         return found
 
+    @cached_property
+    def serve_at(self) -> dict[tuple[int, int], list[tuple[int, int, Way]]]:
+        """Per tree and queue: the steps and literals that serve its entrants, each with its way."""
+        found: dict[tuple[int, int], list[tuple[int, int, Way]]] = {}
+        for (step, e, w), literal in self.serve.items():
+            entrant = self.entrants[e]
+            way = entrant.ways[w]
+            there = entrant.tree, way.problem.own_queue
+            found.setdefault(there, []).append((step, literal, way))
+        return found
+
     def served(self, step: int, entrant: int | None = None) -> Linear:
         """Return an expression, 0 or 1: whether a step serves an entrant, by default any."""
         return _sum(
@@ -174,15 +186,15 @@ class JointFormulation:
 class Step:
     """One entrant served in one step in one way: its laws, and what the way supposes."""
 
-    def __init__(
-        self, joint: JointFormulation, step: int, entrant: int, way: int, literal: int
-    ) -> None:
-        self.joint, self.step = joint, step
-        self.entrant = joint.entrants[entrant]
+    def __init__(self, usages: Usages, step: int, entrant: int, way: int, literal: int) -> None:
+        self.joint, self.step = usages.joint, step
+        self.entrant = self.joint.entrants[entrant]
         self.number, self.way = way, self.entrant.ways[way]
         self.problem = self.way.problem
-        self.builder = Guarded(joint.builder, literal)
-        self.before = StateUsage(self, after=False)
+        self.builder = Guarded(self.joint.builder, literal)
+        self.before = usages.at(step, entrant, self.way)
+        self.after = usages.at(step, entrant, self.way, "after")
+        self.with_request = usages.at(step, entrant, self.way, "with request")
 
     def state(self) -> None:
         """State what the way supposes of the usage before the step, and the laws of the step."""
@@ -219,8 +231,7 @@ class Step:
         # Under fair sharing there is one attempt, and it borrows.
         borrowing = self.builder.new(int(self.problem.fair is not None), 1)
         formulation = Formulation(self.problem, columns, self.builder, take, borrowing)
-        formulation.usage = StateUsage(self, after=True)
-        formulation.usage_with_request = StateUsage(self, after=True, with_request=True)
+        formulation.usage, formulation.usage_with_request = self.after, self.with_request
         return formulation
 
     def _suppositions(self) -> None:
@@ -295,36 +306,58 @@ class Step:
             self.builder.any_of([*self.builder.witnesses(borrows), negation(touched)])
 
 
-class StateUsage(TreeUsage):
-    """The usage of every node before or after a step."""
+Moment = Literal["before", "after", "with request"]
+"""Before a step, after it, or after it with its preemptor's request counted at its queue."""
 
-    def __init__(self, step: Step, *, after: bool, with_request: bool = False) -> None:
+
+class Usages:
+    """The usages that steps find and leave; where ways are ``sharing`` them, each is made once.
+
+    Ways of an entrant with the same flavors differ in what they suppose, and not in usage.
+    """
+
+    def __init__(self, joint: JointFormulation, *, sharing: bool) -> None:
+        self.joint, self.sharing = joint, sharing
+        self._made: dict[tuple[int, int, int, Moment], StateUsage] = {}
+
+    def at(self, step: int, entrant: int, way: Way, moment: Moment = "before") -> StateUsage:
+        """Return the usage before or after a step that may serve an entrant in a way."""
+        key = step, entrant, way.flavors, moment
+        if key not in self._made or not self.sharing:
+            tree = self.joint.entrants[entrant].tree
+            self._made[key] = StateUsage(self.joint, step, tree, way, moment)
+        return self._made[key]
+
+
+class StateUsage(TreeUsage):
+    """The usage of every node of a tree before or after a step."""
+
+    def __init__(
+        self, joint: JointFormulation, step: int, tree: int, way: Way, moment: Moment
+    ) -> None:
         nobody = Classes((), np.zeros(0, dtype=np.int64))
-        problem = step.problem
+        problem = way.problem
         # No classes: victims and admissions so far depend on the step; `_after` adds them.
-        columns = Columns(problem, nobody, step.way.restricted)
-        super().__init__(step.joint.builder, problem, columns, ())
-        # Not the step itself, which keeps this object.
-        self._joint, self._tree, self._at = step.joint, step.entrant.tree, step.step
-        self._last = step.step + after
-        self._own = problem.searched if with_request else [0] * len(problem.frs)
+        columns = Columns(problem, nobody, way.restricted)
+        super().__init__(joint.builder, problem, columns, ())
+        self._joint, self._tree, self._at = joint, tree, step
+        self._last = step + (moment != "before")
+        self._own = problem.searched if moment == "with request" else [0] * len(problem.frs)
 
     def _after(self, node: int, fr: int) -> Linear:
         problem = self._problem
         if problem.children[node]:
             return super()._after(node, fr)
-        joint, tree = self._joint, self._tree
+        joint, there = self._joint, (self._tree, node)
         usage = problem.usage[node][fr] + self._own[fr] * (node == problem.own_queue)
         # The usage of the queue's preemptors that were served in earlier steps.
         changes: dict[int, int] = {}
-        for (at, e, w), literal in joint.serve.items():
-            way = joint.entrants[e].ways[w]
-            in_queue = (joint.entrants[e].tree, way.problem.own_queue) == (tree, node)
+        for at, literal, way in joint.serve_at.get(there, ()):
             amount = way.reserved.get(problem.frs[fr], 0)
-            if at < self._at and in_queue and amount:
+            if at < self._at and amount:
                 changes[literal] = amount
         # What victims of the queue give back.
-        for k, place in joint.classes_at.get((tree, node), ()):
+        for k, place in joint.classes_at.get(there, ()):
             amount = int(problem.holding[place, fr])
             for at in range(self._last) if amount else ():
                 if (at, k) in joint.taken:
@@ -343,6 +376,7 @@ def assemble_joint(
     cuts: Iterable[Cut] = (),
     *,
     in_order: bool = False,
+    sharing: bool = True,
 ) -> JointFormulation:
     """Build the model of a joint plan.
 
@@ -350,14 +384,17 @@ def assemble_joint(
     - ``classes``: Classes of candidates, by their positions among the workloads of all trees.
     - ``cuts``: What replays have shown of the scheduler's own decisions.
     - ``in_order``: Whether entrants are served in the order given; otherwise any order will do.
+    - ``sharing``: Whether ways share the variables of equal expressions. The model then has a
+      quarter fewer, and the same answers.
     """
-    joint = JointFormulation(entrants, classes, in_order)
+    joint = JointFormulation(entrants, classes, in_order, Sharing() if sharing else Builder())
     joint.take = new_takes(joint.builder, classes)
     joint.admitted = [joint.builder.new_bool() for _ in entrants]
     _serve_each_once(joint)
     _take_in_steps(joint)
+    usages = Usages(joint, sharing=sharing)
     for (step, entrant, way), literal in joint.serve.items():
-        Step(joint, step, entrant, way, literal).state()
+        Step(usages, step, entrant, way, literal).state()
     for cut in cuts:
         _heed(joint, cut)
     return joint

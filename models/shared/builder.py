@@ -9,9 +9,10 @@ module ``cp_model`` is not imported: it loads pandas, which takes as long as a s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cache
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, Self, TypeVar, cast
 from weakref import ref
 
 from msgspec import Struct
@@ -142,15 +143,30 @@ def negation(literal: int) -> int:
 
 
 class Builder:
-    """A CP-SAT model under construction; knows the bounds of every variable."""
+    """A CP-SAT model under construction; knows the bounds of every variable.
+
+    ``origin`` is the model that this one is a copy of, if it is one, and begins with.
+    """
 
     def __init__(self) -> None:
+        self.origin: Builder | None = None
         # OR-Tools takes as long to load as a small plan, and many need no model.
         from ortools.sat.python.cp_model_helper import CpModelProto  # noqa: PLC0415
 
         self.proto = CpModelProto()
         self.lower: list[int] = []
         self.upper: list[int] = []
+
+    def copy(self) -> Self:
+        """Return a model that begins with the variables and rows of this one.
+
+        From now on nothing may be added to this one: what was read of its rows holds for the copy.
+        """
+        twin = copy(self)
+        twin.proto = type(self.proto)()
+        twin.proto.copy_from(self.proto)
+        twin.lower, twin.upper, twin.origin = [*self.lower], [*self.upper], self
+        return twin
 
     def new(self, lower: int, upper: int) -> int:
         """Create an integer variable with inclusive bounds, and return its index."""
@@ -396,6 +412,27 @@ def refuse_wide(proto: CpModelProto) -> None:
         )
 
 
+class Sharing(Builder):
+    """A model in which equal expressions have one positive part, however often it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: dict[tuple[frozenset[tuple[int, int]], int], Linear] = {}
+
+    def copy(self) -> Self:
+        """Return a model that begins with the variables and rows of this one, as `Builder` says."""
+        twin = super().copy()
+        twin._parts = dict(self._parts)  # noqa: SLF001 - of this class
+        return twin
+
+    def positive_part(self, linear: Linear) -> Linear:
+        """Return max(0, linear), made when first asked for."""
+        key = frozenset(linear.terms.items()), linear.constant
+        if key not in self._parts:
+            self._parts[key] = super().positive_part(linear)
+        return self._parts[key]
+
+
 class Guarded(Builder):
     """The model of another builder; rows and clauses added here are enforced by one more literal.
 
@@ -405,7 +442,11 @@ class Guarded(Builder):
     def __init__(self, builder: Builder, literal: int) -> None:
         # The same lists, not copies: a variable made here is one of the other builder's, too.
         self.proto, self.lower, self.upper = builder.proto, builder.lower, builder.upper
-        self.literal = literal
+        self.literal, self._unguarded = literal, builder
+
+    def positive_part(self, linear: Linear) -> Linear:
+        """Return max(0, linear), as the other builder makes it."""
+        return self._unguarded.positive_part(linear)
 
     def any_of(self, literals: Iterable[int], when: Iterable[int] = ()) -> None:
         """Require that at least one literal is true, if the guard is."""

@@ -87,7 +87,10 @@ def run(
 def presolved(builder: Builder, deadline: Deadline) -> Run:
     """Look for any solution with presolve, in one attempt that is given all the time there is."""
     stated = builder.minimize(Linear({}))
-    return _attempt(builder, None, stated, _careful(deadline, presolve=True), inf)
+    parameters = _careful(deadline, presolve=True)
+    # Further rounds found next to nothing, and took most of the time.
+    parameters.max_presolve_iterations = 1
+    return _attempt(builder, None, stated, parameters, inf)
 
 
 def as_it_comes(builder: Builder, objective: Linear, deadline: Deadline, effort: float) -> Run:
@@ -186,7 +189,8 @@ _READ: Final[WeakKeyDictionary[Builder, Exact]] = WeakKeyDictionary()
 def _exact(builder: Builder) -> Exact:
     """Return the checker of a model, made once: reading its rows takes longer than checking."""
     if builder not in _READ:
-        _READ[builder] = Exact(builder.proto)
+        origin = None if builder.origin is None else _exact(builder.origin)
+        _READ[builder] = Exact(builder.proto, origin)
     return _READ[builder]
 
 
@@ -305,14 +309,30 @@ class _Row(NamedTuple):
 
 @dataclass(slots=True)
 class Exact:
-    """The rows of a model, each read once: a further check reads only those added since."""
+    """The rows of a model, each read once: a further check reads only those added since.
+
+    Those that the model has from its ``origin`` are read there, once for all copies.
+    """
 
     model: cp.CpModelProto
+    origin: Exact | None = None
     _domains: list[tuple[int, int]] = field(default_factory=list)
     _rows: list[_Row] = field(default_factory=list)
 
     def admits(self, point: Sequence[int]) -> bool:
         """Say whether a point is a solution: a value for every variable, by index."""
+        self._read()
+        return (
+            len(point) == len(self._domains)
+            and all(low <= x <= high for x, (low, high) in zip(point, self._domains, strict=True))
+            and all(row.holds(point) for row in self._rows)
+        )
+
+    def _read(self) -> None:
+        origin = self.origin
+        if origin is not None and not self._domains:
+            origin._read()  # noqa: SLF001 - of this class
+            self._domains, self._rows = [*origin._domains], [*origin._rows]  # noqa: SLF001
         variables, constraints = self.model.variables, self.model.constraints
         for index in range(len(self._domains), len(variables)):
             domain = variables[index].domain
@@ -320,11 +340,6 @@ class Exact:
             self._domains.append((domain[0], domain[1]))
         for index in range(len(self._rows), len(constraints)):
             self._rows.append(_read(constraints[index]))
-        return (
-            len(point) == len(self._domains)
-            and all(low <= x <= high for x, (low, high) in zip(point, self._domains, strict=True))
-            and all(row.holds(point) for row in self._rows)
-        )
 
 
 def satisfies(model: cp.CpModelProto, point: Sequence[int]) -> bool:

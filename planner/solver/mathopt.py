@@ -10,9 +10,10 @@ enough.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import gcd, inf
 from typing import Final, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from msgspec import Struct
@@ -47,7 +48,7 @@ from ortools.sat.python.cp_model_helper import (
 from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
 
 from planner.errors import InternalError
-from planner.models.shared.builder import Linear
+from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Row
 from planner.problem.array import FloatArray
 from planner.solver.attempt import ITERATIONS, SEED
@@ -203,20 +204,54 @@ def _solve(
         return None
 
 
+_FIRST_CHOICE: Final = 2**40
+"""The number, while a program is built, of the first column that max(...) needs."""
+
+
 @dataclass(slots=True)
 class _Program:
     """A program under construction; columns have the numbers of the model's variables.
 
-    Columns that max(...) needs come after those.
+    Columns that max(...) needs, so many ``choices``, come after those: as long as variables may be
+    added to the model, they count from `_FIRST_CHOICE`. ``longest`` is the largest absolute value
+    of a bound or coefficient, ``read`` how many rows of the model are in the program.
     """
 
-    lower: list[int]
-    upper: list[int]
+    lower: list[int] = field(default_factory=list)
+    upper: list[int] = field(default_factory=list)
     row_lower: list[int | None] = field(default_factory=list)
     row_upper: list[int | None] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     columns: list[int] = field(default_factory=list)
     coefficients: list[int] = field(default_factory=list)
+    choices: int = 0
+    longest: int = 0
+    read: int = 0
+
+    def copy(self) -> _Program:
+        """Return a program that begins with the columns and rows of this one."""
+        return replace(
+            self,
+            lower=[*self.lower],
+            upper=[*self.upper],
+            row_lower=[*self.row_lower],
+            row_upper=[*self.row_upper],
+            rows=[*self.rows],
+            columns=[*self.columns],
+            coefficients=[*self.coefficients],
+        )
+
+    def read_on(self, model: CpModelProto) -> None:
+        """Take the variables and rows of a model that are not yet in the program."""
+        variables, constraints = model.variables, model.constraints
+        for index in range(len(self.lower), len(variables)):
+            low, high = variables[index].domain
+            self.lower.append(low)
+            self.upper.append(high)
+            self.longest = max(self.longest, abs(low), abs(high))
+        for index in range(self.read, len(constraints)):
+            _translate_row(self, constraints[index])
+        self.read = len(constraints)
 
     def add(self, linear: Linear, low: int | None, high: int | None) -> None:
         """Add the row ``low <= linear <= high``, in units of its coefficients' common divisor."""
@@ -224,13 +259,16 @@ class _Program:
         # Sides are rounded to whole units: the variables of the model are whole, even where columns
         # of the program may have fractions.
         unit = gcd(*terms.values()) or 1
-        self.row_lower.append(None if low is None else -((constant - low) // unit))
-        self.row_upper.append(None if high is None else (high - constant) // unit)
-        for v in sorted(terms):
-            if terms[v]:
-                self.rows.append(row)
-                self.columns.append(v)
-                self.coefficients.append(terms[v] // unit)
+        low = None if low is None else -((constant - low) // unit)
+        high = None if high is None else (high - constant) // unit
+        self.row_lower.append(low)
+        self.row_upper.append(high)
+        columns = sorted(v for v in terms if terms[v])
+        coefficients = [terms[v] // unit for v in columns]
+        self.rows += [row] * len(columns)
+        self.columns += columns
+        self.coefficients += coefficients
+        self.longest = max(self.longest, abs(low or 0), abs(high or 0), *map(abs, coefficients))
 
     def add_if(
         self, when: Sequence[int], linear: Linear, low: int | None, high: int | None
@@ -248,32 +286,22 @@ class _Program:
         if high is not None and most > high:
             self.add(linear + (high - most) * _false(when), None, high)
 
-    def is_within(self, largest: int, objective: Mapping[int, int]) -> bool:
-        """Say whether no number of the program or the objective is above ``largest``."""
-        numbers = (
-            *self.lower,
-            *self.upper,
-            *self.row_lower,
-            *self.row_upper,
-            *self.coefficients,
-            *objective.values(),
-        )
-        return all(number is None or abs(number) <= largest for number in numbers)
-
     def proto(self, objective: Mapping[int, int]) -> ModelProto:
         """Return the program that minimises an expression."""
+        variables, choices = len(self.lower), self.choices
         widths = (high - low for low, high in zip(self.lower, self.upper, strict=True))
         program = _model(
-            self.lower,
-            self.upper,
-            [width <= _WIDE for width in widths],
+            [*self.lower, *[0] * choices],
+            [*self.upper, *[1] * choices],
+            [*(width <= _WIDE for width in widths), *[True] * choices],
             [-inf if low is None else low for low in self.row_lower],
             [inf if high is None else high for high in self.row_upper],
             {v: c for v, c in sorted(objective.items()) if c},
         )
         matrix = program.linear_constraint_matrix
         matrix.row_ids.extend(self.rows)
-        matrix.column_ids.extend(self.columns)
+        behind = variables - _FIRST_CHOICE
+        matrix.column_ids.extend(v if v < _FIRST_CHOICE else v + behind for v in self.columns)
         matrix.coefficients.extend(map(float, self.coefficients))
         return program
 
@@ -301,19 +329,29 @@ def _model(  # noqa: PLR0913, PLR0917 - columns, rows, costs
     return model
 
 
-def translate(model: CpModelProto) -> Milp:
+# What is read of models that others are copies of; weak, so that it does not outlive them.
+_ORIGINS: Final[WeakKeyDictionary[Builder, _Program]] = WeakKeyDictionary()
+
+
+def translate(model: CpModelProto, origin: Builder | None = None) -> Milp:
     """Return the program of a model, its objective included.
+
+    Rows that the model has from its ``origin`` are read once for all copies of that.
 
     Raises `NotImplementedError` if a row is of a kind that the builder does not make.
     """
-    program = _Program(
-        lower=[v.domain[0] for v in model.variables], upper=[v.domain[1] for v in model.variables]
-    )
-    for row in model.constraints:
-        _translate_row(program, row)
+    program = _Program() if origin is None else _read(origin).copy()
+    program.read_on(model)
     objective = dict(zip(model.objective.vars, model.objective.coeffs, strict=True))
-    exact, short = (program.is_within(most, objective) for most in (_EXACT, _SHORT))
-    return Milp(program.proto(objective), exact, short)
+    longest = max(program.longest, *map(abs, objective.values()), 1)
+    return Milp(program.proto(objective), longest <= _EXACT, longest <= _SHORT)
+
+
+def _read(builder: Builder) -> _Program:
+    if builder not in _ORIGINS:
+        program = _ORIGINS[builder] = _Program()
+        program.read_on(builder.proto)
+    return _ORIGINS[builder]
 
 
 def _translate_row(program: _Program, row: ConstraintProto) -> None:
@@ -333,12 +371,11 @@ def _translate_row(program: _Program, row: ConstraintProto) -> None:
     elif row.has_lin_max() and not when:
         # The target is at least each expression, and at most the one that is chosen.
         target, others = row.lin_max.target, row.lin_max.exprs
-        first = len(program.lower)
+        first = _FIRST_CHOICE + program.choices
+        program.choices += len(others)
         for chosen, other in enumerate(others, start=first):
             more = _linear(target, target.offset) - _linear(other, other.offset)
             program.add(more, 0, None)
-            program.lower.append(0)
-            program.upper.append(1)
             program.add_if([chosen], more, None, 0)
         program.add(Linear(dict.fromkeys(range(first, first + len(others)), 1)), 1, None)
     else:
@@ -346,7 +383,8 @@ def _translate_row(program: _Program, row: ConstraintProto) -> None:
 
 
 def _linear(written: LinearConstraintProto | LinearExpressionProto, offset: int = 0) -> Linear:
-    return Linear(dict(zip(written.vars, written.coeffs, strict=True)), offset)
+    # Each access by way of the wrapper of the proto costs as much as a short list.
+    return Linear(dict(zip(list(written.vars), list(written.coeffs), strict=True)), offset)
 
 
 def _false(literals: Sequence[int]) -> Linear:

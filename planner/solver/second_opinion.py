@@ -27,7 +27,7 @@ from planner.solver.search import Counts, Search
 from planner.stage import begin
 
 if TYPE_CHECKING:
-    from planner.solver.mathopt import Kind
+    from planner.solver.mathopt import Kind, Milp
 
 MOST_CUTS: Final = 100
 """Solutions that are no answers, cut off one by one, before an engine counts as not knowing."""
@@ -134,7 +134,7 @@ def is_impossible(builder: Builder, deadline: Deadline) -> bool:
     """Say whether SCIP or HiGHS says, as CP-SAT did, that a model has no solution."""
     from planner.solver.mathopt import ask, translate  # noqa: PLC0415 - it takes long to load
 
-    program = translate(builder.proto)
+    program = translate(builder.proto, builder.origin)
     kinds: tuple[Kind, ...] = ("SCIP", "HiGHS")
     return any(
         ask(program, kind, deadline.left()).infeasible for kind in kinds if not deadline.passed
@@ -148,6 +148,8 @@ class _Question:
         self.search, self.measure, self.most = search, measure, most
         self.formulation, self.take = search.state(search.active)
         self.builder = self.formulation.builder
+        # The program of the model with so many rows: engines that are asked in turn share it.
+        self._program: tuple[int, Milp] | None = None
         if measure is not None:
             self.builder.add(express(self.formulation, search.rules.table, measure) <= most)
 
@@ -173,7 +175,10 @@ class _Question:
         # MathOpt takes longer to load than a small plan takes, and most plans need none of it.
         from planner.solver.mathopt import ask, translate  # noqa: PLC0415
 
-        said = ask(translate(self.builder.proto), kind, deadline.left())
+        rows = len(self.builder.proto.constraints)
+        if self._program is None or self._program[0] != rows:
+            self._program = rows, translate(self.builder.proto, self.builder.origin)
+        said = ask(self._program[1], kind, deadline.left())
         return None if said.infeasible else said.point[: len(self.builder.lower)]
 
     def _admits(self, point: Sequence[int]) -> bool:

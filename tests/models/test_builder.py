@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from planner.errors import UnsupportedError
-from planner.models.shared.builder import Builder, Guarded, Linear, negation
+from planner.models.shared.builder import Builder, Guarded, Linear, Sharing, negation
 from planner.rivals.exact import Stated
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Exact, complete, run
@@ -136,6 +136,45 @@ def test_a_guard_guards_a_split_row_and_no_positive_part() -> None:
         off = complete(builder, [x, y, on], [a, b, 0])
         assert off is not None
         assert part.value(off) == max(0, a * long - b * (long + 2) + 1)
+
+
+def test_a_copy_begins_with_the_rows_and_goes_on_by_itself() -> None:
+    builder = Builder()
+    x, y = builder.new(0, 2), builder.new(0, 2)
+    builder.add(Linear({x: 1, y: 1}) >= 3)
+    before = admitted(builder, [x, y])
+    twin = builder.copy()
+    assert twin.origin is builder
+    assert admitted(twin, [x, y]) == before == {(1, 2), (2, 1), (2, 2)}
+    twin.add(Linear({x: 1}) <= 1)
+    twin.new_bool()
+    assert admitted(twin, [x, y]) == {(1, 2)}
+    assert admitted(builder, [x, y]) == before
+    assert len(builder.lower) == len(builder.upper) == len(builder.proto.variables) == 2
+
+
+def test_equal_expressions_share_one_positive_part() -> None:
+    builder = Sharing()
+    x, y, on = builder.new(0, 3), builder.new(0, 3), builder.new_bool()
+    part = builder.positive_part(Linear({x: 1, y: -1}))
+    variables, rows = len(builder.lower), len(builder.proto.constraints)
+    assert builder.positive_part(Linear({y: -1, x: 1})) == part
+    assert Guarded(builder, on).positive_part(Linear({x: 1, y: -1})) == part
+    twin = builder.copy()
+    assert twin.positive_part(Linear({x: 1, y: -1})) == part
+    assert (len(twin.lower), len(twin.proto.constraints)) == (variables, rows)
+    other = twin.positive_part(Linear({x: 1, y: -1}, 1))
+    assert other != part
+    for a, b, guard in product(range(4), range(4), range(2)):
+        solution = complete(twin, [x, y, on], [a, b, guard])
+        assert solution is not None
+        assert (part.value(solution), other.value(solution)) == (max(0, a - b), max(0, a - b + 1))
+    # What was made in the copy alone is no variable of the first model.
+    assert (len(builder.lower), len(builder.proto.constraints)) == (variables, rows)
+    again = builder.positive_part(Linear({x: 1, y: -1}, 1))
+    assert len(builder.lower) == variables + 1
+    assert complete(builder, [x, y], [3, 1]) is not None
+    assert again.terms.keys() <= set(range(len(builder.lower)))
 
 
 def test_the_same_everywhere_is_no_part_of_a_row() -> None:

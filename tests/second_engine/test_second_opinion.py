@@ -15,7 +15,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.kueue.solve import set_up, settled
-from planner.solver.mathopt import Kind, MipAnswer, translate
+from planner.solver.mathopt import Kind, Milp, MipAnswer, translate
 from planner.solver.search import Search
 from planner.solver.second_opinion import Opinion
 from planner.solver.start import Given, start
@@ -202,3 +202,50 @@ def test_infeasible_is_not_believed_of_long_numbers() -> None:
     short.add(Linear({x: 2**60}) >= 10 * 2**60)  # ten units
     assert translate(short.proto).exact
     assert mathopt.ask(translate(short.proto), "SCIP", None) == MipAnswer(infeasible=True)
+
+
+def test_a_copy_is_translated_as_a_model_of_its_own() -> None:
+    """Rows are read once for all copies, and columns for max(...) still come after all others."""
+    builder = Builder()
+    x, y = builder.new(0, 5), builder.new(0, 2**11)
+    part = builder.positive_part(Linear({x: 2, y: -1}))
+    for most in (3, 1):
+        twin = builder.copy()
+        literal = twin.new_bool()
+        twin.add(part + Linear({x: 1}) <= most, [literal])
+        twin.any_of([literal])
+        later = twin.positive_part(Linear({x: 1, y: 1}, -4))
+        twin.add(later <= most)
+        by_origin, anew = translate(twin.proto, twin.origin), translate(twin.proto)
+        assert by_origin == anew
+        assert list(anew.proto.variables.ids) == list(range(len(twin.lower) + 4))
+        columns = anew.proto.variables
+        assert (list(columns.integers[-4:]), list(columns.upper_bounds[-4:])) == (
+            [True] * 4,
+            [1] * 4,
+        )
+        twin.add(Linear({x: 1}) >= most + 1)
+        assert mathopt.ask(translate(twin.proto, twin.origin), "SCIP", None).infeasible
+        assert not mathopt.ask(by_origin, "SCIP", None).infeasible
+    assert translate(builder.proto) == translate(builder.copy().proto, builder)
+
+
+def test_engines_in_turn_are_given_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second of them needs no translation of its own, as long as nothing is cut off."""
+    search, legal = one_search()
+    best = min(values(search, ("count",), legal))
+    programs, asked = [], []
+
+    def translated(*given: object) -> Milp:
+        programs.append(translate(*given))  # type: ignore[arg-type] # passed on
+        return programs[-1]
+
+    def knowing_nothing(program: Milp, kind: Kind, _: float | None) -> MipAnswer:
+        asked.append((kind, program is programs[-1]))
+        return MipAnswer(infeasible=False)
+
+    monkeypatch.setattr(mathopt, "translate", translated)
+    monkeypatch.setattr(mathopt, "ask", knowing_nothing)
+    assert ask(search, Deadline(), ("count",), best - 1).outcome == "unknown"
+    assert asked == [("SCIP", True), ("HiGHS", True)]
+    assert len(programs) == 1

@@ -2,15 +2,22 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import planner
 from planner.errors import InternalError
+from planner.models.kueue.joint import Cut, assemble_joint
+from planner.models.shared.builder import variable
+from planner.models.shared.classes import Classes
+from planner.objective.profiles import PROFILES
+from planner.plan import Proof
 from planner.plan.kueue import JointPlan
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.solver import mathopt
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.joint import describe as joint_describe
+from planner.solver.kueue.joint import rules as joint_rules
 from planner.solver.kueue.joint import solve as joint_solve
 from planner.solver.kueue.joint.question import ask
 from planner.solver.kueue.joint.rules import JointRules
@@ -156,6 +163,81 @@ def test_victims_that_cannot_be_divided_are_asked_about_again(
     assert not rules.are_confirmed(Deadline.after(0))
     say_nothing(monkeypatch)
     assert not rules.are_confirmed(Deadline())
+
+
+def test_levels_are_asked_about_on_copies_of_one_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the levels after D1 each has the same classes: only its own row is added to a copy."""
+    built: list[int] = []
+
+    def counting(*given: Any, **named: Any) -> Any:
+        built.append(1)
+        return assemble_joint(*given, **named)
+
+    def counted(engines: Any, search: Search, levels: Any) -> Any:
+        begun = len(built)
+        judged = judge(engines, search, levels)
+        asked.append((len([one for one in levels if one.least.value]), len(built) - begun))
+        return judged
+
+    asked: list[tuple[int, int]] = []
+    judge = joint_solve.judge
+    monkeypatch.setattr(joint_rules, "assemble_joint", counting)
+    monkeypatch.setattr(joint_solve, "judge", counted)
+    plan = planner.solve_joint(lent_to_both(), objective="no-regret")
+    assert plan.status == "optimal"
+    ((levels, models),) = asked
+    assert levels >= 3
+    assert models <= 2
+
+
+def test_a_copied_model_is_built_anew_once_something_is_learned() -> None:
+    state = second_first()
+    question = ask(state, take_snapshot(state), ["ns/first", "ns/second"])
+    rules = JointRules(question, question.forest.table(None), in_order=False)
+    positions = list(range(len(question.forest.workloads)))
+    classes = Classes([[position] for position in positions], np.array(positions, dtype=np.int64))
+    first = rules.assemble(classes).builder
+    second = rules.assemble(classes).builder
+    assert second is not first
+    assert second.origin is first.origin is not None
+    rows = len(second.proto.constraints)
+    first.add(variable(0) >= 1)
+    assert len(rules.assemble(classes).builder.proto.constraints) == rows
+    rules.admit = frozenset({0})
+    admitting = rules.assemble(classes).builder
+    assert admitting.origin is not second.origin
+    rules.cuts.append(Cut(0, frozenset(), frozenset(), frozenset({0})))
+    cut = rules.assemble(classes).builder
+    assert cut.origin is not admitting.origin
+    rules.in_order = True
+    assert rules.assemble(classes).builder.origin is not cut.origin
+    narrowed = classes.narrowed({0: 1}, {})
+    assert rules.assemble(narrowed).builder.lower[0] == 1
+
+
+def judged(state: State, gone: set[str]) -> tuple[int, int | None, Proof | None]:
+    """Claim that the D1 of some victims is least; return it, a lower one found, and the proof."""
+    question = ask(state, take_snapshot(state), ["ns/first", "ns/second"])
+    joint = joint_solve._Joint(question, PROFILES["no-regret"], Deadline())  # noqa: SLF001
+    joint.admit()
+    search, place = joint.search, question.forest.place
+    counts = search.classes.counts(place[key] for key in gone)
+    assert counts is not None
+    value = search.value(("D1",), counts)
+    claimed = LevelResult(("D1",), Least("optimal", value, value))
+    better, (level,) = joint_solve.judge(joint.engines_asked, search, [claimed])
+    return value, None if better is None else search.value(("D1",), better), level.proof
+
+
+def test_the_highest_rank_is_asked_about_as_other_levels_are() -> None:
+    """For 2 GPUs each the two small ones do, for 3 each one of them and the large one must go."""
+    value, lower, proof = judged(state_of(*lent_and_asked_for(2)), {"ns/large"})
+    assert lower is not None
+    assert lower < value
+    assert proof is None
+    value, lower, proof = judged(lent_to_both(), {"ns/large", "ns/small-1"})
+    assert value > 0
+    assert (lower, proof) == (None, "solver")
 
 
 def test_the_verifier_refuses_an_optimum_without_proof() -> None:

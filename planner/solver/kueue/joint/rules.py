@@ -121,6 +121,7 @@ class JointRules(RelaxedRules, dict=True):
     doubtful: bool = False
     _found: dict[frozenset[int], list[list[Served]]] = {}
     _none: set[tuple[frozenset[int], frozenset[int], frozenset[int], bool]] = set()
+    _last: tuple[tuple[object, ...], JointFormulation] | None = None
 
     @cached_property
     def _number(self) -> dict[str, int]:
@@ -209,13 +210,27 @@ class JointRules(RelaxedRules, dict=True):
         """Build the model in which exactly the workloads at these positions are victims."""
         # A class for each: the question is who goes in which step, also among interchangeable ones.
         alone = Classes([[position] for position in positions], np.array(positions, dtype=np.int64))
-        joint = self._assemble(alone, in_order=in_order)
+        # Of equal divisions the solver's first is taken. Which that is depends on the variables: to
+        # share them would save little here, and change plans.
+        joint = self._built(alone, in_order=in_order, sharing=False)
         for index in joint.take:
             joint.builder.add(variable(index) >= 1)
         return joint
 
     def _assemble(self, classes: Classes, *, in_order: bool) -> JointFormulation:
-        joint = assemble_joint(self.question.entrants, classes, self.cuts, in_order=in_order)
+        """Build the model, or copy the last one: levels ask one after the other over few classes.
+
+        What is added to the copy is not in the next one.
+        """
+        key = (classes.members, classes.least, in_order, self.admit, self.refuse, len(self.cuts))
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._built(classes, in_order=in_order, sharing=True)
+        joint = self._last[1]
+        return dataclasses.replace(joint, builder=joint.builder.copy())
+
+    def _built(self, classes: Classes, *, in_order: bool, sharing: bool) -> JointFormulation:
+        entrants = self.question.entrants
+        joint = assemble_joint(entrants, classes, self.cuts, in_order=in_order, sharing=sharing)
         for e in self.admit:
             joint.builder.add(variable(joint.admitted[e]) >= 1)
         for e in self.refuse:

@@ -39,7 +39,7 @@ from planner.solver.kueue.joint.rules import JointRules, RelaxedRules, bounds_in
 from planner.solver.kueue.joint.sequence import Refused, Step, replay, serve_at_best
 from planner.solver.levels import Answer, Least, LevelResult, find_any, find_within, solve_levels
 from planner.solver.search import Counts, Search
-from planner.solver.second_opinion import TwoEngines
+from planner.solver.second_opinion import Opinion, TwoEngines
 from planner.stage import begin
 
 
@@ -57,7 +57,7 @@ def judge(
         least, better = level.least, None
         proof: Proof | None = "certified" if least.value == 0 else None
         if proof is None and least.bound == least.value:
-            opinion = engines_asked.ask(search, earlier, level.measure, least.value - 1)
+            opinion = _ask_below(engines_asked, search, earlier, level)
             proof = "solver" if opinion.outcome == "none" else None
             better = opinion.counts if opinion.outcome == "found" else None
         if better is not None:
@@ -67,6 +67,21 @@ def judge(
             return better, (*judged, *levels[number + 1 :])
         earlier.append((level.measure, least.value))
     return None, tuple(judged)
+
+
+def _ask_below(
+    engines_asked: TwoEngines,
+    search: Search,
+    earlier: Sequence[tuple[Measure, int]],
+    level: LevelResult,
+) -> Opinion:
+    """Ask whether an answer is below the value of a level, and as good on the ``earlier`` ones."""
+    most = level.least.value - 1
+    if level.measure != ("D1",):
+        return engines_asked.ask(search, earlier, level.measure, most)
+    # Without the classes of higher ranks the model is smaller, and says the same.
+    permitted = dataclasses.replace(search, active=search.permitted)
+    return engines_asked.ask(search, earlier, active=permitted.up_to_rank(most))
 
 
 ORDERS: Final = 4
