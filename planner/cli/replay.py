@@ -68,9 +68,10 @@ def command(given: Given) -> int:
     files = Counter(Path(file).absolute() for file in given.files)
     if twice := [file for file, count in files.items() if count > 1]:
         raise InputError(str(twice[0]), "is there twice", hint="give every file once")
-    from planner.commands.replay import replay, summarise
+    from planner.commands.replay import refuse_other_files, replay, summarise
     from planner.report.checking import render_replay
 
+    refuse_other_files(given.files)
     compared = []
     for position, file in enumerate(given.files):
 

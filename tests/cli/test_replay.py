@@ -34,6 +34,17 @@ def test_a_file_counts_once(files: tuple[Path, Path]) -> None:
     assert refused("replay", *files, files[0]).startswith(f"error: {files[0]}: is there twice\n")
 
 
+def test_a_file_of_something_else_is_refused_before_any_is_compared(
+    files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[str] = []
+    monkeypatch.setattr("planner.commands.replay.replay", lambda path, _: compared.append(path))
+    state = store(tmp_path / "state.jsonl", [{"id": "no answer"}])
+    said = refused("replay", files[0], state)
+    assert said.startswith(f'error: {state}: line 1: has no "expect"\n')
+    assert not compared
+
+
 def test_json_is_exactly_as_specified(files: tuple[Path, Path]) -> None:
     result = call("replay", *files, "--format", "json")
     assert result.exit_code == 1

@@ -104,12 +104,16 @@ class Joint:
         return Terms(Legal(questions[0], tuple(taken), frozenset()), costs)
 
     def _at_worst(self, key: str) -> Question:
-        """Put a question in which all is contested that is short once all others are served."""
+        """Put a question in which all is contested that is short once all others are served.
+
+        Those that no state has room for are never served, and take no room from others.
+        """
         only = {"main": only_flavors(self.cluster)}
         objects: Sequence[Json] = self.objects
         for other in self.pending:
-            if other != key:
-                objects = admitted(objects, other, ask(self.cluster, other, only))
+            question = ask(self.cluster, other, only)
+            if other != key and _could_fit(question):
+                objects = admitted(objects, other, question)
         question = ask(Cluster(objects, NOW), key, only)
         short = frozenset(
             at
@@ -120,8 +124,8 @@ class Joint:
 
 
 def _could_fit(question: Question) -> bool:
-    """Whether a workload fits where nothing runs."""
-    return all(
+    """Whether a workload is looked at, and fits where nothing runs."""
+    return question.tree.nodes[question.queue].active and all(
         amount <= question.tree.potential(question.queue, at)
         for at, amount in question.request.items()
     )

@@ -9,7 +9,8 @@ comparison.py  the lines of a file; the results for a line, for a file, and for 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from planner.commands.replay.comparison import (
@@ -19,6 +20,7 @@ from planner.commands.replay.comparison import (
     ReplayReport,
     Watch,
     parse_line,
+    part_of,
     read_lines,
     summarise,
 )
@@ -26,12 +28,32 @@ from planner.errors import ParseError, UnsupportedError
 from planner.scheduler import Part
 from planner.state import AnyState
 
-__all__ = ["Comparison", "FileComparison", "ReplayReport", "replay", "replay_line", "summarise"]
+__all__ = [
+    "Comparison",
+    "FileComparison",
+    "ReplayReport",
+    "refuse_other_files",
+    "replay",
+    "replay_line",
+    "summarise",
+]
 Replayer = Callable[[Mapping[str, Any], str], Comparison | None]
 """Decides a recorded line anew, with its place for messages; ``None`` if of another scheduler."""
 REPLAYER: Final = Part[Replayer]("replay")
 LIVE: Final = Part[Callable[[AnyState, AnyState], Any]]("live replay")
 """Compares what a live cluster did after a dump, as a later dump shows, with the replay."""
+
+
+def refuse_other_files(paths: Iterable[str]) -> None:
+    """Refuse files that do not begin with a recorded instance, before minutes go into the others.
+
+    Raises ``InputError`` for the first of them; what can be read only once is not looked at.
+    """
+    for path in (one for one in paths if Path(one).is_file()):
+        for number, text in read_lines(path, None):
+            where = f"{path}: line {number}"
+            part_of(parse_line(text, where), "expect", dict, where)
+            break
 
 
 def replay(path: str, watch: Watch | None = None) -> FileComparison:
