@@ -17,6 +17,17 @@ ANSWERS: Final = "planner/"
 """What the field ``schema`` of an answer of the planner begins with, in every version."""
 
 
+_UNKIND: Final = (
+    ({"items"}, "the kind of a list stands at its end: was the command that wrote it interrupted?"),
+    ({"type", "object"}, "kubectl get --watch prints events: without it, it prints objects"),
+    ({"Name", "Kind"}, "kubectl describe is for people: kubectl get -o json prints objects"),
+    ({"managerConfig"}, "values of a chart are no objects: the ConfigMap made of them is one"),
+)
+"""What the fields of other things than objects are, and what helps."""
+_REFUSAL: Final = "Status"
+"""The kind of what an API server answers instead of objects."""
+
+
 class Kind(NamedTuple):
     """A kind of object which the planner reads."""
 
@@ -70,16 +81,7 @@ def items_of(
             if not isinstance(value, dict):
                 where = place(root, at)
                 raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
-            kind = value.get("kind")
-            if not isinstance(kind, str) or not kind:
-                found = f"{shown(kind)} is not a kind" if kind else ""
-                if str(value.get("schema")).startswith(ANSWERS):
-                    found = "an answer of the planner stands here, not a state"
-                raise SchemaError(
-                    place(root, at),
-                    found or "an object without a kind stands here",
-                    "apiVersion, kind and metadata",
-                )
+            kind = _kind_of(value, root, at)
             # With a spec it is a single object whose kind happens to end in List.
             if kind.endswith("List") and "spec" not in value:
                 todo.append(_list_items(Item(root, at, value), kind, used_up=document.used_up))
@@ -87,6 +89,32 @@ def items_of(
             yield Item(root, at, value)
         else:
             todo.pop()
+
+
+def _kind_of(value: dict[str, object], root: str, at: Path) -> str:
+    """Return the kind of an object.
+
+    Raises
+    ------
+    SchemaError
+        If it has none, or is what an API server answers instead of objects.
+    """
+    kind = value.get("kind")
+    if not isinstance(kind, str) or not kind:
+        found = f"{shown(kind)} is not a kind" if kind else ""
+        if str(value.get("schema")).startswith(ANSWERS):
+            found = "an answer of the planner stands here, not a state"
+        raise SchemaError(
+            place(root, at),
+            found or "an object without a kind stands here",
+            "apiVersion, kind and metadata",
+            next((hint for fields, hint in _UNKIND if fields <= value.keys()), ""),
+        )
+    if kind == _REFUSAL and value.get("apiVersion") == "v1":
+        said = shown(value.get("message") or value.get("reason"))
+        found = f"the API server's refusal stands here instead of objects: {said}"
+        raise SchemaError(place(root, at), found, EXPECTED)
+    return kind
 
 
 def _numbered(values: Sequence[object], at: Path) -> Iterator[tuple[Path, object]]:

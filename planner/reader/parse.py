@@ -11,15 +11,33 @@ from pydantic_core import from_json
 from planner.errors import ParseError
 from planner.reader.bound import Budget
 from planner.reader.quick import quick_document
-from planner.reader.source import STDIN, Text
+from planner.reader.source import GZIP_MAGIC, STDIN, Text
 
+_UNPACK_INTO_FOLDER: Final = "unpack it into a folder, and name the folder"
 BOM: Final = b"\xef\xbb\xbf"
-_UTF16_OR_32: Final = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+_UTF16_OR_32: Final = re.compile(
+    rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff|(?:[\t-~](?:\x00|\x00{3})|(?:\x00|\x00{3})[\t-~]){2}"
+)
+"""What begins with a mark of its order of bytes, or with two letters that are filled up."""
+_PACKED: Final = (
+    (re.compile(rb"PK\x03\x04"), "a zip archive", _UNPACK_INTO_FOLDER),
+    (re.compile(rb".{257}ustar", re.DOTALL), "a tar archive", _UNPACK_INTO_FOLDER),
+    (re.compile(GZIP_MAGIC), "packed with gzip twice", "gunzip unpacks it once"),
+    (re.compile(rb"BZh[1-9]1AY&SY"), "packed with bzip2", "bunzip2 unpacks it"),
+    (re.compile(rb"\xfd7zXZ\x00"), "packed with xz", "unxz unpacks it"),
+    (re.compile(rb"\x28\xb5\x2f\xfd"), "packed with zstd", "unzstd unpacks it"),
+)
+"""What packed files begin with, what they are, and what helps."""
 _JSON_START: Final = re.compile(rb'[ \t\r\n]*(\{[ \t\r\n]*["}]|\[)')
 _BLANK: Final = re.compile(rb"\s*\Z")
 _BRACKET: Final = re.compile(rb"[ \t\r\n]*[\{\[]")
 _LOOKED_AT: Final = 4096
 _POSITION: Final = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
+_FAILED: Final = (
+    "did the command that wrote it fail? where a cluster has no such kind, delete the file",
+    "did the command that writes to it fail?",
+)
+"""What may have happened to an empty file, and to empty standard input."""
 _NO_SPACE: Final = re.compile(rb"[^ \t\r\n]")
 _SMALLEST_PIECE: Final = 4096
 _HINTS: Final = {
@@ -73,15 +91,7 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
     Raises ``ParseError`` if the text is neither JSON nor YAML, or has too many values.
     """
     data = text.data.removeprefix(BOM)
-    if data.startswith(_UTF16_OR_32):
-        raise ParseError(
-            text.where,
-            "is UTF-16 or UTF-32 text",
-            "UTF-8 text",
-            "PowerShell's > writes UTF-16: use kubectl get ... | Out-File -Encoding utf8 FILE",
-        )
-    if b"\0" in data[:_LOOKED_AT]:
-        raise ParseError(text.where, "is binary data", f"{EXPECTED}; gzip is fine")
+    _refuse_binary(data, text.where)
     budget = budget or Budget()
     listed = quick_document(data, text.where, budget) if quick else None
     if listed is not None:
@@ -107,9 +117,24 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
         if value is not None
     ]
     if not documents:
-        hint = "did the command that writes to it fail?" if text.where == STDIN else ""
-        raise ParseError(text.where, "is empty", EXPECTED, hint)
+        raise ParseError(text.where, "is empty", EXPECTED, _FAILED[text.where == STDIN])
     return documents
+
+
+def _refuse_binary(data: bytes, where: str) -> None:
+    """Raise a `ParseError` if the bytes are no UTF-8 text, as far as their beginning shows."""
+    for begins, packed, hint in _PACKED:
+        if begins.match(data):
+            raise ParseError(where, f"is {packed}", f"{EXPECTED}; gzip is fine", hint)
+    if _UTF16_OR_32.match(data):
+        raise ParseError(
+            where,
+            "is UTF-16 or UTF-32 text",
+            "UTF-8 text",
+            "PowerShell's > writes UTF-16: use kubectl get ... | Out-File -Encoding utf8 FILE",
+        )
+    if b"\0" in data[:_LOOKED_AT]:
+        raise ParseError(where, "is binary data", f"{EXPECTED}; gzip is fine")
 
 
 def _values(data: bytes, text: Text, budget: Budget) -> tuple[list[object], bool]:

@@ -25,6 +25,7 @@ UNREAD: Final = "folders in it are not read"
 _MOST_SHOWN: Final = 10
 _SOURCES: Final = "a file, a directory of files, or - for standard input"
 GZIP_MAGIC: Final = b"\x1f\x8b"
+_TEXT_BEGINS: Final = ("{", "[")
 
 
 Holds = Literal["state", "perhaps", "part"]
@@ -129,7 +130,7 @@ def _single(where: str, raw: bytes, max_bytes: int, *, named_yaml: bool = False)
 def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
     with _reading(where), os.scandir(path) as entries:
         visible = sorted(
-            (entry.name, entry.is_dir()) for entry in entries if not entry.name.startswith(".")
+            (entry.name, _is_folder(entry)) for entry in entries if not entry.name.startswith(".")
         )
     names = [name for name, is_folder in visible if is_dump(name) and not is_folder]
     below = tuple(printable(name) for name, is_folder in visible if is_folder)
@@ -156,12 +157,35 @@ def _load_directory(path: Path, where: str, max_bytes: int) -> Source:
     return Source(where, tuple(texts), digest.hexdigest(), max_bytes, below)
 
 
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Say whether an entry of a folder is one, also by a link; links may go round in circles."""
+    with _reading(printable(entry.path)):
+        return entry.is_dir()
+
+
 def _status(path: Path, where: str) -> os.stat_result:
     with _reading(where):
         try:
             return path.stat()
         except ValueError:  # a NUL in the name
             raise InputError(where, "is not the name of a file") from None
+        except OSError as error:
+            if _is_text(os.fspath(path)):
+                raise InputError(
+                    "",
+                    "a text stands where the name of a file is expected",
+                    _SOURCES,
+                    "the text itself is sent to standard input; Python reads text.encode()",
+                ) from None
+            if isinstance(error, FileNotFoundError) and path.is_symlink():
+                target = printable(os.fspath(path.readlink()))
+                raise InputError(where, f"is a link to {target}, which is not there") from None
+            raise
+
+
+def _is_text(name: str) -> bool:
+    """Say whether what is no file's name looks like what a file holds."""
+    return name.lstrip().startswith(_TEXT_BEGINS) or ("\n" in name and ": " in name)
 
 
 def _read_file(path: Path, where: str, max_bytes: int, left: int | None = None) -> bytes:

@@ -23,6 +23,7 @@ DEEPEST: Final = 200
 NESTED: Final = f"mappings and lists are nested more than {DEEPEST} deep"
 _TOO_DEEP: Final = "exceeded maximum nesting depth"
 """libyaml's error, from 0.2.6 on, for a thousand brackets: it looks ahead before we can count."""
+_SEPARATED: Final = "between what several commands print as YAML stands a line of ---"
 MOST_ALIASED: Final = 1_000_000
 """How many values aliases may add to those that are written out."""
 
@@ -204,7 +205,9 @@ class _Builder:
         if value == "<<" and isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
             return _MERGE
         if value in frame.value:
-            raise self._error(event, f"the key {shown(value)} stands twice in one mapping")
+            found = f"the key {shown(value)} stands twice in one mapping"
+            hint = _SEPARATED if len(self.frames) == 1 and value == "apiVersion" else ""
+            raise self._error(event, found, hint=hint)
         return value
 
     def _scalar(self, event: Any) -> object:  # noqa: ANN401

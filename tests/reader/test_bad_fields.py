@@ -10,6 +10,7 @@ from tests.reader.dumps import (
     CONFIG,
     NOW,
     V1BETA1,
+    V1BETA2,
     Object,
     cluster_queue,
     error_of,
@@ -396,3 +397,29 @@ def test_counting_changes_nothing_else() -> None:
     assert read_objects(objects, where="x", now=NOW, ignored=Ignored()) == read_objects(
         objects, where="x", now=NOW
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        # kubectl prints the fields of a list in the order of their names: kind comes after items.
+        ({"apiVersion": "v1", "items": [cluster_queue()]}, "interrupted?"),
+        ({"type": "ADDED", "object": cluster_queue()}, "--watch"),
+        ({"Name": "cq", "API Version": V1BETA2, "Kind": "ClusterQueue"}, "kubectl get -o json"),
+        ({"managerConfig": {"controllerManagerConfigYaml": "kind: Configuration"}}, "ConfigMap"),
+    ],
+)
+def test_what_people_take_for_objects_has_a_hint(value: Any, hint: str) -> None:
+    error = refused(value)
+    assert error.found == "an object without a kind stands here"
+    assert hint in error.hint
+
+
+def test_a_refusal_of_the_api_server_is_not_passed_over() -> None:
+    # What the API server answers where a list is not permitted (apimachinery, metav1.Status).
+    refusal = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+    said = {"message": "cohorts.kueue.x-k8s.io is forbidden", "reason": "Forbidden", "code": 403}
+    error = refused(cluster_queue(), {**refusal, **said})
+    assert error.where == "dump.json: items[1]"
+    assert "the API server's refusal" in error.found
+    assert "cohorts.kueue.x-k8s.io is forbidden" in error.found

@@ -1,10 +1,13 @@
 """Files that cannot be read, and text that is no JSON, no YAML, or too much: one message."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import os
 import sys
+import tarfile
 import time
 from functools import partial
 from pathlib import Path
@@ -33,6 +36,39 @@ def test_name_that_no_file_can_have(
     monkeypatch.chdir(tmp_path)
     write(tmp_path, "dump.json", GOOD)
     assert error_of(lambda: read(name)).found
+
+
+@pytest.mark.parametrize(
+    "text", [json.dumps(GOOD), f" {json.dumps(GOOD, indent=1)}", "kind: A\na: 1"]
+)
+def test_a_text_is_no_name(text: str) -> None:
+    error = error_of(lambda: read(text))
+    assert error.found == "a text stands where the name of a file is expected"
+    assert "text.encode()" in error.hint
+    assert len(str(error)) < 300  # the text is not quoted
+
+
+def test_a_file_may_be_named_like_a_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "[old].json", GOOD)
+    assert read("[old].json", now=NOW).cluster_queues
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_links_that_lead_nowhere_are_named(tmp_path: Path, *, folder: bool) -> None:
+    link = tmp_path / "dump.json"
+    link.symlink_to(tmp_path / "gone.json")
+    error = error_of(lambda: read(tmp_path if folder else link))
+    assert error.where == str(link)
+    assert error.found == f"is a link to {tmp_path / 'gone.json'}, which is not there"
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_links_in_a_circle_are_named(tmp_path: Path, *, folder: bool) -> None:
+    write(tmp_path, "1.json", GOOD)
+    link = tmp_path / "2.json"
+    link.symlink_to(link)
+    assert error_of(lambda: read(tmp_path if folder else link)).where == str(link)
 
 
 def test_strange_names_are_printed_in_one_ascii_line(tmp_path: Path) -> None:
@@ -207,15 +243,29 @@ MERGE_BOMB = "a: &a {k: [x, x, x, x, x, x, x, x, x, x]}\n" + "".join(
     for old, new in zip("abcdefghi", "bcdefghij", strict=True)
 )
 
+LISTED = "apiVersion: v1\nitems: []\nkind: List\n"
+TAR = io.BytesIO()
+with tarfile.open(fileobj=TAR, mode="w") as archive:
+    archive.addfile(tarfile.TarInfo("dump.json"))
+
 # name, content, what the place ends with, words of the message, words of the hint
 BAD: list[tuple[str, bytes | str, str, str, str]] = [
-    ("empty.json", "", "empty.json", "is empty", ""),
+    ("empty.json", "", "empty.json", "is empty", "delete the file"),
     ("empty.yaml", "", "empty.yaml", "is empty", ""),
     ("blank.json", " \r\n\t ", "blank.json", "is empty", ""),
     ("comment.yaml", "# nothing\n---\n---\n", "comment.yaml", "is empty", ""),
     ("binary.json", b"\x7fELF\0\0\0\xff\xfe", "binary.json", "binary", ""),
     ("zeros.yaml", b"\0" * 5000, "zeros.yaml", "binary", ""),
-    ("zip.json", b"PK\x03\x04\x14\0\0\0", "zip.json", "binary", ""),
+    ("zip.json", b"PK\x03\x04\x14\0\0\0", "zip.json", "is a zip archive", "into a folder"),
+    ("dump.tgz", gzip.compress(TAR.getvalue()), "dump.tgz", "is a tar archive", "into a folder"),
+    ("twice.gz", gzip.compress(gzip.compress(b"{}")), "twice.gz", "gzip twice", "gunzip"),
+    ("dump.json.bz2", bz2.compress(b"{}"), "dump.json.bz2", "bzip2", "bunzip2"),
+    ("dump.json.xz", lzma.compress(b"{}"), "dump.json.xz", "packed with xz", "unxz"),
+    ("dump.zst", b"\x28\xb5\x2f\xfd\x04\0\x11\0\0{}", "dump.zst", "packed with zstd", "unzstd"),
+    ("bare16le.json", QUEUE.encode("utf-16-le"), "bare16le.json", "UTF-16", "Out-File"),
+    ("bare16be.json", QUEUE.encode("utf-16-be"), "bare16be.json", "UTF-16", "Out-File"),
+    ("bare32.json", QUEUE.encode("utf-32-le"), "bare32.json", "UTF-16 or UTF-32", ""),
+    ("bare32be.json", QUEUE.encode("utf-32-be"), "bare32be.json", "UTF-16 or UTF-32", ""),
     ("utf16.json", QUEUE.encode("utf-16"), "utf16.json", "UTF-16", "Out-File"),
     ("utf16le.json", b"\xff\xfe" + QUEUE.encode("utf-16-le"), "utf16le.json", "UTF-16", "utf8"),
     ("utf16be.json", b"\xfe\xff" + QUEUE.encode("utf-16-be"), "utf16be.json", "UTF-16", "utf8"),
@@ -273,6 +323,7 @@ BAD: list[tuple[str, bytes | str, str, str, str]] = [
     ("not-int.yaml", "a: !!int b", "line 1 column 4", "the tag !!int", ""),
     ("twice.yaml", "kind: A\nmetadata: {}\nkind: B", "line 3 column 1", '"kind" stands twice', ""),
     ("twice-flow.yaml", "a: {b: 1, c: 2, b: 3}", "line 1 column 17", '"b" stands twice', ""),
+    ("put-together.yaml", f"{LISTED}{LISTED}", "line 4 column 1", '"apiVersion"', "line of ---"),
     ("number-key.yaml", "1: a", "line 1 column 1", "the key 1 is not a string", "quotes"),
     ("bool-key.yaml", "on: push", "line 1 column 1", "the key true is not a string", "quotes"),
     ("null-key.yaml", "~: a", "line 1 column 1", "the key null is not", "quotes"),
