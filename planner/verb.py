@@ -70,6 +70,14 @@ def _is_text(thing: object) -> bool:
     return isinstance(thing, str) and thing != ""
 
 
+def _is_number(thing: object) -> bool:
+    return isinstance(thing, Real) and not isinstance(thing, bool)
+
+
+def _is_whole(thing: object) -> bool:
+    return isinstance(thing, Integral) and not isinstance(thing, bool)
+
+
 def _one_of(*classes: type) -> Callable[[object], bool]:
     return lambda thing: isinstance(thing, classes)
 
@@ -108,8 +116,8 @@ KINDS: Final[Mapping[Options, Kind]] = {
             Kind(_one_of(Mapping), _NO_USE, "a mapping of keys to whole numbers"),
         ),
         ((datetime, str), Kind(_one_of(str, datetime), _NO_USE, "a time, or the text of one")),
-        ((float,), Kind(_one_of(Real), _NO_USE, "a number of seconds")),
-        ((int,), Kind(_one_of(Integral), _NO_USE, "a whole number")),
+        ((float,), Kind(_is_number, _NO_USE, "a number of seconds")),
+        ((int,), Kind(_is_whole, _NO_USE, "a whole number")),
         ((bool,), Kind(_one_of(bool), _NO_USE, "True or False")),
         ((bool, NoneType), Kind(_one_of(bool), _NO_USE, "True, False or None")),
     )

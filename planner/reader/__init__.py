@@ -109,6 +109,8 @@ def read(  # noqa: PLR0913 - what can be said of a state
     if isinstance(max_bytes, bool) or not isinstance(max_bytes, Integral):
         found = f"{type(max_bytes).__name__} cannot be used"
         raise SchemaError("max_bytes", found, "a whole number of bytes")
+    if max_bytes < 0:
+        raise SchemaError("max_bytes", f"{max_bytes} cannot be used", "0 bytes or more")
     said = Said(now=now, release=release, requests=requests)
     if isinstance(source, Mapping | list):
         return read_objects(source, where="the value", ignored=ignored, **said)

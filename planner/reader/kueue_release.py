@@ -26,6 +26,7 @@ _MANAGER: Final = "kueue-controller-manager"
 _IMAGE: Final = re.compile(r"(?:.*/)?kueue:([A-Za-z0-9_.-]+)(?:@.*)?")
 _GATES: Final = frozenset({"-feature-gates", "--feature-gates"})
 _CHART: Final = "kueue-"
+_GIVEN: Final = "--kueue-release"
 
 
 class GateRefused(InputError):  # noqa: N818 - reads as a statement where it is raised
@@ -33,7 +34,7 @@ class GateRefused(InputError):  # noqa: N818 - reads as a statement where it is 
 
     def __init__(self, release: Release, gate: str, reason: str) -> None:
         knowing = next((one.name for one in newest_first() if gate in one.gates), "")
-        hint = f"Kueue {knowing} knows it; --kueue-release says which one it is" if knowing else ""
+        hint = f"Kueue {knowing} knows it; {_GIVEN} says which one it is" if knowing else ""
         found = f"Kueue {release.name} does not start with {gate}: it {reason}"
         super().__init__("Configuration: featureGates", found, hint=hint)
 
@@ -98,7 +99,7 @@ def settle(
     gates = configuration.feature_gates
     known_by: KnownBy
     if given != AUTO:
-        release, known_by = _find(given, "--kueue-release"), "given"
+        release, known_by = _find(given, _GIVEN), "given"
     elif recorded:
         release, known_by = _find(recorded, "release of the recorded instance"), "recorded"
     elif signs:
@@ -140,9 +141,8 @@ def _find(name: str, where: str) -> Release:
     try:
         return find_release(name)
     except ValueError as error:
-        raise InputError(
-            where, str(error), hint="--kueue-release plans by the rules of another"
-        ) from None
+        hint = "" if where == _GIVEN else f"{_GIVEN} plans by the rules of another"
+        raise InputError(where, str(error), hint=hint) from None
 
 
 def _with_arguments(

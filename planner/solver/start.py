@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, Protocol
@@ -63,6 +65,8 @@ def deadline_after(time_limit: float | None) -> Deadline:
     """
     if time_limit is not None and not time_limit >= 0:
         raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
+    if time_limit is not None and time_limit > sys.float_info.max:  # whole numbers have no end
+        time_limit = math.inf
     return Deadline.after(time_limit)
 
 

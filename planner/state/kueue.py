@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from pydantic import Field
 
-from planner.errors import UnsupportedError
+from planner.errors import SchemaError, UnsupportedError
 from planner.state.kueue_configuration import Configuration, ConfigurationOfState
 from planner.state.kueue_release import Release
 from planner.state.kueue_topology import HOST, Node, Pod, Topology
@@ -102,9 +102,16 @@ class State(AnyState):
         Raises
         ------
         InputError
-            If a changed or deleted workload is not in the state, or a new one already is.
+            If a changed or deleted workload is not in the state, or a new one already is; or if
+            the changes or the clock are none.
         """
+        if not isinstance(changes, Changes):
+            found = f"{type(changes).__name__} cannot be used"
+            raise SchemaError("changes", found, "planner.Changes(added=..., changed=..., gone=...)")
+        changes.refuse_others()
         moment = self.now if now is None else now
+        if not isinstance(moment, datetime) or moment.tzinfo is None:
+            raise SchemaError("now", f"{moment!r} cannot be used", "a datetime with tzinfo")
         parts = [self.digest, moment.isoformat(), *changes.texts]
         digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         workloads = self.workloads.apply(changes)

@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import GetCoreSchemaHandler, SerializerFunctionWrapHandler
 from pydantic_core import CoreSchema, core_schema
 
-from planner.errors import InputError, LookupFailed
+from planner.errors import InputError, LookupFailed, SchemaError
 from planner.quantity import to_units
 from planner.state.kueue_facts import Entry, FactColumns, Facts, Place, Reading, Text
 from planner.state.kueue_workload import Workload
@@ -32,6 +32,15 @@ class Changes(NamedTuple):
     added: Sequence[Entry] = ()
     changed: Sequence[Entry] = ()
     gone: Collection[str] = ()
+
+    def refuse_others(self) -> None:
+        """Raise a `SchemaError` if these are no workloads or no keys: a text is no list of keys."""
+        for name, given in (("added", self.added), ("changed", self.changed)):
+            if not isinstance(given, Iterable) or not all(isinstance(one, Entry) for one in given):
+                raise SchemaError(f"changes.{name}", "holds what is no workload", "workloads")
+        keys = isinstance(self.gone, Collection) and not isinstance(self.gone, str)
+        if not keys or not all(isinstance(one, str) for one in self.gone):
+            raise SchemaError("changes.gone", "holds what is no key", "a list of keys of workloads")
 
     @property
     def texts(self) -> Iterator[str]:

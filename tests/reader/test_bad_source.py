@@ -154,6 +154,11 @@ def test_a_bound_that_is_no_number_is_named(tmp_path: Path, bound: Any) -> None:
     assert (error.where, error.expected) == ("max_bytes", "a whole number of bytes")
 
 
+def test_a_bound_below_nothing_is_refused(tmp_path: Path) -> None:
+    error = error_of(lambda: read(write(tmp_path, "dump.json", GOOD), max_bytes=-1))
+    assert (error.where, error.found) == ("max_bytes", "-1 cannot be used")
+
+
 def test_files_of_a_directory_share_the_bound(tmp_path: Path) -> None:
     size = sum(
         write(tmp_path, f"{name}.json", cluster_queue(name)).stat().st_size for name in "abc"

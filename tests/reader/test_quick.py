@@ -7,6 +7,7 @@ import os
 import pickle
 import random
 from collections.abc import Iterator
+from datetime import datetime
 from functools import cache
 from typing import Any, Self
 
@@ -440,6 +441,12 @@ def test_a_state_changes() -> None:
         (lambda one: Changes(added=[one]), "workload ns/r is there already"),
         (lambda _: Changes(gone=["ns/x"]), "there is no workload ns/x"),
         (lambda one: Changes(gone=["ns/r"], changed=[one, one], added=[one, one]), "there already"),
+        (lambda _: {"gone": ["ns/r"]}, "^changes: dict cannot be used\n  expected planner.Changes"),
+        (lambda one: Changes(added=one), r"^changes\.added: holds what is no workload"),
+        (lambda _: Changes(changed=5), r"^changes\.changed: holds what is no workload"),  # type: ignore[arg-type]
+        (lambda _: Changes(gone="ns/r"), r"^changes\.gone: holds what is no key"),
+        (lambda one: Changes(gone=[one]), r"^changes\.gone: holds what is no key"),
+        (lambda _: Changes(gone=None), r"^changes\.gone: holds what is no key"),  # type: ignore[arg-type]
     ],
 )
 def test_changes_that_cannot_be_are_refused(changes: Any, message: str) -> None:
@@ -447,6 +454,15 @@ def test_changes_that_cannot_be_are_refused(changes: Any, message: str) -> None:
     assert isinstance(state, State)
     with pytest.raises(InputError, match=message):
         state.apply(changes(state.workloads[0]))
+
+
+@pytest.mark.parametrize("now", ["2026-11-12T09:42:10Z", datetime(2026, 11, 12, 9)])  # noqa: DTZ001
+def test_a_clock_that_is_none_is_refused(now: Any) -> None:
+    """The digest would take any clock, and plans of the state would fail deep inside."""
+    state = read(listed(queue("a", 2), running("r", "a", 2)), explaining=False)
+    assert isinstance(state, State)
+    with pytest.raises(InputError, match=r"^now: .* cannot be used\n  expected a datetime"):
+        state.apply(Changes(), now)
 
 
 def test_one_is_edited_and_the_others_are_not_made() -> None:

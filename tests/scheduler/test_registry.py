@@ -132,6 +132,8 @@ def test_what_is_no_state_and_no_plan(name: str, part: str) -> None:
         ("solve", {"now": 5}, "now: int cannot be used\n  expected a time"),
         ("solve", {"certify": "no"}, "certify: str cannot be used\n  expected True, False"),
         ("boost", {"time_limit": "1h"}, "time_limit: str cannot be used\n  expected a number"),
+        ("solve", {"time_limit": True}, "time_limit: bool cannot be used\n  expected a number"),
+        ("explain", {"limit": True}, "limit: bool cannot be used\n  expected a whole number"),
         ("explain", {"victim": 5}, "victim: int cannot be used\n  expected a text"),
         ("explain", {"limit": "all"}, "limit: str cannot be used\n  expected a whole number"),
         ("solve_joint", {"pending": "a/b"}, "pending: str cannot be used\n  expected a list"),
@@ -159,6 +161,12 @@ def test_an_argument_of_a_wrong_kind(name: str, given: dict[str, Any], found: st
     state = planner.read("instances/quickstart/cluster.json")
     with pytest.raises(InputError, match=f"^{found}"):
         getattr(planner, name)(state, **given)
+
+
+def test_a_time_limit_may_be_any_number() -> None:
+    """A whole number beyond all floating-point ones was an OverflowError."""
+    state = planner.read("instances/quickstart/cluster.json")
+    assert planner.solve(state, time_limit=10**400).status == "optimal"
 
 
 @pytest.mark.parametrize("name", ["solve", "front", "solve_joint", "audit"])
