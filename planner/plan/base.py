@@ -85,7 +85,27 @@ HTML: Final = Part[Callable[[Any], str]]("html")
 """Returns an answer as HTML for a notebook: the page of ``--format html``, in a frame."""
 
 
-class Covered(Record):
+class Told(Record):
+    """An answer that is shown in a line where Python prints it, and as its page in a notebook."""
+
+    @property
+    def in_a_line(self) -> str:
+        """What the answer says, in a few words."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """Describe the answer in a line: a plan of thousands of fields would fill a screen."""
+        return f"<{type(self).__name__} {self.in_a_line}>"
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str | None:
+        """Return the page, which is the same for all schedulers; ``None`` if none has pages."""
+        write = next(iter(HTML.of_all()), None)
+        return None if write is None else write(self)
+
+
+class Covered(Told):
     """An answer with a status, and with what it leaves out.
 
     Subclasses declare its fields, so that each stands at its place in their JSON: ``status``;
@@ -115,13 +135,12 @@ class Covered(Record):
         """The features that other answers leave out, and this one takes into account."""
         return frozenset()
 
-    def __repr__(self) -> str:
-        """Describe the answer in a line: a plan of thousands of fields would fill a screen."""
+    @property
+    def in_a_line(self) -> str:
+        """The status, for whom it is, and the answer in words."""
         fields = type(self).model_fields.keys()
         parts = ["status", *sorted({"preemptor"} & fields), *sorted(_SAID & fields)]
-        return f"<{type(self).__name__} {': '.join(str(getattr(self, one)) for one in parts)}>"
-
-    __str__ = __repr__
+        return ": ".join(str(getattr(self, one)) for one in parts)
 
     def _repr_html_(self) -> str | None:
         """Return the answer's page for a notebook; ``None`` for a scheduler that has no pages."""

@@ -17,7 +17,7 @@ from tests.report.yunikorn_factory import make_yunikorn
 STATE = planner.read("instances/regressions/kueue-1974-too-many-victims.yaml")
 
 
-@pytest.mark.parametrize(
+ANSWERS = pytest.mark.parametrize(
     "answer",
     [
         planner.solve(STATE),
@@ -29,11 +29,15 @@ STATE = planner.read("instances/regressions/kueue-1974-too-many-victims.yaml")
         planner.lint(STATE),
         planner.audit(STATE),
         planner.risk(STATE),
+        planner.simulate(STATE),
         planner.check(STATE, planner.solve(STATE)),
         make_yunikorn(),
     ],
     ids=lambda answer: type(answer).__name__,
 )
+
+
+@ANSWERS
 def test_every_answer_is_written_in_every_style(answer: Any) -> None:
     assert planner.render(answer, "json").startswith("{")
     assert planner.render(answer, "html").startswith("<!DOCTYPE html>")
@@ -62,17 +66,24 @@ def test_what_is_no_answer_is_refused(thing: Any) -> None:
         planner.render(thing)
 
 
-@pytest.mark.parametrize("plan", [make_plan(), make_yunikorn()])
-def test_a_notebook_shows_the_page_in_a_frame(plan: planner.AnyPlan) -> None:
-    shown = plan._repr_html_()
+@ANSWERS
+def test_a_notebook_shows_the_page_in_a_frame(answer: Any) -> None:
+    shown = answer._repr_html_()
     assert shown is not None
     start, end = '<iframe srcdoc="', '" sandbox=""'
     assert shown.startswith(start)
     inside = shown[len(start) : shown.index(end)]
     assert "<" not in inside
-    assert unescape(inside) == planner.render(plan, "html")
-    assert "\n" not in repr(plan)
-    assert str(plan) == repr(plan)
+    assert unescape(inside) == planner.render(answer, "html")
+
+
+@ANSWERS
+def test_every_answer_is_a_line_where_python_prints_it(answer: Any) -> None:
+    """The fields of an audit, a simulation or a risk would fill a screen."""
+    assert repr(answer).startswith(f"<{type(answer).__name__} ")
+    assert "\n" not in repr(answer)
+    assert len(repr(answer)) < 300
+    assert str(answer) == repr(answer)
 
 
 def test_victims_are_a_table_of_pandas() -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import GetPydanticSchema, ValidationInfo, model_validator
 from pydantic_core.core_schema import literal_schema
 
-from planner.plan.base import Assume, Published, Record, Status, Uncovered
+from planner.plan.base import Assume, Published, Record, Status, Told, Uncovered
 from planner.plan.record import Shown
 from planner.scheduler import schedulers
 
@@ -242,10 +242,16 @@ class Summary(Record):
         return self.cases - self.conditional
 
 
-class Audit(Published):
+class Audit(Published, Told):
     """An audit of one or many states."""
 
     objectives: tuple[str, ...]
     summary: Summary
     cases: tuple[Case, ...]
     failures: tuple[Failure, ...] = ()
+
+    @property
+    def in_a_line(self) -> str:
+        """How much was audited, and in how much of it nothing was found."""
+        total = self.summary
+        return f"states={total.states} cases={total.cases} clean={total.clean}"

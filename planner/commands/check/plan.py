@@ -11,6 +11,7 @@ from planner.laws import Law
 from planner.objective.profile_file import checked_costs, find_profile
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan, Record, Verdict, Verification
+from planner.plan.base import Told
 from planner.scheduler import Part
 from planner.stage import begin
 from planner.state import AnyState
@@ -37,7 +38,7 @@ class CheckedClaim(Record):
     detail: str
 
 
-class Check(Record):
+class Check(Told):
     """What holds of a plan.
 
     ``verdicts`` judge what needs no tree: the laws, and what the plan says of itself; ``claims``
@@ -51,6 +52,16 @@ class Check(Record):
     verdicts: tuple[Verdict, ...] = ()
     claims: tuple[CheckedClaim, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def in_a_line(self) -> str:
+        """Whether the plan holds, and of how much that is said."""
+        claims = sum(claim.certified for claim in self.claims)
+        verdicts = sum(verdict.holds for verdict in self.verdicts)
+        return (
+            f"{'accepted' if self.accepted else 'refused'}: {self.preemptor}: {claims} of "
+            f"{len(self.claims)} claims certified, {verdicts} of {len(self.verdicts)} verdicts hold"
+        )
 
 
 def conclude(

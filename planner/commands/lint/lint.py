@@ -12,8 +12,9 @@ from itertools import chain, islice
 from typing import Any, Final, Literal, NamedTuple
 
 from planner.coverage.answer import covering
-from planner.plan.base import Published, Record, Uncovered
+from planner.plan.base import Published, Record, Told, Uncovered
 from planner.plan.record import SchedulerId
+from planner.quantity import plural
 from planner.scheduler import Part
 from planner.state import AnyState
 from planner.verb import verb
@@ -60,7 +61,7 @@ class Finding(Record):
     example: Example
 
 
-class Lint(Published):
+class Lint(Published, Told):
     """All findings of a state, in the order of their codes.
 
     ``coverage`` is what the state holds that is not modelled.
@@ -70,6 +71,13 @@ class Lint(Published):
     digest: str
     findings: tuple[Finding, ...]
     coverage: tuple[Uncovered, ...] = ()
+
+    @property
+    def in_a_line(self) -> str:
+        """How much was found, and of which kinds."""
+        codes = dict.fromkeys(finding.code for finding in self.findings)
+        kinds = f": {', '.join(codes)}" if codes else ""
+        return f"{self.scheduler}: {plural(len(self.findings), 'finding')}{kinds}"
 
 
 class Kind(NamedTuple):

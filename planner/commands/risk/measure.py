@@ -26,7 +26,7 @@ from planner.errors import InputError, InternalError, PlannerError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Published
-from planner.plan.base import Record, Status, Uncovered
+from planner.plan.base import Record, Status, Told, Uncovered
 from planner.plan.record import SchedulerId
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline
@@ -84,7 +84,7 @@ class Skipped(Record):
     reason: str
 
 
-class Risk(Published):
+class Risk(Published, Told):
     """How often everything that runs is a victim under the scheduler's own plan and the optimum.
 
     ``running`` has everything that runs, those most often victims of the scheduler's own plan
@@ -102,6 +102,11 @@ class Risk(Published):
     unanswered: int = 0
     skipped: tuple[Skipped, ...] = ()
     coverage: tuple[Uncovered, ...] = ()
+
+    @property
+    def in_a_line(self) -> str:
+        """How many preemptors were tried, and on how many that run."""
+        return f"{self.scheduler}: preemptors={len(self.preemptors)} running={len(self.running)}"
 
     @property
     def is_proved(self) -> bool:

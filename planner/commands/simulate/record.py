@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from planner.plan.base import Published, Record, Uncovered
+from planner.plan.base import Published, Record, Told, Uncovered
 from planner.plan.record import SchedulerId
+from planner.quantity import plural
 
 Kind = Literal["arrived", "admitted", "preempted", "requeued", "finished"]
 """arrived: it is pending for the first time. admitted: it gets its quota (Kueue) or its node
@@ -131,7 +132,7 @@ class Totals(Record):
     lost_work: int
 
 
-class Simulation(Published):
+class Simulation(Published, Told):
     """What happened cycle after cycle.
 
     ``start`` is the clock of the state, ``duration_s`` how long was simulated, until it settled or
@@ -164,6 +165,12 @@ class Simulation(Published):
     workloads: tuple[Fate, ...]
     timeline: tuple[Event, ...]
     coverage: tuple[Uncovered, ...] = ()
+
+    @property
+    def in_a_line(self) -> str:
+        """How it ended, after how long, and how often somebody was evicted."""
+        evictions = plural(self.totals.evictions, "eviction")
+        return f"{self.decider}: {self.ended} after {self.duration_s:,} s, {evictions}"
 
     def called(self, key: str) -> str:
         """Return the name of a workload or an allocation, or its key if it has no other name."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from planner.errors import InputError, SchemaError, did_you_mean
 from planner.plan import AnyPlan, Published, Record, Status
-from planner.plan.base import name_some
+from planner.plan.base import Told, name_some
 from planner.plan.record import SchedulerId
 from planner.reader.complaint import checked
 from planner.reader.items import Item
@@ -221,7 +221,7 @@ class Difference(Record):
         return self.before == self.after and not (self.no_longer or self.newly) and same_terms
 
 
-class WhatIf(Published):
+class WhatIf(Published, Told):
     """What edits of a state change, for one pending workload or ask.
 
     ``edits`` are the texts as given, ``added`` the hypothetical workloads, as namespace/name.
@@ -239,6 +239,12 @@ class WhatIf(Published):
     optimum: Difference
     before: AnyPlan | None
     after: AnyPlan
+
+    @property
+    def in_a_line(self) -> str:
+        """For whom it is, and what the plan was and is."""
+        before = "" if self.before is None else f"{self.before.explanation}; after the edit: "
+        return f"{self.preemptor}: {before}{self.after.explanation}"
 
 
 def compare(

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from planner.commands.boost.kueue.search import Choice, Found, Search
 from planner.commands.boost.kueue.trial import StateTrial
 from planner.plan import Published, Record
+from planner.plan.base import Told
 from planner.plan.kueue import Plan
 from planner.quantity import plural
 from planner.solver.deadline import Deadline
@@ -46,7 +47,7 @@ class WorkloadBoost(Record):
         )
 
 
-class Boosts(Published):
+class Boosts(Published, Told):
     """The boosts for one plan; none where Kueue takes the plan's victims as it is.
 
     ``gate_on`` says whether the feature gate PriorityBoost is on in the state as it was read;
@@ -64,6 +65,11 @@ class Boosts(Published):
     commands: tuple[str, ...] = ()
     orders: int = 0
     plan: Plan
+
+    @property
+    def in_a_line(self) -> str:
+        """The status, for whom it is, and the answer in words."""
+        return f"{self.status}: {self.preemptor}: {self.explanation}"
 
     @property
     def scheduler(self) -> str:
