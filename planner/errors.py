@@ -114,6 +114,20 @@ def one_line(text: str) -> str:
     return "; ".join(" ".join(line.split()) for line in text.splitlines())
 
 
+def not_json(where: str, error: Exception, expected: str = "") -> ParseError:
+    """Return the error about a line of a file that Python's parser refuses.
+
+    ``where`` names the line: the parser counts from it, so that only its column is said.
+    """
+    import json  # noqa: PLC0415 - only what is no JSON needs it
+
+    if not isinstance(error, json.JSONDecodeError):
+        return ParseError(where, f"is not JSON: {error}", expected)
+    if error.pos >= len(error.doc.rstrip()):
+        return ParseError(where, "is not JSON: the line ends too early", expected)
+    return ParseError(where, f"is not JSON: {error.msg} at column {error.colno}", expected)
+
+
 def closest(found: str, choices: Collection[str]) -> str | None:
     """Return the choice that is spelt almost like what was found, or the only one it is in."""
     import difflib  # noqa: PLC0415 - only what is misspelt needs it

@@ -30,7 +30,7 @@ from msgspec import Struct
 
 from planner.batch.cluster import WAIT_S, NobodyWorksError, Notice, Patience, on_cluster
 from planner.batch.pool import Attempt, Limits, Outcome, Pool, Progress, Row, Task, Work, attempt
-from planner.errors import InputError, ParseError
+from planner.errors import InputError, ParseError, not_json
 from planner.garbage import tidy
 
 SYNC_S: Final = 2.0
@@ -263,7 +263,7 @@ def _parsed(line: bytes, where: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise ParseError(where, f"is not JSON: {error}") from None
+        raise not_json(where, error) from None
     if not isinstance(value, dict):
         raise ParseError(where, "is not a JSON object")
     return value

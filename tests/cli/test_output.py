@@ -205,6 +205,9 @@ def test_the_option_goes_before_the_name(tmp_path: Path) -> None:
         ("plan.json.gz", "gzip"),
         ("plan.jsonl", "JSON Lines"),
         ("plan.PDF", "PDF"),
+        ("plan.sarif", "SARIF"),
+        ("plan.xml", "XML"),
+        ("plan.ndjson", "JSON Lines"),
     ],
 )
 def test_a_format_that_there_is_not(tmp_path: Path, name: str, wanted: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from msgspec import Struct
 
-from planner.errors import InputError, ParseError, SchemaError
+from planner.errors import InputError, ParseError, SchemaError, not_json
 from planner.plan import Record
 from planner.reader.bound import Budget
 from planner.state import AnyState
@@ -40,7 +40,7 @@ def parse_line(text: bytes, where: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ParseError(where, f"is not JSON: {error}", RECORDED) from None
+        raise not_json(where, error, RECORDED) from None
     if not isinstance(value, dict):
         raise SchemaError(where, "is not a JSON object", RECORDED)
     return value
