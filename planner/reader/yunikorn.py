@@ -22,7 +22,7 @@ from planner.reader.complaint import checked, checked_list
 from planner.reader.items import Item, Kind
 from planner.reader.parse import Document
 from planner.reader.settings import Settings, given_moment, named
-from planner.reader.show import place, shown
+from planner.reader.show import place, plain, shown
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.reader.yunikorn_files import YuniKornFiles
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN, read_pods, with_flags
@@ -61,6 +61,9 @@ PLACED_MEANWHILE: Final = "asks that got their node while the dump was taken are
 ORIGINATORS_UNKNOWN: Final = (
     "dumps of YuniKorn 1.5 and earlier do not say which allocations are the originators of their "
     "applications: none is taken for one"
+)
+NODES_ABSENT: Final = (
+    "allocations are on nodes that the dump does not have, and on which no room is looked for"
 )
 _RELEASE: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}(\.|-|$)", re.ASCII)
 
@@ -137,6 +140,7 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
     partitions = tuple(
         _partition(one, parts[one.name], running[one.name], where) for one in config.partitions
     )
+    notes += tuple(_on_absent_nodes(partitions))
     extra = checked(InstanceExtra, value.get("x") or {}, where, ("x",), "x")
     paths = {path for one in partitions for path, _ in by_path(one.root)}
     for path in extra.queue_usage:
@@ -233,6 +237,18 @@ def _settled(applications: Iterable[Application]) -> tuple[tuple[Application, ..
         placed += found
         settled.append(one.model_copy(update={"requests": asks}) if found else one)
     return tuple(settled), placed
+
+
+def _on_absent_nodes(partitions: Iterable[Partition]) -> Iterator[str]:
+    """Yield a note if the dump lacks nodes: that there is no room would be said of the others."""
+    absent: dict[str, None] = {}
+    for partition in partitions:
+        there = {"", *(node.node_id for node in partition.nodes)}
+        held = (each for one in partition.applications for each in one.allocations)
+        absent |= dict.fromkeys(each.node_id for each in held if each.node_id not in there)
+    if absent:
+        first, more = plain(next(iter(absent))), len(absent) - 1
+        yield f"{NODES_ABSENT}: {first}{f' and {more} more' if more else ''}"
 
 
 def _claims(applications: Sequence[Application]) -> Iterator[Claim]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from planner.reader.yunikorn import NODES_ABSENT
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN
 from planner.state.yunikorn import YuniKornState
 from tests.reader.dumps import error_of, listed
@@ -226,3 +227,13 @@ def test_an_object_that_stands_twice(tmp_path: Path, double: Json) -> None:
 def test_bad_diagnostics_are_named(cache: Json) -> None:
     value = {**running(allocation("a")), "rmDiagnostics": {"cache": cache}}
     assert error_of(lambda: state_of(value)).where.startswith("dump.json: rmDiagnostics.cache.")
+
+
+def test_nodes_that_the_dump_lacks_are_named() -> None:
+    """Without them it would be said, and without a word, that no node has room."""
+    held = [allocation(key, nodeId=node) for key, node in (("a", "n1"), ("b", "n2"), ("c", "n3"))]
+    value = dump(application("app", "root.batch", running=held))
+    assert f"{NODES_ABSENT}: n2 and 1 more" in state_of(value).notes
+    assert f"{NODES_ABSENT}: n1 and 2 more" in state_of({**value, "nodes": None}).notes
+    there = dump(application("app", "root.batch", running=held[:1]))
+    assert not any(NODES_ABSENT in note for note in state_of(there).notes)
