@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from datetime import datetime
 from typing import Any, Final, TypeVar, Unpack
 
@@ -17,13 +17,13 @@ from planner.reader.kueue_facts import read_workload
 from planner.reader.kueue_release import settle, signs_of
 from planner.reader.parse import EXPECTED, Document
 from planner.reader.settings import Said, Settings, given_moment, moment_of, named, remark, taken_at
-from planner.reader.show import Path, shown
+from planner.reader.show import Path, plain, shown
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.stage import going_on
 from planner.state.kueue import Configuration, State, Workload, Workloads
 from planner.state.kueue_configuration import FairSharing
-from planner.state.kueue_facts import SOME, Facts
-from planner.state.queues import PriorityClass
+from planner.state.kueue_facts import SOME, Entry, Facts
+from planner.state.queues import ClusterQueue, PriorityClass
 
 Known = TypeVar("Known", Workload, Workload | Facts)
 
@@ -97,9 +97,28 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     configuration, by_release = settle(given, recorded, signs, deployments, configuration)
     fields["configuration"] = configuration.counting(requests)
     counted = [f"{note} ({n} times)" if n > 1 else note for note, n in collection.notes.items()]
-    remarks = (*counted, *notes, *odd, *by_release)
+    absent = _absent_queues(workloads, objects["ClusterQueue"])
+    remarks = (*counted, *notes, *absent, *odd, *by_release)
     # Every part is checked: to check the whole, pydantic would first make validators of all kinds.
     return State.model_construct(now=moment, digest=digest, source=source, notes=remarks, **fields)
+
+
+def _absent_queues(workloads: Iterable[Entry], queues: Iterable[ClusterQueue]) -> Iterator[str]:
+    """Yield a note if workloads hold quota in ClusterQueues that were not read.
+
+    Kueue keeps a ClusterQueue as long as somebody holds quota in it, so that the dump lacks these.
+    Source: kueue ff69552e pkg/controller/core/clusterqueue_controller.go, Reconcile (finalizer).
+    """
+    known = {"", *(queue.name for queue in queues)}
+    absent = {
+        one.admitted_by for one in workloads if one.admitted_by not in known and one.holds_quota
+    }
+    if absent:
+        first, more = plain(min(absent)), len(absent) - 1
+        yield (
+            f"the dump lacks ClusterQueue {first}{f' and {more} more' if more else ''}, in which "
+            "workloads hold quota: neither what is used nor what is owned there counts"
+        )
 
 
 def _field_of(kind: str) -> str:

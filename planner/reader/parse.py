@@ -53,6 +53,7 @@ _MESSAGE: Final = re.compile(
 """A line that kubectl writes to standard error."""
 _FIRST_LINE: Final = re.compile(rb"\s*[^\s{\[#%\-][^\r\n]*")
 _OBJECT: Final = re.compile(rb"^[{\[]", re.MULTILINE)
+_SEPARATOR: Final = re.compile(rb"^---", re.MULTILINE)
 _QUOTED: Final = 80
 EXPECTED: Final = "Kubernetes objects as JSON or YAML, as kubectl get -o json prints them"
 
@@ -152,7 +153,8 @@ def _values(data: bytes, text: Text, budget: Budget) -> tuple[list[object], bool
     if budget.left >= 0:
         budget.left = left
     decoded = _decode(data, text.where)
-    looks_like_json = _JSON_START.match(data) is not None
+    # No line of JSON begins with dashes: these stand between documents of YAML, or of both.
+    looks_like_json = _JSON_START.match(data) is not None and not _SEPARATOR.search(data)
     if looks_like_json and not text.named_yaml:
         raise json_error
     try:

@@ -15,6 +15,7 @@ import yaml
 from planner.errors import InputError
 from planner.reader import read as read_any
 from planner.state.kueue import State
+from tests.cluster import running
 from tests.kueue_state import read, read_objects
 from tests.reader.dumps import (
     NOW,
@@ -65,6 +66,9 @@ FORMS = {
     "flow.yaml": "{apiVersion: v1, kind: List, items: " + json.dumps(OBJECTS) + "}",
     "flow-in.json": "{apiVersion: v1, kind: List, items: " + json.dumps(OBJECTS) + "}",
     "comment-in-json.yaml": json.dumps(listed(*OBJECTS)) + "\n# a comment, which JSON has not",
+    # As `kubectl get -o json; echo ---; kubectl get -o json` prints them, and with YAML after them.
+    "separated.json": "\n---\n".join(json.dumps(one, indent=1) for one in OBJECTS),
+    "mixed.json": f"{json.dumps(OBJECTS[0])}\n---\n{as_yaml(*OBJECTS[1:])}",
     "null-items.json": json.dumps([listed(*OBJECTS), {"kind": "List", "items": None}]),
 }
 
@@ -104,6 +108,18 @@ def test_parsed_values_are_read_and_left_alone(value: Any) -> None:
 
 def test_single_object() -> None:
     assert read_objects(QUEUE, where="q", now=NOW).cluster_queues == EXPECTED.cluster_queues
+
+
+def test_queues_that_the_dump_lacks_are_named() -> None:
+    """Kueue keeps a ClusterQueue in which quota is held: without it, its cohort looks smaller."""
+    kept = [cluster_queue("cq"), *running("a", "cq", 1)]
+    assert not read_objects(kept, where="q", now=NOW).notes
+    lacking = [*kept, *running("b", "gone", 1)]
+    (found,) = read_objects(lacking, where="q", now=NOW).notes
+    assert found.startswith("the dump lacks ClusterQueue gone, in which workloads hold quota")
+    lacking += running("c", "other", 1)
+    (found,) = read_objects(lacking, where="q", now=NOW).notes
+    assert found.startswith("the dump lacks ClusterQueue gone and 1 more, in which")
 
 
 def test_state_remembers_its_source(tmp_path: Path) -> None:
