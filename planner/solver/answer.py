@@ -34,7 +34,7 @@ from planner.plan import (
 )
 from planner.proof.claims import Claims, Limits, cap_claim
 from planner.solver.attempt import SEED, Outcome
-from planner.solver.deadline import Trees
+from planner.solver.deadline import Deadline, Trees
 from planner.solver.levels import LevelResult, find_any, find_within, solve_levels
 from planner.solver.proving.settle import Absence, Proved, Settling, prove_absence
 from planner.solver.search import Search, impose
@@ -372,21 +372,24 @@ def without_solver(
     return planning.accepted(plan) if status == "optimal" else planning.by_its_rules(plan)
 
 
-def no_plan(
+def no_plan(  # noqa: PLR0913 - all that an answer is made of
     planning: Planned[PlanT],
     profile: Profile,
     greedy: PlanT,
     certificate: Certificate,
     why: str | None,
+    *,
+    deadline: Deadline,
 ) -> PlanT:
     """Return the answer of a search that found no plan; ``why`` says what rules every plan out.
 
     ``why`` is ``None`` where nothing was proved.
     """
+    in_time = " within the time limit" if deadline.passed else ""
     plan: PlanT = planning.subject.plan(
         "optimum",
         "unknown" if why is None else "infeasible",
-        why or "nothing found within the time limit, and nothing proved",
+        why or f"nothing found{in_time}, and nothing proved",
         objective=profile.name,
         certificate=certificate,
         greedy=greedy,

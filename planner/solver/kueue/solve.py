@@ -200,7 +200,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
         why = None
         if proved.outcome == "infeasible":
             why = blame_wishes(search, profile) or planning.why_infeasible()
-        return no_plan(planning, profile, greedy, certificate, why)
+        return no_plan(planning, profile, greedy, certificate, why, deadline=search.deadline)
     positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
     if greedy.victims and not greedy.outside_rules:

@@ -142,7 +142,7 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
             classes, rules = build_classes(problem, candidates, []), planning.subject.rules
             why = blame_wishes(search, profile)
             why = why or explain_infeasible(problem, classes, candidates, rules)
-        return no_plan(planning, profile, greedy, certificate, why)
+        return no_plan(planning, profile, greedy, certificate, why, deadline=search.deadline)
     positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
     if greedy.victims and found.within:
