@@ -94,10 +94,7 @@ def items_of(
 def _kind_of(value: dict[str, object], root: str, at: Path) -> str:
     """Return the kind of an object.
 
-    Raises
-    ------
-    SchemaError
-        If it has none, or is what an API server answers instead of objects.
+    Raises `SchemaError` if it has none, or is what an API server answers instead of objects.
     """
     kind = value.get("kind")
     if not isinstance(kind, str) or not kind:

@@ -39,10 +39,7 @@ class Service:
     All calls together have ``timeout_s`` seconds from now on, ``None`` for no limit, and their
     answers ``max_bytes``.
 
-    Raises
-    ------
-    InputError
-        If ``url`` is no such URL.
+    Raises `InputError` if ``url`` is no such URL.
     """
 
     def __init__(
@@ -64,10 +61,8 @@ class Service:
     def get(self, path: str) -> Reply:
         """Ask for a path below the URL, and wait for the whole answer.
 
-        Raises
-        ------
-        InputError
-            If the service cannot be reached, breaks off, takes too long or says too much.
+        Raises `InputError` if the service cannot be reached, breaks off, takes too long or says too
+        much.
         """
         where = f"{self.url}{path}"
         answer: SimpleQueue[Reply | BaseException] = SimpleQueue()

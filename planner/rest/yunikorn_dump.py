@@ -90,10 +90,8 @@ def take_dump(service: Service) -> Dump:
     Where the full state dump cannot be had, as behind a proxy for YuniKorn's pages, the state is
     put together from the other answers of the service.
 
-    Raises
-    ------
-    InputError
-        If the service cannot be reached, answers with an error, or is none of YuniKorn.
+    Raises `InputError` if the service cannot be reached, answers with an error, or is none of
+    YuniKorn.
     """
     with without_garbage_collection():
         for path in STATE_DUMPS:

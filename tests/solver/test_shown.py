@@ -58,7 +58,9 @@ def test_what_is_shown_holds_of_all_legal_sets() -> None:
         search = prepare(planning, profile, Deadline(), planning.greedy_plan()).search
         place = {w.key: i for i, w in enumerate(planning.problem.workloads)}
         # Sorted: of sets that are equally bad the same one comes first in each run.
-        sets = sorted(sorted(place[key] for key in keys) for keys in legal_sets(instance, fair=fair))
+        sets = sorted(
+            sorted(place[key] for key in keys) for keys in legal_sets(instance, fair=fair)
+        )
         known = [(counts, one) for one in sets if (counts := search.classes.counts(one))]
         terms = {id(one): planning.table.evaluate(one) for _, one in known}
 

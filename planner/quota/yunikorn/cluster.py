@@ -64,10 +64,8 @@ class Asking(Struct, frozen=True):
 def prepare(state: YuniKornState, partition: str | None = None) -> Cluster:
     """Make a partition ready; without a name, the only or the first one.
 
-    Raises
-    ------
-    LookupFailed
-        If there is no such partition, or an application is in a queue which does not exist.
+    Raises `LookupFailed` if there is no such partition, or an application is in a queue which does
+    not exist.
     """
     chosen = next(
         (one for one in state.partitions if partition is None or one.name == partition), None
@@ -103,10 +101,7 @@ def prepare(state: YuniKornState, partition: str | None = None) -> Cluster:
 def find_ask(cluster: Cluster, allocation_key: str, application_id: str | None = None) -> Asking:
     """Return an ask by its key; the application may be named too.
 
-    Raises
-    ------
-    LookupFailed
-        If there is no such ask.
+    Raises `LookupFailed` if there is no such ask.
     """
     for application, ask in cluster.partition.asks:
         named = application_id in {None, application.application_id}

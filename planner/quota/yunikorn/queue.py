@@ -131,10 +131,7 @@ class QueueTree(Struct, frozen=True):
     def leaf_of(self, application: Application) -> Queue:
         """Return the queue of an application.
 
-        Raises
-        ------
-        LookupFailed
-            If there is no such queue.
+        Raises `LookupFailed` if there is no such queue.
         """
         path = application.queue_name.lower()
         try:
@@ -152,10 +149,7 @@ def build_tree(partition: Partition, x: InstanceExtra, source: str) -> QueueTree
 
     ``source`` is what the partition was read from, for messages.
 
-    Raises
-    ------
-    LookupFailed
-        If an application is in a queue which does not exist.
+    Raises `LookupFailed` if an application is in a queue which does not exist.
     """
     # The maximum of root is what all registered nodes have, schedulable or not (§2).
     capacity: Resource = {}

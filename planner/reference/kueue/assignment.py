@@ -402,10 +402,7 @@ class FlavorAssigner:
         ``covering`` is the flavor's resource group: older releases look at the label keys
         of all its flavors (switch 10 of planner/state/kueue_release.py).
 
-        Raises
-        ------
-        InvalidSelectorError
-            If the selector of a podset cannot be evaluated.
+        Raises `InvalidSelectorError` if the selector of a podset cannot be evaluated.
         """
         return self.allows(name) and not self._why_ineligible(group, name, covering)
 

@@ -40,10 +40,8 @@ def why_ineligible(
     Of the pod's selectors only the label keys count that this flavor defines, or else ``keys``.
     ``compares`` says that tolerations with the operators Gt and Lt count.
 
-    Raises
-    ------
-    InvalidSelectorError
-        If the pod's selector is not valid for the labels the flavor defines.
+    Raises `InvalidSelectorError` if the pod's selector is not valid for the labels the flavor
+    defines.
     """
     given = (*pod.tolerations, *flavor.spec.tolerations)
     tolerations = [one for one in given if compares or one.operator not in {"Gt", "Lt"}]
@@ -113,10 +111,7 @@ def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet
 def meets(row: SelectorRequirement, value: str | None) -> bool:
     """Say whether the value of a label, or its absence, meets a row, as Kubernetes does.
 
-    Raises
-    ------
-    InvalidSelectorError
-        If the row is not valid.
+    Raises `InvalidSelectorError` if the row is not valid.
     """
     # Refuse what Kubernetes' label selector refuses.
     if not row.is_valid:

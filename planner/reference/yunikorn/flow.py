@@ -67,10 +67,7 @@ def run_flow(state: YuniKornState, *, recreate: bool = False, max_steps: int = 1
 
     With ``recreate`` every victim comes back as a new ask of its application.
 
-    Raises
-    ------
-    LookupFailed
-        If an application is in a queue which does not exist.
+    Raises `LookupFailed` if an application is in a queue which does not exist.
     """
 
     def again(victim: Allocation, now: int) -> Ask:
@@ -160,10 +157,7 @@ def after(
     ``again`` makes a new ask in the application of a victim, from the victim and the clock of its
     loss; without it victims do not come back.
 
-    Raises
-    ------
-    ValueError
-        If the ask does not move.
+    Raises `ValueError` if the ask does not move.
     """
     asking, victims = look.asking, look.victims
     if look.step is None:

@@ -44,10 +44,7 @@ def run_cycle(state: State, decider: Decider = decide, *, placing: bool = False)
     ``decider`` decides for a head, alone on a snapshot, by default as Kueue does. With ``placing``
     pods need a place on nodes, too, where a flavor has a topology; else quota only.
 
-    Raises
-    ------
-    LookupFailed
-        If an admitted workload names a flavor that nothing knows.
+    Raises `LookupFailed` if an admitted workload names a flavor that nothing knows.
     """
     snapshot = take_snapshot(state, placing=placing)
     queues = waiting_queues(state, snapshot)
@@ -80,10 +77,7 @@ def schedule(
     Of ``state`` all is read but the workloads. ``cycle`` numbers the cycles that
     are run on the same queues.
 
-    Raises
-    ------
-    LookupFailed
-        If an admitted workload names a flavor that nothing knows.
+    Raises `LookupFailed` if an admitted workload names a flavor that nothing knows.
     """
     if snapshot.topologies.flavors and snapshot.topologies.on:
         snapshot = replace(snapshot, placed=occupied(snapshot))

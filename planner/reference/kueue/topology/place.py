@@ -264,10 +264,7 @@ class Balance(Struct, frozen=True):
 
         ``None`` where nothing balanced is found.
 
-        Raises
-        ------
-        ZeroDivisionError
-            If no slice is asked for.
+        Raises `ZeroDivisionError` if no slice is asked for.
         """
         aim = self.aim
         above = by_level[aim.level - 1] if aim.level else ()
