@@ -206,6 +206,12 @@ class _Checking:
         laws = verify_plan(self.state, self.plan, snapshot=self.snapshot, setting=self.setting)
         notes = [TOO_MUCH] if self._left_out else []
         notes += [] if self._is_assigned else [OTHER_FLAVORS]
+        made, own = self.plan.kueue, self.state.configuration.release.name
+        if made is not None and made.release != own:
+            notes.append(
+                f"the plan was made by the rules of Kueue {made.release}, and is judged by those "
+                f"of {own}, which the state is read with"
+            )
         return conclude(self.plan, laws, self._claims_about_itself(), self._claims, notes)
 
     @property

@@ -101,6 +101,16 @@ def test_a_plan_made_from_another_file_is_said_to_be() -> None:
     assert (found.accepted, found.notes) == (True, (OTHER_STATE,))
 
 
+def test_a_plan_by_the_rules_of_another_release_is_said_to_be() -> None:
+    """The state decides by which rules the plan is judged: that it was made by others is a note."""
+    file = INSTANCES / "quickstart" / "cluster.json"
+    older = planner.read(file, release="0.16.9")
+    plan = planner.solve(older)
+    (note,) = planner.check(quickstart(), plan).notes
+    assert "by the rules of Kueue 0.16.9, and is judged by those of main" in note
+    assert planner.check(older, plan).notes == ()
+
+
 def test_what_is_left_out_has_to_be_said(tmp_path: Path) -> None:
     """Of a state with topology, quota alone says that nobody has to go."""
     bare = tmp_path / "bare.yaml"
