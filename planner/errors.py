@@ -115,17 +115,18 @@ def one_line(text: str) -> str:
 
 
 def not_json(where: str, error: Exception, expected: str = "") -> ParseError:
-    """Return the error about a line of a file that Python's parser refuses.
+    """Return the error about a text that Python's parser refuses.
 
-    ``where`` names the line: the parser counts from it, so that only its column is said.
+    Where the text is one line, ``where`` names it, and only a column is said.
     """
     import json  # noqa: PLC0415 - only what is no JSON needs it
 
     if not isinstance(error, json.JSONDecodeError):
         return ParseError(where, f"is not JSON: {error}", expected)
     if error.pos >= len(error.doc.rstrip()):
-        return ParseError(where, "is not JSON: the line ends too early", expected)
-    return ParseError(where, f"is not JSON: {error.msg} at column {error.colno}", expected)
+        return ParseError(where, "is not JSON: it ends too early", expected)
+    line = f"line {error.lineno} " if "\n" in error.doc.strip() else ""
+    return ParseError(where, f"is not JSON: {error.msg} at {line}column {error.colno}", expected)
 
 
 def closest(found: str, choices: Collection[str]) -> str | None:

@@ -395,9 +395,9 @@ def test_a_file_is_read_line_by_line(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([b"{"], "line 1: is not JSON: the line ends too early"),
+        ([b"{"], "line 1: is not JSON: it ends too early"),
         # An object in several lines, as kubectl prints it: the end of the first is no second line.
-        ([b"{", b'  "kind": "List"', b"}"], "line 1: is not JSON: the line ends too early"),
+        ([b"{", b'  "kind": "List"', b"}"], "line 1: is not JSON: it ends too early"),
         ([b'{"id": "x" "y"}'], "line 1: is not JSON: Expecting ',' delimiter at column 12"),
         ([encoded(recorded()), b"[1]"], "line 2: is not a JSON object"),
         ([b"", b"", b"null"], "line 3: is not a JSON object"),

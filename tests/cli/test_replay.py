@@ -144,4 +144,4 @@ def test_a_folder_and_a_text_are_told_what_is_read(tmp_path: Path) -> None:
     assert told[0] == (
         f"error: {tmp_path}: is a directory\n  expected a file, one recorded instance a line\n"
     )
-    assert told[1].endswith(" (char 0)\n  expected one recorded instance a line\n")
+    assert told[1].endswith(" at column 1\n  expected one recorded instance a line\n")

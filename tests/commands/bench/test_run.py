@@ -164,7 +164,7 @@ def test_what_is_refused(suite: Path, words: tuple[str, ...], said: str) -> None
         ("instances/quickstart/cluster.json", "is no suite: it has no cases"),
         ("instances/quickstart", "is a directory"),
         ("instances/none.json", "there is no such file or directory"),
-        ("pyproject.toml", "is not JSON: Expecting value: line 1 column 2 (char 1)"),
+        ("pyproject.toml", "is not JSON: Expecting value at line 1 column 2"),
     ],
 )
 def test_who_gives_states_is_told_what_a_suite_is_and_who_reads_states(
