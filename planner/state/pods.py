@@ -18,6 +18,23 @@ ResourceList = dict[str, Quantity]
 """Amounts per resource. The API server takes negative ones; Kueue counts them as 0."""
 
 
+INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+"""What Gt and Lt compare."""
+
+
+class Taint(Schema):
+    """A taint of the nodes of a ResourceFlavor, or of a node."""
+
+    key: str
+    value: str = ""
+    effect: str = ""
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether it keeps pods away that do not tolerate it."""
+        return self.effect in {"NoSchedule", "NoExecute"}
+
+
 class Toleration(Schema):
     """A toleration of a pod, or one that a ResourceFlavor adds."""
 
@@ -26,18 +43,25 @@ class Toleration(Schema):
     value: str = ""
     effect: str = ""
 
-
-class Taint(Schema):
-    """A taint of the nodes of a ResourceFlavor."""
-
-    key: str
-    value: str = ""
-    effect: str = ""
+    def accepts(self, taint: Taint) -> bool:
+        """Whether a pod with it tolerates a taint, as Kubernetes compares them."""
+        if self.effect and self.effect != taint.effect:
+            return False
+        if self.key and self.key != taint.key:
+            return False
+        match self.operator:
+            case "Exists":
+                return True
+            case "" | "Equal":
+                return self.value == taint.value
+            case _:
+                if not (INTEGER.fullmatch(self.value) and INTEGER.fullmatch(taint.value)):
+                    return False
+                ours, theirs = int(self.value), int(taint.value)
+                return theirs < ours if self.operator == "Lt" else theirs > ours
 
 
 _LABEL_VALUE: Final = re.compile(r"(|[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")
-INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-"""What Gt and Lt compare."""
 
 
 class SelectorRequirement(Schema):

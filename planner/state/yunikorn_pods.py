@@ -95,15 +95,8 @@ class PodPreemption(Schema):
 
         What compares numbers, which few clusters know, is taken to accept nothing.
         """
-        return taint.effect in {"NoSchedule", "NoExecute"} and not any(
-            one.effect in {"", taint.effect}
-            and one.key in {"", taint.key}
-            and (
-                one.operator == "Exists"
-                or (one.operator in {"", "Equal"} and one.value == taint.value)
-            )
-            for one in self.tolerations
-        )
+        accepting = (one for one in self.tolerations if one.operator not in {"Gt", "Lt"})
+        return taint.is_hard and not any(one.accepts(taint) for one in accepting)
 
 
 class Pod(NamedObject):

@@ -57,26 +57,8 @@ def why_ineligible(
 def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> Iterator[Taint]:
     """Yield the taints that keep pods away: no toleration accepts them."""
     for taint in taints:
-        hard = taint.effect in {"NoSchedule", "NoExecute"}
-        if hard and not any(_tolerates(toleration, taint) for toleration in tolerations):
+        if taint.is_hard and not any(one.accepts(taint) for one in tolerations):
             yield taint
-
-
-def _tolerates(toleration: Toleration, taint: Taint) -> bool:
-    if toleration.effect and toleration.effect != taint.effect:
-        return False
-    if toleration.key and toleration.key != taint.key:
-        return False
-    match toleration.operator:
-        case "Exists":
-            return True
-        case "" | "Equal":
-            return toleration.value == taint.value
-        case _:
-            if not (INTEGER.fullmatch(toleration.value) and INTEGER.fullmatch(taint.value)):
-                return False
-            ours, theirs = int(toleration.value), int(taint.value)
-            return theirs < ours if toleration.operator == "Lt" else theirs > ours
 
 
 def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet[str]) -> bool:
