@@ -63,6 +63,9 @@ NARROWER: Final = 0.7
 LITTLE: Final = 0.25
 """The share of a box that one row may leave at most for a step to narrow by it."""
 
+MORE: Final = 2
+"""How many victims a narrowing has to leave out to be worth more than a split with a leaf."""
+
 CLOSED: Final = 1.0
 """What a part of a split counts in which the program misses much: it is as good as closed."""
 
@@ -353,9 +356,13 @@ class _Growth:
             return None
         return Narrowing(narrow={row: 1})
 
-    def _strongest(self, box: Box, proposed: Sequence[Split], least: float) -> Split:
-        """Return the split that raises the program's least value most in both of its parts."""
-        best, highest = proposed[0], -1.0
+    def _strongest(self, box: Box, proposed: Sequence[Split], least: float) -> Split | Narrowing:
+        """Return the split that raises the program's least value most in both of its parts.
+
+        Where one part of a split is closed, what closes it may leave out further classes of the
+        whole box: then the narrowing by that is returned.
+        """
+        whole, best, highest = self._look(box), proposed[0], -1.0
         tried: list[Tried] = []
         for step in proposed:
             worth, looks = 1.0, list[Tried]()
@@ -363,7 +370,11 @@ class _Growth:
                 if worth <= highest:  # no part makes a split worth more
                     break
                 look = BoxRows(self.question, part, self.part)
-                found = None if look.closing_row() else self._suggest(look, self.guide)
+                one = look.closing_row()
+                found = None if one else self._suggest(look, self.guide)
+                narrowing = _beyond(whole, look, one, found)
+                if narrowing is not None:
+                    return narrowing
                 gained = CLOSED if found is None else min(CLOSED, found.least - least)
                 # A product: a split is worth little if one of its parts is as open as before.
                 worth *= max(gained, NOTHING)
@@ -461,6 +472,23 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, Cover | None]:
             dearest = price
             cover = Cover(classes[order[:end]], last, int(over // float(amounts[order[end]])))
     return None, cover
+
+
+def _beyond(
+    whole: BoxRows, part: BoxRows, one: str | None, found: Suggestion | None
+) -> Narrowing | None:
+    """Return the narrowing of a box by what closes one part of it, if it leaves out more than that.
+
+    ``one`` is a row that closes the part, ``found`` what a program suggests there.
+    """
+    multipliers = {one: 1} if one else {}
+    if found is not None and found.missed > 0:
+        multipliers = _exact(part, found)
+    if any(whole.layers.find(name) is None for name in multipliers):
+        return None
+    if not _is_narrower(whole, multipliers, _width(whole.box) - MORE):
+        return None
+    return Narrowing(narrow=multipliers)
 
 
 def _whole(look: BoxRows, found: Suggestion) -> Iterator[dict[str, int]]:

@@ -1,0 +1,29 @@
+"""What closes one part of a split leaves out further victims of the whole box at once."""
+
+import pytest
+
+import planner
+from planner.solver.proving import grow
+from tests.cluster import PENDING, preempt
+from tests.solver.test_core import crowd
+
+LEVEL = "D4+D5"
+
+
+def steps_of_level(seed: int) -> int:
+    """Return how many steps the tree of the level takes; the plan with it is checked."""
+    state = crowd(seed, 12)
+    plan = planner.solve(state, PENDING, objective="least-disruption", assignment=preempt(state))
+    assert plan.certificate is not None
+    assert planner.check(state, plan).accepted
+    trees = {tree.claim: tree for tree in plan.certificate.trees}
+    return len(trees[LEVEL].steps)
+
+
+def test_trees_are_shorter_by_what_closes_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = (1, 5, 8)
+    monkeypatch.setattr(grow, "WITHOUT_PROGRAM", 6)  # else such small trees hardly ask one
+    with_it = sum(map(steps_of_level, seeds))
+    # No narrowing leaves out so many: all are split off one after the other.
+    monkeypatch.setattr(grow, "MORE", 10**9)
+    assert with_it < 0.7 * sum(map(steps_of_level, seeds))
