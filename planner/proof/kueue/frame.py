@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -49,6 +49,7 @@ class Frame:
         self.ranges: dict[str, tuple[int, int]] = {}
         self.rooms = Rooms(setting.floor, members, self.ranges)
         self._held: dict[int, IntArray] = {}
+        self._beneath: dict[int, Sequence[int]] = {}
         self._after: list[tuple[IntArray, Usage]] = []
         self._refuse_inexact()
 
@@ -178,12 +179,12 @@ class Frame:
         """
         return not any(self.tree.kept[n][fr] for n in self.strictly_below(node))
 
-    def strictly_below(self, node: int) -> Iterator[int]:
-        """Yield the nodes below a node that have candidates."""
-        for child in self.tree.children[node]:
-            if child in self.below:
-                yield child
-                yield from self.strictly_below(child)
+    def strictly_below(self, node: int) -> Sequence[int]:
+        """Return the nodes below a node that have candidates."""
+        if node not in self._beneath:
+            children = [child for child in self.tree.children[node] if child in self.below]
+            self._beneath[node] = [n for c in children for n in (c, *self.strictly_below(c))]
+        return self._beneath[node]
 
     def usage_after(self, counts: IntArray) -> Usage:
         """Return the usage without ``counts`` of each class; it is shared, so do not change it.
