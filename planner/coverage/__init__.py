@@ -8,6 +8,8 @@ kueue_features.py
               the features of Kueue, to which the fields of its API belong
 kueue_evidence.py
               where a cluster's own words contradict what the planner works out
+kueue_absent.py
+              ClusterQueues that Kueue has and a dump lacks
 kueue_chance.py
               what Kueue leaves to chance: equal heads, and nodes of one hostname
 yunikorn.py   the features that concern an ask of YuniKorn

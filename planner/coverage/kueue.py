@@ -7,7 +7,7 @@ Remarks are further notes for the reader of an answer: none of them makes an ans
 dump of one namespace, say, is often all that one may read; and what Kueue said last of a workload
 may depend on the other workloads of that cycle.
 
-Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E33.
+Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E34.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Final
 
 from planner.coverage import kueue_chance as chance
 from planner.coverage import kueue_evidence as evidence
+from planner.coverage.kueue_absent import Held, absent_queues, held_in_absent
 from planner.coverage.kueue_evidence import why_not
 from planner.coverage.kueue_features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
 from planner.plan import Assume, Uncovered, qualified
@@ -309,12 +310,20 @@ class KueueCoverage:
     def _open_or_not(self, local: LocalQueue, queue: ClusterQueue) -> Iterator[Uncovered]:
         """Yield where the conditions of a workload's queues differ from the objects in the state.
 
-        All ClusterQueues of its tree count: who may be a victim depends on them.
+        All ClusterQueues of its tree count: who may be a victim depends on them. Of those that the
+        state lacks it is not known whether they are in the tree.
         """
         # The tree is looked up only where a condition of any queue differs, which is seldom.
         for one in self._tree_of(queue) if self._disputed else ():
             yield from self._disputed.get(one.name, ())
         yield from evidence.local_queue(local, queue, self._activity.inactive.get(queue.name))
+        if self._held_in_absent:
+            held, placing = self._held_in_absent, self._placing
+            yield from absent_queues(self.state, queue, self._activity, held, placing=placing)
+
+    @cached_property
+    def _held_in_absent(self) -> Held:
+        return held_in_absent(self.state)
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
         """Return what may decide about a workload ``namespace/name``, and is not modelled."""

@@ -52,12 +52,15 @@ parent-queues | left out | asks in parent queues
 release | left out | rules of older releases
     docs/semantics/yunikorn.md §16: up to 1.8 other full queues are fences, and up to 1.7 other
     queues are over their guaranteed
+nodes | evidence | the nodes of the cluster
+    docs/semantics/yunikorn.md §14: a node that the dump lacks may have room, or victims, and counts
+    for what the root may have
 in-force | evidence | what the core made of properties
     docs/semantics/yunikorn.md §16: it is held against queues.yaml: up to 1.8 queues lose what they
     inherit when that changes
 """,
 )
-LIMITS, PREDICATES, PLACEHOLDERS, RUNNING, BACKOFF, PARENTS, RELEASE, IN_FORCE = FEATURES
+LIMITS, PREDICATES, PLACEHOLDERS, RUNNING, BACKOFF, PARENTS, RELEASE, NODES, IN_FORCE = FEATURES
 
 BACKOFF_AFTER: Final = "application.unschedasks.backoff"
 """The property that says after how many asks that fit nowhere an application waits."""
@@ -194,6 +197,7 @@ def _of_ask(
     if ask.x.placement:
         fields = ", ".join(ask.x.placement)
         yield PREDICATES.found([f"pod {ask.pod or ask.allocation_key}"], f"it has {fields}")
+    yield from _absent_nodes(partition, ask)
     yield from _placeholders(application, ask)
     if application.application_state == ACCEPTED and not application.allocations:
         full = [f"queue {name}" for name, queue in path if _is_full(partition, name, queue)]
@@ -254,6 +258,23 @@ def _inside(partition: Partition, name: str) -> list[Application]:
     return [
         one for one in partition.applications if f"{one.queue_name.lower()}.".startswith(f"{name}.")
     ]
+
+
+def _absent_nodes(partition: Partition, ask: Ask) -> Iterator[Uncovered]:
+    """Yield the nodes that the dump lacks: those with allocations, or the one that is required.
+
+    Any of the former counts for every ask, also for one with a required node: the root may have
+    what all nodes have together (docs/semantics/yunikorn.md §2).
+    """
+    absent = {*partition.absent_nodes} - {node.node_id for node in partition.nodes}
+    held = (each for one in partition.applications for each in one.allocations)
+    there = dict.fromkeys(each.node_id for each in held if each.node_id in absent)
+    if there:
+        found = f"the dump lacks {next(iter(there))}, on which allocations are"
+        yield NODES.found([f"node {name}" for name in there], found, "assumed")
+    elif ask.required_node in absent:
+        found = f"the dump lacks {ask.required_node}, which the ask requires"
+        yield NODES.found([f"node {ask.required_node}"], found, "assumed")
 
 
 def _placeholders(application: Application, ask: Ask) -> Iterator[Uncovered]:

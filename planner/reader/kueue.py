@@ -23,7 +23,7 @@ from planner.stage import going_on
 from planner.state.kueue import Configuration, State, Workload, Workloads
 from planner.state.kueue_configuration import FairSharing
 from planner.state.kueue_facts import SOME, Entry, Facts
-from planner.state.queues import ClusterQueue, PriorityClass
+from planner.state.queues import PriorityClass
 
 Known = TypeVar("Known", Workload, Workload | Facts)
 
@@ -97,28 +97,46 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     configuration, by_release = settle(given, recorded, signs, deployments, configuration)
     fields["configuration"] = configuration.counting(requests)
     counted = [f"{note} ({n} times)" if n > 1 else note for note, n in collection.notes.items()]
-    absent = _absent_queues(workloads, objects["ClusterQueue"])
-    remarks = (*counted, *notes, *absent, *odd, *by_release)
+    absent = _absent_queues(objects, workloads)
+    # A recorded instance is a whole cluster: Kueue itself had no such ClusterQueue.
+    fields["absent_queues"] = () if instances else tuple(sorted({name for name, _ in absent}))
+    remarks = (*counted, *notes, *_on_absent(absent), *odd, *by_release)
     # Every part is checked: to check the whole, pydantic would first make validators of all kinds.
     return State.model_construct(now=moment, digest=digest, source=source, notes=remarks, **fields)
 
 
-def _absent_queues(workloads: Iterable[Entry], queues: Iterable[ClusterQueue]) -> Iterator[str]:
-    """Yield a note if workloads hold quota in ClusterQueues that were not read.
+_HELD: Final = "in which workloads hold quota: neither what is used nor what is owned there counts"
+_NAMED: Final = (
+    "to which a LocalQueue leads, active by its condition: what is owned there does not count"
+)
 
-    Kueue keeps a ClusterQueue as long as somebody holds quota in it, so that the dump lacks these.
-    Source: kueue ff69552e pkg/controller/core/clusterqueue_controller.go, Reconcile (finalizer).
+
+def _absent_queues(
+    objects: Mapping[str, Sequence[Any]], workloads: Iterable[Entry]
+) -> set[tuple[str, str]]:
+    """Return the ClusterQueues that were not read, and are there: each with what shows it.
+
+    Kueue keeps a ClusterQueue as long as somebody holds quota in it, and calls a LocalQueue active
+    only where its ClusterQueue is there and active.
+
+    Source: kueue ff69552e pkg/controller/core/clusterqueue_controller.go, Reconcile (finalizer),
+    and localqueue_controller.go, Reconcile.
     """
-    known = {"", *(queue.name for queue in queues)}
-    absent = {
+    known = {"", *(queue.name for queue in objects["ClusterQueue"])}
+    held = {
         one.admitted_by for one in workloads if one.admitted_by not in known and one.holds_quota
     }
-    if absent:
-        first, more = plain(min(absent)), len(absent) - 1
-        yield (
-            f"the dump lacks ClusterQueue {first}{f' and {more} more' if more else ''}, in which "
-            "workloads hold quota: neither what is used nor what is owned there counts"
-        )
+    named = {one.spec.cluster_queue for one in objects["LocalQueue"] if one.is_active} - known
+    return {*((name, _HELD) for name in held), *((name, _NAMED) for name in named - held)}
+
+
+def _on_absent(absent: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield a note for each thing that shows ClusterQueues which were not read."""
+    for shown_by in (_HELD, _NAMED):
+        names = sorted(plain(name) for name, why in absent if why == shown_by)
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        if names:
+            yield f"the dump lacks ClusterQueue {names[0]}{more}, {shown_by}"
 
 
 def _field_of(kind: str) -> str:

@@ -46,6 +46,7 @@ from planner.state.yunikorn import (
     Claim,
     ClusterInfo,
     InstanceExtra,
+    Node,
     Partition,
     PartitionConfig,
     PartitionNodes,
@@ -137,8 +138,11 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
     for one in applications:
         at = f"{where}: application {shown(one.application_id)}"
         running[_partition_name(one.partition, names, at)].append(one)
+    # A recorded instance is a whole cluster: the core itself had no such node.
+    whole = "now" in value
     partitions = tuple(
-        _partition(one, parts[one.name], running[one.name], where) for one in config.partitions
+        _partition(one, parts[one.name], running[one.name], where, whole=whole)
+        for one in config.partitions
     )
     notes += tuple(_on_absent_nodes(partitions))
     extra = checked(InstanceExtra, value.get("x") or {}, where, ("x",), "x")
@@ -241,14 +245,17 @@ def _settled(applications: Iterable[Application]) -> tuple[tuple[Application, ..
 
 def _on_absent_nodes(partitions: Iterable[Partition]) -> Iterator[str]:
     """Yield a note if the dump lacks nodes: that there is no room would be said of the others."""
-    absent: dict[str, None] = {}
-    for partition in partitions:
-        there = {"", *(node.node_id for node in partition.nodes)}
-        held = (each for one in partition.applications for each in one.allocations)
-        absent |= dict.fromkeys(each.node_id for each in held if each.node_id not in there)
+    absent = [name for one in partitions for name in _absent(one.nodes, one.applications)]
     if absent:
-        first, more = plain(next(iter(absent))), len(absent) - 1
+        first, more = plain(absent[0]), len(absent) - 1
         yield f"{NODES_ABSENT}: {first}{f' and {more} more' if more else ''}"
+
+
+def _absent(nodes: Iterable[Node], applications: Iterable[Application]) -> dict[str, None]:
+    """Return the nodes on which allocations are, and which are not among ``nodes``."""
+    there = {"", *(node.node_id for node in nodes)}
+    held = (each for one in applications for each in one.allocations)
+    return dict.fromkeys(each.node_id for each in held if each.node_id not in there)
 
 
 def _claims(applications: Sequence[Application]) -> Iterator[Claim]:
@@ -262,6 +269,8 @@ def _partition(
     parts: Sequence[PartitionNodes],
     applications: Sequence[Application],
     where: str,
+    *,
+    whole: bool,
 ) -> Partition:
     nodes = tuple(node for part in parts for node in part.nodes_info)
     _check_once((node.node_id for node in nodes), "node", where)
@@ -269,11 +278,18 @@ def _partition(
     root = config.queues[0]
     if config.limits and not root.limits:  # as the core does it
         root = root.model_copy(update={"limits": config.limits})
+    absent: dict[str, None] = {}
+    if not whole:
+        there = {node.node_id for node in nodes}
+        required = (ask.required_node for one in applications for ask in one.requests)
+        absent = _absent(nodes, applications)
+        absent |= dict.fromkeys(name for name in required if name and name not in there)
     return Partition(
         name=config.name,
         root=root,
         preemption=config.preemption,
         nodes=nodes,
+        absent_nodes=tuple(absent),
         applications=tuple(applications),
     )
 

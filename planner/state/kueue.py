@@ -63,7 +63,8 @@ class State(AnyState):
     another; ``digest`` names the input (SHA-256 of its bytes); ``notes`` are the reader's remarks
     about things it tolerated. Without a Configuration among what was read, ``configuration_given``
     is False and the defaults hold; ``other_kinds`` counts the objects, by kind and group, that
-    are not read. The Configuration knows the release of Kueue, and so its rules.
+    are not read, and ``absent_queues`` names ClusterQueues that Kueue has and a dump lacks. The
+    Configuration knows the release of Kueue, and so its rules.
     """
 
     now: datetime
@@ -89,6 +90,7 @@ class State(AnyState):
     configuration: ConfigurationOfState = Field(default=Configuration.blank())
     configuration_given: bool = True
     other_kinds: dict[str, int] = Field(default_factory=dict)
+    absent_queues: tuple[str, ...] = ()
     topologies: tuple[Topology, ...] = ()
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()

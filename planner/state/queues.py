@@ -272,6 +272,12 @@ class LocalQueue(NamedObject):
     spec: LocalQueueSpec = LocalQueueSpec.blank()
     status: LocalQueueStatus = LocalQueueStatus.blank()
 
+    @property
+    def is_active(self) -> bool:
+        """Whether Kueue has called it Active: then its ClusterQueue is there, and active, too."""
+        said = self.status.condition("Active")
+        return said is not None and said.is_true
+
 
 class ResourceFlavorSpec(Schema):
     """The nodes a flavor stands for."""

@@ -466,7 +466,8 @@ class InForce(Schema):
 class Partition(Schema):
     """A partition with everything in it.
 
-    ``in_force`` is empty where the queues are not those of the dump.
+    ``in_force`` is empty where the queues are not those of the dump. ``absent_nodes`` are nodes
+    that allocations are on, or asks require, and that a dump lacks.
     """
 
     name: str
@@ -474,6 +475,7 @@ class Partition(Schema):
     preemption: PreemptionSwitches = PreemptionSwitches.blank()
     in_force: dict[str, InForce] = Field(default_factory=dict)
     nodes: tuple[Node, ...] = ()
+    absent_nodes: tuple[str, ...] = ()
     applications: tuple[Application, ...] = ()
 
     @property

@@ -225,6 +225,46 @@ def test_a_taint_keeps_the_pod_off_a_node(
 
 
 @pytest.mark.parametrize(
+    ("on", "of_ask", "objects"),
+    [
+        ("n1", {}, ()),
+        ("gone", {}, ("node gone",)),
+        # The root may have what all nodes have together: less, by this dump, than it uses.
+        ("gone", {"requiredNodeId": "n1"}, ("node gone",)),
+        ("n1", {"requiredNodeId": "n1"}, ()),
+        ("n1", {"requiredNodeId": "gone"}, ("node gone",)),
+    ],
+)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_nodes_that_the_dump_lacks(
+    on: str, of_ask: dict[str, Any], objects: tuple[str, ...], *, recorded: bool
+) -> None:
+    """A recorded instance is a whole cluster: it has ``now``, and a dump its ``timestamp``."""
+    value = two_queues(allocation("one", {"gpu": 2}), allocation("two", {"gpu": 4}, on=on))
+    value["applications"][1]["requests"][0] |= of_ask
+    if not recorded:
+        value["timestamp"] = value.pop("now")
+    state = state_of(value)
+    plan = planner.solve(state, "ask", certify=False)
+    expected = () if recorded else objects
+    assert [one.objects for one in plan.coverage] == [expected] * bool(expected)
+    assert {(one.feature, one.kind) for one in plan.coverage} <= {("nodes", "assumed")}
+    assert (plan.status == "conditional") == bool(expected)
+    assert any("nodes that the dump does not have" in one for one in plan.notes) == (on == "gone")
+
+
+def test_an_ask_of_another_node_is_none_of_the_concern_of_others() -> None:
+    """That a node is gone which only one ask requires says nothing of the others."""
+    value = two_queues(allocation("one", {"gpu": 4}))
+    value["timestamp"] = value.pop("now")
+    elsewhere = ask("daemon", {"gpu": 1}, requiredNodeId="gone")
+    value["applications"][1]["requests"].append(elsewhere)
+    known = YuniKornCoverage(state_of(value))
+    assert not known.unmodelled("ask")
+    assert [one.objects for one in known.unmodelled("daemon")] == [("node gone",)]
+
+
+@pytest.mark.parametrize(
     ("group", "placeholder", "expected"),
     [
         ("workers", {"placeholder": True, "taskGroupName": "workers"}, ["placeholders"]),

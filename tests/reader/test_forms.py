@@ -15,7 +15,7 @@ import yaml
 from planner.errors import InputError
 from planner.reader import read as read_any
 from planner.state.kueue import State
-from tests.cluster import running
+from tests.cluster import queue, running
 from tests.kueue_state import read, read_objects
 from tests.reader.dumps import (
     NOW,
@@ -118,8 +118,27 @@ def test_queues_that_the_dump_lacks_are_named() -> None:
     (found,) = read_objects(lacking, where="q", now=NOW).notes
     assert found.startswith("the dump lacks ClusterQueue gone, in which workloads hold quota")
     lacking += running("c", "other", 1)
-    (found,) = read_objects(lacking, where="q", now=NOW).notes
+    state = read_objects(lacking, where="q", now=NOW)
+    (found,) = state.notes
     assert found.startswith("the dump lacks ClusterQueue gone and 1 more, in which")
+    assert state.absent_queues == ("gone", "other")
+    # A recorded instance is a whole cluster.
+    instance = {"now": NOW, "state": listed(*lacking)}
+    assert read_objects(instance, where="q").absent_queues == ()
+
+
+@pytest.mark.parametrize(("status", "lacks"), [("True", True), ("False", False), (None, False)])
+def test_a_queue_to_which_an_active_local_queue_leads_is_there(
+    status: str | None, *, lacks: bool
+) -> None:
+    """Kueue calls a LocalQueue active only if its ClusterQueue is there, and active."""
+    (local,) = (one for one in queue("gone", 1) if one["kind"] == "LocalQueue")
+    if status is not None:
+        local["status"] = {"conditions": [{"type": "Active", "status": status}]}
+    state = read_objects([cluster_queue("cq"), local], where="q", now=NOW)
+    said = "the dump lacks ClusterQueue gone, to which a LocalQueue leads, active by its condition"
+    assert [note.startswith(said) for note in state.notes] == [True] * lacks
+    assert state.absent_queues == ("gone",) * lacks
 
 
 def test_state_remembers_its_source(tmp_path: Path) -> None:

@@ -1,0 +1,76 @@
+"""ClusterQueues that Kueue has and a dump lacks, where they may decide about a workload.
+
+Source: docs/semantics/kueue-features.md §10, rule E34.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from planner.coverage.kueue_features import QUOTA
+from planner.plan import Uncovered
+from planner.quota.kueue.activity import Activity, cohorts_of
+from planner.state.kueue import ClusterQueue, State
+from planner.state.kueue_facts import Place
+from planner.state.queues import Cohort
+
+Held = Mapping[str, AbstractSet[Place]]
+"""By ClusterQueue the places in which workloads hold quota: where there is none, none is known."""
+
+
+def held_in_absent(state: State) -> Held:
+    """Return what workloads hold in the ClusterQueues that a dump lacks.
+
+    Those that came later, by an edit or from the cluster, are absent no more.
+    """
+    there = {one.name for one in state.cluster_queues}
+    held: dict[str, set[Place]] = {name: set() for name in state.absent_queues if name not in there}
+    for _, queue, place, units in state.workloads.held_in(held) if held else ():
+        # A resource without a flavor counts nowhere (docs/semantics/kueue.md §2.1).
+        if place[0] and units:
+            held[queue].add(place)
+    return held
+
+
+def absent_queues(
+    state: State, queue: ClusterQueue, activity: Activity, held: Held, *, placing: bool
+) -> Iterator[Uncovered]:
+    """Yield E34: ClusterQueues that may be in the tree of a queue, or have pods on its nodes.
+
+    To which cohort one belongs is not known, and what it owns is known only by what is held there:
+    the flavor-resources of one in the tree are those of the tree. Under fair sharing all flavors
+    of a resource make up a share. ``placing`` says that pods are placed where a flavor has a
+    topology.
+    """
+    in_cohort = bool(activity.root_of(queue))
+    tree = activity.tree_of(queue, state.cluster_queues)
+    places = {*_owned(tree)} | {*_owned(cohorts_of(state))}
+    shared = {resource for _, resource in places} if state.configuration.fair_sharing_on else set()
+    with_topology = {
+        one.name for one in state.resource_flavors if placing and one.spec.topology_name
+    }
+    placed = bool(with_topology & {*queue.flavor_names})
+
+    def may_matter(some: AbstractSet[Place]) -> bool:
+        in_tree = not some or any(one in places or one[1] in shared for one in some)
+        on_nodes = any(flavor in with_topology for flavor, _ in some)
+        return (in_cohort and in_tree) or (placed and on_nodes)
+
+    found = [f"ClusterQueue {name}" for name, some in held.items() if may_matter(some)]
+    if found:
+        where = "share nodes or a cohort" if placed else "share a cohort"
+        yield QUOTA.found(
+            found,
+            f"the dump lacks {found[0]}, which is in the cluster and may {where} with ClusterQueue "
+            f"{queue.name}: neither what is used nor what is owned there counts",
+            "assumed",
+        )
+
+
+def _owned(owners: Sequence[ClusterQueue | Cohort]) -> Iterator[Place]:
+    """Yield the flavor-resources for which any of some ClusterQueues or Cohorts has quota."""
+    for one in owners:
+        for group in one.spec.resource_groups:
+            for flavor in group.flavors:
+                yield from ((flavor.name, quota.name) for quota in flavor.resources)

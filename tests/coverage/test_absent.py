@@ -1,0 +1,135 @@
+"""E34: a ClusterQueue that the dump lacks makes answers conditional where it may matter."""
+
+from typing import Any
+
+import pytest
+
+import planner
+from planner.commands.replay.kueue import state_of_kueue
+from planner.plan.kueue import Plan
+from planner.report.plan import render
+from planner.state.kueue import State
+from tests.cluster import (
+    NOW,
+    PENDING,
+    cohort,
+    configuration,
+    dump_of,
+    fair_sharing,
+    pending,
+    queue,
+    running,
+)
+from tests.kueue_state import read_objects
+
+Object = dict[str, Any]
+
+
+def state_of(*parts: list[Object], recorded: bool = False) -> State:
+    """Read some parts: as a dump, or as a recorded instance."""
+    value = dump_of(*parts)
+    return read_objects({"now": NOW, "state": value} if recorded else value, where="t", now=NOW)
+
+
+def cluster(
+    *more: list[Object], within: str = "c", settings: list[Object] | None = None
+) -> list[list[Object]]:
+    """Return a queue of 4, in a cohort, where two of 2 run and one of 2 with priority waits."""
+    parts = [queue("a", 4, within, within="LowerPriority"), queue("b", 0, within)]
+    parts += [running("one", "a", 2), running("two", "a", 2), pending("a", 2)]
+    return [*parts, settings or configuration(), *more]
+
+
+def solved(*parts: list[Object], **more: bool) -> Plan:
+    """Solve for the pending workload."""
+    plan = planner.solve(state_of(*parts, **more), PENDING)
+    assert isinstance(plan, Plan)
+    return plan
+
+
+def test_a_queue_that_may_be_in_the_cohort() -> None:
+    """Were it in the cohort and owned 8, of which 1 is used, nobody would have to go."""
+    whole = [*cluster(), queue("gone", 8, "c"), running("g", "gone", 1)]
+    assert (solved(*whole).status, solved(*whole).keys) == ("optimal", ())
+    plan = solved(*cluster(running("g", "gone", 1)))
+    assert (plan.status, plan.proved, len(plan.keys)) == ("conditional", "optimal", 1)
+    (found,) = plan.coverage
+    assert (found.feature, found.kind) == ("quota", "assumed")
+    assert found.objects == ("ClusterQueue gone",)
+    assert "the dump lacks ClusterQueue gone" in found.evidence
+    assert "ClusterQueue gone" in render([plan], "plain", alone=True)
+
+
+@pytest.mark.parametrize(
+    ("within", "holds", "settings", "conditional"),
+    [
+        ("", {"gpu": 1}, configuration(), False),
+        ("c", {"gpu": 1}, configuration(), True),
+        ("c", {"cpu": 1}, configuration(), False),
+        ("c", {"cpu": 1, "gpu": 1}, configuration(), True),
+        ("c", {"gpu": 0}, configuration(), True),
+        ("c", {"cpu": 1}, fair_sharing(), False),
+    ],
+)
+def test_where_it_cannot_matter_there_is_a_note(
+    within: str, holds: dict[str, int], settings: list[Object], *, conditional: bool
+) -> None:
+    plan = solved(*cluster(running("g", "gone", holds), within=within, settings=settings))
+    assert plan.status == ("conditional" if conditional else "optimal")
+    assert any(note.startswith("the dump lacks ClusterQueue gone") for note in plan.notes)
+
+
+@pytest.mark.parametrize(
+    ("settings", "conditional"), [(configuration(), False), (fair_sharing(), True)]
+)
+def test_under_fair_sharing_all_flavors_of_a_resource_make_a_share(
+    settings: list[Object], *, conditional: bool
+) -> None:
+    plan = solved(*cluster(running("g", "gone", 1, flavor="other"), settings=settings))
+    assert plan.status == ("conditional" if conditional else "optimal")
+
+
+def test_what_cohorts_own_is_of_the_tree() -> None:
+    """Quota of a Cohort is for all below it: cpu here, though no queue of the dump has any."""
+    parts = cluster(running("g", "gone", {"cpu": 1}))
+    assert solved(*parts).status == "optimal"
+    assert solved(*parts, cohort("c", nominal={"cpu": 4})).status == "conditional"
+
+
+@pytest.mark.parametrize(("within", "status"), [("c", "conditional"), ("", "optimal")])
+def test_a_queue_of_which_only_a_local_queue_tells(within: str, status: str) -> None:
+    """Nobody holds quota there, and what it owns may be lent."""
+    (local,) = (one for one in queue("gone", 1) if one["kind"] == "LocalQueue")
+    local["status"] = {"conditions": [{"type": "Active", "status": "True"}]}
+    assert solved(*cluster([local], within=within)).status == status
+
+
+def test_pods_of_a_queue_without_the_dump_may_be_on_the_same_nodes() -> None:
+    """Nodes are shared by all queues that have flavors with a topology, of one cohort or not."""
+    parts = cluster(running("g", "gone", 1), within="")
+    items = dump_of(*parts)["items"]
+    items[0] = {**items[0], "spec": {"topologyName": "racks"}}
+    state = read_objects({"kind": "List", "apiVersion": "v1", "items": items}, where="t", now=NOW)
+    plan = planner.solve(state, PENDING)
+    assert [one.feature for one in plan.coverage] == ["topology", "quota"]
+
+
+def test_a_recorded_instance_is_a_whole_cluster() -> None:
+    """Kueue itself decided without the queue: what is held in one that is not there counts not."""
+    assert solved(*cluster(running("g", "gone", 1)), recorded=True).status == "optimal"
+
+
+def test_a_plan_that_passes_it_over_is_refused() -> None:
+    """A plan of the rest of the cluster says optimal: of this state that is not so."""
+    state = state_of(*cluster(running("g", "gone", 1)))
+    silent = planner.solve(state, PENDING, assume="quota").model_copy(update={"coverage": ()})
+    assert planner.check(state, planner.solve(state, PENDING)).accepted
+    assert not planner.check(state, silent).accepted
+
+
+def test_a_recorded_line_is_a_whole_cluster() -> None:
+    """As an audit or a comparison of recorded lines reads it."""
+    parts = cluster(running("g", "gone", 1))
+    line = {"id": "line", "now": NOW, "pending": PENDING, "state": dump_of(*parts), "expect": {}}
+    assert state_of_kueue(line).absent_queues == ()
+    assert planner.solve(state_of_kueue(line), PENDING).status == "optimal"
