@@ -16,6 +16,8 @@ kueue_collect.py
                single objects to checked ones
 kueue_release.py
                the release of Kueue that a dump is of
+kueue_versions.py
+               fields of older versions of its API, in objects of newer ones
 yunikorn_read.py
                YuniKorn's part; yunikorn_files.py: which documents are YuniKorn's
 yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py

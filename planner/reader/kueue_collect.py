@@ -14,6 +14,7 @@ from planner.reader.items import Item, Kind
 from planner.reader.kueue_facts import quick_facts
 from planner.reader.kueue_kinds import CONFIG, KINDS, WORKLOAD
 from planner.reader.kueue_release import Labelled
+from planner.reader.kueue_versions import as_served
 from planner.reader.show import Path, place, plain, shown
 from planner.stage import going_on
 from planner.state.base import slim
@@ -121,8 +122,15 @@ class Collection:
         self.ignored[plain(name)] += 1
 
     def _keep(self, kind: Kind, item: Item) -> None:
+        api_version = str(item.value["apiVersion"])
+        value, dropped = as_served(kind.name, api_version, item.value)
+        for field in dropped:
+            said = (
+                f"{kind.name} of {plain(api_version)} has spec.{field}, a field of older versions"
+            )
+            self.notes[f"{said}: it was left out, as the API server leaves it out"] += 1
         try:
-            checked = kind.model.model_validate(item.value)
+            checked = kind.model.model_validate(value)
         except ValidationError as error:
             # Go on: the message says how many errors there are, so that all can be mended at once.
             self._first_error = self._first_error or (kind, item, error)

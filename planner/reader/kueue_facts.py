@@ -17,6 +17,7 @@ from pydantic_core import from_json
 
 from planner.quantity import MAX_INT64, MIN_INT64, units_of
 from planner.reader.kueue_kinds import API_OF_WORKLOADS, WORKLOAD
+from planner.reader.kueue_versions import PRIORITY_CLASS
 from planner.reader.structs import quick_time, struct_of
 from planner.state import Remarks
 from planner.state.base import slim
@@ -110,8 +111,11 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
     created = None if written is None else quick_time(written)
     if (written is not None and created is None) or not _others_right(metadata, status):
         return None
+    # A field that its version does not have is left out by the other reader, with a note.
+    left_out = spec.priorityClassName and not PRIORITY_CLASS.is_of(found.apiVersion)
+    named = spec.priority_class or spec.priorityClassName
     # The number of a priority class stands in an object of its own, which may be read later.
-    if spec.priority is None and (spec.priority_class or spec.priorityClassName):
+    if left_out or (named and spec.priority is None):
         return None
     if metadata.owners and any(one.kind == "Workload" for one in metadata.owners):
         return None

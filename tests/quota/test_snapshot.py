@@ -96,7 +96,8 @@ def test_without_the_gate_for_hierarchies_cohort_objects_are_not_read() -> None:
 def test_a_queue_needs_its_admission_checks_active(
     conditions: list[tuple[str, str]] | None, *, inactive: bool
 ) -> None:
-    parts = changed(queue("a", 4), "ClusterQueue", spec={"admissionChecks": ["budget"]})
+    budget = {"admissionChecksStrategy": {"admissionChecks": [{"name": "budget"}]}}
+    parts = changed(queue("a", 4), "ClusterQueue", spec=budget)
     if conditions is not None:
         parts.append(
             {

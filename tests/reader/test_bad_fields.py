@@ -8,6 +8,7 @@ from planner.errors import SchemaError
 from planner.reader import Ignored, read_objects
 from tests.reader.dumps import (
     CONFIG,
+    KUEUE,
     NOW,
     V1BETA1,
     V1BETA2,
@@ -364,7 +365,7 @@ def test_fields_are_counted_by_path_wherever_they_stand() -> None:
 def test_older_names_are_known() -> None:
     ignored = ignored_in(
         cluster_queue(version=V1BETA1, cohort="a", admissionChecks=["b"]),
-        kueue("Cohort", "a", V1BETA1, spec={"parent": "b"}),
+        kueue("Cohort", "a", f"{KUEUE}/v1alpha1", spec={"parent": "b"}),
         workload(version=V1BETA1, priorityClassName="a", priorityClassSource=""),
     )
     assert not ignored.fields

@@ -113,6 +113,44 @@ def test_older_object_equals_newer(name: str) -> None:
     assert content(state_of(older)) == content(state_of(newer))
 
 
+DROPPED: dict[str, tuple[Object, Object]] = {
+    "cohort": (cluster_queue(cohort="root", cohortName="a"), cluster_queue(cohortName="a")),
+    "cohort alone": (cluster_queue(cohort="root"), cluster_queue()),
+    "cohort that is no text": (cluster_queue(cohort=5), cluster_queue()),
+    "admissionChecks": (cluster_queue(admissionChecks=["a"]), cluster_queue()),
+    "parent": (
+        kueue("Cohort", "a", V1BETA1, spec={"parent": "b"}),
+        kueue("Cohort", "a", V1BETA1, spec={}),
+    ),
+    "priorityClassName": (workload(**SPEC, **of_pods("high")), workload(**SPEC)),
+    "priorityClassName of a version to come": (
+        workload(version=f"{KUEUE}/v1beta9", **SPEC, **of_pods("high")),
+        workload(version=f"{KUEUE}/v1beta9", **SPEC),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DROPPED)
+def test_a_field_of_an_older_version_is_left_out_with_a_note(name: str) -> None:
+    """The API server knows only the fields of an object's version, and drops all others."""
+    odd, same = DROPPED[name]
+    found, expected = content(state_of(odd)), content(state_of(same))
+    version, field = odd["apiVersion"], name.partition(" ")[0]
+    note = (
+        f"{odd['kind']} of {version} has spec.{field}, a field of older versions: it was left out, "
+        "as the API server leaves it out"
+    )
+    assert [one for one in found.pop("notes") if one not in expected["notes"]] == [note]
+    del expected["notes"]
+    assert found == expected
+
+
+@pytest.mark.parametrize("empty", ["", None])
+def test_an_empty_field_of_an_older_version_says_nothing(empty: str | None) -> None:
+    odd = cluster_queue(cohort=empty, cohortName="a")
+    assert content(state_of(odd)) == content(state_of(cluster_queue(cohortName="a")))
+
+
 def test_admission_checks_of_both_forms_have_the_same_names() -> None:
     (older,) = state_of(cluster_queue(version=V1BETA1, admissionChecks=["a", "b"])).cluster_queues
     rules = {"admissionChecks": [{"name": "a"}, {"name": "b", "onFlavors": ["f"]}]}
@@ -216,7 +254,8 @@ def test_without_a_version_nobody_knows_what_it_means(api_version: Any) -> None:
 def test_error_names_the_field_as_it_was_written() -> None:
     assert refused(cluster_queue(version=V1BETA1, cohort=5)).where.endswith("spec.cohort")
     assert refused(cluster_queue(cohortName=5)).where.endswith("spec.cohortName")
-    assert refused(kueue("Cohort", "a", spec={"parent": 5})).where.endswith("spec.parent")
+    alpha = kueue("Cohort", "a", f"{KUEUE}/v1alpha1", spec={"parent": 5})
+    assert refused(alpha).where.endswith("spec.parent")
     assert refused(kueue("Cohort", "a", spec={"parentName": 5})).where.endswith("spec.parentName")
     named = workload(version=V1BETA1, priorityClassName=["x"])
     assert refused(named).where == "dump.json: items[0].spec.priorityClassName"
