@@ -4,7 +4,7 @@ A feature that another queue uses, and this workload's queue does not, does not 
 topology, say, is looked for in the flavors that the workload could get, not in all flavors.
 
 Remarks are further notes for the reader of an answer: none of them makes an answer conditional. A
-dump of one namespace, say, is often all that one may read; and what Kueue said last of a workload
+dump without namespaces, say, is often all that one may read; and what Kueue said last of a workload
 may depend on the other workloads of that cycle.
 
 Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E34.
@@ -25,7 +25,7 @@ from planner.coverage.kueue_features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
 from planner.plan import Assume, Uncovered, qualified
 from planner.plan.base import name_some
 from planner.plan.kueue import Demand, JointPlan, Plan
-from planner.quantity import format_units, to_units
+from planner.quantity import format_units
 from planner.quota.kueue.activity import Activity, leaves_it_to_workers
 from planner.quota.kueue.assignment import Mode
 from planner.quota.kueue.devices import Devices
@@ -135,7 +135,6 @@ def _lacking(state: State, queue: ClusterQueue) -> Iterator[str]:
             "(status.fairSharing): the Configuration may not be the one that runs"
         )
     yield from _fewer_pending(state, queue)
-    yield from _less_held(state, queue)
     # E32: no cluster is without pods, which take room on the nodes whoever placed them.
     placed = {one.name for one in state.resource_flavors if one.spec.topology_name}
     named = {one.name for group in queue.spec.resource_groups for one in group.flavors}
@@ -181,25 +180,6 @@ def _fewer_pending(state: State, queue: ClusterQueue) -> Iterator[str]:
         )
 
 
-def _less_held(state: State, queue: ClusterQueue) -> Iterator[str]:
-    """Yield E29: a queue says that more is reserved than its workloads in the state hold."""
-    if not queue.status.reserved:
-        return
-    held: dict[tuple[str, str], int] = {}
-    for _, _, place, units in state.workloads.held_in({queue.name}):
-        held[place] = held.get(place, 0) + units
-    for flavor in queue.status.reserved:
-        for one in flavor.resources:
-            said, found = to_units(one.total, one.name), held.get((flavor.name, one.name), 0)
-            # Only less: usage beyond the count may have come since the queue was counted.
-            if found < said:
-                yield (
-                    f"ClusterQueue {queue.name} says that {format_units(said, one.name)} "
-                    f"{one.name} of flavor {flavor.name} are reserved, its workloads in the state "
-                    f"hold {format_units(found, one.name)}: some are missing, or it has moved"
-                )
-
-
 class KueueCoverage:
     """The coverage of one state of Kueue, for all workloads that are pending in it."""
 
@@ -208,6 +188,8 @@ class KueueCoverage:
         # Remarks that were worked out, by the first queue of a tree, and by the queue.
         self._on_trees: dict[str, Sequence[str]] = {}
         self._on_queues: dict[str, Sequence[str]] = {}
+        # What queues count and the state lacks, by the first queue of a tree.
+        self._less_held_in: dict[str, Mapping[str, str]] = {}
 
     @cached_property
     def _of_state(self) -> tuple[Uncovered, ...]:
@@ -363,11 +345,28 @@ class KueueCoverage:
         return tuple(dict.fromkeys(found))
 
     def contradicted(self, plan: Plan) -> tuple[Uncovered, ...]:
-        """Return where Kueue names another missing amount than a finished plan."""
+        """Return where Kueue names other amounts, missing or held, than a finished plan counts."""
         workload = self._pending(plan.preemptor)
         if workload is None:
             return ()
-        return tuple(evidence.shortage(workload, plan.assignment.mode, plan.demand))
+        found = evidence.shortage(workload, plan.assignment.mode, plan.demand)
+        return (*found, *self.miscounted(plan.preemptor))
+
+    def miscounted(self, pending: str) -> Iterator[Uncovered]:
+        """Yield that ClusterQueues of a workload's tree count more than their workloads hold.
+
+        Of a state that has changed since they counted that is only remarked upon.
+        """
+        workload = self._pending(pending)
+        queues = self._queues_of(workload) if workload is not None else None
+        if queues is not None and not self.state.outdated:
+            yield from evidence.reserved(self._less_held(self._tree_of(queues[1])))
+
+    def _less_held(self, tree: Sequence[ClusterQueue]) -> Mapping[str, str]:
+        first = tree[0].name
+        if first not in self._less_held_in:
+            self._less_held_in[first] = evidence.less_held(self.state, tree)
+        return self._less_held_in[first]
 
     def remarks(self, pending: str) -> tuple[str, ...]:
         """Return remarks for the reader of an answer, such as what the state seems to lack."""
@@ -389,7 +388,8 @@ class KueueCoverage:
             first = tree[0].name
             if first not in self._on_trees:
                 holding = _of_those_who_hold(self.state, {one.name: one for one in tree})
-                self._on_trees[first] = [*holding, *_unknown_checks(self.state, tree)]
+                moved = self._less_held(tree).values() if self.state.outdated else ()
+                self._on_trees[first] = [*holding, *_unknown_checks(self.state, tree), *moved]
             found = [*self._on_trees[first], *_lacking(self.state, queue)]
             self._on_queues[queue.name] = found
         return self._on_queues[queue.name]
@@ -438,7 +438,8 @@ def covered_joint(
     known, keys = KueueCoverage(state), [one.workload for one in plan.pending]
     notes = dict.fromkeys(chain(plan.notes, *map(known.remarks, keys)))
     plan = plan.model_copy(update={"notes": tuple(notes)})
-    missing = dict.fromkeys(chain(*map(known.unmodelled, keys), besides))
+    found = chain(*map(known.unmodelled, keys), *map(known.miscounted, keys), besides)
+    missing = dict.fromkeys(found)
     return qualified(plan, tuple(missing), assume)
 
 

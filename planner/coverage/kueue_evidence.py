@@ -168,6 +168,34 @@ def topologies(
     )
 
 
+def less_held(state: State, tree: Iterable[ClusterQueue]) -> dict[str, str]:
+    """Return E29: the queues that count more than their workloads in the state hold, and what.
+
+    Of what workloads hold beyond the count nothing is said: it may have come since the queue was
+    counted.
+    """
+    counted = {one.name: one.status.reserved for one in tree if one.status.reserved}
+    held = state.workloads.totals_in(counted) if counted else {}
+    found: dict[str, str] = {}
+    for queue, flavors in counted.items():
+        for name, one in ((flavor.name, one) for flavor in flavors for one in flavor.resources):
+            said, here = to_units(one.total, one.name), held[queue].get((name, one.name), 0)
+            if here < said and queue not in found:
+                found[queue] = (
+                    f"ClusterQueue {queue} says that {format_units(said, one.name)} {one.name} of "
+                    f"flavor {name} are reserved, its workloads in the state hold "
+                    f"{format_units(here, one.name)}: some are missing, or it has moved"
+                )
+    return found
+
+
+def reserved(found: Mapping[str, str]) -> Iterator[Uncovered]:
+    """Yield that queues count more than their workloads in the state hold, if any does (E29)."""
+    if found:
+        objects = [f"ClusterQueue {name}" for name in found]
+        yield features.HOLDINGS.found(objects, next(iter(found.values())), "contradiction")
+
+
 def _reason(said: Condition) -> str:
     """Return the reason and the message of a condition, or of these the one that it has."""
     return ": ".join(filter(None, (said.reason, said.message))) or "no reason given"

@@ -63,8 +63,9 @@ class State(AnyState):
     another; ``digest`` names the input (SHA-256 of its bytes); ``notes`` are the reader's remarks
     about things it tolerated. Without a Configuration among what was read, ``configuration_given``
     is False and the defaults hold; ``other_kinds`` counts the objects, by kind and group, that
-    are not read, and ``absent_queues`` names ClusterQueues that Kueue has and a dump lacks. The
-    Configuration knows the release of Kueue, and so its rules.
+    are not read, and ``absent_queues`` names ClusterQueues that Kueue has and a dump lacks. What
+    ClusterQueues say of their workloads is ``outdated`` once these have changed. The Configuration
+    knows the release of Kueue, and so its rules.
     """
 
     now: datetime
@@ -91,6 +92,7 @@ class State(AnyState):
     configuration_given: bool = True
     other_kinds: dict[str, int] = Field(default_factory=dict)
     absent_queues: tuple[str, ...] = ()
+    outdated: bool = False
     topologies: tuple[Topology, ...] = ()
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
@@ -117,7 +119,8 @@ class State(AnyState):
         parts = [self.digest, moment.isoformat(), *changes.texts]
         digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         workloads = self.workloads.apply(changes)
-        return self.model_copy(update={"now": moment, "digest": digest, "workloads": workloads})
+        update = {"now": moment, "digest": digest, "workloads": workloads, "outdated": True}
+        return self.model_copy(update=update)
 
     @property
     def scheduler(self) -> str:

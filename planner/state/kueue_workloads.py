@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final, NamedTuple, Self, overload
 
 import numpy as np
@@ -261,6 +262,28 @@ class Workloads(Sequence[Workload]):
                     chosen[queue, places] = wanted
                 for i in wanted:
                     yield one.key, queue, places[i], amounts[i]
+
+    def totals_in(self, queues: Iterable[str]) -> dict[str, dict[Place, int]]:
+        """Return what all workloads together hold in the given ClusterQueues, in Kueue's units."""
+        columns = self.columns
+        facts = np.flatnonzero(columns.are_facts & columns.holds_quota)
+        # Most workloads of a queue hold the same: each amount is looked up only once.
+        alike = columns.queue[facts].astype(np.int64) * columns.holdings + columns.holding[facts]
+        _, firsts, counts = np.unique(alike, return_index=True, return_counts=True)
+        held: Iterable[tuple[Entry, int]] = (
+            (self.entries[place], count)
+            for place, count in zip(facts[firsts].tolist(), counts.tolist(), strict=True)
+        )
+        objects = ((one, 1) for one in self._unusual if one.holds_quota)
+        totals: dict[str, dict[Place, int]] = {name: {} for name in queues}
+        for one, count in chain(held, objects):
+            total = totals.get(one.admitted_by)
+            if total is None:
+                continue
+            for places, amounts in _amounts_of(one):
+                for place, units in zip(places, amounts, strict=True):
+                    total[place] = total.get(place, 0) + count * units
+        return totals
 
     @classmethod
     def __get_pydantic_core_schema__(

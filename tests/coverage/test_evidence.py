@@ -281,14 +281,65 @@ def test_what_a_dump_lacks_is_remarked_and_changes_no_status() -> None:
     objects["ClusterQueue a"]["status"] = {
         "conditions": [condition("Active", "True")],
         "pendingWorkloads": 3,
-        "flavorsReservation": [{"name": "default", "resources": [{"name": "gpu", "total": "9"}]}],
     }
     plan = solved(objects)
     assert plan.status == "optimal"
     said = "\n".join(plan.notes)
     assert "no Configuration of Kueue" in said
     assert "3 workloads are pending, the state has 1" in said
-    assert "9 gpu of flavor default are reserved, its workloads in the state hold 4" in said
+
+
+def reserving(name: str, total: str) -> Object:
+    """Return the status of a ClusterQueue in which so much of a resource is reserved."""
+    row = {"name": "default", "resources": [{"name": name, "total": total}]}
+    return {"conditions": [condition("Active", "True")], "flavorsReservation": [row]}
+
+
+@pytest.mark.parametrize(
+    ("name", "resource", "total", "cohort", "conditional"),
+    [
+        ("a", "gpu", "4", "", False),
+        ("a", "gpu", "3", "", False),  # more came since it was counted
+        ("a", "gpu", "5", "", True),
+        ("a", "gpu", "0", "", False),
+        ("a", "cpu", "1", "", True),
+        ("b", "gpu", "1", "", False),  # none of its concern
+        ("b", "gpu", "1", "c", True),
+        ("b", "gpu", "0", "c", False),
+    ],
+)
+def test_a_queue_that_counts_more_than_the_state_has(
+    name: str, resource: str, total: str, cohort: str, *, conditional: bool
+) -> None:
+    """E29: the dump has not all namespaces, say: others may have room, or be better victims."""
+    objects = dump(configuration(), queue("b", 0, cohort))
+    objects["ClusterQueue a"]["spec"]["cohortName"] = cohort
+    objects[f"ClusterQueue {name}"]["status"] = reserving(resource, total)
+    state = state_of(objects)
+    plan = planner.solve(state, PENDING)
+    assert found(plan) == [("holdings", "contradiction")] * conditional
+    assert plan.status == ("conditional" if conditional else "optimal")
+    joint = planner.solve_joint(state)
+    assert [one.feature for one in joint.coverage] == ["holdings"] * conditional
+    if conditional:
+        assert plan.coverage[0].objects == (f"ClusterQueue {name}",)
+        held = 0 if name == "b" or resource == "cpu" else 4
+        words = (
+            f"{total} {resource} of flavor default are reserved, its workloads in the state hold "
+        )
+        assert f"ClusterQueue {name} says that {words}{held}:" in plan.coverage[0].evidence
+
+
+def test_a_state_that_has_changed_since_is_only_remarked_upon() -> None:
+    """E29: changes bring workloads, and no counts of queues."""
+    objects = dump(configuration())
+    objects["ClusterQueue a"]["status"] = reserving("gpu", "4")
+    state = state_of(objects)
+    assert found(planner.solve(state, PENDING)) == []
+    later = state.apply(planner.Changes(gone=["ns/one"]))
+    plan = planner.solve(later, PENDING)
+    assert found(plan) == []
+    assert any("are reserved, its workloads in the state hold 2" in note for note in plan.notes)
 
 
 @pytest.mark.parametrize(("missing", "conditional"), [(2, False), (1, True)])
