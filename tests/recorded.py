@@ -56,7 +56,7 @@ def _texts(name: str) -> list[str]:
 def state_of(line: Line) -> State:
     """Return the state of a recorded instance, a whole cluster, at the clock it was recorded at."""
     state = read_kueue_objects(line["state"], where=line["id"], now=line["now"])
-    return state.model_copy(update={"absent_queues": ()})
+    return state.model_copy(update={"whole": True})
 
 
 def assignment_of(line: Line) -> Assignment:

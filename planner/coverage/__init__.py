@@ -9,7 +9,7 @@ kueue_features.py
 kueue_evidence.py
               where a cluster's own words contradict what the planner works out
 kueue_absent.py
-              ClusterQueues that Kueue has and a dump lacks
+              ClusterQueues and nodes that Kueue has and a dump lacks
 kueue_chance.py
               what Kueue leaves to chance: equal heads, and nodes of one hostname
 yunikorn.py   the features that concern an ask of YuniKorn

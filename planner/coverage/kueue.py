@@ -7,7 +7,7 @@ Remarks are further notes for the reader of an answer: none of them makes an ans
 dump without namespaces, say, is often all that one may read; and what Kueue said last of a workload
 may depend on the other workloads of that cycle.
 
-Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E34.
+Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E35.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Final
 
 from planner.coverage import kueue_chance as chance
 from planner.coverage import kueue_evidence as evidence
-from planner.coverage.kueue_absent import Held, absent_queues, held_in_absent
+from planner.coverage.kueue_absent import Held, absent_leaves, absent_queues, held_in_absent
 from planner.coverage.kueue_evidence import why_not
 from planner.coverage.kueue_features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
 from planner.plan import Assume, Uncovered, qualified
@@ -345,12 +345,15 @@ class KueueCoverage:
         return tuple(dict.fromkeys(found))
 
     def contradicted(self, plan: Plan) -> tuple[Uncovered, ...]:
-        """Return where Kueue names other amounts, missing or held, than a finished plan counts."""
+        """Return where Kueue names other amounts, missing or held, or nodes, than a plan counts."""
         workload = self._pending(plan.preemptor)
         if workload is None:
             return ()
         found = evidence.shortage(workload, plan.assignment.mode, plan.demand)
-        return (*found, *self.miscounted(plan.preemptor))
+        queues = self._queues_of(workload)
+        placing = TOPOLOGY.id in plan.sees_to
+        nodes = absent_leaves(self.state, queues[1]) if queues is not None and placing else ()
+        return (*found, *self.miscounted(plan.preemptor), *nodes)
 
     def miscounted(self, pending: str) -> Iterator[Uncovered]:
         """Yield that ClusterQueues of a workload's tree count more than their workloads hold.

@@ -1,17 +1,18 @@
-"""ClusterQueues that Kueue has and a dump lacks, where they may decide about a workload.
+"""ClusterQueues and nodes that Kueue has and a dump lacks, where they may decide about a workload.
 
-Source: docs/semantics/kueue-features.md §10, rule E34.
+Source: docs/semantics/kueue-features.md §10, rules E34 and E35.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 
-from planner.coverage.kueue_features import QUOTA
+from planner.coverage.kueue_features import HOLDINGS, QUOTA
 from planner.plan import Uncovered
 from planner.quota.kueue.activity import Activity, cohorts_of
-from planner.state.kueue import ClusterQueue, State
+from planner.state.kueue import HOST, ClusterQueue, State, Workload
 from planner.state.kueue_facts import Place
 from planner.state.queues import Cohort
 
@@ -24,6 +25,8 @@ def held_in_absent(state: State) -> Held:
 
     Those that came later, by an edit or from the cluster, are absent no more.
     """
+    if state.whole:
+        return {}
     there = {one.name for one in state.cluster_queues}
     held: dict[str, set[Place]] = {name: set() for name in state.absent_queues if name not in there}
     for _, queue, place, units in state.workloads.held_in(held) if held else ():
@@ -74,3 +77,40 @@ def _owned(owners: Sequence[ClusterQueue | Cohort]) -> Iterator[Place]:
         for group in one.spec.resource_groups:
             for flavor in group.flavors:
                 yield from ((flavor.name, quota.name) for quota in flavor.resources)
+
+
+def absent_leaves(state: State, queue: ClusterQueue) -> Iterator[Uncovered]:
+    """Yield E35: pods were placed, under flavors of a queue, where the state has no node.
+
+    Not those of workloads of which Kueue itself says that nodes are gone.
+    """
+    levels = {one.name: one.levels for one in state.topologies}
+    leaves = {
+        one.name: _leaves(state, levels[one.spec.topology_name])
+        for one in (() if state.whole else state.resource_flavors)
+        if one.name in queue.flavor_names and one.spec.topology_name in levels
+    }
+    holders = (one for one in state.workloads if one.holds_quota) if leaves else ()
+    placed = chain(*(_places(one) for one in holders if not one.status.unhealthy_nodes))
+    absent = [leaf for flavor, leaf in placed if leaf not in leaves.get(flavor, (leaf,))]
+    if absent:
+        found = (
+            f"workloads have pods on {absent[0]}, where the dump has no node: what is free there, "
+            "or would be, does not count"
+        )
+        yield HOLDINGS.found([*dict.fromkeys(absent)], found, "contradiction")
+
+
+def _leaves(state: State, levels: Sequence[str]) -> AbstractSet[str]:
+    """Return the leaves, by the labels of all nodes, also of those that take no pods now."""
+    keys = levels[-1:] if levels[-1] == HOST else levels
+    labels = (one.metadata.labels for one in state.nodes)
+    return {",".join(one[key] for key in keys) for one in labels if one.keys() >= {*keys}}
+
+
+def _places(workload: Workload) -> Iterator[tuple[str, str]]:
+    """Yield the flavors and leaves of a workload's pods."""
+    admission = workload.status.admission
+    for assigned in admission.pod_set_assignments if admission else ():
+        for values, _ in assigned.topology.places() if assigned.topology else ():
+            yield from ((flavor, ",".join(values)) for flavor in {*assigned.flavors.values()})

@@ -4,7 +4,7 @@ Kueue writes down what it counts: what a workload asks for, how much is missing,
 active, how much they hold. Where that is not what the planner finds in the same state, something
 decides that the state does not show, or that is not modelled.
 
-Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E34.
+Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E35.
 """
 
 from __future__ import annotations

@@ -98,8 +98,8 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     fields["configuration"] = configuration.counting(requests)
     counted = [f"{note} ({n} times)" if n > 1 else note for note, n in collection.notes.items()]
     absent = _absent_queues(objects, workloads)
-    # A recorded instance is a whole cluster: Kueue itself had no such ClusterQueue.
-    fields["absent_queues"] = () if instances else tuple(sorted({name for name, _ in absent}))
+    fields["absent_queues"] = tuple(sorted({name for name, _ in absent}))
+    fields["whole"] = bool(instances)
     remarks = (*counted, *notes, *_on_absent(absent), *odd, *by_release)
     # Every part is checked: to check the whole, pydantic would first make validators of all kinds.
     return State.model_construct(now=moment, digest=digest, source=source, notes=remarks, **fields)

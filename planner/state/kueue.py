@@ -63,9 +63,10 @@ class State(AnyState):
     another; ``digest`` names the input (SHA-256 of its bytes); ``notes`` are the reader's remarks
     about things it tolerated. Without a Configuration among what was read, ``configuration_given``
     is False and the defaults hold; ``other_kinds`` counts the objects, by kind and group, that
-    are not read, and ``absent_queues`` names ClusterQueues that Kueue has and a dump lacks. What
-    ClusterQueues say of their workloads is ``outdated`` once these have changed. The Configuration
-    knows the release of Kueue, and so its rules.
+    are not read, and ``absent_queues`` names ClusterQueues that Kueue has and a dump lacks. A
+    recorded state is ``whole``: Kueue itself had nothing else. What ClusterQueues say of their
+    workloads is ``outdated`` once these have changed. The Configuration knows the release of Kueue,
+    and so its rules.
     """
 
     now: datetime
@@ -92,6 +93,7 @@ class State(AnyState):
     configuration_given: bool = True
     other_kinds: dict[str, int] = Field(default_factory=dict)
     absent_queues: tuple[str, ...] = ()
+    whole: bool = False
     outdated: bool = False
     topologies: tuple[Topology, ...] = ()
     nodes: tuple[Node, ...] = ()

@@ -1,8 +1,10 @@
 """E34: a ClusterQueue that the dump lacks makes answers conditional where it may matter."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import planner
 from planner.commands.replay.kueue import state_of_kueue
@@ -20,6 +22,7 @@ from tests.cluster import (
     queue,
     running,
 )
+from tests.conftest import ROOT
 from tests.kueue_state import read_objects
 
 Object = dict[str, Any]
@@ -131,5 +134,34 @@ def test_a_recorded_line_is_a_whole_cluster() -> None:
     """As an audit or a comparison of recorded lines reads it."""
     parts = cluster(running("g", "gone", 1))
     line = {"id": "line", "now": NOW, "pending": PENDING, "state": dump_of(*parts), "expect": {}}
-    assert state_of_kueue(line).absent_queues == ()
+    assert state_of_kueue(line).whole
     assert planner.solve(state_of_kueue(line), PENDING).status == "optimal"
+
+
+NEEDLESS = ROOT / "instances/topology/needless.yaml"
+
+
+@pytest.mark.parametrize(
+    ("gone", "unhealthy", "expected"),
+    [("", "", ()), ("a1", "", ("a1",)), ("b2", "", ()), ("a1", "a1", ()), ("a1", "whole", ())],
+)
+def test_nodes_on_which_pods_were_placed(
+    tmp_path: Path, gone: str, unhealthy: str, expected: tuple[str, ...]
+) -> None:
+    """E35: a1 has pods, and b2 none; of nodes that Kueue itself misses it has its own word."""
+    items = [*yaml.safe_load_all(NEEDLESS.read_text("utf-8"))]
+    items = [one for one in items if one["metadata"]["name"] != gone]
+    for one in items:
+        if one["kind"] == "Workload" and "admission" in one.get("status", {}) and unhealthy == "a1":
+            one["status"]["unhealthyNodes"] = [{"name": "a1"}]
+    text = yaml.safe_dump_all(items)
+    (tmp_path / "dump.yaml").write_text(text, "utf-8")
+    state = planner.read(tmp_path / "dump.yaml")
+    assert isinstance(state, State)
+    if unhealthy == "whole":
+        state = state.model_copy(update={"whole": True})
+    plan = planner.solve(state, "lab/train")
+    found = [one for one in plan.coverage if one.feature == "holdings"]
+    assert [(one.objects, one.kind) for one in found] == [(expected, "contradiction")] * bool(
+        expected
+    )

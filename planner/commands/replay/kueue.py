@@ -292,8 +292,7 @@ def state_of_kueue(
         release=release,
         requests=requests,
     )
-    # A recorded state is a whole cluster: Kueue itself had none of the queues that are not in it.
-    state = state.model_copy(update={"absent_queues": ()})
+    state = state.model_copy(update={"whole": True})
     if state.configuration_given or not state.configuration.fair_sharing_on:
         return state
     # The reader takes published shares for a sign of fair sharing; the recorded answer was given
