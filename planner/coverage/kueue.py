@@ -147,14 +147,8 @@ def _lacking(state: State, queue: ClusterQueue) -> Iterator[str]:
 
 def _lacking_of(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[str]:
     """Yield what a state seems to lack of the workload itself, and of its namespace."""
-    classes = {one.metadata.name for one in state.runtime_classes}
-    for pods in workload.spec.pod_sets:
-        spec = pods.template.spec
-        if spec.runtime_class_name not in {"", *classes} and not spec.overhead:
-            yield (
-                f"RuntimeClass {spec.runtime_class_name} of {workload.key} is not in the state: "
-                "no overhead is counted"
-            )
+    for name in evidence.without_overhead(state, workload):
+        yield f"RuntimeClass {name} of {workload.key} is not in the state: no overhead is counted"
     selector = queue.spec.namespace_selector
     if selector and (selector.match_labels or selector.match_expressions) and not state.namespaces:
         yield (

@@ -79,9 +79,18 @@ def devices(workload: Workload, charges: Charges) -> Iterator[Uncovered]:
 def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Uncovered]:
     """Yield E1: Kueue's own totals of each podset, against those worked out from the template.
 
-    Where the template's totals could not be worked out, Kueue's own are taken.
+    Where the template's totals could not be worked out, Kueue's own are taken. Where there are
+    neither, as a RuntimeClass is not in the state, that is said (E31).
     """
     recorded = {one.name: one.resources for one in workload.status.resource_requests}
+    classes = [] if recorded or state.whole else without_overhead(state, workload)
+    if classes:
+        yield features.REQUESTS.found(
+            [f"RuntimeClass {name}" for name in classes],
+            f"{workload.key} names RuntimeClass {classes[0]}, which is not in the state, and Kueue "
+            "recorded no requests: its overhead is not known, and none is counted",
+            "assumed",
+        )
     if not recorded or charges.lacking:
         return
     namespace, rules = workload.metadata.namespace, state.configuration.rules
@@ -106,6 +115,14 @@ def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Unc
             cause,
             "assumed" if charges.recorded else "contradiction",
         )
+
+
+def without_overhead(state: State, workload: Workload) -> list[str]:
+    """Return the RuntimeClasses whose overhead a workload has, and which the state lacks (E31)."""
+    known = {"", *(one.metadata.name for one in state.runtime_classes)}
+    specs = (pods.template.spec for pods in workload.spec.pod_sets)
+    named = (one.runtime_class_name for one in specs if not one.overhead)
+    return [*dict.fromkeys(name for name in named if name not in known)]
 
 
 def _counted(totals: Mapping[str, int]) -> dict[str, int]:

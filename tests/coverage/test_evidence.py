@@ -430,6 +430,37 @@ def test_a_local_queue_that_is_closed_for_a_reason_that_is_known(cause: str) -> 
         assert plan.held_back is not None
 
 
+@pytest.mark.parametrize(
+    ("named", "there", "recorded", "expected"),
+    [
+        (False, False, None, []),
+        (True, True, None, []),
+        (True, False, None, [("requests", "assumed")]),
+        (True, False, "2", []),  # Kueue counts what the template says: there is no overhead
+        (True, False, "3", [("requests", "contradiction")]),
+    ],
+)
+def test_a_runtime_class_that_the_state_lacks(
+    recorded: str | None, expected: list[tuple[str, str]], *, named: bool, there: bool
+) -> None:
+    """E31: with an overhead of 1 it would ask for 3, and need other victims."""
+    objects = dump(configuration())
+    if named:
+        template = objects["Workload pending"]["spec"]["podSets"][0]["template"]
+        template["spec"]["runtimeClassName"] = "boxed"
+    if there:
+        made = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass"}
+        overhead = {"podFixed": {"gpu": "1"}}
+        objects["boxed"] = {**made, "metadata": {"name": "boxed"}, "overhead": overhead}
+    if recorded is not None:
+        asking(objects, gpu=recorded)
+    plan = solved(objects)
+    assert found(plan) == expected
+    assert any("RuntimeClass boxed of ns/pending" in one for one in plan.notes) == (
+        named and not there
+    )
+
+
 PINNED = "could not assign spot flavor since the original workload is assigned: "
 
 
