@@ -400,11 +400,12 @@ def refused(value: Json, config: QueuesConfig) -> tuple[str, ...]:
     It then goes on with the one before. ``value`` is what was read into ``config``; limits, access
     and placement are not looked at. Source: docs/semantics/yunikorn.md §2; yunikorn-core be3bb487,
     common/configs/config.go (ParseAndValidateConfig: no field may be unknown) and
-    configvalidator.go (Validate).
+    configvalidator.go (Validate), and scheduler/partition.go (initialPartitionFromConfig).
     """
     reasons = (
         *_unknown(value, _FIELDS, ()),
         *(reason for one in config.partitions for reason in _of_tree(one.queues[0])),
+        *_of_root(value),
     )
     return tuple(f"{REFUSED}: {reason}" for reason in reasons[:1])
 
@@ -422,6 +423,19 @@ def _unknown(value: object, known: Mapping[str, Any] | None, path: Path) -> Iter
                 yield from _unknown(below, known[field], at)
             else:
                 yield f"it knows no field {place('', at).removeprefix(': ')}"
+
+
+def _of_root(value: Json) -> Iterator[str]:
+    """Yield that a root is not in lower case: the core takes it for one, and cannot load it."""
+    for partition in _member(value, "partitions") or ():
+        names = [str(_member(one, "name")) for one in _member(partition, "queues") or ()]
+        if len(names) == 1 and names[0] != ROOT and names[0].lower() == ROOT:
+            yield f"the root has to be written {ROOT}, not {plain(names[0])}"
+
+
+def _member(value: Json, name: str) -> Any:  # noqa: ANN401 - any JSON may stand there
+    """Return a field of an object that was read, by its name in lower case."""
+    return next((each for key, each in value.items() if str(key).lower() == name), None)
 
 
 def _of_tree(root: QueueConfig) -> Iterator[str]:

@@ -236,6 +236,10 @@ OF_PARENT = "queues: [{name: b, resources: {guaranteed: {vcore: 2}}}, {name: c, 
             "partitions: [{queues: [{name: root, resources: {max: {vcore: 1}}}]}]",
             "the root may have no resources",
         ),
+        # The validator takes it for the root in any case; the partition is not made of it then.
+        ("partitions: [{queues: [{name: Root, queues: [{name: a}]}]}]", "root, not Root"),
+        ("Partitions: [{Queues: [{Name: ROOT}]}]", "root, not ROOT"),
+        ("partitions: [{queues: [{name: Root}, {name: a}]}]", ""),
         (
             tree("{name: a, resources: {guaranteed: {vcore: 2}, max: {vcore: 1}}}"),
             "the guaranteed of root.a is more vcore than its max",
@@ -292,7 +296,8 @@ def test_what_the_core_refuses(tmp_path: Path, text: str, reason: str) -> None:
     """It goes on with the configuration before, which a state dump has.
 
     Source: common/configs/config.go (KnownFields) and configvalidator.go (checkQueuesStructure,
-    checkQueueResource, checkQueueMaxApplications).
+    checkQueueResource, checkQueueMaxApplications); scheduler/partition.go
+    (initialPartitionFromConfig: the name of the root is compared as it is written).
     """
     notes = [one for one in read(tmp_path, text).notes if one.startswith(REFUSED)]
     assert len(notes) == bool(reason)
