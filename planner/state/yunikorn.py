@@ -380,7 +380,6 @@ class Node(KubernetesObject):
     allocated: Resource | None = None
     available: Resource | None = None
     schedulable: Bool = True
-    is_reserved: Bool = False
     reservations: tuple[ReservedFor, ...] = ()
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given
 
-from planner.quota.kueue.share import NOTHING, Share, Shares
+from planner.quota.kueue.share import Share, Shares
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
 from tests.random_trees import Instance, fair_instances
 
@@ -45,14 +45,14 @@ def test_a_root_has_no_share() -> None:
 
 
 def test_within_quota_there_is_no_share() -> None:
-    assert share_of(small_tree(), {}) == NOTHING
+    assert share_of(small_tree(), {}) == Share(0.0, 1.0, borrowing=False)
 
 
 def test_borrowing_where_nothing_can_be_lent_has_ratio_zero() -> None:
     share = share_of(small_tree(weight_nano=0), {CPU: 5})
     assert share == Share(0.0, 0.0, borrowing=True)
     assert share.weighted == 0.0
-    assert share.order == NOTHING.order
+    assert share.order == (False, 0.0)
 
 
 def test_the_largest_ratio_counts_and_what_cannot_be_lent_does_not() -> None:

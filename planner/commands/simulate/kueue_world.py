@@ -164,12 +164,6 @@ class KueueWorld(World):
         placed = None if self._left is None else self._left.afresh()
         return replace(self._snapshot, now=self._now(at_s), placed=placed)
 
-    def state_at(self, at_s: int) -> State:
-        """Return the cluster as a dump shows it, which is without what queues remember."""
-        running = (one.admitted.workload for one in self._running.values())
-        workloads = (*running, *self._waiting.values())
-        return self.state.model_copy(update={"now": self._now(at_s), "workloads": workloads})
-
     # What happens by itself
 
     def happen(self, at_s: int) -> list[Event]:

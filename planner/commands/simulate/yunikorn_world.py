@@ -40,7 +40,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, plus
 from planner.reference.yunikorn.candidates import CHECK_INTERVAL
 from planner.reference.yunikorn.decision import Decision, decide
-from planner.reference.yunikorn.flow import Look, after, asked_as, looks, unreserved
+from planner.reference.yunikorn.flow import Look, after, asked_as, looks, reserved, unreserved
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import (
     POD_NAME_TAG,
@@ -294,7 +294,7 @@ class YuniKornWorld(World):
         Asks before it that tried to preempt and found no victims are noted to have tried.
         """
         failed, moving = set(), None
-        cluster = self._clusters[tree]
+        cluster = reserved(self._clusters[tree])
         for look in looks(cluster, partial(self._decider, self._state)):
             if look.step is not None:
                 moving = look

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from planner.quota.kueue.tree import NO_PARENT, QuotaTree, Usage
 from planner.state.kueue_release import NEWEST, Rules
@@ -38,9 +38,6 @@ class Share(NamedTuple):
         if self.weight == 0 and self.ratio != 0:
             return True, self.ratio
         return False, self.weighted
-
-
-NOTHING: Final = Share(0.0, 1.0, borrowing=False)
 
 
 class Shares:

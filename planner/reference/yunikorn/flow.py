@@ -76,11 +76,12 @@ def run_flow(state: YuniKornState, *, recreate: bool = False, max_steps: int = 1
     steps: list[Step] = []
     cluster = prepare(state)
     while len(steps) < max_steps:
-        moved = next((look for look in looks(cluster) if look.step is not None), None)
+        here = reserved(cluster)
+        moved = next((look for look in looks(here) if look.step is not None), None)
         if moved is None or moved.step is None:
             break
         steps.append(moved.step)
-        partition = after(cluster, moved, again if recreate else None)
+        partition = after(here, moved, again if recreate else None)
         state = state.model_copy(update={"partitions": (partition,)})
         cluster = prepare(state)
     return Flow(tuple(steps), cluster)
@@ -89,9 +90,11 @@ def run_flow(state: YuniKornState, *, recreate: bool = False, max_steps: int = 1
 def looks(
     cluster: Cluster, decider: Callable[[Cluster, Asking], Decision] = decide
 ) -> Iterator[Look]:
-    """Look at one ask after the other, in the order of the state; ``decider`` may preempt."""
+    """Look at one ask after the other, in the order of the state; ``decider`` may preempt.
+
+    Required nodes of the cluster are reserved already.
+    """
     predicates = predicates_of(cluster.x)
-    cluster = _reserved(cluster)
     for application in cluster.partition.applications:
         for ask in application.requests:
             asking = Asking(ask, application, cluster.tree.leaf_of(application))
@@ -109,7 +112,7 @@ def looks(
                 yield Look(asking, attempted, step, found.victims)
 
 
-def _reserved(cluster: Cluster) -> Cluster:
+def reserved(cluster: Cluster) -> Cluster:
     """Return the cluster with every required node reserved for the asks that wait for room there.
 
     The core does so in the cycle before it preempts, where an ask fits the headroom and the empty
@@ -152,7 +155,7 @@ def unreserved(nodes: Iterable[Node], keys: Collection[str]) -> Iterator[Node]:
 def after(
     cluster: Cluster, look: Look, again: Callable[[Allocation, int], Ask] | None
 ) -> Partition:
-    """Return the partition after the step of an ask.
+    """Return the partition after the step of an ask, with what is reserved in the cluster.
 
     ``again`` makes a new ask in the application of a victim, from the victim and the clock of its
     loss; without it victims do not come back.
@@ -187,10 +190,10 @@ def after(
     done = {asking.ask.allocation_key}
     if look.step.kind == "preempt" and not asking.ask.required_node:
         done.update(*(cancelled(cluster, room, asking.ask) for room in cluster.nodes))
-    reserved = {room.node_id: room.node for room in _reserved(cluster).nodes}
+    rooms = {room.node_id: room.node for room in cluster.nodes}
     nodes = tuple(
         one.model_copy(update={"available": dict(available[one.node_id])})
-        for one in unreserved((reserved[one.node_id] for one in cluster.partition.nodes), done)
+        for one in unreserved((rooms[one.node_id] for one in cluster.partition.nodes), done)
     )
     changed = {"applications": tuple(applications), "nodes": nodes}
     return cluster.partition.model_copy(update=changed)

@@ -35,6 +35,15 @@ def world_of(state: State, script: Script | None = None, eviction_s: int = 1) ->
     return KueueWorld(state, script or Script(), decide, Leaving(eviction_s))
 
 
+def as_dumped(world: KueueWorld, at_s: int) -> State:
+    """Return a cluster as a dump shows it, which is without what queues remember."""
+    now = world.snapshot(at_s)
+    # Those who run are counted apart from the snapshot, which tests hold against the dump.
+    running = (one.admitted.workload for one in world._running.values())  # noqa: SLF001
+    workloads = (*running, *now.waiting.values())
+    return world.state.model_copy(update={"now": now.now, "workloads": workloads})
+
+
 def drive(world: World, first_s: int, last_s: int) -> Iterator[tuple[int, list[Event]]]:
     """Yield what happens at each time, from one second to another, both included."""
     at_s: int | None = first_s

@@ -25,7 +25,7 @@ from tests.cluster import (
     running,
     state_of,
 )
-from tests.commands.simulate.driving import drive, story, went, world_of
+from tests.commands.simulate.driving import as_dumped, drive, story, went, world_of
 from tests.commands.simulate.week import WEEK_S, week
 from tests.conftest import TEST_ALL
 from tests.elastic import Pods, new, old
@@ -78,7 +78,7 @@ def test_evictions_are_counted_on_the_workload() -> None:
     low[0]["status"]["schedulingStats"] = {"evictions": [{"reason": "Preempted", "count": 1}] * 2}
     world = world_of(state_of(A, low, waits("high", "a", 2, 10)))
     for at_s, _ in drive(world, 0, 9):
-        state = world.state_at(at_s)
+        state = as_dumped(world, at_s)
         (found,) = (one for one in state.workloads if one.metadata.name == "low")
         (eviction,) = found.status.scheduling_stats.evictions
         assert (eviction.reason, eviction.count) == ("Preempted", 3)

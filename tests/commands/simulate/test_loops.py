@@ -17,7 +17,7 @@ from planner.quota.kueue.snapshot import build_snapshot
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state.kueue import State
 from tests.cluster import Object, cohort, configuration, queue, running, state_of
-from tests.commands.simulate.driving import drive, story, went, world_of
+from tests.commands.simulate.driving import as_dumped, drive, story, went, world_of
 from tests.commands.simulate.week import WEEK_S, week
 from tests.kueue_state import read
 from tests.recorded import lines
@@ -251,7 +251,7 @@ def test_a_loop_happens_in_single_cycles_of_its_dumps_as_well() -> None:
     world = world_of(state)
     for at_s in range(6):
         world.happen(at_s)
-        alone = run_cycle(world.state_at(at_s))
+        alone = run_cycle(as_dumped(world, at_s))
         events, _ = world.cycle(at_s)
         assert [target.workload.key for target in alone.evicted] == [
             one.workload for one in events if one.kind == "preempted"
@@ -281,7 +281,7 @@ def test_what_is_kept_up_is_what_a_new_snapshot_has() -> None:
 
 def assert_kept_up(world: KueueWorld, at_s: int) -> None:
     """Compare what a world keeps up with what is built from its dump."""
-    state = world.state_at(at_s)
+    state = as_dumped(world, at_s)
     kept, built = world.snapshot(at_s), build_snapshot(state, state.now)
     assert kept.usage.amount == built.usage.amount
     for node, some in built.admitted.items():

@@ -21,7 +21,7 @@ from planner.state.kueue import State
 from planner.state.kueue_topology import HOST
 from tests import kueue_state
 from tests.cluster import PENDING, Object, admission_check, configuration
-from tests.commands.simulate.driving import drive, story, world_of
+from tests.commands.simulate.driving import as_dumped, drive, story, world_of
 from tests.conftest import TEST_ALL, recorded_root
 from tests.recorded import state_of as recorded_state
 from tests.reference.topology.racks import (
@@ -94,7 +94,7 @@ def test_who_preempts_gets_the_node_of_its_victim() -> None:
         "1 pending admitted",
         "2 w1 admitted",
     ]
-    later = world.state_at(60)
+    later = as_dumped(world, 60)
     where = {one.key: places_of(later, one.key)["main"] for one in later.workloads}
     assert where == {PENDING: [(("n1",), 4)], "ns/w2": [(("n2",), 1)], "ns/w1": [(("n2",), 2)]}
 
@@ -217,7 +217,7 @@ def test_the_first_cycle_of_a_simulation_is_the_recorded_one() -> None:
         admitted = {key for key, one in entries.items() if one["outcome"] == "admitted"}
         assert {one.workload for one in events if one.kind == "admitted"} == admitted, line["id"]
         for key in admitted:
-            found = places_of(world.state_at(0), key)
+            found = places_of(as_dumped(world, 0), key)
             assert found == recorded_places(entries[key]), line["id"]
             placed += bool(found)
         evicted = {(one["workload"], one["reason"]) for one in expected["evicted"]}
@@ -253,7 +253,7 @@ def _check_nodes(world: KueueWorld, at_s: int) -> None:
     """Compare what is left on nodes with a count from the beginning: nowhere less than nothing."""
     placed = world.snapshot(at_s).placed
     assert placed is not None
-    anew = take_snapshot(world.state_at(at_s), placing=True).topologies.occupancy
+    anew = take_snapshot(as_dumped(world, at_s), placing=True).topologies.occupancy
     assert placed.left == anew.left
     assert all(amount >= 0 for rows in placed.left.values() for row in rows for amount in row)
 
