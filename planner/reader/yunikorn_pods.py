@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from planner.errors import SchemaError
 from planner.reader.complaint import checked
@@ -19,8 +19,8 @@ from planner.reader.items import Item
 from planner.reader.show import Path, place, shown
 from planner.reader.yunikorn_files import YuniKornFiles
 from planner.state.pods import Taint
-from planner.state.yunikorn import Application, Claim, Node
-from planner.state.yunikorn_pods import Pod, PodPriorityClass, ShimNode
+from planner.state.yunikorn import Application, Ask, Claim, Node
+from planner.state.yunikorn_pods import ApartTerm, Pod, PodPriorityClass, ShimNode
 
 OPT_OUT_UNKNOWN: Final = (
     "the state dump does not say which pods opted out of preemption or may not preempt others: "
@@ -34,7 +34,17 @@ _FLAGS: Final = {
 _BUILT_IN: Final = "system-"
 """The prefix of the classes of every cluster, which neither opt out nor forbid preempting."""
 
+HOSTNAME: Final = "kubernetes.io/hostname"
+"""The label that each node has its own value of."""
+
 Linked = TypeVar("Linked", bound=Claim)
+
+
+class _Apart(NamedTuple):
+    """A term of pods of a namespace that keeps others out of their domains."""
+
+    term: ApartTerm
+    namespace: str
 
 
 def _may_host(node: Node, claim: Claim) -> bool:
@@ -47,6 +57,8 @@ def _may_host(node: Node, claim: Claim) -> bool:
 class Pods:
     """Pods by uid and by namespace/name, PriorityClasses and taints of nodes by name.
 
+    Once they are placed, the nodes with a taint, and the terms that keep pods off, by node a pod.
+
     For every ask and allocation it finds the pod or the classes, and counts in which way.
     """
 
@@ -56,6 +68,8 @@ class Pods:
         self.classes: dict[str, PodPriorityClass] = {}
         self.taints: dict[str, Sequence[Taint]] = {}
         self._tainted: dict[Taint, list[Node]] = {}
+        self._apart: dict[_Apart, dict[str, str]] = {}
+        self._nodes: dict[str, Node] = {}
         self._found_by_value = 0
         self._unknown = 0
         self._missing: Counter[str] = Counter()
@@ -84,11 +98,22 @@ class Pods:
         """The priority of pods that name no class, if that is known."""
         return None if any(one.global_default for one in self.classes.values()) else 0
 
-    def place(self, nodes: Iterable[Node]) -> None:
-        """Keep the nodes of the core by their taints."""
+    def place(self, nodes: Iterable[Node], applications: Iterable[Application]) -> None:
+        """Keep the nodes of the core by their taints, and which pods keep others off them."""
         for node in nodes:
+            self._nodes[node.node_id] = node
             for taint in self.taints.get(node.node_id, ()):
                 self._tainted.setdefault(taint, []).append(node)
+        held: dict[str, str] = {}
+        for one in (each for application in applications for each in application.allocations):
+            held |= dict.fromkeys((one.allocation_key, one.pod or one.allocation_key), one.node_id)
+        for pod in self.by_name.values():
+            # A pod of another scheduler is in no application.
+            elsewhere = "" if pod.is_over else pod.spec.node_name
+            at = held.get(pod.metadata.uid) or held.get(pod.name) or elsewhere
+            for term in pod.spec.apart if at else ():
+                own = pod.name.partition("/")[0]
+                self._apart.setdefault(_Apart(term, own), {}).setdefault(at, pod.name)
 
     def linked(self, claim: Linked) -> Linked:
         """Return the ask or allocation with the flags and the placement of its pod."""
@@ -105,6 +130,33 @@ class Pods:
         if not changed:
             return claim
         return claim.model_copy(update={"x": claim.x.model_copy(update=changed)})
+
+    def kept_apart(self, ask: Ask) -> Ask:
+        """Return an ask with what running pods may keep it off: whom they do, labels say.
+
+        Source: Kubernetes, concepts, Assigning Pods to Nodes; yunikorn-k8shim 23b6b47f,
+        plugin/predicates/predicate_manager.go (InterPodAffinity).
+        """
+        pod = self.by_uid.get(ask.allocation_key) or self.by_name.get(ask.pod or "")
+        name = ask.pod or ("" if pod is None else pod.name)
+        found = tuple(self._apart_from(name.partition("/")[0], ask))[:1]
+        if not found:
+            return ask
+        placement = (*ask.x.placement, *found)
+        return ask.model_copy(update={"x": ask.x.model_copy(update={"placement": placement})})
+
+    def _apart_from(self, namespace: str, ask: Ask) -> Iterator[str]:
+        """Yield a pod for each term that may keep an ask off a node which would hold it."""
+        for (term, own), pods in self._apart.items():
+            if not term.may_select(namespace, own):
+                continue
+            for at, name in pods.items():
+                # Without the labels of nodes, any other domain than one node may hold them all.
+                node = self._nodes.get(at)
+                is_node = term.topology_key == HOSTNAME
+                if not is_node or (node is not None and _may_host(node, ask)):
+                    yield f"perhaps labels that {name} on {at} keeps off by anti-affinity"
+                    break
 
     def _kept_off(self, pod: Pod, claim: Claim) -> Iterator[str]:
         """Yield the taints that keep a pod off a node which would hold it, each with such a node.
@@ -254,12 +306,12 @@ def with_flags(
     """
     if pods.is_empty:
         return tuple(applications), ()
-    pods.place(nodes)
+    pods.place(nodes, applications)
     changed = tuple(
         one.model_copy(
             update={
                 "allocations": tuple(pods.linked(claim) for claim in one.allocations),
-                "requests": tuple(pods.linked(claim) for claim in one.requests),
+                "requests": tuple(pods.kept_apart(pods.linked(ask)) for ask in one.requests),
             }
         )
         for one in applications

@@ -56,6 +56,58 @@ class PodVolume(Schema):
     ephemeral: dict[str, object] | None = None
 
 
+class There(Schema):
+    """Something of which only counts that it is there."""
+
+
+class ApartTerm(Schema):
+    """A term of a pod that keeps some pods out of its domain of a topology, by their labels.
+
+    Selectors look at labels, of pods or of namespaces, which are not read: one may select any. A
+    term without a ``labelSelector`` selects nobody, one that names no namespace those of its own.
+    """
+
+    topology_key: str = ""
+    label_selector: There | None = None
+    namespaces: tuple[str, ...] = ()
+    namespace_selector: There | None = None
+
+    def may_select(self, namespace: str, own: str) -> bool:
+        """Say whether pods of a namespace may be selected by the term of a pod of ``own``."""
+        if self.label_selector is None:
+            return False
+        if self.namespace_selector is not None or not namespace:
+            return True
+        return namespace in (self.namespaces or (own,))
+
+
+class PodAntiAffinity(Schema):
+    """Which pods a pod keeps out of its domains; what is only preferred is not read."""
+
+    required: tuple[ApartTerm, ...] = Field(
+        default=(), alias="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class PodAffinity(Schema):
+    """What draws a pod to nodes and to other pods, and what keeps it and others apart."""
+
+    node_affinity: There | None = None
+    pod_affinity: There | None = None
+    pod_anti_affinity: PodAntiAffinity | None = None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether any of it is given."""
+        return bool(self.model_fields_set)
+
+
+class PodStatus(Schema):
+    """The part of a pod's ``status`` that says whether it is over."""
+
+    phase: str = ""
+
+
 class ShimNode(Schema):
     """A node as the shim knows it, of which only what keeps pods away counts."""
 
@@ -65,24 +117,32 @@ class ShimNode(Schema):
 class PodPreemption(Schema):
     """The part of a pod's ``spec`` that says who may preempt whom, and what binds it to nodes.
 
-    What binds it is only read to know that it is there: the shim's predicates are not modelled.
+    What binds it, or keeps others off its node, is only read to know that it is there: the shim's
+    predicates are not modelled.
     """
 
     priority_class_name: str = ""
     preemption_policy: PreemptionPolicy = "PreemptLowerPriority"
     node_selector: dict[str, object] = Field(default_factory=dict)
-    affinity: dict[str, object] = Field(default_factory=dict)
+    affinity: PodAffinity = PodAffinity.blank()
     spread: tuple[object, ...] = Field(default=(), alias="topologySpreadConstraints")
     tolerations: tuple[Toleration, ...] = ()
     containers: tuple[PodContainer, ...] = ()
     volumes: tuple[PodVolume, ...] = ()
+    node_name: str = ""
+
+    @property
+    def apart(self) -> tuple[ApartTerm, ...]:
+        """The terms that keep other pods out of the pod's domains, as long as it runs."""
+        anti = self.affinity.pod_anti_affinity
+        return () if anti is None else anti.required
 
     @property
     def placement(self) -> tuple[str, ...]:
         """The fields that bind the pod to some nodes."""
         fields = {
             "nodeSelector": self.node_selector,
-            "affinity": self.affinity,
+            "affinity": self.affinity.is_there,
             "topologySpreadConstraints": self.spread,
             "hostPort": any(port.host_port for one in self.containers for port in one.ports),
             "persistentVolumeClaim": any(one.claim is not None for one in self.volumes),
@@ -103,6 +163,12 @@ class Pod(NamedObject):
     """A pod of Kubernetes; ``metadata.uid`` is the key of its ask or allocation in the core."""
 
     spec: PodPreemption = PodPreemption.blank()
+    status: PodStatus = PodStatus.blank()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended, and counts for no other pod any more."""
+        return self.status.phase in {"Succeeded", "Failed"}
 
     @property
     def name(self) -> str:

@@ -57,6 +57,10 @@ def with_secrets(dump: Json) -> Json:
     pod = next(iter(whole["rmDiagnostics"]["cache"]["pods"].values()))
     pod["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": SECRET}
     pod["labels"] = {"x": SECRET}
+    whom = {"matchLabels": {"x": SECRET}}
+    rule = {"topologyKey": "zone", "labelSelector": whom, "namespaceSelector": whom}
+    apart = {"requiredDuringSchedulingIgnoredDuringExecution": [rule]}
+    pod["affinity"] = {"podAntiAffinity": apart, "nodeAffinity": {"x": SECRET}}
     taint = {"key": "gpu", "value": "yes", "effect": "NoSchedule", "timeAdded": SECRET}
     (info, *_) = whole["nodes"][0]["nodesInfo"]
     machine = {"name": info["nodeID"], "labels": {"x": SECRET}, "taints": [taint]}
@@ -105,6 +109,8 @@ def test_what_is_not_read_is_not_kept(tmp_path: Path) -> None:
     assert SECRET not in out.read_text()
     state = state_of(out)
     assert state == state_of(dump)
+    # Of the selector only stays that there is one.
+    assert "keeps off by anti-affinity" in str(state)
     assert state["release"] == "1.7.0"
 
 
