@@ -319,6 +319,11 @@ class AnyPlan(Published, Evicting):
         """The usage of the victims, without those being evicted already, by flavor and resource."""
 
     @property
+    def has_last_resort(self) -> bool:
+        """Whether a victim is one that legal sets spare where they can, by a law of its own."""
+        return False
+
+    @property
     def attempt(self) -> str:
         """Which of several attempts the plan belongs to; empty where there is only one."""
         return ""

@@ -139,6 +139,11 @@ class YuniKornPlan(AnyPlan):
         return spare == "nobody" or not any(victim.opted_out for victim in self.victims)
 
     @property
+    def has_last_resort(self) -> bool:
+        """Whether a victim opted out of preemption."""
+        return not self.spares("opted-out")
+
+    @property
     def where(self) -> dict[str, dict[str, int]]:
         """The node of the ask, which is its only pod."""
         return {} if self.node is None else {self.preemptor_name: {self.node: 1}}

@@ -39,6 +39,7 @@ from planner.solver.levels import LevelResult, find_any, find_within, solve_leve
 from planner.solver.proving.settle import Absence, Proved, Settling, prove_absence
 from planner.solver.search import Search, impose
 from planner.solver.start import AnyPlanning
+from planner.verifier.wording import broken
 
 PlanT = TypeVar("PlanT", bound=AnyPlan)
 
@@ -52,15 +53,6 @@ def refuse_illegal(plan: AnyPlan, verification: Verification) -> None:
         said = "; ".join(broken(verification.verdicts))
         message = f"the {plan.algorithm} plan for {plan.preemptor} is not legal: {said}"
         raise InternalError(message)
-
-
-def broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
-    """Return the verdicts that do not hold, in words."""
-    return tuple(
-        f"{verdict.law} {verdict.title}: {verdict.detail}"
-        for verdict in verdicts
-        if not verdict.holds
-    )
 
 
 class Dropped(Struct, frozen=True):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from planner.laws import Law
@@ -37,6 +38,27 @@ def judge_order(
     """Return a verdict on a law about orders: the obstacle to any order, or the order found."""
     replayed = f"in the order {say_some([one.key for one in order])}" if order else otherwise
     return judge(law, [obstacle] if obstacle else [], replayed)
+
+
+def broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
+    """Return the verdicts that do not hold, in words."""
+    return tuple(
+        f"{verdict.law} {verdict.title}: {verdict.detail}"
+        for verdict in verdicts
+        if not verdict.holds
+    )
+
+
+def once_each(what: str, stated: Sequence[Any], held: Iterable[Any]) -> list[str]:
+    """Return findings if what a plan lists leaves something out, or has it twice.
+
+    A plan may list nothing at all: then it says nothing.
+    """
+    missing = [each for each in held if each not in stated] if stated else []
+    twice = [each for each, count in Counter(stated).items() if count > 1]
+    return [f"{what} leaves out {each}" for each in missing] + [
+        f"{what} has {each} twice" for each in twice
+    ]
 
 
 def compare(what: str, stated: object, recomputed: object) -> list[str]:

@@ -152,15 +152,16 @@ VICTIMS: Final = Law(
     "CT-07",
     "check_victims",
     "what the plan says of each victim is what the state says",
-    "Costs of its own victims and of the scheduler's; their age and place, where it says them, and "
-    "that its own are in candidate order.",
+    "Costs, ages and places of its own victims and of the scheduler's, and that its own are in "
+    "candidate order.",
     "docs/design/objectives.md §3",
 )
 GREEDY: Final = Law(
     "CT-08",
     "check_greedy",
     "the scheduler's own plan is what its algorithm finds",
-    "Victims, their order and reasons, attempt and terms are those of the algorithm, replayed.",
+    "Victims, their order and reasons, attempt and terms are those of the algorithm, replayed; "
+    "its status follows from them, and the laws that it does not keep are named.",
     "the page of the scheduler in docs/semantics",
 )
 
@@ -170,13 +171,15 @@ class Facts:
     """The numbers of one decision.
 
     ``position`` is where each candidate stands in the table of terms, ``order`` its rank in the
-    scheduler's order, by position. ``own`` are the victims that the scheduler's algorithm takes,
-    in its order; ``outside`` says whether they break the laws that a plan keeps.
+    scheduler's order, by position. ``listed`` are the keys of those whom the scheduler would list
+    as candidates. ``own`` are the victims that the scheduler's algorithm takes, in its order;
+    ``outside`` says whether they break the laws that a plan keeps.
     """
 
     table: TermTable
     position: Mapping[str, int]
     order: Sequence[int]
+    listed: Iterable[str]
     own: Sequence[str]
     outside: bool
 
@@ -186,30 +189,44 @@ class Facts:
         return sorted(found, key=self.order.__getitem__)
 
     @cached_property
+    def places(self) -> Mapping[int, int]:
+        """The places of the listed candidates in the scheduler's order, from 1, by position."""
+        listed = self.positions(self.listed)
+        return {position: place for place, position in enumerate(listed, start=1)}
+
+    @cached_property
     def terms(self) -> Mapping[str, int]:
         """The terms of the scheduler's own victims."""
         return self.table.evaluate(self.positions(self.own))
 
-    def check_victims(
-        self, plan: AnyPlan, more_of: Callable[[Any], Iterable[str]] = lambda _: ()
-    ) -> Verdict:
-        """CT-07: compare costs and order; ``more_of`` yields further faults of a victim."""
-        victims = (*plan.victims, *(plan.greedy.victims if plan.greedy else ()))
-        findings: list[str] = []
-        for victim in victims:
-            at = self.position.get(victim.key)
-            if at is None:
-                findings.append(f"nothing is known of {victim.key}")
-                continue
-            for term, stated in victim.costs.items():
-                costs = self.table.separable.get(term)
-                cost = None if costs is None else int(costs[at])
-                findings += compare(f"{term} of {victim.key}", stated, cost)
-            findings += more_of(victim)
+    def check_victims(self, plan: AnyPlan) -> Verdict:
+        """CT-07: compare costs, ages, places and order."""
+        victims = [(f"victims[{i}]", one) for i, one in enumerate(plan.victims)]
+        theirs = plan.greedy.victims if plan.greedy else ()
+        victims += [(f"greedy.victims[{i}]", one) for i, one in enumerate(theirs)]
+        findings = [fault for where, one in victims for fault in self._victim_faults(where, one)]
         known = [self.position[key] for key in plan.keys if key in self.position]
         if plan.algorithm == "optimum" and known != self.positions(plan.keys):
             findings.append("the victims are not in candidate order")
         return judge(VICTIMS, findings, f"{len(victims)} victims compared")
+
+    def _victim_faults(self, where: str, victim: Any) -> Iterator[str]:  # noqa: ANN401 - of a plan
+        """Yield what is false of the victim that stands at a place of the plan."""
+        key = victim.key
+        at = self.position.get(key)
+        if at is None:
+            yield f"nothing is known of {key}"
+            return
+        for term, stated in victim.costs.items():
+            costs = self.table.separable.get(term)
+            yield from compare(
+                f"{term} of {key}", stated, None if costs is None else int(costs[at])
+            )
+        # Who is listed nowhere has its place after all that are.
+        place = self.places.get(at, len(self.places) + 1)
+        yield from compare(f"{where}.position of {key}", victim.position, place)
+        age_s = self.table.disruptions[at].running_s
+        yield from compare(f"{where}.age_s of {key}", victim.age_s, age_s)
 
     def check_caps(
         self, certificate: Certificate, profile: Profile, victims: Sequence[int]
@@ -289,9 +306,20 @@ class Facts:
         measures = profile.caps if self.own else ()
         return {measure_id(m): sum(self.terms[term] for term in m) for m in measures}
 
-    def check_greedy(self, greedy: AnyPlan, others: Iterable[str]) -> Verdict:
-        """CT-08: compare the scheduler's own plan with its algorithm; ``others`` add faults."""
+    def check_greedy(
+        self, greedy: AnyPlan, status: str, outside: Sequence[str] | None, others: Iterable[str]
+    ) -> Verdict:
+        """CT-08: compare the scheduler's own plan with its algorithm; ``others`` add faults.
+
+        ``status`` is the one that follows from the algorithm, ``outside`` are the laws that its
+        victims do not keep, in words; ``None`` if that is not known.
+        """
         findings = list(others)
+        for name, stated in (("algorithm", greedy.algorithm), ("objective", greedy.objective)):
+            findings += compare(f"greedy.{name}", stated, greedy.scheduler)
+        findings += compare("greedy.status", greedy.status, status)
+        if outside is not None:
+            findings += compare("greedy.outside_rules", list(greedy.outside_rules), list(outside))
         if list(greedy.keys) != list(self.own):
             findings.append(f"it takes {list(greedy.keys)}, the algorithm {list(self.own)}")
         for term, value in greedy.terms.items():

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from planner.commands.check.facts import NONE_LEGAL, Facts, check_infeasible
+from planner.commands.check.facts import GREEDY, NONE_LEGAL, Facts, check_infeasible
 from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.errors import UnsupportedError
 from planner.laws import RULE_SETS
@@ -20,8 +20,8 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import CASCADE, Cut, TermTable
-from planner.plan import Verdict
-from planner.plan.kueue import Plan, Victim
+from planner.plan import Status, Verdict
+from planner.plan.kueue import Plan
 from planner.problem.kep83 import build_kep83
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims, Limits
@@ -41,7 +41,7 @@ from planner.verifier.kueue.certificate import Costs, check_certificate, check_f
 from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_as_planned, verify_plan
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.wording import compare, judge
+from planner.verifier.wording import broken, compare, judge
 
 MOST_REPLAYED: Final = 2_000_000
 """Victims times workloads that hold quota, up to which D11 is replayed: a few seconds."""
@@ -239,21 +239,17 @@ class _Checking:
             first = plan.stable and CASCADE not in profile.levels
             asked = [*(CASCADE if first else ()), *asked]
         yield from check_certificate(case, plan, terms, costs, asked, self._left_out)
-        listed = self.facts.positions(one.key for one in self.setting.candidates)
-        place_of = {position: place for place, position in enumerate(listed, start=1)}
-
-        def place_and_age(victim: Victim) -> Iterator[str]:
-            at = self.position[victim.workload]
-            place = place_of.get(at, len(place_of) + 1)
-            yield from compare(f"place of {victim.workload}", victim.position, place)
-            age_s = self.table.disruptions[at].running_s
-            yield from compare(f"age of {victim.workload}", victim.age_s, age_s)
-
-        yield self.facts.check_victims(plan, place_and_age)
+        yield self.facts.check_victims(plan)
         yield from self._assignment_verdicts()
-        if plan.greedy is not None:
-            yield self.facts.check_greedy(plan.greedy, self._greedy_faults(plan.greedy))
-            yield check_facts(match(plan.greedy), plan.greedy)
+        greedy = plan.greedy
+        if greedy is not None:
+            # What precedence says of it may have been left undecided.
+            outside = None if greedy.strict else broken(self._own_verdicts)
+            faults = self._greedy_faults(greedy)
+            yield self.facts.check_greedy(greedy, self._own_status, outside, faults)
+            yield check_facts(match(greedy), greedy)
+        elif turn := list(self._turn_faults(plan)):
+            yield judge(GREEDY, turn, "")
         if certificate is not None and plan.victims:
             chosen = self.facts.positions(plan.keys)
             yield self.facts.check_caps(certificate, self._wishing(profile), chosen)
@@ -279,48 +275,74 @@ class _Checking:
 
     def _greedy_faults(self, greedy: Plan) -> Iterator[str]:
         """Compare flavors, reasons and attempt with the replayed algorithm's."""
-        search, preemptor = self._decision.search, self.preemptor
+        search = self._decision.search
         if greedy.strict != self.plan.strict:
             yield "documented precedence is a law for one of the two only"
-        said = self.plan.held_back
-        if said is not None and said != greedy.held_back:
-            yield "it is held back otherwise than the plan"
-        held_back = greedy.held_back
-        if held_back is not None:
-            found = why_held_back(self.state, self.snapshot, preemptor, self._decision)
-            facts = (found.why, found.message, found.text, found.head or None) if found else ()
-            claim = held_back.why, held_back.message, held_back.text, held_back.head
-            yield from compare("what holds it back", claim, facts)
-        if greedy.in_the_way:
-            key, queue = preemptor.key, preemptor.queue
-            turn = in_the_way(self.state, self.snapshot, key, queue, lambda: False)
-            others = () if turn is None else tuple(turn.workloads)
-            yield from compare("who is in the way", greedy.in_the_way, others)
+        for name in ("held_back", "in_the_way"):
+            said = getattr(self.plan, name)
+            if said and said != getattr(greedy, name):
+                yield f"{name} of the plan is not that of greedy"
+        for name in ("now", "kueue", "requests"):
+            if getattr(greedy, name) != getattr(self.plan, name):
+                yield f"greedy.{name} is not that of the plan"
+        if greedy.stable:
+            yield "greedy.stable: nobody demands that of Kueue's own plan"
+        yield from self._turn_faults(greedy)
         if greedy.assignment != self.plan.assignment or greedy.rules != self.plan.rules:
             yield "it has other flavors, or rules, than the plan"
         for victim, target in zip(greedy.victims, search.targets, strict=False):
             yield from compare(f"reason of {victim.workload}", victim.reason, target.reason)
         yield from compare("its attempt", greedy.borrowing, search.borrowing)
 
+    def _turn_faults(self, plan: Plan) -> Iterator[str]:
+        """Compare what keeps Kueue from serving the preemptor, where a plan says it."""
+        preemptor, held_back = self.preemptor, plan.held_back
+        if held_back is not None:
+            found = why_held_back(self.state, self.snapshot, preemptor, self._decision)
+            facts = (found.why, found.message, found.text, found.head or None) if found else ()
+            claim = held_back.why, held_back.message, held_back.text, held_back.head
+            yield from compare("what holds it back", claim, facts)
+        if plan.in_the_way:
+            key, queue = preemptor.key, preemptor.queue
+            turn = in_the_way(self.state, self.snapshot, key, queue, lambda: False)
+            others = () if turn is None else tuple(turn.workloads)
+            yield from compare("who is in the way", plan.in_the_way, others)
+
+    @property
+    def _own_status(self) -> Status:
+        """The status of the scheduler's own plan, as its decision has it."""
+        mode = self._decision.assignment.mode
+        if mode == "NoFit":
+            return "infeasible"
+        fits = mode == "Fit" and self._fits and self.setting.floor.finds(())
+        return "feasible" if fits or self._own else "unknown"
+
     @cached_property
-    def facts(self) -> Facts:
-        own, setting, outside = self._own, self.setting, False
+    def _own_verdicts(self) -> Sequence[Verdict]:
+        """What the laws say of the scheduler's own victims, where these may break any."""
+        setting, search = self.setting, self._decision.search
         # Kueue itself can break laws only by fair sharing, or where its search leaves out quota for
         # pods. Elsewhere a plan of its own that breaks laws is false, and no excuse for caps.
         keeps = not isinstance(setting, FairSetting) and setting.request == setting.searched
-        if own and not keeps:
-            # Its victims as they are replayed, whatever the plan says of them.
-            search = self._decision.search
-            case = replace(
-                match_plan(self.state, self.plan, snapshot=self.snapshot, setting=setting),
-                borrowing=search.borrowing,
-                victims=tuple(target.workload for target in search.targets),
-                reasons=tuple(target.reason for target in search.targets),
-                faults={},
-            )
-            unplaced = self.plan.model_copy(update={"places": ()})
-            outside = not verify_as_planned(case, unplaced).accepted
-        return Facts(self.table, self.position, self.problem.order.tolist(), own, outside)
+        if keeps or not self._own:
+            return ()
+        # Its victims as they are replayed, whatever the plan says of them.
+        case = replace(
+            match_plan(self.state, self.plan, snapshot=self.snapshot, setting=setting),
+            borrowing=search.borrowing,
+            victims=tuple(target.workload for target in search.targets),
+            reasons=tuple(target.reason for target in search.targets),
+            faults={},
+        )
+        unplaced = self.plan.model_copy(update={"places": ()})
+        return verify_as_planned(case, unplaced).verdicts
+
+    @cached_property
+    def facts(self) -> Facts:
+        outside = any(not verdict.holds for verdict in self._own_verdicts)
+        listed = tuple(one.key for one in self.setting.candidates)
+        order = self.problem.order.tolist()
+        return Facts(self.table, self.position, order, listed, self._own, outside)
 
     @cached_property
     def _own(self) -> Sequence[str]:
@@ -347,12 +369,16 @@ class _Checking:
         left_out = len(assignment.pod_sets) < len(setting.preemptor.pod_sets)
         if assignment.mode == "Preempt" and not left_out:
             return False
-        free = self.snapshot.usage.available
-        asked = setting.request.items()
-        fits = all(amount <= max(0, free(setting.queue, fr)) for fr, amount in asked)
-        if assignment.mode == "Fit" and fits and not left_out:
+        if assignment.mode == "Fit" and self._fits and not left_out:
             return False
         return self._is_assigned
+
+    @property
+    def _fits(self) -> bool:
+        """Whether the request is available with nobody evicted, as far as quota decides."""
+        setting, free = self.setting, self.snapshot.usage.available
+        asked = setting.request.items()
+        return all(amount <= max(0, free(setting.queue, fr)) for fr, amount in asked)
 
     @cached_property
     def _is_assigned(self) -> bool:

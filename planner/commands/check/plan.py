@@ -16,7 +16,7 @@ from planner.scheduler import Part
 from planner.stage import begin
 from planner.state import AnyState
 from planner.verb import verb
-from planner.verifier.wording import judge
+from planner.verifier.wording import compare, judge
 
 OTHER_STATE: Final = (
     "the plan was made from another file, or another state: what holds of it holds for this one"
@@ -100,13 +100,47 @@ COVERAGE: Final = Law(
 def check_coverage(state: AnyState, plan: AnyPlan) -> Iterator[Verdict]:
     """CT-09: yield a verdict for each feature that a plan leaves out of a state without a word.
 
-    Without a word about it, the status of the plan would mean too much.
+    Without a word about it, the status of the plan would mean too much. What a plan says of a
+    feature is held against the state, too.
     """
-    named = {one.feature for one in plan.coverage}
+    named = {one.feature: (i, one) for i, one in enumerate(plan.coverage)}
     for one in uncovered(covering(state), plan):
         if one.feature not in named:
             wrong = f"the plan does not say that it leaves out {one.title}: {one.evidence}"
             yield judge(COVERAGE, [wrong], "")
+        elif one not in plan.coverage:
+            i, said = named[one.feature]
+            pairs = ((name, value, getattr(one, name)) for name, value in said)
+            found = (compare(f"coverage[{i}].{name}", value, fact) for name, value, fact in pairs)
+            yield judge(COVERAGE, [text for each in found for text in each], "")
+
+
+CLAIMS: Final = Law(
+    "CT-10",
+    "check_claims",
+    "the plan claims no more than what is judged",
+    "A plan names no law as broken that it keeps. Without an answer it says nothing of ties, and "
+    "without a last resort among its victims nothing of what that rests on.",
+    "planner.plan.Certificate",
+)
+
+
+def check_claims(plan: AnyPlan, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+    """CT-10: yield a verdict if a plan claims what none of these verdicts is about."""
+    broken = {one.law for one in verdicts if not one.holds}
+    findings = [
+        f"outside_rules[{i}] is a law that the plan keeps: {law}"
+        for i, law in enumerate(plan.outside_rules)
+        if law.partition(" ")[0] not in broken
+    ]
+    certificate = plan.certificate
+    if certificate is not None:
+        if certificate.ties is not None and plan.claim in {"infeasible", "unknown"}:
+            findings.append("certificate.ties: there is no answer that others could equal")
+        if certificate.last_resort is not None and not plan.has_last_resort:
+            findings.append("certificate.last_resort: no victim is one")
+    if findings:
+        yield judge(CLAIMS, findings, "")
 
 
 Checker = Callable[[AnyState, AnyPlan, Profile, Mapping[str, int] | None], Check]
@@ -156,7 +190,7 @@ def check(
     digest = plan.certificate.digest if plan.certificate else ""
     if digest not in {"", state.digest}:
         found = found.model_copy(update={"notes": (OTHER_STATE, *found.notes)})
-    silent = tuple(check_coverage(state, plan))
-    if not silent:
+    false = (*check_coverage(state, plan), *check_claims(plan, found.verdicts))
+    if not false:
         return found
-    return found.model_copy(update={"accepted": False, "verdicts": (*found.verdicts, *silent)})
+    return found.model_copy(update={"accepted": False, "verdicts": (*found.verdicts, *false)})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -11,28 +11,29 @@ from msgspec.structs import replace
 
 from planner.commands.check.facts import Facts, check_infeasible
 from planner.commands.check.plan import Check, CheckedClaim, conclude
-from planner.laws.yunikorn import Spared
+from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.objective.yunikorn import known_yunikorn_groups, refuse_annotated, yunikorn_term_table
-from planner.plan import Verdict
+from planner.plan import Status, Verdict
 from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import LAST_RESORT, Claims, Limits
 from planner.proof.yunikorn import yunikorn_claims
 from planner.proof.yunikorn.frame import candidates
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.quota.yunikorn.snapshot import Snapshot
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.state.yunikorn import YuniKornState
-from planner.verifier.wording import compare
+from planner.verifier.wording import broken, compare
 from planner.verifier.yunikorn import (
     match_yunikorn,
     verify_yunikorn_case,
     verify_yunikorn_plan,
 )
-from planner.verifier.yunikorn.case import LAST_TIER, LastTier, Victim
+from planner.verifier.yunikorn.case import LAST_TIER, LastTier, Victim, YuniKornCase
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate, check_yunikorn_facts
 from planner.verifier.yunikorn.laws import adjusted_priority
 
@@ -107,7 +108,8 @@ class _Checking:
         if greedy is not None:
             others = compare("its node", greedy.node, self._decision.node)
             others += compare("its rules", greedy.rules, plan.rules)
-            yield self.facts.check_greedy(greedy, others)
+            outside = broken(self._own_verdicts)
+            yield self.facts.check_greedy(greedy, self._own_status, outside, others)
             yield check_yunikorn_facts(match_yunikorn(self.state, greedy, self.cluster), greedy)
         if certificate is not None and plan.victims:
             chosen = self.facts.positions(plan.keys)
@@ -117,23 +119,57 @@ class _Checking:
     def _decision(self) -> Decision:
         return decide(self.cluster, self.asking)
 
+    @property
+    def _own_status(self) -> Status:
+        """The status of the core's own plan: whether it does something for the ask."""
+        own = self._decision
+        return "feasible" if own.fits_at_once or own.triggered else "unknown"
+
+    def _listed(self) -> Iterator[str]:
+        """Yield the keys of those whom the core would list as candidates.
+
+        Of a leaf it lists all or none, and tests again at the turn of each; whether the ask may
+        preempt is tested before (docs/semantics/yunikorn.md §3 to §7).
+        """
+        asking, rules = self.asking, self.plan.rules
+        apart = {YK_OVER_GUARANTEED.id, YK_MAY_PREEMPT.id}
+        snapshot = Snapshot(asking.leaf, asking.ask.resource)
+        listed: dict[str, bool] = {}
+        for _, victim in candidates(self.cluster, asking, rules, without=apart):
+            path = victim.queue.path
+            if path not in listed:
+                listed[path] = bool(asking.ask.required_node) or snapshot.lists(victim.queue)
+            if listed[path]:
+                yield victim.key
+
+    @cached_property
+    def _own_case(self) -> YuniKornCase:
+        """The core's victims as they are replayed, whatever the plan says of them."""
+        own = self._decision
+        chosen = (Victim(one.allocation, one.queue, one.application_id) for one in own.victims)
+        return replace(
+            match_yunikorn(self.state, self.plan, self.cluster),
+            node=None if own.node is None else self.cluster.node(own.node),
+            victims=tuple(chosen),
+            faults={},
+            last_tier=LastTier(by_core=True),
+        )
+
+    @cached_property
+    def _own_verdicts(self) -> Sequence[Verdict]:
+        """What the laws say of the core's own answer, where it gives one."""
+        if self._own_status == "unknown":
+            return ()
+        return verify_yunikorn_case(self._own_case).verdicts
+
     @cached_property
     def facts(self) -> Facts:
-        own, outside = self._decision, False
-        if own.victim_keys:
-            # The core's victims as they are replayed, whatever the plan says of them.
-            chosen = (Victim(one.allocation, one.queue, one.application_id) for one in own.victims)
-            case = replace(
-                match_yunikorn(self.state, self.plan, self.cluster),
-                node=None if own.node is None else self.cluster.node(own.node),
-                victims=tuple(chosen),
-                faults={},
-                last_tier=LastTier(by_core=True),
-            )
-            spared = any(victim.is_spared(self._spare) for victim in case.victims)
-            outside = spared or not verify_yunikorn_case(case).accepted
-        order = self.problem.order.tolist()
-        return Facts(self.table, self.position, order, own.victim_keys, outside)
+        keys, outside = self._decision.victim_keys, False
+        if keys:
+            spared = any(victim.is_spared(self._spare) for victim in self._own_case.victims)
+            outside = spared or bool(broken(self._own_verdicts))
+        order, listed = self.problem.order.tolist(), tuple(self._listed())
+        return Facts(self.table, self.position, order, listed, keys, outside)
 
     def _claims(self) -> Iterator[CheckedClaim]:
         plan, certificate = self.plan, self.plan.certificate

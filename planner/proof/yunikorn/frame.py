@@ -11,7 +11,7 @@ Source: docs/semantics/yunikorn.md §3, §4, §5 (what is left of the guaranteed
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -424,12 +424,16 @@ def laws_in_force(cluster: Cluster, asking: Asking, rules: str) -> frozenset[str
     return frozenset(verdict.law for verdict in found.verdicts)
 
 
-def candidates(cluster: Cluster, asking: Asking, rules: str) -> Iterator[tuple[int, Victim]]:
+def candidates(
+    cluster: Cluster, asking: Asking, rules: str, without: Collection[str] = ()
+) -> Iterator[tuple[int, Victim]]:
     """Yield the allocations that no law refuses by itself, with their positions among all.
 
-    The verifier judges one allocation of each kind; a kind is what these laws look at.
+    The laws ``without`` are not asked. The verifier judges one allocation of each kind; a kind is
+    what these laws look at.
     """
-    laws = sorted(laws_in_force(cluster, asking, rules).intersection(SINGLE_LAWS))
+    asked = laws_in_force(cluster, asking, rules).intersection(SINGLE_LAWS)
+    laws = sorted(asked.difference(without))
     # Any node will do: none of these laws looks at it.
     room = cluster.nodes[0] if cluster.nodes else None
     judged: dict[Hashable, bool] = {}

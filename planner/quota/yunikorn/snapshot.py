@@ -14,6 +14,7 @@ from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
     fill_from,
+    ge_all,
     min_left,
     min_union,
     minus,
@@ -123,6 +124,16 @@ class Snapshot:
         """Say whether a queue is over its guaranteed in a type of the ask, or has no guaranteed."""
         rest = self.remaining(queue)
         return rest is None or not under(rest, self.ask)
+
+    def lists(self, leaf: Queue) -> bool:
+        """Say whether the core lists candidates of a leaf: it is over its guaranteed in some type.
+
+        Or nothing is guaranteed on its path. The types are not only those of the ask
+        (docs/semantics/yunikorn.md §4).
+        """
+        rest = self.remaining(leaf)
+        # None, nothing guaranteed on the path, counts as over it; an empty rest does not.
+        return rest is None or not ge_all(rest, {})
 
     def remove(self, queue: Queue, amount: Resource) -> None:
         """Take an amount away from a queue and its ancestors."""

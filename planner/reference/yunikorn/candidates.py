@@ -23,7 +23,6 @@ from planner.quota.yunikorn.resource import (
     Resource,
     fits,
     fits_loose,
-    ge_all,
     ge_known,
     plus,
     share_type,
@@ -127,9 +126,7 @@ def _of_leaf(
     queue: Queue, ask: Ask, snapshot: Snapshot, priority: int | None
 ) -> Iterator[Candidate]:
     """Yield the candidates of a leaf up to a priority; None means any priority."""
-    rest = snapshot.remaining(queue)
-    # None, nothing guaranteed on the path, counts as over it; an empty rest does not.
-    if rest is not None and ge_all(rest, {}):
+    if not snapshot.lists(queue):
         return
     for candidate in in_leaf(queue, ask.resource):
         if priority is None or candidate.allocation.priority <= priority:

@@ -408,6 +408,14 @@ class Decision(Struct, frozen=True):
     victims: tuple[Candidate, ...] = field(default=())
 
     @property
+    def fits_at_once(self) -> bool:
+        """Whether the ask is allocated without preemption."""
+        conditions = self.conditions
+        if isinstance(conditions, Preconditions):
+            return conditions.allocatable_now
+        return conditions is not None and conditions.fits_headroom and conditions.can_allocate
+
+    @property
     def victim_keys(self) -> tuple[str, ...]:
         """The allocation keys of the victims, in the order in which they are released."""
         return tuple(victim.key for victim in self.victims)

@@ -24,7 +24,13 @@ from msgspec import Struct
 
 from planner.errors import InternalError, UnsupportedError
 from planner.models.kueue.laws import eligible
-from planner.objective.profiles import Measure, Profile, measure_id, with_names
+from planner.objective.profiles import (
+    IN_CHOSEN_FLAVORS,
+    Measure,
+    Profile,
+    measure_id,
+    with_names,
+)
 from planner.plan import Certificate
 from planner.plan.kueue import FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray
@@ -376,7 +382,7 @@ def _certificate(race: _Race, best: Plan, started: float) -> Certificate:
     engines = tuple(dict.fromkeys((*certificate.engines, *race.engines)))
     bounds, sums = (
         tuple(
-            bound.model_copy(update={"statement": f"in the flavors chosen, {bound.statement}"})
+            bound.model_copy(update={"statement": f"{IN_CHOSEN_FLAVORS}{bound.statement}"})
             for bound in stated
         )
         for stated in (certificate.bounds, certificate.sums)

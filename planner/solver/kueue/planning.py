@@ -30,7 +30,7 @@ from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import Decision, decide
 from planner.scheduler import Placement
-from planner.solver.answer import Planned, broken, refuse_illegal
+from planner.solver.answer import Planned, refuse_illegal
 from planner.solver.deadline import Clock, Deadline, Trees
 from planner.solver.kueue.aftermath import CascadeReplay
 from planner.solver.kueue.describe import (
@@ -49,6 +49,7 @@ from planner.verifier.kueue.certificate import Costs, check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.kueue_topology import Floor
+from planner.verifier.wording import broken
 
 
 class Planning(Planned[Plan]):

@@ -14,7 +14,7 @@ from planner.errors import InternalError
 from planner.garbage import without_garbage_collection
 from planner.models.kueue.formulation import build_classes
 from planner.models.shared.classes import Row, alone_in_class
-from planner.objective.profiles import Profile, measure_id, measure_title
+from planner.objective.profiles import Profile, bound_in_words, measure_id
 from planner.objective.terms import TermTable
 from planner.plan import Multiplier, SolverFreeBound, Status
 from planner.plan.kueue import Place, Plan, PodSetPlaces
@@ -71,17 +71,14 @@ def solver_free_bounds(
         multiplier = Multiplier(
             flavor=flavor, resource=resource, numerator=bound.multipliers[0], need=need
         )
-        statement = (
-            f"{format_units(need, resource)} {resource} in flavor {flavor} must be freed, so "
-            f"{measure_title(measure)} is at least {bound.whole}"
-        )
+        place, amount = f"{resource} in flavor {flavor}", format_units(need, resource)
         bounds.append(
             SolverFreeBound(
                 term=measure_id(measure),
                 denominator=bound.denominator,
                 multipliers=(multiplier,),
                 bound=bound.whole,
-                statement=statement,
+                statement=bound_in_words(place, amount, measure, bound.whole),
             )
         )
     return tuple(bounds)

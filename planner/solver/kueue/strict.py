@@ -14,11 +14,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from planner.plan.kueue import Plan
-from planner.solver.answer import broken
 from planner.solver.kueue.planning import Planning
 from planner.solver.proving.settle import Proved
 from planner.verifier.kueue.plan import match_plan
 from planner.verifier.kueue_strict import Strict, attempts_due, judge_strictly
+from planner.verifier.wording import broken
 
 UNDECIDED: Final = "whether it keeps to documented precedence was not decided"
 """What is said of Kueue's own answer where the search over orders ended at its bound."""

@@ -29,7 +29,7 @@ class Subject(Struct, frozen=True):
     """What every plan for one ask has in common.
 
     ``adjusted`` is (A,): priorities after offsets; ``place`` maps the position of a candidate to
-    its place in the core's candidate order, from 1.
+    its place in the core's candidate order, from 1; who is no candidate has his after all.
     """
 
     cluster: Cluster
@@ -94,7 +94,7 @@ class Subject(Struct, frozen=True):
             adjusted_priority=self.adjusted[position],
             originator=allocation.originator,
             opted_out=allocation.opted_out,
-            position=self.place[position],
+            position=self.place.get(position, len(self.place) + 1),
             age_s=table.disruptions[position].running_s,
             usage=tuple(
                 ResourceAmount(resource=t, units=units, quantity=format_yunikorn_quantity(units, t))

@@ -35,9 +35,10 @@ from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.quantity import plural
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.quota.yunikorn.snapshot import Snapshot
 from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import decide
-from planner.solver.answer import Planned, broken
+from planner.solver.answer import Planned
 from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.deadline import Deadline
 from planner.solver.search import Rules
@@ -47,6 +48,7 @@ from planner.state.clock import from_nanoseconds, to_nanoseconds
 from planner.state.kep83 import NAME as KEP83
 from planner.state.kep83 import Kep83
 from planner.state.yunikorn import YuniKornState
+from planner.verifier.wording import broken
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
 
@@ -149,11 +151,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         self.table = self._plain_table
         required = asking.ask.required_node
         rules: RuleSet = "yunikorn-required-node" if required else _RULE_SETS[laws]
-        # The candidates the core itself would list: it tests the guaranteed only at their turn, and
-        # whether the ask may preempt at all is tested by its caller, which a record may leave out.
-        unasked = unkept(rules) | {YK_OVER_GUARANTEED.id, YK_MAY_PREEMPT.id}
-        listed = eligible(self.problem, without=unasked).nonzero()[0].tolist()
-        places = enumerate(self.in_candidate_order(listed), start=1)
+        places = enumerate(self.in_candidate_order(self._listed(rules)), start=1)
         self.subject = Subject(
             cluster=cluster,
             asking=asking,
@@ -164,6 +162,22 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
             place={position: place for place, position in places},
             notes=(*state.notes, *postponed(cluster, asking, self.decision.conditions)),
         )
+
+    def _listed(self, rules: RuleSet) -> list[int]:
+        """Return the positions of those whom the core itself would list as candidates.
+
+        Of a leaf it lists all or none, and tests the guaranteed again at the turn of each. Whether
+        the ask may preempt at all is tested by its caller, which a record may leave out.
+        """
+        problem, ask = self.problem, self.asking.ask
+        unasked = unkept(rules) | {YK_OVER_GUARANTEED.id, YK_MAY_PREEMPT.id}
+        found: list[int] = eligible(problem, without=unasked).nonzero()[0].tolist()
+        if ask.required_node:
+            return found
+        snapshot, queues = Snapshot(self.asking.leaf, ask.resource), self.cluster.tree.by_path
+        leaves = {int(problem.queue[position]) for position in found}
+        listed = {leaf for leaf in leaves if snapshot.lists(queues[problem.queues[leaf].path])}
+        return [position for position in found if int(problem.queue[position]) in listed]
 
     def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for; return it spelled out for the state.
@@ -190,10 +204,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
     @property
     def fits_at_once(self) -> bool:
         """Whether the ask is allocated without preemption."""
-        conditions = self.decision.conditions
-        if isinstance(conditions, Preconditions):
-            return conditions.allocatable_now
-        return conditions is not None and conditions.fits_headroom and conditions.can_allocate
+        return self.decision.fits_at_once
 
     @property
     def keys(self) -> list[str]:

@@ -18,7 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.laws import Law
-from planner.plan import AnyPlan, SolverFreeBound, Verdict
+from planner.objective.profiles import (
+    IN_CHOSEN_FLAVORS,
+    bound_in_words,
+    measure_title,
+    measure_unit,
+)
+from planner.plan import AnyPlan, Level, SolverFreeBound, Verdict
 from planner.plan.kueue import JointPlan, Plan
 from planner.quantity import UNLIMITED, format_units
 from planner.quota.kueue.holders import NOBODY, Holders
@@ -26,7 +32,7 @@ from planner.quota.kueue.share import Shares
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Quota, Usage
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.setting import Setting, say_node
-from planner.verifier.wording import compare, judge, say_some
+from planner.verifier.wording import compare, judge, once_each, say_some
 
 NO_QUOTA: Final = Quota(0)
 _INT64: Final = 2**62
@@ -58,7 +64,7 @@ def check_facts(case: Case, plan: Plan) -> Verdict:
         *_tree_faults(case, plan),
     ]
     holders = {victim.key: victim for victim in case.victims}
-    for claim in plan.victims:
+    for i, claim in enumerate(plan.victims):
         key, holder = claim.workload, holders.get(claim.workload)
         if holder is None:
             findings.append(f"nothing is known of {key}")
@@ -67,6 +73,9 @@ def check_facts(case: Case, plan: Plan) -> Verdict:
         findings += compare(f"queue of {key}", claim.cluster_queue, runs_in)
         findings += compare(f"priority of {key}", claim.priority, holder.priority)
         findings += compare(f"eviction of {key}", claim.evicted, holder.evicted)
+        held = [case.snapshot.tree.frs[fr] for fr, units in holder.usage.items() if units]
+        stated = [FlavorResource(amount.flavor, amount.resource) for amount in claim.usage]
+        findings += once_each(f"victims[{i}].usage of {key}", stated, held)
         for amount in claim.usage:
             name = FlavorResource(amount.flavor, amount.resource)
             fr = case.snapshot.fr_index.get(name)
@@ -84,7 +93,7 @@ def _demand_faults(setting: Setting, plan: Plan) -> Iterator[str]:
     for fr in setting.request if plan.demand else ():
         if snapshot.tree.frs[fr] not in stated:
             yield f"the demand leaves out {snapshot.tree.frs[fr]}"
-    for demand in plan.demand:
+    for i, demand in enumerate(plan.demand):
         name = FlavorResource(demand.flavor, demand.resource)
         known = snapshot.fr_index.get(name)
         if known is None:
@@ -98,6 +107,8 @@ def _demand_faults(setting: Setting, plan: Plan) -> Iterator[str]:
         short = max(0, asked - available) if asked else 0
         yield from compare(f"shortfall of {name}", demand.shortfall, short)
         yield from compare(f"contest of {name}", demand.contested, known in setting.contested)
+        quantity = format_units(asked, demand.resource)
+        yield from compare(f"demand[{i}].quantity of {name}", demand.quantity, quantity)
 
 
 def _share_faults(case: Case, plan: Plan) -> Iterator[str]:
@@ -252,6 +263,7 @@ def check_levels(
     for what, term, value in values:
         if not set(left_out).intersection(term.split("+")):
             findings += compare(what, value, _recompute(term, recomputed_terms))
+    findings += _title_faults(stated, recomputed_terms)
     named = [level.term for level in stated]
     if levels is not None and named != list(levels):
         findings.append(f"the levels are {named}, the objective asks for {list(levels)}")
@@ -349,7 +361,24 @@ def check_solver_free_bound(
     # Rounded up: costs are whole numbers.
     recomputed = -(-total // bound.denominator)
     findings += compare(f"bound of {bound.term}", bound.bound, recomputed)
+    findings += _statement_faults(bound)
     return judge(SOLVER_FREE_BOUND, findings, f"{bound.term} >= {recomputed} by multipliers")
+
+
+def _statement_faults(bound: SolverFreeBound) -> Iterator[str]:
+    """Say that the sentence about a bound is not what follows from it, where there is one."""
+    measure = tuple(bound.term.split("+"))
+    follows = [
+        bound_in_words(
+            f"{each.resource} in flavor {each.flavor}",
+            format_units(each.need, each.resource),
+            measure,
+            bound.bound,
+        )
+        for each in bound.multipliers
+    ]
+    if bound.statement and bound.statement.removeprefix(IN_CHOSEN_FLAVORS) not in follows:
+        yield f'the statement of the bound of {bound.term} is "{bound.statement}"'
 
 
 def check_removal_order(case: Case, order: Sequence[str]) -> Verdict:
@@ -369,6 +398,18 @@ def judge_replay(
     else:
         findings = [text for text in (obstacle([victims[key] for key in order]),) if text]
     return judge(REMOVAL_ORDER, findings, holds)
+
+
+def _title_faults(levels: Sequence[Level], known: Mapping[str, int]) -> Iterator[str]:
+    """Compare what levels of known terms are called, and their units, where a plan says it."""
+    for i, level in enumerate(levels):
+        measure, where = tuple(level.term.split("+")), f"certificate.levels[{i}]"
+        if known.keys() >= {*measure}:
+            for name, stated, called in (
+                ("title", level.title, measure_title(measure)),
+                ("unit", level.unit, measure_unit(measure)),
+            ):
+                yield from compare(f"{where}.{name}", stated, called) if stated else ()
 
 
 def _recompute(term: str, recomputed: Mapping[str, int]) -> int | None:

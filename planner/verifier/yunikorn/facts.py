@@ -23,7 +23,7 @@ from planner.verifier.kueue.certificate import (
     check_status,
     judge_replay,
 )
-from planner.verifier.wording import compare, judge, say_some
+from planner.verifier.wording import compare, judge, once_each, say_some
 from planner.verifier.yunikorn.case import Victim, YuniKornCase, replay
 from planner.verifier.yunikorn.laws import adjusted_priority, is_on
 
@@ -83,12 +83,15 @@ def check_yunikorn_facts(case: YuniKornCase, plan: YuniKornPlan) -> Verdict:
         *_order_faults(case, plan),
     ]
     victims = {victim.key: victim for victim in case.victims}
-    for claim in plan.victims:
+    for i, claim in enumerate(plan.victims):
         victim = victims.get(claim.allocation)
         if victim is None:
             findings.append(f"nothing is known of {claim.allocation}")
-        else:
-            findings += _victim_faults(case, claim, victim)
+            continue
+        findings += _victim_faults(case, claim, victim)
+        stated = [amount.resource for amount in claim.usage]
+        held = [t for t, units in victim.resource.items() if units]
+        findings += once_each(f"victims[{i}].usage of {claim.allocation}", stated, held)
     return judge(FACTS, findings, f"{plan.preemptor} and {len(plan.victims)} victims compared")
 
 

@@ -139,8 +139,8 @@ def with_large(**fields: Any) -> YuniKornPlan:
 
 
 def with_usage(**fields: Any) -> YuniKornPlan:
-    said = {"resource": "vcore", "units": 1500, "quantity": "1500m"}
-    return with_large(usage=(ResourceAmount(**{**said, **fields}),))
+    *others, vcore = SAID_OF_LARGE["usage"]
+    return with_large(usage=(*others, vcore.model_copy(update=fields)))
 
 
 def with_room(**fields: Any) -> YuniKornPlan:
@@ -166,6 +166,8 @@ def test_an_honest_plan_is_accepted() -> None:
         (changed(terms={"unheard-of": 0}), "CT-01"),
         (with_level(0, value=2, bound=2), "CT-01"),
         (with_level(1, value=8, bound=8), "CT-01"),
+        (with_level(0, title="workloads evicted"), "CT-01"),
+        (with_level(1, unit="workloads"), "CT-01"),
         (with_level(0, bound=0), "CT-02"),
         (with_level(1, bound=10), "CT-02"),
         (with_level(1, proof=None), "CT-02"),
@@ -198,6 +200,9 @@ def test_an_honest_plan_is_accepted() -> None:
         (with_usage(quantity="1500"), "CT-05"),
         (with_usage(quantity="much"), "CT-05"),
         (with_usage(resource="disk"), "CT-05"),
+        # Whoever adds up what is freed would find too little, or too much.
+        (with_large(usage=SAID_OF_LARGE["usage"][1:]), "CT-05"),
+        (with_large(usage=(*SAID_OF_LARGE["usage"], SAID_OF_LARGE["usage"][0])), "CT-05"),
         (with_room(asked=1), "CT-05"),
         (with_room(available=2), "CT-05"),
         (with_room(after=3), "CT-05"),
@@ -262,8 +267,9 @@ def test_the_clock_may_be_coarser_than_nanoseconds() -> None:
 
 def test_quantities_may_be_written_in_any_way_that_is_exact() -> None:
     assert refused(with_usage(quantity="1500m")) == []
-    two = ResourceAmount(resource="memory", units=2**31, quantity="2048Mi")
-    assert refused(with_large(usage=(two,))) == []
+    gpu, memory, vcore = SAID_OF_LARGE["usage"]
+    memory = memory.model_copy(update={"quantity": "2048Mi"})
+    assert refused(with_large(usage=(gpu, memory, vcore))) == []
 
 
 def test_bounds_by_flavors_are_none_of_yunikorns() -> None:

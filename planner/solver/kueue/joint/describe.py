@@ -15,13 +15,14 @@ from planner.plan.kueue import GreedyTurn, JointPending, JointPlan, JointStep, O
 from planner.quantity import plural
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Snapshot
-from planner.solver.answer import broken, certify
+from planner.solver.answer import certify
 from planner.solver.kueue.describe import release_of, rule_set
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Served, after, refitting
 from planner.solver.levels import LevelResult
 from planner.solver.proving.settle import Proved
 from planner.verifier.kueue.certificate import check_status
+from planner.verifier.wording import broken
 
 PROVED = "not admitted; proved: no legal steps admit it beside those admitted before it"
 UNDECIDED = "not admitted: nothing found in time, and not proved by two engines"

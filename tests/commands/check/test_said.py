@@ -1,0 +1,186 @@
+"""What a plan says beside its values: a false word is refused, and the message says where it is."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+
+import planner
+from planner.plan import AnyPlan
+from planner.state import AnyState
+from tests.commands.check.test_forged import INSTANCES, OUTSIDE, YUNIKORN, refused
+from tests.proof.mutation import Path, replaced
+from tests.yunikorn.building import (
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+    state_of,
+    two_queues,
+)
+
+Json = dict[str, Any]
+
+
+@cache
+def kueue() -> tuple[AnyState, AnyPlan]:
+    """Two victims of Kueue's quickstart, where Kueue itself takes seven."""
+    return _planned(planner.read(INSTANCES / "quickstart" / "cluster.json"))
+
+
+@cache
+def outside() -> tuple[AnyState, AnyPlan]:
+    """Two victims by fair sharing, where Kueue's own one victim breaks FS-07."""
+    return _planned(planner.read(OUTSIDE))
+
+
+@cache
+def yunikorn() -> tuple[AnyState, AnyPlan]:
+    """One victim of YuniKorn's quickstart, the 18th of its candidates; the core takes two."""
+    return _planned(planner.read(YUNIKORN))
+
+
+@cache
+def nobody() -> tuple[AnyState, AnyPlan]:
+    """No node is large enough for the ask, whoever goes."""
+    return _planned(state_of(two_queues(allocation("held", {"gpu": 1}), size=0)))
+
+
+@cache
+def required() -> tuple[AnyState, AnyPlan]:
+    """Two ordinary pods on the node that the ask requires; the core reserves it first."""
+    held = (allocation("old", {"gpu": 1}, 200), allocation("new", {"gpu": 1}, 100))
+    return _planned(state_of(two_queues(*held, size=2, requiredNodeId="n1")))
+
+
+def _planned(state: AnyState) -> tuple[AnyState, AnyPlan]:
+    return state, planner.solve(state, certify=True)
+
+
+def changed(plan: AnyPlan, path: Path, to: object) -> AnyPlan:
+    """Return a plan with another value in one place of its file."""
+    return type(plan).model_validate(replaced(as_file(plan), path, to))
+
+
+def as_file(plan: AnyPlan) -> Json:
+    """Return a plan as it is written."""
+    return plan.model_dump(mode="json", by_alias=True)
+
+
+Made = Callable[[], tuple[AnyState, AnyPlan]]
+
+
+@pytest.mark.parametrize(
+    ("made", "path", "to", "law"),
+    [
+        (yunikorn, ("victims", 0, "position"), 19, "CT-07"),
+        (yunikorn, ("victims", 0, "position"), 1, "CT-07"),
+        (yunikorn, ("greedy", "victims", 1, "position"), 3, "CT-07"),
+        (required, ("victims", 0, "position"), 2, "CT-07"),
+        (kueue, ("victims", 1, "position"), 1, "CT-07"),
+        (kueue, ("greedy", "victims", 3, "age_s"), 1, "CT-07"),
+        (yunikorn, ("greedy", "algorithm"), "optimum", "CT-08"),
+        (yunikorn, ("greedy", "objective"), "no-regret", "CT-08"),
+        (yunikorn, ("greedy", "status"), "optimal", "CT-08"),
+        (yunikorn, ("greedy", "status"), "unknown", "CT-08"),
+        (required, ("greedy", "status"), "feasible", "CT-08"),
+        (nobody, ("greedy", "status"), "infeasible", "CT-08"),
+        (kueue, ("greedy", "status"), "infeasible", "CT-08"),
+        (kueue, ("greedy", "now"), "2020-11-12T09:42:10Z", "CT-08"),
+        (kueue, ("greedy", "stable"), True, "CT-08"),
+        (kueue, ("greedy", "kueue", "release"), "0.9.0", "CT-08"),
+        (yunikorn, ("greedy", "outside_rules"), ["YK-06 it is so: x"], "CT-08"),
+        (kueue, ("greedy", "outside_rules"), ["KQ-04 it is so: x"], "CT-08"),
+        (outside, ("greedy", "outside_rules"), [], "CT-08"),
+        (yunikorn, ("outside_rules",), ["YK-06 it is so: x"], "CT-10"),
+        (nobody, ("outside_rules",), ["YK-06 it is so: x"], "CT-10"),
+        (outside, ("outside_rules",), ["FS-07 it is so: x"], "CT-10"),
+        (nobody, ("certificate", "ties"), "certified", "CT-10"),
+        (yunikorn, ("certificate", "last_resort"), "certified", "CT-10"),
+        (kueue, ("certificate", "last_resort"), "certified", "CT-10"),
+        (yunikorn, ("certificate", "levels", 1, "title"), "workloads evicted", "CT-01"),
+        (kueue, ("certificate", "levels", 2, "unit"), "rank", "CT-01"),
+        (kueue, ("demand", 0, "quantity"), "1", "CT-05"),
+    ],
+)
+def test_a_false_word_is_refused_where_it_stands(
+    made: Made, path: Path, to: object, law: str
+) -> None:
+    state, plan = made()
+    assert planner.check(state, plan).accepted
+    found = planner.check(state, changed(plan, path, to))
+    assert refused(found) == {law}
+    (said,) = (one.detail for one in found.verdicts if not one.holds)
+    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    assert said.startswith(where.removeprefix(".").partition("kueue.")[0].rstrip("."))
+
+
+@pytest.mark.parametrize("made", [kueue, yunikorn])
+def test_usage_of_victims_is_all_of_it_once(made: Made) -> None:
+    """It is added up: what is left out, or stands twice, makes another sum."""
+    state, plan = made()
+    usage = as_file(plan)["victims"][0]["usage"]
+    assert len(usage) > 1
+    for forged in (usage[1:], [*usage, usage[0]]):
+        found = planner.check(state, changed(plan, ("victims", 0, "usage"), forged))
+        assert refused(found) == {"CT-05"}
+        assert any("victims[0].usage of " in one.detail for one in found.verdicts)
+
+
+def test_the_sentence_about_a_bound_is_what_follows_from_it() -> None:
+    state, plan = kueue()
+    said = as_file(plan)["certificate"]["bounds"][0]["statement"]
+    assert said == (
+        "15 nvidia.com/gpu in flavor h100 must be freed, so workloads evicted is at least 1"
+    )
+    path = ("certificate", "bounds", 0, "statement")
+    false = planner.check(state, changed(plan, path, said[:-1] + "2"))
+    assert refused(false) == {"CT-03"}
+
+
+@pytest.mark.parametrize(
+    ("field", "to"), [("evidence", "it has a taint"), ("objects", ["pod a/other"]), ("count", 2)]
+)
+def test_what_is_said_of_a_feature_is_held_against_the_state(field: str, to: object) -> None:
+    value = two_queues(allocation("held", {"gpu": 4}))
+    pod = {"namespace": "a", "name": "b", "uid": "ask", "nodeSelector": {"zone": "x"}}
+    state, plan = _planned(state_of({**value, "rmDiagnostics": {"cache": {"pods": {"p": pod}}}}))
+    assert plan.coverage[0].evidence == "it has nodeSelector"
+    assert planner.check(state, plan).accepted
+    found = planner.check(state, changed(plan, ("coverage", 0, field), to))
+    assert refused(found) == {"CT-09"}
+    assert found.verdicts[-1].detail.startswith(f"coverage[0].{field} is ")
+
+
+@pytest.mark.parametrize("greedy", [True, False])
+def test_who_is_in_the_way_is_looked_for(greedy: bool) -> None:  # noqa: FBT001 - a parameter
+    state, plan = kueue()
+    forged = changed(plan, ("in_the_way",), ["ml/other"])
+    if not greedy:
+        forged = forged.model_copy(update={"greedy": None})
+    assert refused(planner.check(state, forged)) == {"CT-08"}
+
+
+def test_a_leaf_within_its_guaranteed_has_no_places() -> None:
+    """The core lists nobody of it, though `safe` runs the newest pod."""
+    state = state_of(
+        cluster_value(
+            [
+                queue("low"),
+                queue("safe", guaranteed={"gpu": 4}),
+                queue("high", guaranteed={"gpu": 2}),
+            ],
+            [node("n1", {"gpu": 2})],
+            [
+                application("runs", "root.low", allocation("old", {"gpu": 1}, 200)),
+                application("keeps", "root.safe", allocation("new", {"gpu": 1}, 100)),
+                application("asks", "root.high", asks=(ask("ask", {"gpu": 1}),)),
+            ],
+        )
+    )
+    plan = planner.solve(state, certify=True)
+    assert [(one.key, one.position) for one in plan.victims] == [("old", 1)]
+    assert planner.check(state, plan).accepted
