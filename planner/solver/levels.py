@@ -103,6 +103,10 @@ class Shown(NamedTuple):
     possible: Collection[int] | None
 
 
+MOST_BETTERED: Final = 3
+"""How often a tree that is asked for may better the answer of a level: each is found for itself,
+and where a hundred are better the solver finds the best of them sooner."""
+
 Show = Callable[[Measure], Shown | None]
 """Asks for the tree of a level that is to be proved; returns ``None`` if none is found soon."""
 
@@ -114,7 +118,7 @@ def minimise(search: Search, measure: Measure, show: Show | None = None) -> Leas
     """
     core = _start(search, search.active, measure, search.known_value(measure))
     bound = core.bound
-    partly = True
+    partly, bettered = True, 0
     while True:
         known = search.known_value(measure)
         if known is not None and known <= bound.whole:
@@ -138,10 +142,12 @@ def minimise(search: Search, measure: Measure, show: Show | None = None) -> Leas
             # At least twice as many each time: small steps would solve nearly the same model again
             # and again. Once these are settled without a better answer, only the proof is missing.
             best_of_these = result.settled and before == known is not None
-            shown = _take_what_is_shown(search, measure, show if best_of_these else None)
+            asks = best_of_these and bettered < MOST_BETTERED
+            shown = _take_what_is_shown(search, measure, show if asks else None)
             if isinstance(shown, Least):
                 return shown
             if shown:
+                bettered += 1
                 continue
             more = len(missing) if best_of_these else max(CORE, len(core.free))
             core.free.update(missing[:more])

@@ -1,6 +1,7 @@
 """Trees that are asked for while the levels are solved: what they show is true, and saves work."""
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -184,3 +185,24 @@ def test_ranks_are_the_same_with_and_without(monkeypatch: pytest.MonkeyPatch) ->
     assert compared > 24
     assert ("D1",) in shown
     assert len(shown) > 6
+
+
+def test_the_solver_goes_on_where_trees_only_better_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Many sets may be a little better than one another: trees would find them one by one."""
+    state = crowd(3, 12)
+    monkeypatch.setattr(levels, "CORE", 8)
+    asked = Counter[Measure]()
+
+    def bettered(self: Settling, measure: Measure) -> Shown:
+        asked[measure] += 1
+        assert asked[measure] < 10
+        assert self.search.incumbent is not None
+        return Shown(self.search.incumbent, None)
+
+    monkeypatch.setattr(Settling, "show", bettered)
+    plan = planner.solve(state, PENDING, assignment=preempt(state))
+    monkeypatch.setattr(Settling, "show", lambda *_: None)
+    assert outcome(plan) == outcome(planner.solve(state, PENDING, assignment=preempt(state)))
+    assert max(asked.values()) == levels.MOST_BETTERED
