@@ -41,10 +41,15 @@ Linked = TypeVar("Linked", bound=Claim)
 
 
 class _Apart(NamedTuple):
-    """A term of pods of a namespace that keeps others out of their domains."""
+    """A term of pods of a namespace that keeps others out of their domains: a pod on each node."""
 
     term: ApartTerm
     namespace: str
+    pods: dict[str, str]
+
+
+_Whom = tuple[str, frozenset[tuple[str, str]] | None]
+"""A namespace, and of a pod's labels those at which terms look; None where they are not known."""
 
 
 def _may_host(node: Node, claim: Claim) -> bool:
@@ -57,7 +62,7 @@ def _may_host(node: Node, claim: Claim) -> bool:
 class Pods:
     """Pods by uid and by namespace/name, PriorityClasses and taints of nodes by name.
 
-    Once they are placed, the nodes with a taint, and the terms that keep pods off, by node a pod.
+    Once they are placed, the nodes with a taint, and the terms that keep pods off, each once.
 
     For every ask and allocation it finds the pod or the classes, and counts in which way.
     """
@@ -68,7 +73,10 @@ class Pods:
         self.classes: dict[str, PodPriorityClass] = {}
         self.taints: dict[str, Sequence[Taint]] = {}
         self._tainted: dict[Taint, list[Node]] = {}
-        self._apart: dict[_Apart, dict[str, str]] = {}
+        self._labels: dict[str, Mapping[str, str]] = {}
+        self._apart: dict[tuple[str, str], _Apart] = {}
+        self._told_by: set[str] = set()
+        self._selecting: dict[_Whom, list[_Apart]] = {}
         self._nodes: dict[str, Node] = {}
         self._found_by_value = 0
         self._unknown = 0
@@ -80,9 +88,11 @@ class Pods:
         """Whether nothing was read that would say who opted out."""
         return not self.classes and not self.by_name
 
-    def add(self, pod: Pod) -> None:
-        """Keep a pod."""
+    def add(self, pod: Pod, *, is_labelled: bool = True) -> None:
+        """Keep a pod, whose labels may be unknown: where they are known, none are none."""
         self.by_name[pod.name] = pod
+        if is_labelled:
+            self._labels[pod.name] = pod.metadata.labels
         if pod.metadata.uid:
             self.by_uid[pod.metadata.uid] = pod
 
@@ -113,7 +123,11 @@ class Pods:
             at = held.get(pod.metadata.uid) or held.get(pod.name) or elsewhere
             for term in pod.spec.apart if at else ():
                 own = pod.name.partition("/")[0]
-                self._apart.setdefault(_Apart(term, own), {}).setdefault(at, pod.name)
+                same = term.model_dump_json(), own
+                known = self._apart.setdefault(same, _Apart(term, own, {}))
+                known.pods.setdefault(at, pod.name)
+                if term.label_selector is not None:
+                    self._told_by |= term.label_selector.keys
 
     def linked(self, claim: Linked) -> Linked:
         """Return the ask or allocation with the flags and the placement of its pod."""
@@ -132,31 +146,50 @@ class Pods:
         return claim.model_copy(update={"x": claim.x.model_copy(update=changed)})
 
     def kept_apart(self, ask: Ask) -> Ask:
-        """Return an ask with what running pods may keep it off: whom they do, labels say.
+        """Return an ask with what running pods may keep it off, by its namespace and its labels.
 
         Source: Kubernetes, concepts, Assigning Pods to Nodes; yunikorn-k8shim 23b6b47f,
         plugin/predicates/predicate_manager.go (InterPodAffinity).
         """
         pod = self.by_uid.get(ask.allocation_key) or self.by_name.get(ask.pod or "")
         name = ask.pod or ("" if pod is None else pod.name)
-        found = tuple(self._apart_from(name.partition("/")[0], ask))[:1]
-        if not found:
+        labels = None if pod is None else self._labels.get(pod.name)
+        found = next(self._apart_from(name.partition("/")[0], labels, ask), None)
+        if found is None:
             return ask
-        placement = (*ask.x.placement, *found)
+        placement = (*ask.x.placement, found)
         return ask.model_copy(update={"x": ask.x.model_copy(update={"placement": placement})})
 
-    def _apart_from(self, namespace: str, ask: Ask) -> Iterator[str]:
+    def _apart_from(
+        self, namespace: str, labels: Mapping[str, str] | None, ask: Ask
+    ) -> Iterator[str]:
         """Yield a pod for each term that may keep an ask off a node which would hold it."""
-        for (term, own), pods in self._apart.items():
-            if not term.may_select(namespace, own):
-                continue
+        for term, _, pods in self._selected_by(namespace, labels):
+            is_certain = labels is not None and namespace and term.namespace_selector is None
+            found = "labels" if is_certain else "perhaps labels"
             for at, name in pods.items():
                 # Without the labels of nodes, any other domain than one node may hold them all.
                 node = self._nodes.get(at)
                 is_node = term.topology_key == HOSTNAME
                 if not is_node or (node is not None and _may_host(node, ask)):
-                    yield f"perhaps labels that {name} on {at} keeps off by anti-affinity"
+                    yield f"{found} that {name} on {at} keeps off by anti-affinity"
                     break
+
+    def _selected_by(self, namespace: str, labels: Mapping[str, str] | None) -> list[_Apart]:
+        """Return the terms that may select a pod: replicas, which are many, have the same."""
+        told = None
+        if labels is not None:
+            told = frozenset(one for one in labels.items() if one[0] in self._told_by)
+        whom = namespace, told
+        found = self._selecting.get(whom)
+        if found is None:
+            found = [
+                one
+                for one in self._apart.values()
+                if one.term.may_select(namespace, one.namespace) and one.term.may_match(labels)
+            ]
+            self._selecting[whom] = found
+        return found
 
     def _kept_off(self, pod: Pod, claim: Claim) -> Iterator[str]:
         """Yield the taints that keep a pod off a node which would hold it, each with such a node.
@@ -267,10 +300,13 @@ def _diagnosed(value: Mapping[str, Any], where: str) -> Pods:
     for name, one in _entries(cache, "nodes", where, at):
         path = (*at, "nodes", name)
         pods.taints[name] = checked(ShimNode, one, where, path, "Node").taints
-    for name, one in _entries(cache, "pods", where, at):
+    entries = _entries(cache, "pods", where, at)
+    # The shim leaves out labels of pods without any, and older snapshots left out those of all.
+    is_labelled = any(one.get("labels") is not None for _, one in entries)
+    for name, one in entries:
         path = (*at, "pods", name)
         whole = {**_with_metadata(one), "spec": one}
-        pods.add(checked(Pod, whole, where, path, "Pod"))
+        pods.add(checked(Pod, whole, where, path, "Pod"), is_labelled=is_labelled)
     return pods
 
 
@@ -290,7 +326,7 @@ def _entries(
 
 def _with_metadata(one: Mapping[str, Any]) -> dict[str, Any]:
     """Return an entry of the cache, which is flat, in the form that the API server has."""
-    names = ("name", "namespace", "uid", "annotations")
+    names = ("name", "namespace", "uid", "labels", "annotations")
     metadata = {name: one[name] for name in names if one.get(name) is not None}
     return {**one, "metadata": metadata}
 

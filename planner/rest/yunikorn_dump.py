@@ -10,7 +10,7 @@ webservice/state_dump.go; the state dump stands at /debug since YuniKorn 1.7, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote
@@ -55,13 +55,16 @@ _LISTS: Final[Mapping[str, type[BaseModel]]] = {
     "clusterInfo": ClusterInfo,
 }
 _TAGS: Final = frozenset({NAMESPACE_TAG, POD_NAME_TAG, REQUIRED_NODE_TAG})
-_NAMES: Final = frozenset({"name", "namespace", "uid"})
+_NAMES: Final = frozenset({"name", "namespace", "uid", "annotations"})
+_OF_PODS: Final = _NAMES | {"labels"}
 _SHIM: Final[Mapping[str, type[BaseModel]]] = {
     "nodes": ShimNode,
     "pods": PodPreemption,
     "priorityClasses": PodPriorityClass,
 }
 """The models of the shim's cache, whose entries are flat: a pod has the fields of its ``spec``."""
+_APART: Final = ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+"""Where the terms stand by which a pod keeps others apart from it."""
 Json = dict[str, Any]
 
 
@@ -229,13 +232,35 @@ def _of_shim(cache: object) -> object:
             kept[part] = dict(entries) if isinstance(entries, dict) else entries
         for name, entry in entries.items() if isinstance(entries, dict) else ():
             if isinstance(entry, dict):
-                fields = {
-                    key: each for key, each in entry.items() if key in _NAMES | {"annotations"}
-                }
+                names = _OF_PODS if part == "pods" else _NAMES
+                fields = {key: each for key, each in entry.items() if key in names}
                 fields |= known_part(model, entry)
                 _keep_keys(fields, "annotations", {ALLOW_PREEMPTION})
                 kept[part][name] = fields
+    pods = kept.get("pods")
+    entries = _objects([*pods.values()]) if isinstance(pods, dict) else []
+    named = {key for pod in entries for key in _named_labels(pod)}
+    for pod in entries:
+        _keep_keys(pod, "labels", named)
     return kept
+
+
+def _named_labels(pod: Json) -> Iterator[str]:
+    """Yield the keys of the labels at which a pod looks that keeps others apart from it."""
+    for term in _objects(_below(pod, *_APART)):
+        labels = _below(term, "labelSelector", "matchLabels")
+        yield from labels if isinstance(labels, dict) else ()
+        for row in _objects(_below(term, "labelSelector", "matchExpressions")):
+            key = row.get("key")
+            if isinstance(key, str):  # the reader complains about any other
+                yield key
+
+
+def _below(value: object, *names: str) -> object:
+    """Return what stands at a path of names, or nothing."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def _keep_keys(owner: Json, name: str, keys: frozenset[str] | set[str]) -> None:

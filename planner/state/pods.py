@@ -8,6 +8,7 @@ arguments the feature gates.
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
@@ -87,6 +88,17 @@ class LabelSelector(Schema):
 
     match_labels: dict[str, str] = Field(default_factory=dict)
     match_expressions: tuple[SelectorRequirement, ...] = ()
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The labels that it looks at."""
+        return frozenset((*self.match_labels, *(row.key for row in self.match_expressions)))
+
+    @cached_property
+    def is_valid(self) -> bool:
+        """Whether Kubernetes can evaluate it on labels: no row compares numbers."""
+        rows = self.match_expressions
+        return all(row.is_valid and row.operator not in {"Gt", "Lt"} for row in rows)
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Say whether labels match, as Kubernetes does."""

@@ -6,12 +6,13 @@ cache/external/scheduler_cache_dao.go and plugin/predicates/predicate_manager.go
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from pydantic import Field
 
 from planner.state.base import Int32, NamedObject, Schema
-from planner.state.pods import Taint, Toleration
+from planner.state.pods import LabelSelector, Taint, Toleration
 
 ALLOW_PREEMPTION: Final = "yunikorn.apache.org/allow-preemption"
 """The annotation of a pod or a PriorityClass; ``"false"`` opts out of being preempted."""
@@ -63,22 +64,31 @@ class There(Schema):
 class ApartTerm(Schema):
     """A term of a pod that keeps some pods out of its domain of a topology, by their labels.
 
-    Selectors look at labels, of pods or of namespaces, which are not read: one may select any. A
-    term without a ``labelSelector`` selects nobody, one that names no namespace those of its own.
+    A term without a ``labelSelector`` selects nobody, one that names no namespace those of its own.
+    Labels of namespaces are not read: a ``namespaceSelector`` may select any. Nor are
+    ``matchLabelKeys`` and ``mismatchLabelKeys``, which only make it select fewer pods.
     """
 
     topology_key: str = ""
-    label_selector: There | None = None
+    label_selector: LabelSelector | None = None
     namespaces: tuple[str, ...] = ()
     namespace_selector: There | None = None
 
     def may_select(self, namespace: str, own: str) -> bool:
-        """Say whether pods of a namespace may be selected by the term of a pod of ``own``."""
-        if self.label_selector is None:
-            return False
+        """Say whether a pod of a namespace may be selected by the term of a pod of ``own``.
+
+        An empty ``namespace`` is one that is not known.
+        """
         if self.namespace_selector is not None or not namespace:
             return True
         return namespace in (self.namespaces or (own,))
+
+    def may_match(self, labels: Mapping[str, str] | None) -> bool:
+        """Say whether a pod with these labels, or any where they are not known, may be selected."""
+        selector = self.label_selector
+        if selector is None:
+            return False
+        return labels is None or not selector.is_valid or selector.matches(labels)
 
 
 class PodAntiAffinity(Schema):
@@ -117,8 +127,8 @@ class ShimNode(Schema):
 class PodPreemption(Schema):
     """The part of a pod's ``spec`` that says who may preempt whom, and what binds it to nodes.
 
-    What binds it, or keeps others off its node, is only read to know that it is there: the shim's
-    predicates are not modelled.
+    What binds it is only read to know that it is there, and what keeps others off its node to know
+    whom: the shim's predicates are not modelled.
     """
 
     priority_class_name: str = ""

@@ -224,58 +224,6 @@ def test_a_taint_keeps_the_pod_off_a_node(
     assert bool(again) == (of_ask == {"requiredNodeId": "n2"})
 
 
-HOST = "kubernetes.io/hostname"
-WHOM: dict[str, Any] = {"labelSelector": {"matchLabels": {"app": "x"}}}
-ON_N2 = {"uid": "other", "nodeName": "n2"}
-
-
-@pytest.mark.parametrize(
-    ("term", "of_pod", "schedulable", "at"),
-    [
-        (WHOM, {}, True, "n1"),
-        ({"labelSelector": {}}, {}, True, "n1"),
-        ({}, {}, True, ""),  # without a selector it selects nobody
-        (WHOM, {"namespace": "other"}, True, ""),
-        (WHOM | {"namespaces": ["a"]}, {"namespace": "other"}, True, "n1"),
-        (WHOM | {"namespaces": ["other"]}, {}, True, ""),
-        (WHOM | {"namespaces": ["other"], "namespaceSelector": {}}, {}, True, "n1"),
-        # A node that is out of the question is no matter, but other domains may be of many.
-        (WHOM, {}, False, ""),
-        (WHOM | {"topologyKey": "topology.kubernetes.io/zone"}, {}, False, "n1"),
-        # Pods of other schedulers are in no application; those that wait or are over keep no room.
-        (WHOM, ON_N2, False, "n2"),
-        (WHOM, ON_N2 | {"status": {"phase": "Running"}}, False, "n2"),
-        (WHOM, ON_N2 | {"status": {"phase": "Succeeded"}}, False, ""),
-        (WHOM, ON_N2 | {"nodeName": ""}, False, ""),
-    ],
-)
-def test_a_running_pod_may_keep_the_pod_off_its_node(
-    term: dict[str, Any],
-    of_pod: dict[str, Any],
-    schedulable: bool,  # noqa: FBT001 - a parameter
-    at: str,
-) -> None:
-    """Whom it keeps off labels say, which a snapshot does not have.
-
-    Source: Kubernetes, concepts, Assigning Pods to Nodes: anti-affinity is symmetric.
-    """
-    value = two_queues(allocation("one", {"gpu": 4}))
-    value["nodes"][0]["nodesInfo"].append(node("n2", {"gpu": 4}))
-    value["nodes"][0]["nodesInfo"][0]["schedulable"] = schedulable
-    rule = {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": HOST} | term]}
-    runs = {"namespace": "a", "name": "runs", "uid": "one", "affinity": {"podAntiAffinity": rule}}
-    asks = {"namespace": "a", "name": "b", "uid": "ask"}
-    pods = {"runs": runs | of_pod, "asks": asks}
-    value["rmDiagnostics"] = {"cache": {"pods": pods}}
-    found = YuniKornCoverage(state_of(value)).unmodelled("ask")
-    assert [one.feature for one in found] == (["predicates"] if at else [])
-    assert not at or f"/runs on {at} keeps off by anti-affinity" in found[0].evidence
-    # What is only preferred keeps nobody off.
-    runs["affinity"] = {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}
-    value["rmDiagnostics"] = {"cache": {"pods": {"runs": runs | of_pod, "asks": asks}}}
-    assert YuniKornCoverage(state_of(value)).unmodelled("ask") == ()
-
-
 @pytest.mark.parametrize(
     ("on", "of_ask", "objects"),
     [

@@ -54,16 +54,26 @@ def with_secrets(dump: Json) -> Json:
     whole = copy.deepcopy(dump)
     whole["config"]["Extra"] = {"service.token": SECRET}
     whole["rmDiagnostics"]["config"] = {"token": SECRET}
-    pod = next(iter(whole["rmDiagnostics"]["cache"]["pods"].values()))
+    pod, *others = whole["rmDiagnostics"]["cache"]["pods"].values()
+    for other in others:
+        other["labels"] = {"app": "x", "tier": "back", "x": SECRET}
     pod["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": SECRET}
-    pod["labels"] = {"x": SECRET}
-    whom = {"matchLabels": {"x": SECRET}}
-    rule = {"topologyKey": "zone", "labelSelector": whom, "namespaceSelector": whom}
-    apart = {"requiredDuringSchedulingIgnoredDuringExecution": [rule]}
-    pod["affinity"] = {"podAntiAffinity": apart, "nodeAffinity": {"x": SECRET}}
+    pod["labels"] = {"app": "x", "tier": "front", "team": SECRET}
+    row = {"key": "tier", "operator": "Exists"}
+    rule = {"topologyKey": "zone", "namespaceSelector": {"matchLabels": {"x": SECRET}}}
+    rule["labelSelector"] = {"matchLabels": {"app": "x"}, "matchExpressions": [row]}
+    preferred = {"weight": 1, "podAffinityTerm": rule | {"labelSelector": {"x": SECRET}}}
+    pod["affinity"] = {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [rule],
+            "preferredDuringSchedulingIgnoredDuringExecution": [preferred],
+        },
+        "nodeAffinity": {"x": SECRET},
+    }
+    whole["rmDiagnostics"]["cache"]["priorityClasses"]["batch"]["labels"] = {"app": SECRET}
     taint = {"key": "gpu", "value": "yes", "effect": "NoSchedule", "timeAdded": SECRET}
     (info, *_) = whole["nodes"][0]["nodesInfo"]
-    machine = {"name": info["nodeID"], "labels": {"x": SECRET}, "taints": [taint]}
+    machine = {"name": info["nodeID"], "labels": {"app": SECRET}, "taints": [taint]}
     whole["rmDiagnostics"]["cache"]["nodes"] = {info["nodeID"]: machine}
     for application in whole["applications"]:
         application |= {"user": SECRET, "groups": [SECRET]}
@@ -109,8 +119,11 @@ def test_what_is_not_read_is_not_kept(tmp_path: Path) -> None:
     assert SECRET not in out.read_text()
     state = state_of(out)
     assert state == state_of(dump)
-    # Of the selector only stays that there is one.
     assert "keeps off by anti-affinity" in str(state)
+    # Of labels only stay those that a selector of pods names.
+    first, *others = json.loads(out.read_text())["rmDiagnostics"]["cache"]["pods"].values()
+    assert first["labels"] == {"app": "x", "tier": "front"}
+    assert {key for one in others for key in one["labels"]} == {"app", "tier"}
     assert state["release"] == "1.7.0"
 
 
