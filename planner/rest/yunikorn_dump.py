@@ -36,7 +36,7 @@ from planner.state.yunikorn import (
     ClusterInfo,
     PartitionNodes,
 )
-from planner.state.yunikorn_pods import ALLOW_PREEMPTION, PodPreemption, PodPriorityClass, ShimNode
+from planner.state.yunikorn_pods import ALLOW_PREEMPTION, PodPriorityClass, ShimNode, ShimPod
 
 STATE_DUMPS: Final = ("/debug/fullstatedump", "/ws/v1/fullstatedump")
 PUT_TOGETHER: Final = (
@@ -59,10 +59,10 @@ _NAMES: Final = frozenset({"name", "namespace", "uid", "annotations"})
 _OF_PODS: Final = _NAMES | {"labels"}
 _SHIM: Final[Mapping[str, type[BaseModel]]] = {
     "nodes": ShimNode,
-    "pods": PodPreemption,
+    "pods": ShimPod,
     "priorityClasses": PodPriorityClass,
 }
-"""The models of the shim's cache, whose entries are flat: a pod has the fields of its ``spec``."""
+"""The models of the shim's cache, whose entries are flat."""
 _APART: Final = ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
 """Where the terms stand by which a pod keeps others apart from it."""
 Json = dict[str, Any]

@@ -169,6 +169,12 @@ class PodPreemption(Schema):
         return taint.is_hard and not any(one.accepts(taint) for one in accepting)
 
 
+class ShimPod(PodPreemption):
+    """A pod as the shim knows it: flat, with the fields of its ``spec`` beside its ``status``."""
+
+    status: PodStatus = PodStatus.blank()
+
+
 class Pod(NamedObject):
     """A pod of Kubernetes; ``metadata.uid`` is the key of its ask or allocation in the core."""
 

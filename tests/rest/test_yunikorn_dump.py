@@ -127,6 +127,24 @@ def test_what_is_not_read_is_not_kept(tmp_path: Path) -> None:
     assert state["release"] == "1.7.0"
 
 
+@pytest.mark.parametrize("phase", ["Running", "Succeeded"])
+def test_whether_a_pod_is_over_is_kept(phase: str, tmp_path: Path) -> None:
+    """Only one that still runs keeps others apart from it."""
+    out = tmp_path / "state.json"
+    dump = dump_of()
+    status = {"phase": phase, "message": SECRET}
+    rule = {"topologyKey": "zone", "labelSelector": {}, "namespaceSelector": {}}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [rule]}}
+    pod = {"namespace": "a", "name": "one", "nodeName": "worker-1", "affinity": apart}
+    dump["rmDiagnostics"]["cache"]["pods"]["a/one"] = pod | {"status": status}
+    with serving(core(dump)) as asked:
+        assert call("snapshot", "--yunikorn", asked.url, "-o", out).exit_code == 0
+    state = state_of(out)
+    assert state == state_of(dump)
+    assert ("that a/one on worker-1 keeps off" in str(state)) == (phase == "Running")
+    assert SECRET not in out.read_text()
+
+
 def test_whose_applications_are_is_kept_where_there_are_limits(tmp_path: Path) -> None:
     out = tmp_path / "state.json"
     dump = dump_of()
