@@ -4,8 +4,8 @@ simulate.py         the entry, and the main loop: due appointments happen, the s
                     clock goes on; finding loops, feuds and storms
 world.py            the interface of a cluster to the main loop; appointments; accounts of workloads
 kueue_world.py      a cluster of Kueue in which time passes
-kueue_flow.py       its arrivals and admissions, also on nodes; what its marks compare; Kueue's
-                    decisions, kept until something changes
+kueue_flow.py       its arrivals and admissions, also on nodes; what its marks compare
+kueue_memory.py     Kueue's decisions, kept for when a cohort tree is as it was
 yunikorn_world.py   a cluster of YuniKorn in which time passes
 kueue_optimum.py, yunikorn_optimum.py
                     the least disruptive plan in the place of the scheduler's own victims

@@ -1,4 +1,4 @@
-"""Arrivals and admissions in a cluster of Kueue, what its marks compare, which decisions are kept.
+"""Arrivals and admissions in a cluster of Kueue, and what its marks compare.
 
 A mark has times by their order only: which workload was admitted, or queued, before which. Of the
 walks over flavors it has how far they came, and whether that is outdated.
@@ -28,12 +28,10 @@ from planner.coverage.kueue_features import TOPOLOGY
 from planner.errors import LookupFailed, SchemaError, UnsupportedError, did_you_mean
 from planner.plan.base import Uncovered
 from planner.quota.kueue.activity import cohorts_of
-from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import Topologies
 from planner.reference.kueue.aftermath import NOWHERE, admit
-from planner.reference.kueue.context import Tried
 from planner.reference.kueue.cycle.record import Decider, Entry
 from planner.reference.kueue.cycle.waiting import Pending, Waiting
 from planner.reference.kueue.decision import Decision
@@ -255,53 +253,6 @@ def left_out(state: State, snapshot: Snapshot, known: Sequence[Uncovered]) -> It
     if found:
         said = "pods are not placed in second passes: later, or anew where a node failed"
         yield TOPOLOGY.found(found, said)
-
-
-class _Known(NamedTuple):
-    preemptor: Preemptor
-    tried: Tried
-    decision: Decision
-
-
-class Memory:
-    """A decider that keeps the decisions of another decider until they may change.
-
-    The decision for a head is the same until its part of the cluster changes; so the other decider
-    must not look at the clock. ``parts`` has the part of the cluster that each ClusterQueue belongs
-    to; parts do not affect one another. ``forget`` is to be called for each part that changes.
-    """
-
-    def __init__(self, decider: Decider, parts: Mapping[int, int]) -> None:
-        self._decider: Final = decider
-        self._parts: Final = parts
-        self._known: Final[dict[int, dict[str, _Known]]] = {}
-
-    def __call__(
-        self,
-        snapshot: Snapshot,
-        preemptor: Preemptor,
-        *,
-        nominated: Assignment | None = None,
-        tried: Tried = (),
-    ) -> Decision:
-        """Return the decision; with ``nominated`` flavors it is made anew, within a cycle."""
-        # The snapshot then has the usage of earlier entries of this cycle: the decision does not
-        # hold for the next cycle.
-        if nominated is not None:
-            return self._decider(snapshot, preemptor, nominated=nominated, tried=tried)
-        known = self._known.setdefault(self._parts[preemptor.queue], {})
-        found = known.get(preemptor.key)
-        # By identity: a workload that queues again is another preemptor, with another time to
-        # compare.
-        if found is not None and found.preemptor is preemptor and found.tried == tried:
-            return found.decision
-        decision = self._decider(snapshot, preemptor, tried=tried)
-        known[preemptor.key] = _Known(preemptor, tried, decision)
-        return decision
-
-    def forget(self, part: int) -> None:
-        """Drop all decisions of a part, where a workload came, was evicted or gave quota back."""
-        self._known.pop(part, None)
 
 
 def changed(decider: Decider, instead: Instead) -> Decider:

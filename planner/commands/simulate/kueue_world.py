@@ -31,6 +31,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from planner.commands.simulate import kueue_flow as flow
+from planner.commands.simulate.kueue_memory import Memory
 from planner.commands.simulate.record import Event, Use
 from planner.commands.simulate.script import Leaving, Script
 from planner.commands.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved
@@ -112,7 +113,7 @@ class KueueWorld(World):
         self._roots = {node: taken.tree.path(node)[-1] for node in self.queues}
         self._part_of = flow.parts_of(taken, self._roots)
         self._parts = {node: self._part_of[root] for node, root in self._roots.items()}
-        self._memory = flow.Memory(decider, self._parts)
+        self._memory = Memory(decider, self._parts)
         own: Decider = self._memory if decider is decide else decider
         self._decider = own if instead is None else flow.changed(own, instead)
         self._part_of_name = {taken.queue_name(n): part for n, part in self._parts.items()}
