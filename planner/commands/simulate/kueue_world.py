@@ -121,6 +121,11 @@ class KueueWorld(World):
         self._running: dict[str, _Running] = {}
         self._walks: set[object] = set()
         self._moved: set[int] = set(self._parts.values())
+        # Parts in which the last cycle did nothing, and nothing happened since: the scheduler would
+        # do nothing again. But plans may look at the clock, and where pods have to be ready an
+        # admission in one part makes all others wait.
+        self._idle: Final[set[int]] = set()
+        self._may_idle = instead is None and not there.configuration.blocks_admission
         for some in self._admitted.values():
             for one in some:
                 self._run(one, -one.running_s, 0)
@@ -216,6 +221,7 @@ class KueueWorld(World):
     def _outdate(self, node: int) -> None:
         """Have decisions made anew around a queue that admitted or evicted, or got quota back."""
         self._memory.forget(self._parts[node])
+        self._idle.discard(self._parts[node])
         # Kueue's AllocatableResourceGeneration: walks over flavors that it outdates begin anew.
         self.queues[node].generation += 1
 
@@ -234,11 +240,13 @@ class KueueWorld(World):
         self._waiting[workload.key] = workload
         node = self._node(workload)
         if node is not None and is_queued(workload, self._snapshot, node):
+            self._idle.discard(self._parts[node])
             pending = Pending(self.state, self._snapshot, workload, node)
             self.queues[node].enqueue(pending, self._now(at_s))
 
     def wake(self, root: int, at_s: int) -> None:
         """Let the parked workloads of a tree compete again, all that may."""
+        self._idle.discard(self._part_of[root])
         for node, waiting in self.queues.items():
             if self._roots[node] == root:
                 waiting.wake(partial(self._may_leave, self._snapshot.queues[node], at_s))
@@ -265,7 +273,7 @@ class KueueWorld(World):
     # What the scheduler does
 
     def cycle(self, at_s: int) -> Cycle:
-        """Let the scheduler run once, if any workload competes."""
+        """Let the scheduler run once, if any workload competes; idle parts are left out."""
         self._moved.clear()
         active = {
             node: waiting
@@ -274,10 +282,11 @@ class KueueWorld(World):
         }
         if not active:
             return Cycle((), moved=False)
-        before = {node: flow.signature(waiting) for node, waiting in active.items()}
         self.cycles += 1
+        active = {n: waiting for n, waiting in active.items() if self._parts[n] not in self._idle}
+        before = {node: flow.signature(waiting) for node, waiting in active.items()}
         snapshot = self.snapshot(at_s)
-        ran = schedule(self.state, snapshot, self.queues, self._decider, self.cycles)
+        ran = schedule(self.state, snapshot, active, self._decider, self.cycles)
         events: list[Event] = []
         for entry in ran.entries:
             if entry.outcome == "admitted":
@@ -287,16 +296,20 @@ class KueueWorld(World):
         changed = {node for node in active if flow.signature(self.queues[node]) != before[node]}
         self._moved |= {self._parts[node] for node in changed}
         self._moved |= {self.tree_of(event) for event in events}
-        if events or changed:
-            return Cycle(events, moved=True)
         # The next cycle would do the same, unless walks over flavors go on, at places not seen
         # since anything else happened.
+        still = [node for node in active if self._parts[node] not in self._moved]
         walks = tuple(
-            (pending.key, tuple(tuple(sorted(places.items())) for places in progress.tried))
-            for node in active
+            (node, pending.key, tuple(tuple(sorted(places.items())) for places in progress.tried))
+            for node in still
             for pending in self.queues[node].active
             if (progress := pending.progress) is not None and progress.has_untried
         )
+        if self._may_idle:
+            walking = {self._parts[node] for node, *_ in walks}
+            self._idle.update({self._parts[node] for node in still} - walking)
+        if events or changed:
+            return Cycle(events, moved=True)
         known = walks in self._walks
         self._walks.add(walks)
         return Cycle(events, moved=bool(walks) and not known)

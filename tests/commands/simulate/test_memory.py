@@ -12,10 +12,10 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.decision import Decision, decide
 from tests import kueue_state
-from tests.cluster import Object, queue, running, state_of
-from tests.commands.simulate.driving import drive
+from tests.cluster import Object, configuration, queue, running, state_of
+from tests.commands.simulate.driving import drive, story, went
 from tests.commands.simulate.test_loops import pair
-from tests.reference.cycles import waits
+from tests.reference.cycles import waits, with_spec
 
 _KNOBS: dict[str, Any] = {"queues": 8, "workloads": 120, "pending": 30}
 
@@ -107,3 +107,38 @@ def test_where_it_goes_round_nothing_is_decided_twice(monkeypatch: pytest.Monkey
     for at_s, _ in drive(world, 0, 40):
         seen[at_s] = len(decided)
     assert seen[6] == seen[40] > 0
+
+
+def test_who_waits_in_an_idle_tree_is_decided_for_when_something_happens_there() -> None:
+    """``stuck`` stays the head of a StrictFIFO queue that is full until ``holder`` ends at 20 s.
+
+    Meanwhile the scheduler runs every second, for the pair that goes round.
+    """
+    decided: list[str] = []
+
+    def counting(snapshot: Snapshot, preemptor: Preemptor, **more: Any) -> Decision:
+        decided.append(preemptor.key)
+        return decide(snapshot, preemptor, **more)
+
+    alone = [
+        with_spec(queue("c", 2), queueingStrategy="StrictFIFO"),
+        running("holder", "c", 2, annotations={"preemption-planner.io/run-seconds": "3620"}),
+        waits("stuck", "c", 1),
+    ]
+    world = KueueWorld(state_of(*pair(), *alone), Script(), counting, Leaving(1))
+    times: list[int] = []
+    events = []
+    for at_s, some in drive(world, 0, 40):
+        times += [at_s] * decided.count("ns/stuck")
+        decided.clear()
+        events += [event for event in some if event.workload == "ns/stuck"]
+    assert times == [0, 20]
+    assert story(events) == ["20 stuck admitted"]
+
+
+def test_a_tree_that_waits_for_pods_of_another_is_not_idle() -> None:
+    """Nobody is admitted in the cycle that admitted another: the scheduler stands still there."""
+    parts = [queue("a", 1), queue("b", 1), waits("one", "a"), waits("two", "b")]
+    waiting = configuration(waitForPodsReady={"blockAdmission": True, "timeout": "5m"})
+    answer = went(*parts, waiting)
+    assert story(answer.timeline) == ["0 one admitted", "1 two admitted"]
