@@ -40,6 +40,7 @@ def random_decision(seed: int, workloads: int, most: int = 3) -> Decision:
     cost = {f"ns/w{index}": chance.randint(0, 2) for index in range(workloads)}
     held = _workloads(chance, resources, cost)
     state = state_of(*_tree(chance, resources, most), _incoming(chance, resources, waited), *held)
+    state = state.model_copy(update={"whole": True})  # of a queue that is not there nothing counts
     snapshot = take_snapshot(state)
     preemptor = find_preemptor(state, snapshot, PENDING)
     modes = ["Preempt", *(chance.choice(("Preempt", "Preempt", "Fit")) for _ in resources[1:])]
