@@ -7,9 +7,8 @@ from typing import Final
 import numpy as np
 from ortools.sat.python import cp_model
 
-from planner.models.kueue.build import assemble
 from planner.models.kueue.formulation import Columns, Formulation, build_classes
-from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
+from planner.models.kueue.laws import assemble, attempts, eligible, restricted_while_borrowing
 from planner.problem.kueue import Problem
 from planner.solver.engine import complete
 

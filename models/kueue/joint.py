@@ -21,9 +21,8 @@ import numpy as np
 from msgspec import Struct
 
 from planner.laws.kueue import FS_BORROWING, FS_BORROWS_CONTESTED, KQ_OVER_QUOTA
-from planner.models.kueue.build import state_laws
 from planner.models.kueue.formulation import Columns, Formulation, TreeUsage
-from planner.models.kueue.laws import eligible, fit_rows, restricted_while_borrowing
+from planner.models.kueue.laws import eligible, fit_rows, restricted_while_borrowing, state_laws
 from planner.models.shared.builder import (
     ZERO,
     Builder,

@@ -9,24 +9,18 @@ Source: docs/semantics/kueue-topology.md §7 and §8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from planner.laws import Register
-from planner.laws.kueue import KT_ROOM
 from planner.models.shared.builder import ZERO, Builder, Linear, total, variable
 from planner.problem.kueue_places import AsItIs, Leaf, Places, Room
 
 if TYPE_CHECKING:
     from planner.models.kueue.formulation import Formulation
 
-STATED: Final[Register[Callable[[Formulation], None]]] = Register()
-"""How a law of placement is stated over a formulation, by the law's id."""
 
-
-@STATED.of(KT_ROOM)
 def room(formulation: Formulation) -> None:
     """KT-01: there is room on the nodes for every podset, for all of them together.
 

@@ -29,7 +29,7 @@ from planner.quantity import format_units
 from planner.quota.kueue.activity import Activity, leaves_it_to_workers
 from planner.quota.kueue.assignment import Mode
 from planner.quota.kueue.devices import Devices
-from planner.quota.kueue.slices import names_replaced
+from planner.quota.kueue.preemptor import names_replaced
 from planner.state.kueue import ClusterQueue, LocalQueue, Node, State, Workload
 from planner.state.kueue_workload import PREEMPTED
 from planner.state.queues import AdmissionCheck

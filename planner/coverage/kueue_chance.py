@@ -13,7 +13,7 @@ from datetime import datetime
 from planner.coverage.kueue_features import CHANCE
 from planner.plan import Uncovered
 from planner.quota.kueue.holding import effective_priority, queue_order_time
-from planner.quota.kueue.topology_tree import is_of
+from planner.quota.kueue.topology import is_of
 from planner.state.kueue import HOST, Node, ResourceFlavor, State, Workload
 
 Order = tuple[int, datetime]

@@ -20,8 +20,8 @@ from planner.plan.kueue import Demand
 from planner.quantity import QuantityError, format_units, parse_quantity, to_units
 from planner.quota.kueue.assignment import Mode
 from planner.quota.kueue.devices import Charges
+from planner.quota.kueue.preemptor import names_replaced
 from planner.quota.kueue.request import Defaults, pod_set_requests
-from planner.quota.kueue.slices import names_replaced
 from planner.state.base import Condition
 from planner.state.kueue import ClusterQueue, LocalQueue, State, Workload
 

@@ -19,15 +19,14 @@ from planner.quantity import UNLIMITED
 from planner.quota.kueue.assignment import (
     Assignment,
     contested,
-    placed_groups,
     total_request,
     whole_request,
 )
 from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.past_use import Contender, Contest
-from planner.quota.kueue.share import Shares
+from planner.quota.kueue.placing import placed_groups
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.quota.kueue.tree import NO_PARENT, FlavorResource
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Shares
 from planner.state.kueue_configuration import Strategy
 from planner.state.queues import Preemption
 

@@ -18,8 +18,7 @@ from planner.problem.array import IntArray
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Aim, Group, Pods
 from planner.quota.kueue.snapshot import Snapshot
-from planner.quota.kueue.topology import OVERLAPPING
-from planner.quota.kueue.topology_tree import FlavorTree
+from planner.quota.kueue.topology import OVERLAPPING, FlavorTree
 from planner.state.kueue import Node
 from planner.state.pods import NodeSelectorTerm, SelectorRequirement, Taint, Toleration
 

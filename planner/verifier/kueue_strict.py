@@ -50,8 +50,7 @@ from planner.laws.kueue import (
 from planner.plan import Verdict
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.holders import Admitted
-from planner.quota.kueue.share import Share
-from planner.quota.kueue.tree import Usage
+from planner.quota.kueue.tree import Share, Usage
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.fair_sharing import FINAL_SHARE, FairCase, FairSetting
 from planner.verifier.kueue.setting import Setting, Variant, say_node

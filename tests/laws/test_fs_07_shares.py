@@ -10,7 +10,7 @@ from itertools import permutations
 
 import pytest
 
-from planner.quota.kueue.share import Share
+from planner.quota.kueue.tree import Share
 from planner.verifier.kueue.plan import verify_plan
 from planner.verifier.kueue.setting import say_shares
 from tests.cluster import (

@@ -12,9 +12,8 @@ from typing import Final
 
 import pytest
 
-from planner.models.kueue.build import assemble
 from planner.models.kueue.formulation import Columns, build_classes
-from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
+from planner.models.kueue.laws import assemble, attempts, eligible, restricted_while_borrowing
 from planner.models.shared.classes import Classes
 from planner.models.yunikorn.candidates import eligible as eligible_allocations
 from planner.models.yunikorn.formulation import build_classes as build_yunikorn_classes

@@ -9,8 +9,7 @@ from planner.models.yunikorn.formulation import build_classes
 from planner.models.yunikorn.relaxation import node_rows
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.quota.yunikorn.cluster import Asking, Cluster
-from planner.quota.yunikorn.queue import walk
-from planner.quota.yunikorn.snapshot import Snapshot
+from planner.quota.yunikorn.queue import Snapshot, walk
 from tests.conftest import TEST_ALL
 from tests.yunikorn.admitted import admitted, choices, every_allocation_apart
 from tests.yunikorn.brute_force import legal_sets

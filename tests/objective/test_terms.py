@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
-from planner.models.kueue.build import assemble
 from planner.models.kueue.formulation import Columns, build_classes
-from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
+from planner.models.kueue.laws import assemble, attempts, eligible, restricted_while_borrowing
 from planner.models.shared.measure import express
 from planner.objective.annotation import PREFIX, Disruption, Disruptions
 from planner.objective.kueue import term_table

@@ -5,8 +5,16 @@ import math
 import pytest
 from hypothesis import given
 
-from planner.quota.kueue.share import Share, Shares
-from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
+from planner.quota.kueue.tree import (
+    NO_PARENT,
+    FlavorResource,
+    Node,
+    Quota,
+    QuotaTree,
+    Share,
+    Shares,
+    Usage,
+)
 from tests.random_trees import Instance, fair_instances
 
 FRS = (

@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 
 from planner.quantity import MAX_INT64, UNLIMITED
 from planner.quota.kueue.amount import SATURATING, WRAPPING, Arithmetic
-from planner.quota.kueue.share import Shares
-from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
+from planner.quota.kueue.tree import (
+    NO_PARENT,
+    FlavorResource,
+    Node,
+    Quota,
+    QuotaTree,
+    Shares,
+    Usage,
+)
 from tests.random_trees import Instance, fair_instances, instances
 
 GPU = 0

@@ -13,8 +13,8 @@ from ortools.sat.python.cp_model import CpModel
 
 from planner.laws.yunikorn import Spared
 from planner.models.kep83 import assemble as assemble_kep83
-from planner.models.kueue.build import assemble as assemble_kueue
 from planner.models.kueue.formulation import Columns, build_classes
+from planner.models.kueue.laws import assemble as assemble_kueue
 from planner.models.kueue.laws import attempts, restricted_while_borrowing
 from planner.models.shared.builder import Linear, variable
 from planner.models.shared.measure import Measured, express

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import chain, combinations
 
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
-from planner.quota.yunikorn.queue import Queue, walk
+from planner.quota.yunikorn.queue import Queue, Snapshot, under, walk
 from planner.quota.yunikorn.resource import (
     Resource,
     fits,
@@ -21,7 +21,6 @@ from planner.quota.yunikorn.resource import (
     plus,
     share_type,
 )
-from planner.quota.yunikorn.snapshot import Snapshot, under
 from planner.reference.yunikorn.candidates import Candidate, find_candidates, find_fence
 from tests.yunikorn.admitted import NodeSets
 

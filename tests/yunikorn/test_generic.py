@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planner.quota.yunikorn.cluster import is_usable
-from planner.quota.yunikorn.snapshot import Snapshot
+from planner.quota.yunikorn.queue import Snapshot
 from planner.reference.yunikorn.candidates import find_candidates, find_fence, in_order
 from planner.reference.yunikorn.decision import (
     NO_CANDIDATE_SCORE,

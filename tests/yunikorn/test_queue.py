@@ -4,15 +4,18 @@ import pytest
 
 from planner.errors import LookupFailed
 from planner.quota.yunikorn.cluster import find_ask, prepare
-from planner.quota.yunikorn.queue import DEFAULT_DELAY, Properties, inherited, read_properties
-from planner.quota.yunikorn.resource import Amount
-from planner.quota.yunikorn.snapshot import (
+from planner.quota.yunikorn.queue import (
+    DEFAULT_DELAY,
     AskReference,
     Level,
+    Properties,
     Snapshot,
+    inherited,
     preemptable,
+    read_properties,
     remaining_guaranteed,
 )
+from planner.quota.yunikorn.resource import Amount
 from planner.state.clock import SECOND, parse_duration
 from tests.yunikorn.building import (
     allocation,

@@ -8,7 +8,7 @@ import pytest
 from planner.commands.replay import Comparison, replay_line
 from planner.errors import InputError
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, is_usable, prepare
-from planner.quota.yunikorn.snapshot import Snapshot, preemptable
+from planner.quota.yunikorn.queue import Snapshot, preemptable
 from planner.reference.yunikorn.candidates import (
     Preconditions,
     find_candidates,

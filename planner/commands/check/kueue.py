@@ -28,8 +28,7 @@ from planner.proof.claims import Claims, Limits
 from planner.proof.kueue import kueue_claims
 from planner.quota.kueue.assignment import Assignment, flavor_resources
 from planner.quota.kueue.holders import Admitted
-from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.slices import as_in_kep83
+from planner.quota.kueue.preemptor import as_in_kep83, find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after

@@ -24,7 +24,7 @@ from planner.proof.claims import LAST_RESORT, Claims, Limits
 from planner.proof.yunikorn import yunikorn_claims
 from planner.proof.yunikorn.frame import candidates
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
-from planner.quota.yunikorn.snapshot import Snapshot
+from planner.quota.yunikorn.queue import Snapshot
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.wording import broken, compare

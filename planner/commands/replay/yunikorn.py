@@ -24,8 +24,8 @@ from planner.commands.replay.comparison import (
 )
 from planner.errors import InputError, LookupFailed, SchemaError
 from planner.quota.yunikorn.cluster import Cluster, find_ask, prepare
+from planner.quota.yunikorn.queue import AskReference, Level, preemptable, remaining_guaranteed
 from planner.quota.yunikorn.resource import without_zeros
-from planner.quota.yunikorn.snapshot import AskReference, Level, preemptable, remaining_guaranteed
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reference.yunikorn.decision import decide
 from planner.reference.yunikorn.flow import run_flow

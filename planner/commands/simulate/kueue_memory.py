@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from planner.commands.simulate.world import Text, ranks
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.holders import Admitted
-from planner.quota.kueue.slices import names_replaced
+from planner.quota.kueue.preemptor import names_replaced
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.context import Tried
 from planner.reference.kueue.cycle.record import Decider

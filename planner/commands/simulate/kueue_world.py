@@ -42,7 +42,7 @@ from planner.objective.terms import work
 from planner.plan.base import Uncovered
 from planner.quantity import MAX_INT64
 from planner.quota.kueue.holders import Admitted, Holders
-from planner.quota.kueue.slices import names_replaced
+from planner.quota.kueue.preemptor import names_replaced
 from planner.quota.kueue.snapshot import Snapshot, build_snapshot
 from planner.reference.kueue.aftermath import evicted, evicting
 from planner.reference.kueue.cycle.admissibility import namespace_refusal

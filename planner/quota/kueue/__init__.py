@@ -1,8 +1,7 @@
 """Quota of Kueue: the tree of cohorts and ClusterQueues, and what workloads ask for and hold.
 
 amount.py     64-bit amounts: saturating, with Kueue's Unlimited; wrapping in older releases
-tree.py       the tree of cohorts and ClusterQueues, and its usage
-share.py      dominant resource shares
+tree.py       the tree of cohorts and ClusterQueues, its usage, dominant resource shares
 activity.py   which queues and cohorts take part in scheduling
 devices.py    what pods take for the devices that they claim
 request.py    what a pending workload asks for
@@ -11,10 +10,8 @@ holding.py    what an admitted workload holds, worked out once for all with equa
 holders.py    workloads that hold quota: all of a queue as columns, each as a record
 admission.py  workloads of a state -> those that hold quota, and all others
 past_use.py   past use of LocalQueues, by which admission fair sharing orders workloads
-slices.py     the old slice that a slice of an elastic workload replaces
 snapshot.py   state -> tree + admitted workloads
-topology.py   what placed pods take of nodes, and what is left on them
-topology_tree.py  the nodes behind a flavor as a tree of domains
+topology.py   the nodes behind a flavor as a tree of domains; what placed pods take of them
 placing.py    what podsets ask of the nodes: groups, levels, slices
-preemptor.py  the preemptor, and for how long it has waited
+preemptor.py  the preemptor, for how long it has waited, and the old slice that it replaces
 """

@@ -12,8 +12,7 @@ from typing import Any, Final, Literal
 from pydantic import AliasChoices, Field, ValidationError
 
 from planner.errors import LookupFailed, SchemaError, did_you_mean
-from planner.quota.kueue.placing import Group, groups_of
-from planner.quota.kueue.slices import replaced_by
+from planner.quota.kueue.preemptor import replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import FlavorResource
 from planner.state.base import Count, Schema
@@ -210,17 +209,3 @@ def contested(assignment: Assignment, snapshot: Snapshot) -> frozenset[int]:
         for resource, choice in assignment.choices()
         if choice.mode == "Preempt"
     )
-
-
-def placed_groups(
-    assignment: Assignment, preemptor: Preemptor, snapshot: Snapshot
-) -> tuple[Group, ...]:
-    """Return the podsets that are to be placed on nodes under an assignment, group by group.
-
-    Source: docs/semantics/kueue-topology.md §3.3 and §4.
-    """
-    assigned = {
-        pods.name: (pods.count or 0, {choice.flavor for choice in pods.flavors.values()})
-        for pods in assignment.pod_sets
-    }
-    return groups_of(snapshot, preemptor, assigned)

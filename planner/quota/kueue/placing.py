@@ -6,15 +6,14 @@ Source: docs/semantics/kueue-topology.md §1, §3.2, §3.3, §4 and §5.1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from typing import NamedTuple
 
 from msgspec import Struct
 
+from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.quota.kueue.topology import Topologies
-from planner.quota.kueue.topology_tree import PODS, FlavorTree
+from planner.quota.kueue.topology import PODS, FlavorTree, Topologies
 from planner.state.kueue import Workload
 from planner.state.kueue_workload import PodSet, SliceConstraint, TopologyRequest
 from planner.state.pods import PodSpec, Toleration
@@ -91,26 +90,26 @@ class Group(NamedTuple):
         return self.workers.count // self.aim.size if self.aim else 0
 
 
-def groups_of(
-    snapshot: Snapshot, preemptor: Preemptor, assigned: Mapping[str, tuple[int, AbstractSet[str]]]
+def placed_groups(
+    assignment: Assignment, preemptor: Preemptor, snapshot: Snapshot
 ) -> tuple[Group, ...]:
-    """Return the groups that are to be placed, in the order in which Kueue places them.
+    """Return the groups that are to be placed on nodes, in the order in which Kueue places them.
 
-    ``assigned`` has the pod count and the flavors of podsets, by name. Podsets that are placed in
-    a later pass are left out; where a podset has no flavor with a topology, or several, Kueue
-    places nothing.
+    Podsets that are placed in a later pass are left out; where a podset has no flavor with a
+    topology, or several, Kueue places nothing (§3.3).
     """
     found: list[Pods] = []
     topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
-    workload = preemptor.workload
+    workload, assigned = preemptor.workload, {pods.name: pods for pods in assignment.pod_sets}
     scored = topologies.configuration.gate("TASRespectNodeAffinityPreferred")
     if not topologies.on or topologies.leaves_it_to_workers(queue):
         return ()
     for spec in workload.spec.pod_sets:
         got = assigned.get(spec.name)
-        if got is None or not got[0] or not topologies.is_placed(spec, queue):
+        if got is None or not got.count or not topologies.is_placed(spec, queue):
             continue
-        placing = got[1] & topologies.flavors.keys()
+        named = {choice.flavor for choice in got.flavors.values()}
+        placing = named & topologies.flavors.keys()
         if len(placing) != 1:
             return ()
         (flavor,) = placing
@@ -124,7 +123,7 @@ def groups_of(
             found.append(
                 Pods(
                     name=spec.name,
-                    count=got[0],
+                    count=got.count,
                     flavor=flavor,
                     amounts={**own, PODS: own.get(PODS, 0) + 1},
                     pod=pod,

@@ -1,21 +1,25 @@
-"""The tree of cohorts and ClusterQueues: quotas, usage, and what is available where.
+"""The tree of cohorts and ClusterQueues: quotas, usage, what is available where, and shares.
 
 Every node is an integer, every flavor-resource (fr) an integer; amounts are Kueue's integer
-units. Source of all formulas: docs/semantics/kueue.md §3, and kueue ff69552e
-pkg/cache/scheduler/resource_node.go.
+units. Dominant resource shares are doubles, because Kueue itself calculates them as doubles and
+compares them exactly.
+
+Source: docs/semantics/kueue.md §3 and §6.1; kueue ff69552e pkg/cache/scheduler/resource_node.go
+and fair_sharing.go.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.quantity import MAX_INT64, UNLIMITED
 from planner.quota.kueue.amount import SATURATING, Arithmetic
+from planner.state.kueue_release import NEWEST, Rules
 
 NO_PARENT = -1
 _LARGE = 2**61
@@ -66,9 +70,8 @@ class Node(NamedTuple):
         return self.weight_nano / 10**9
 
 
-@dataclass(frozen=True)
 class QuotaTree:
-    """The nodes with their subtree quotas.
+    """The nodes with their subtree quotas; parents must not form a cycle.
 
     ``subtree[n][fr]`` is the quota of everything below and at n that n may use or lend;
     ``kept[n][fr]`` the part of it that n never lends to its parent. ``known[n]`` are the fr
@@ -77,52 +80,41 @@ class QuotaTree:
     amounts in it are calculated.
     """
 
-    nodes: Sequence[Node]
-    frs: Sequence[FlavorResource]
-    arithmetic: Arithmetic = SATURATING
-    children: Sequence[Sequence[int]] = field(init=False)
-    subtree: Sequence[Sequence[int]] = field(init=False)
-    kept: Sequence[Sequence[int]] = field(init=False)
-    known: Sequence[frozenset[int]] = field(init=False)
-    top_down: Sequence[int] = field(init=False)
-    parents: Sequence[int] = field(init=False)
-    _below: dict[int, list[int]] = field(init=False, default_factory=dict)
-    _paths: dict[int, tuple[int, ...]] = field(init=False, default_factory=dict)
-    _steps: dict[tuple[int, int], Sequence[Step]] = field(init=False, default_factory=dict)
-    _limited: dict[int, Sequence[tuple[int, int, str]]] = field(init=False, default_factory=dict)
-    _lendable: dict[int, Mapping[str, int]] = field(init=False, default_factory=dict)
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        frs: Sequence[FlavorResource],
+        arithmetic: Arithmetic = SATURATING,
+    ) -> None:
+        self.nodes: Final = nodes
+        self.frs: Final = frs
+        self.arithmetic: Final = arithmetic
+        self.parents: Final = [node.parent for node in nodes]
+        self.children: Final[list[list[int]]] = [[] for _ in nodes]
+        for index, parent in enumerate(self.parents):
+            if parent != NO_PARENT:
+                self.children[parent].append(index)
+        self.top_down: Final = [i for i, parent in enumerate(self.parents) if parent == NO_PARENT]
+        for index in self.top_down:
+            self.top_down.extend(self.children[index])
+        self.subtree: Final = [[0] * len(frs) for _ in nodes]
+        self.kept: Final = [[0] * len(frs) for _ in nodes]
+        self.known: Final = self._accumulate()
+        self._below: Final[dict[int, list[int]]] = {}
+        self._paths: Final[dict[int, tuple[int, ...]]] = {}
+        self._steps: Final[dict[tuple[int, int], Sequence[Step]]] = {}
+        self._limited: Final[dict[int, Sequence[tuple[int, int, str]]]] = {}
+        self._lendable: Final[dict[int, Mapping[str, int]]] = {}
 
-    def __post_init__(self) -> None:
-        """Compute what follows from the nodes; parents must not form a cycle."""
-        children: list[list[int]] = [[] for _ in self.nodes]
-        for index, node in enumerate(self.nodes):
-            if node.parent != NO_PARENT:
-                children[node.parent].append(index)
-        top_down = [i for i, node in enumerate(self.nodes) if node.parent == NO_PARENT]
-        for index in top_down:
-            top_down.extend(children[index])
-        subtree, kept, known = self._accumulate(top_down)
-        for name, value in (
-            ("children", children),
-            ("subtree", subtree),
-            ("kept", kept),
-            ("known", known),
-            ("top_down", top_down),
-            ("parents", [node.parent for node in self.nodes]),
-        ):
-            object.__setattr__(self, name, value)
-
-    def _accumulate(
-        self, top_down: Sequence[int]
-    ) -> tuple[list[list[int]], list[list[int]], list[frozenset[int]]]:
-        width, add, subtract = len(self.frs), self.arithmetic.add, self.arithmetic.subtract
-        subtree = [[0] * width for _ in self.nodes]
-        kept = [[0] * width for _ in self.nodes]
+    def _accumulate(self) -> list[frozenset[int]]:
+        """Add up quotas from the leaves to the roots, and return which fr each node knows."""
+        subtree, kept = self.subtree, self.kept
+        add, subtract = self.arithmetic.add, self.arithmetic.subtract
         known: list[set[int]] = [set(node.quotas) for node in self.nodes]
         for index, node in enumerate(self.nodes):
             for fr, quota in node.quotas.items():
                 subtree[index][fr] = quota.nominal
-        for index in reversed(top_down):
+        for index in reversed(self.top_down):
             node = self.nodes[index]
             for fr, quota in node.quotas.items():
                 # After the children: the limit is on the whole subtree, not on the own quota (§3).
@@ -133,14 +125,14 @@ class QuotaTree:
                 above = subtree[node.parent]
                 for fr in known[index]:
                     above[fr] = add(above[fr], subtract(subtree[index][fr], kept[index][fr]))
-        return subtree, kept, [frozenset(frs) for frs in known]
+        return [frozenset(frs) for frs in known]
 
     def ancestors(self, node: int) -> Iterator[int]:
         """Yield the cohorts above a node, its parent first and the root last."""
-        above = self.nodes[node].parent
+        above = self.parents[node]
         while above != NO_PARENT:
             yield above
-            above = self.nodes[above].parent
+            above = self.parents[above]
 
     def below(self, node: int) -> Sequence[int]:
         """Return the node and all nodes below it, parents first, inactive queues, too."""
@@ -368,3 +360,92 @@ class Usage:
             for fr, amount in requests.items()
         }
         return fits, remaining
+
+
+class Share(NamedTuple):
+    """The dominant resource share of a node.
+
+    ``ratio`` is the largest excess over a resource's lendable capacity, in thousandths, before
+    the weight. It can be 0 although the node is ``borrowing``: when nothing is lendable.
+    """
+
+    ratio: float
+    weight: float
+    borrowing: bool
+
+    @property
+    def weighted(self) -> float:
+        """The share divided by the weight; infinite for a borrowing node of weight 0."""
+        if self.ratio == 0:
+            return 0.0
+        return math.inf if self.weight == 0 else self.ratio / self.weight
+
+    @property
+    def order(self) -> tuple[bool, float]:
+        """A key that sorts shares as Kueue compares them: weight 0 above all, then by ratio."""
+        if self.weight == 0 and self.ratio != 0:
+            return True, self.ratio
+        return False, self.weighted
+
+
+class Shares:
+    """The shares of a tree's nodes.
+
+    In older releases a node counts as ``borrowing`` only if its ratio is not 0
+    (switch 5 of planner/state/kueue_release.py): ``rules`` say so.
+    """
+
+    def __init__(self, tree: QuotaTree, rules: Rules = NEWEST.rules) -> None:
+        self._tree = tree
+        self._by_ratio = not rules.prunes_by_borrowing
+        self._last: dict[int, tuple[list[int], Share]] = {}
+
+    def of(self, usage: Usage, node: int) -> Share:
+        """Return the share of a ClusterQueue or cohort at some usage; a root has none."""
+        used, last = usage.amount[node], self._last.get(node)
+        # A search asks for all children of a cohort again and again, and changes one in between.
+        if last is None or last[0] != used:
+            last = self._last[node] = [*used], self._share(node, used)
+        return last[1]
+
+    def without(self, usage: Usage, node: int, queue: int, held: Mapping[int, int]) -> Share:
+        """Return the share of a node without what is ``held`` in a ClusterQueue at or below it."""
+        rest = list(usage.amount[node])
+        for fr, amount in held.items():
+            gone = usage.stored(queue, node, fr, amount)
+            rest[fr] = self._tree.arithmetic.subtract(rest[fr], gone)
+        return self._share(node, rest)
+
+    def _share(self, node: int, used: Sequence[int]) -> Share:
+        tree = self._tree
+        parent, weight = tree.nodes[node].parent, tree.nodes[node].weight
+        if parent == NO_PARENT:
+            return Share(0.0, weight, borrowing=False)
+        excess: dict[str, int] = {}
+        exact = tree.arithmetic
+        # An fr with usage but without any quota entry is not listed here, and counts for nothing.
+        for fr, quota, resource in tree.limited(node):
+            if used[fr] > quota or exact.wraps:
+                over = exact.subtract(used[fr], quota)
+                if over > 0:
+                    excess[resource] = exact.add(excess.get(resource, 0), over)
+        if not excess:
+            return Share(0.0, weight, borrowing=False)
+        lendable = tree.lendable(parent)
+        ratio = 0.0
+        for resource, over in excess.items():
+            capacity = lendable.get(resource, 0)
+            # With nothing to lend there is no ratio, although the node is borrowing.
+            if capacity > 0:
+                # In Kueue's order of operations: doubles, so that ties fall as they do there.
+                ratio = max(ratio, float(over) * 1000.0 / float(capacity))
+        return Share(ratio, weight, borrowing=ratio != 0 or not self._by_ratio)
+
+    def counted(self, node: int) -> frozenset[int]:
+        """Return the fr that count: a node is borrowing if it is over quota in one of them."""
+        tree = self._tree
+        parent, known = tree.nodes[node].parent, tree.known[node]
+        if not self._by_ratio or parent == NO_PARENT:
+            return known
+        lendable = tree.lendable(parent)
+        return frozenset(fr for fr in known if lendable.get(tree.frs[fr].resource, 0) > 0)

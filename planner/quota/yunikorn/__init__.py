@@ -1,9 +1,9 @@
 """YuniKorn's queues, nodes and arithmetic, without any decisions.
 
 resource.py    arithmetic of sparse resources
-queue.py       what queues inherit, and what their properties mean; their tree with limits and usage
+queue.py       what queues inherit, and what their properties mean; their tree with limits and
+               usage; what is left of the guaranteed; a copy of the usage to try removals on
 cluster.py     a partition made ready: queues, nodes, asks, and which nodes may host an ask
-snapshot.py    what is left of the guaranteed; a copy of the usage to try removals on
 
 Source: docs/semantics/yunikorn.md §1, §2 and §5; yunikorn-core be3bb487.
 """

@@ -26,8 +26,7 @@ from planner.quantity import from_units
 from planner.quota.kueue.admission import as_admitted
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.holders import Admitted, Holders
-from planner.quota.kueue.preemptor import as_preemptor
-from planner.quota.kueue.slices import replaced_slice
+from planner.quota.kueue.preemptor import as_preemptor, replaced_slice
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import NO_TOPOLOGIES
 from planner.reference.kueue.decision import decide

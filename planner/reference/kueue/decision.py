@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from planner.quota.kueue.amount import divide
 from planner.quota.kueue.assignment import Assignment, contested, total_request
 from planner.quota.kueue.holders import Admitted
-from planner.quota.kueue.slices import Replaced
+from planner.quota.kueue.preemptor import Replaced
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assignment import FlavorAssigner
 from planner.reference.kueue.chance import EQUAL_COHORTS, Chance

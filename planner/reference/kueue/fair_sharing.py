@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from planner.laws import kueue as laws
 from planner.quota.kueue.holders import Admitted, Holders, IntArray
-from planner.quota.kueue.share import Share, Shares
-from planner.quota.kueue.tree import NO_PARENT
+from planner.quota.kueue.tree import NO_PARENT, Share, Shares
 from planner.reference.kueue.candidates import candidate_order, in_candidate_order, permitted
 from planner.reference.kueue.chance import ReleaseCrash
 from planner.reference.kueue.context import Context, Search, Target, fill_back, restore

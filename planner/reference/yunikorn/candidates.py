@@ -18,7 +18,7 @@ from msgspec import Struct, field
 
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
-from planner.quota.yunikorn.queue import Queue
+from planner.quota.yunikorn.queue import Queue, Snapshot
 from planner.quota.yunikorn.resource import (
     Resource,
     fits,
@@ -27,7 +27,6 @@ from planner.quota.yunikorn.resource import (
     plus,
     share_type,
 )
-from planner.quota.yunikorn.snapshot import Snapshot
 from planner.reference.laws import keeps
 from planner.state.clock import SECOND
 from planner.state.yunikorn import Allocation, Ask, InstanceExtra

@@ -21,6 +21,7 @@ from msgspec import Struct, field
 
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
+from planner.quota.yunikorn.queue import Snapshot, under
 from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
@@ -36,7 +37,6 @@ from planner.quota.yunikorn.resource import (
     plus,
     same_or_zero,
 )
-from planner.quota.yunikorn.snapshot import Snapshot, under
 from planner.reference.laws import keeps
 from planner.reference.yunikorn.candidates import (
     Candidate,

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.slices import replaced_by
+from planner.quota.kueue.preemptor import find_preemptor, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.topology import Topologies
 from planner.quota.kueue.tree import FlavorResource

@@ -24,8 +24,7 @@ from planner.proof.kueue import kueue_claims
 from planner.quantity import format_units, plural
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.holders import Admitted
-from planner.quota.kueue.preemptor import as_preemptor
-from planner.quota.kueue.slices import replaced_by
+from planner.quota.kueue.preemptor import as_preemptor, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import Decision, decide

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from planner.models.kueue.build import assemble
 from planner.models.kueue.formulation import Columns, Formulation
+from planner.models.kueue.laws import assemble
 from planner.models.kueue.relaxation import cover_rows, relax
 from planner.models.shared.classes import Classes, Parts, Relaxation, Row
 from planner.objective.terms import TermTable

@@ -17,8 +17,7 @@ from planner.quota.kueue.assignment import (
     parse_assignment,
     read_assignment,
 )
-from planner.quota.kueue.preemptor import find_preemptor, key_of
-from planner.quota.kueue.slices import as_in_kep83
+from planner.quota.kueue.preemptor import as_in_kep83, find_preemptor, key_of
 from planner.quota.kueue.snapshot import build_snapshot, take_snapshot
 from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way

@@ -35,7 +35,7 @@ from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.quantity import plural
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
-from planner.quota.yunikorn.snapshot import Snapshot
+from planner.quota.yunikorn.queue import Snapshot
 from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import decide
 from planner.solver.answer import Planned

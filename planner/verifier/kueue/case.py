@@ -39,11 +39,11 @@ from planner.quota.kueue.amount import add, subtract
 from planner.quota.kueue.assignment import (
     Assignment,
     contested,
-    placed_groups,
     total_request,
     whole_request,
 )
 from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.placing import placed_groups
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.state.kueue import Configuration

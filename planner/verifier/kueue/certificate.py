@@ -28,8 +28,7 @@ from planner.plan import AnyPlan, Level, SolverFreeBound, Verdict
 from planner.plan.kueue import JointPlan, Plan
 from planner.quantity import UNLIMITED, format_units
 from planner.quota.kueue.holders import NOBODY, Holders
-from planner.quota.kueue.share import Shares
-from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Quota, Usage
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Quota, Shares, Usage
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.setting import Setting, say_node
 from planner.verifier.wording import compare, judge, once_each, say_some

@@ -41,8 +41,7 @@ from planner.laws import Register
 from planner.laws import kueue as laws
 from planner.plan import Verdict
 from planner.quota.kueue.holders import Admitted, Holders
-from planner.quota.kueue.share import Share, Shares
-from planner.quota.kueue.tree import Usage
+from planner.quota.kueue.tree import Share, Shares, Usage
 from planner.state.kueue_configuration import Strategy
 from planner.verifier.kueue.case import (
     Case,

@@ -15,8 +15,8 @@ from planner.laws.kueue import KF_PERMITTED
 from planner.plan import Verdict
 from planner.quota.kueue.amount import add, subtract
 from planner.quota.kueue.assignment import Assignment, PodSetFlavors
+from planner.quota.kueue.preemptor import replaced_by
 from planner.quota.kueue.request import PodSetRequest
-from planner.quota.kueue.slices import replaced_by
 from planner.state.queues import ResourceGroup
 from planner.verifier.kueue.setting import Setting, say_amount, say_node
 from planner.verifier.kueue_topology.leaves import obstacle_between

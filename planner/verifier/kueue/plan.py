@@ -10,8 +10,7 @@ from planner.laws.kueue import FS_SHARES, KQ_ATTEMPT, KT_PLACEMENT
 from planner.plan import Verdict, Verification
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment, flavor_resources
-from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.slices import as_in_kep83
+from planner.quota.kueue.preemptor import as_in_kep83, find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.state.kep83 import Kep83
 from planner.state.kueue import State

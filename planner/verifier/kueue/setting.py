@@ -17,8 +17,8 @@ from msgspec import Struct
 from planner.quantity import format_units
 from planner.quota.kueue.holders import Admitted, Holders, IntArray
 from planner.quota.kueue.holding import Shape
-from planner.quota.kueue.share import Share
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.tree import Share
 from planner.state.queues import Preemption
 from planner.verifier.kueue_topology import Floor
 

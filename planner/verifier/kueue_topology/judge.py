@@ -22,8 +22,7 @@ from planner.plan.kueue import PodSetPlaces
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Aim, Group, Pods
 from planner.quota.kueue.snapshot import Snapshot
-from planner.quota.kueue.topology import OVERLAPPING
-from planner.quota.kueue.topology_tree import FlavorTree
+from planner.quota.kueue.topology import OVERLAPPING, FlavorTree
 from planner.verifier.kueue_topology.leaves import Nodes, Slots, add_to, has_room, slices_at_most
 from planner.verifier.wording import judge, say_some
 

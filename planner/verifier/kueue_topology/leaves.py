@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Aim, Group, Pods
 from planner.quota.kueue.snapshot import Snapshot
-from planner.quota.kueue.topology_tree import FlavorTree
+from planner.quota.kueue.topology import FlavorTree
 from planner.state.kueue import Node, ResourceFlavor
 from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, Taint, Toleration
 

@@ -32,9 +32,8 @@ from planner.plan import Proof
 from planner.plan.yunikorn import YuniKornPlan
 from planner.quantity import format_units
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, find_ask, prepare
-from planner.quota.yunikorn.queue import Queue
+from planner.quota.yunikorn.queue import Queue, Snapshot
 from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
-from planner.quota.yunikorn.snapshot import Snapshot
 from planner.state.yunikorn import VCORE, Allocation, YuniKornState
 from planner.verifier.wording import say_some
 

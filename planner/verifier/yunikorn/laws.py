@@ -17,9 +17,8 @@ from planner.laws import Register
 from planner.laws import yunikorn as laws
 from planner.plan import Verdict
 from planner.quota.yunikorn.cluster import Asking, NodeRoom, is_usable
-from planner.quota.yunikorn.queue import Queue
+from planner.quota.yunikorn.queue import Queue, under
 from planner.quota.yunikorn.resource import Amount, fits, fits_raw, ge_known, plus, share_type
-from planner.quota.yunikorn.snapshot import under
 from planner.verifier.wording import judge, judge_order, say_count, say_some
 from planner.verifier.yunikorn.case import (
     Victim,

@@ -13,8 +13,7 @@ from random import Random
 import pytest
 
 from planner.quota.kueue.snapshot import take_snapshot
-from planner.quota.kueue.topology import Occupancy, Taken
-from planner.quota.kueue.topology_tree import FlavorTree
+from planner.quota.kueue.topology import FlavorTree, Occupancy, Taken
 from planner.reference.kueue.topology.ask import Ask
 from planner.reference.kueue.topology.find import Placement, Placer
 from planner.state.kueue_topology import HOST

@@ -7,7 +7,7 @@ import pytest
 
 import planner
 from planner.errors import UnsupportedError
-from planner.quota.kueue.slices import REPLACEMENT_FOR
+from planner.quota.kueue.preemptor import REPLACEMENT_FOR
 from planner.reference.kueue.chance import ANY_PODSET
 from planner.state.kueue_topology import HOST
 from tests.cluster import FLAVOR, Object, admission_check, configuration, queue, running

@@ -4,7 +4,7 @@ import random
 from itertools import permutations
 
 from planner.quota.yunikorn.cluster import find_ask, prepare
-from planner.quota.yunikorn.snapshot import Snapshot
+from planner.quota.yunikorn.queue import Snapshot
 from planner.verifier.yunikorn.case import Victim, remove_all, replay
 from tests.yunikorn.building import (
     Json,

@@ -13,9 +13,8 @@ from planner.commands.explain.kueue.record import Shortfall
 from planner.commands.explain.record import Change
 from planner.laws import Law, Register, in_drop_order
 from planner.laws import kueue as laws
-from planner.models.kueue.build import assemble
 from planner.models.kueue.formulation import Columns, build_classes
-from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
+from planner.models.kueue.laws import assemble, attempts, eligible, restricted_while_borrowing
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli

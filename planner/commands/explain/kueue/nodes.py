@@ -21,7 +21,7 @@ from planner.plan.kueue import Place, PodSetPlaces
 from planner.quantity import plural
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
-from planner.quota.kueue.topology_tree import FlavorTree, Values
+from planner.quota.kueue.topology import FlavorTree, Values
 from planner.reference.kueue.chance import Chance, Crash
 from planner.reference.kueue.decision import Decision, candidates_of, decide
 from planner.reference.kueue.topology.ask import Misfit, aim_of

@@ -13,7 +13,7 @@ from planner.quantity import format_units
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.quota.kueue.topology_tree import FlavorTree, Values
+from planner.quota.kueue.topology import FlavorTree, Values
 from planner.reference.kueue.chance import Chance, PlacementCrash
 from planner.reference.kueue.topology.assigning import Placing
 from planner.solver.kueue.placement import may_be_placed

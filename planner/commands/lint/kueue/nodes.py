@@ -23,7 +23,7 @@ from planner.errors import InputError
 from planner.quantity import format_units
 from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.quota.kueue.topology_tree import FlavorTree, units_of
+from planner.quota.kueue.topology import FlavorTree, units_of
 from planner.reference.kueue.chance import Chance, Crash
 from planner.reference.kueue.decision import decide
 from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from planner.quota.kueue.holders import Admitted, Holders
-from planner.quota.kueue.slices import names_replaced
+from planner.quota.kueue.preemptor import names_replaced
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import Occupancy
 from planner.quota.kueue.tree import Usage

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from planner.quota.kueue.topology_tree import PODS, FlavorTree
+from planner.quota.kueue.topology import PODS, FlavorTree
 from planner.state.kueue import Workload
 from planner.state.kueue_workload import PodSet, SliceConstraint, TopologyRequest
 from planner.state.pods import PodSpec

@@ -12,8 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from planner.quota.kueue.topology import OVERLAPPING, Occupancy, Taken, Topologies
-from planner.quota.kueue.topology_tree import FlavorTree, Values
+from planner.quota.kueue.topology import (
+    OVERLAPPING,
+    FlavorTree,
+    Occupancy,
+    Taken,
+    Topologies,
+    Values,
+)
 from planner.reference.kueue.chance import PlacementCrash
 from planner.reference.kueue.topology.ask import Aim, Ask, Misfit, aim_of
 from planner.reference.kueue.topology.place import Chosen, Manners, Short, place

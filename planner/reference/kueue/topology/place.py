@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from planner.quota.kueue.topology_tree import FlavorTree
+from planner.quota.kueue.topology import FlavorTree
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner, Misfit
 from planner.reference.kueue.topology.slots import Domain, LeafCounts, Orders, domains_of, sum_up
 

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.quota.kueue.topology_tree import FlavorTree, children_of
+from planner.quota.kueue.topology import FlavorTree, children_of
 from planner.reference.kueue.eligibility import InvalidSelectorError, meets, untolerated
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner
 from planner.state.kueue_topology import Node

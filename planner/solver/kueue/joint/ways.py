@@ -24,7 +24,7 @@ from planner.models.kueue.joint import Way
 from planner.models.kueue.laws import restricted_while_borrowing
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import Assignment, FlavorChoice
-from planner.quota.kueue.slices import replaced_by
+from planner.quota.kueue.preemptor import replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import FlavorResource, Usage
 from planner.reference.kueue.aftermath import admit
