@@ -19,7 +19,7 @@ from planner.commands.replay import (
 )
 from planner.commands.replay.comparison import first_difference
 from planner.errors import InputError
-from planner.reference.kueue.cycle.record import Cycle
+from planner.reference.kueue.cycle.processing import Cycle
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state.kueue import State
 from tests.cli.running import SMALL, cluster

@@ -356,7 +356,8 @@ def _candidate_order(
     # Kueue's three lists, in its order: under hierarchical advantage, by priority, own queue.
     kinds = [2 if n == own_queue else 0 if advantage[at] else 1 for n, at in enumerate(lca)]
     kind = np.array(kinds, dtype=np.int64)[queue]
-    places = _places_without_past_use(workloads, kind)
+    places = np.empty(len(workloads), dtype=np.int64)
+    places[workloads.order(kind)] = np.arange(len(workloads))
     if not workloads.columns.dated.any():
         return places
     groups: dict[tuple[bool, int], list[int]] = {}
@@ -372,10 +373,3 @@ def _candidate_order(
     order = np.empty(len(workloads), dtype=np.int64)
     order[arranged] = np.arange(len(workloads))
     return order
-
-
-def _places_without_past_use(workloads: Holders, kind: IntArray) -> IntArray:
-    order = workloads.order(kind)
-    places = np.empty(len(workloads), dtype=np.int64)
-    places[order] = np.arange(len(workloads))
-    return places

@@ -20,8 +20,8 @@ from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kep83 import decide_kep83
-from planner.reference.kueue.classical import search
 from planner.reference.kueue.context import Context
+from planner.reference.kueue.fair_sharing import search
 from planner.state.kueue import State
 from planner.verifier.kueue.case import Case as Matched
 from planner.verifier.kueue.case import setting_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from planner.reference.kueue.cycle.record import Cycle
+from planner.reference.kueue.cycle.processing import Cycle
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state.record import AUTO
 from tests.cluster import KUEUE, Object, pending, queue, state_of

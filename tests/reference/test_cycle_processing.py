@@ -12,7 +12,7 @@ import planner
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.chance import EQUAL_COHORTS
-from planner.reference.kueue.cycle.record import Cycle
+from planner.reference.kueue.cycle.processing import Cycle
 from planner.reference.kueue.decision import Decision, decide, outcomes
 from tests.cluster import (
     PENDING,

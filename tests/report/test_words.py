@@ -12,7 +12,7 @@ from planner.plan import Certificate, Excess, Proof
 from planner.plan.kueue import Cascade, Plan
 from planner.plan.proof import ByRows, Tree
 from planner.reference.kep83 import OWN_QUEUE, RECLAIMED, WHILE_BORROWING
-from planner.reference.kueue.candidates import REASON
+from planner.reference.kueue.classical import REASON
 from planner.reference.kueue.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
 from planner.report.document import MAX_NAMES as MAX_SHOWN
 from planner.report.kueue.plan import STABLE, law_behind

@@ -36,7 +36,7 @@ from planner.reader.kueue_release import GateRefused
 from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.context import Assigned, Target
 from planner.reference.kueue.cycle.nomination import why_not_nominated
-from planner.reference.kueue.cycle.record import Decider, Entry, Outcome
+from planner.reference.kueue.cycle.processing import Decider, Entry, Outcome
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import TRIES, Decision, decide
 from planner.state import AUTO, RequestsFrom, parse_time

@@ -32,7 +32,7 @@ from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import Topologies
 from planner.reference.kueue.aftermath import NOWHERE, admit
-from planner.reference.kueue.cycle.record import Decider, Entry
+from planner.reference.kueue.cycle.processing import Decider, Entry
 from planner.reference.kueue.cycle.waiting import Pending, Waiting
 from planner.reference.kueue.decision import Decision
 from planner.solver.kueue.placement import not_replayed

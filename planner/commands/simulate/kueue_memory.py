@@ -21,7 +21,7 @@ from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import names_replaced
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.context import Tried
-from planner.reference.kueue.cycle.record import Decider
+from planner.reference.kueue.cycle.processing import Decider
 from planner.reference.kueue.decision import Decision
 
 MOST: Final = 300

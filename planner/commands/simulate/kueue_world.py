@@ -46,7 +46,7 @@ from planner.quota.kueue.preemptor import names_replaced
 from planner.quota.kueue.snapshot import Snapshot, build_snapshot
 from planner.reference.kueue.aftermath import evicted, evicting
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
-from planner.reference.kueue.cycle.record import Decider, Entry
+from planner.reference.kueue.cycle.processing import Decider, Entry
 from planner.reference.kueue.cycle.run import schedule
 from planner.reference.kueue.cycle.waiting import (
     Pending,

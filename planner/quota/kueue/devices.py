@@ -100,10 +100,6 @@ class Devices(Struct, frozen=True):
         """Take from a state the parts that decide what pods take for devices."""
         return cls(*(getattr(state, name) for name in cls.__struct_fields__))
 
-    def rejection(self, workload: Workload) -> str:
-        """Say in Kueue's words why it does not queue a workload; empty if it does."""
-        return self.charges(workload).rejection
-
     def charges(self, workload: Workload) -> Charges:
         """Return what the pods of a pending workload take, or why Kueue rejects it."""
         found = self._by_claims(workload)

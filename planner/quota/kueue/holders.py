@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Self, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.quota.kueue.holding import Shape, started_at
+from planner.quota.kueue.holding import Shape, progress_of
 from planner.state import Remarks
 from planner.state.kueue import Workload
 from planner.state.kueue_facts import Entry
@@ -60,7 +60,7 @@ class Admitted(NamedTuple):
 
     def changed(self, workload: Workload) -> Admitted:
         """Return this holder with another object as its workload, and the start time of that."""
-        started = started_at(workload)
+        started = progress_of(workload).started_at
         return self._replace(workloads=(workload,), place=0, started_at=started)
 
 

@@ -195,13 +195,11 @@ class Progress(NamedTuple):
     moved: bool
 
 
-def progress_of(entry: Entry) -> Progress:
+def progress_of(workload: Workload) -> Progress:
     """Read the conditions in one pass: a state can have 200,000 workloads that run."""
-    if isinstance(entry, Facts):  # facts: neither being evicted, nor ever moved
-        return Progress(entry.reserved, entry.reserved_s, entry.started_at, False, False)  # noqa: FBT003
     reserved = ready = None
     evicted = moved = False
-    for one in entry.status.conditions:
+    for one in workload.status.conditions:
         kind = one.type
         if kind == "QuotaReserved":
             reserved = reserved or one
@@ -215,11 +213,6 @@ def progress_of(entry: Entry) -> Progress:
     ready_at = ready.last_transition_time if ready and ready.is_true else None
     reserved_s = reserved_at.timestamp() if reserved_at else None
     return Progress(has_quota, reserved_s, ready_at or reserved_at, evicted, moved)
-
-
-def started_at(entry: Entry) -> datetime | None:
-    """Return when a workload last started running: pods ready, or else quota reserved."""
-    return progress_of(entry).started_at
 
 
 def queue_order_time(entry: Entry, configuration: Configuration, *, moved: bool = True) -> datetime:

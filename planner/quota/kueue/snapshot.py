@@ -180,48 +180,29 @@ def take_snapshot(
       quota only.
     """
     clock, wanted = now or state.now, tuple(extra)
-    last = _LAST_PLACING if placing else _LAST
-    found = last.find(state, clock, wanted)
-    if found is None:
-        found = build_snapshot(state, clock, wanted, placing=placing)
-        last.keep(state, found)
+    kept = _LAST.get(placing)
+    if kept is not None and kept[0]() is state:
+        last = kept[1]
+        same_clock = (last.now, last.now.tzinfo) == (clock, clock.tzinfo)
+        if same_clock and last.fr_index.keys() >= {*wanted}:
+            return last
+    found = build_snapshot(state, clock, wanted, placing=placing)
+
+    def forget(gone: ReferenceType[State]) -> None:
+        kept = _LAST.get(placing)
+        if kept is not None and kept[0] is gone:
+            _LAST.pop(placing, None)
+
+    _LAST[placing] = ref(state, forget), found  # as a whole: other threads may plan, too
     return found
 
 
-class _Last:
-    """The snapshot that was built last, for as long as its state lives.
+_LAST: Final[dict[bool, tuple[ReferenceType[State], Snapshot]]] = {}
+"""The snapshots that were built last, without and with places of pods, while their states live.
 
-    A state is planned for again and again: by both sides of a comparison, for each of its
-    pending workloads, by the verifier. Nobody changes a snapshot.
-    """
-
-    def __init__(self) -> None:
-        # One pair, replaced as a whole: other threads may plan for other states.
-        self._kept: tuple[ReferenceType[State], Snapshot] | None = None
-
-    def keep(self, state: State, snapshot: Snapshot) -> None:
-        """Remember a snapshot instead of the one before."""
-        self._kept = ref(state, self._forget), snapshot
-
-    def find(
-        self, state: State, clock: datetime, wanted: Iterable[FlavorResource]
-    ) -> Snapshot | None:
-        """Return the kept snapshot if it is of this state and clock and indexes all ``wanted``."""
-        kept = self._kept
-        if kept is None or kept[0]() is not state:
-            return None
-        snapshot = kept[1]
-        same_clock = (snapshot.now, snapshot.now.tzinfo) == (clock, clock.tzinfo)
-        return snapshot if same_clock and snapshot.fr_index.keys() >= {*wanted} else None
-
-    def _forget(self, gone: ReferenceType[State]) -> None:
-        kept = self._kept
-        if kept is not None and kept[0] is gone:
-            self._kept = None
-
-
-_LAST: Final = _Last()
-_LAST_PLACING: Final = _Last()
+A state is planned for again and again: by both sides of a comparison, for each of its pending
+workloads, by the verifier. Nobody changes a snapshot.
+"""
 
 
 @without_garbage_collection()

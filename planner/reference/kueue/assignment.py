@@ -19,7 +19,6 @@ from planner.quota.kueue.request import PodSetRequest, in_kueues_order
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.chance import Chance
-from planner.reference.kueue.classical import search
 from planner.reference.kueue.context import LAST, Assigned, Context, Search, Tried
 from planner.reference.kueue.eligibility import (
     BEST,
@@ -37,6 +36,7 @@ from planner.reference.kueue.eligibility import (
     tries_next,
     why_ineligible,
 )
+from planner.reference.kueue.fair_sharing import search
 from planner.reference.kueue.topology.assigning import PlaceTest, Placing, why_unsuited
 from planner.state.queues import FlavorQuotas, ResourceGroup
 

@@ -1,22 +1,249 @@
-"""Classical preemption, victim by victim as in Kueue, and the choice of the configured search.
+"""The candidates of a preemption search in Kueue's order, and classical preemption itself.
 
-Source: docs/semantics/kueue.md §5.1 and §5.5 to §5.8; kueue ff69552e
-pkg/scheduler/preemption/preemption.go ``classicalPreemptions``, ``fillBackWorkloads``.
+Source: docs/semantics/kueue.md §5.2 to §5.8; kueue ff69552e
+pkg/scheduler/preemption/preemption.go ``classicalPreemptions``,
+pkg/scheduler/preemption/classical/{hierarchical_preemption,candidate_generator}.go and
+pkg/scheduler/preemption/common/ordering.go.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import groupby
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+
 from planner.laws import kueue as laws
-from planner.quota.kueue.holders import Holders
-from planner.reference.kueue.candidates import REASON, Candidate, CandidateList, collect_candidates
+from planner.quota.kueue.holders import Admitted, Holders, IntArray
+from planner.quota.kueue.past_use import Contender, Contest
+from planner.quota.kueue.snapshot import Preemptor
+from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.context import Context, Search, Target, fill_back, restore
-from planner.reference.kueue.fair_sharing import fair_candidates, search_fair_sharing
 from planner.reference.laws import keeps
+
+Variant = Literal[
+    "WithinCQ", "HierarchicalReclaim", "ReclaimWithoutBorrowing", "ReclaimWhileBorrowing"
+]
+
+_NOWHERE: Final = np.zeros(0, dtype=np.int64)
+
+REASON: Mapping[Variant, str] = {
+    "WithinCQ": "InClusterQueue",
+    "HierarchicalReclaim": "InCohortReclamation",
+    "ReclaimWithoutBorrowing": "InCohortReclamation",
+    "ReclaimWhileBorrowing": "InCohortReclaimWhileBorrowing",
+}
+
+
+class Candidate(NamedTuple):
+    """A workload that may be preempted; ``lca`` is the lowest cohort above it and the preemptor."""
+
+    workload: Admitted
+    variant: Variant
+    lca: int = NO_PARENT
+
+
+class CandidateList(NamedTuple):
+    """The candidates in the order in which the search takes them.
+
+    ``lca`` maps each other queue to its lowest common ancestor with the preemptor's;
+    ``advantages`` are the ancestors in which the preemptor has the advantage; ``highest`` is up to
+    which priority other candidates may be taken while borrowing, ``None`` if none may.
+    """
+
+    ordered: Holders
+    lca: Mapping[int, int]
+    advantages: AbstractSet[int]
+    highest: int | None
+    any_from_other_queues: bool
+    any_with_advantage: bool
+
+    def of(self, workload: Admitted) -> Candidate:
+        """Return one of the workloads as a candidate, with its variant (§5.3)."""
+        lca = self.lca.get(workload.queue)
+        if lca is None:
+            return Candidate(workload, "WithinCQ")
+        if lca in self.advantages:
+            return Candidate(workload, "HierarchicalReclaim", lca)
+        if self.highest is None or workload.priority > self.highest:
+            return Candidate(workload, "ReclaimWithoutBorrowing", lca)
+        return Candidate(workload, "ReclaimWhileBorrowing", lca)
+
+
+@keeps(laws.FS_RECLAIM, laws.FS_WITHIN_CLUSTER_QUEUE, laws.KQ_RECLAIM, laws.KQ_WITHIN_CLUSTER_QUEUE)
+def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> bool:
+    """Say whether a preemption policy of the preemptor's queue permits the candidate (§5.2)."""
+    if policy == "Any":
+        return True
+    if policy not in {"LowerPriority", "LowerOrNewerEqualPriority"}:
+        return False
+    if preemptor.priority != candidate.priority:
+        return preemptor.priority > candidate.priority
+    # By the time in the queue; the order of candidates goes by the time of reservation instead.
+    return policy == "LowerOrNewerEqualPriority" and preemptor.queued_before(candidate.queued_at)
+
+
+@keeps(laws.FS_HOLDS_CONTESTED, laws.KQ_HOLDS_CONTESTED)
+def permitted(context: Context, lists: Sequence[Iterable[int]]) -> tuple[Holders, IntArray]:
+    """Return the holders in lists of queues that may be candidates, and the list of each: (C,).
+
+    They name a contested fr, and the policy for their queue permits them. All are looked at at
+    once: queue by queue it would take longer than all the rest of a search.
+    """
+    snapshot, policy = context.snapshot, context.policy
+    held = snapshot.contenders(context.queue)
+    list_of = np.full(len(snapshot.tree.nodes), -1, dtype=np.int64)
+    for number, queues in enumerate(lists):
+        list_of[[*queues]] = number
+    kind = list_of[held.columns.queue]
+    # Holders of equal usage name the same fr: one of them is tested for all.
+    shapes, which = held.alike
+    naming = np.array([not context.contested.isdisjoint(one.names) for one in shapes], dtype=bool)
+    asked = (kind >= 0) & naming[which]
+    own = held.columns.queue == context.queue
+    places = [
+        part
+        for some, rule in (
+            (asked & own, policy.within_cluster_queue),
+            (asked & ~own, policy.reclaim_within_cohort),
+        )
+        for part in _permitted_by_policy(context.preemptor, held, np.flatnonzero(some), rule)
+    ]
+    found = np.concatenate([*places, _NOWHERE])
+    return held.at(found), kind[found]
+
+
+def _permitted_by_policy(
+    preemptor: Preemptor, held: Holders, places: IntArray, policy: str
+) -> Iterator[IntArray]:
+    """Yield the places, some of these, of the holders that a policy permits."""
+    if not places.size:
+        return
+    priority = held.columns.priority[places]
+    # Only between equal priorities does more decide than which one is higher.
+    for alike in (places[priority < preemptor.priority], places[priority > preemptor.priority]):
+        if alike.size and satisfies_policy(preemptor, held[int(alike[0])], policy):
+            yield alike
+    equal = places[priority == preemptor.priority]
+    if not equal.size:
+        return
+    permits = [satisfies_policy(preemptor, held[at], policy) for at in equal.tolist()]
+    yield equal[np.array(permits, dtype=np.bool_)]
+
+
+def collect_candidates(context: Context) -> CandidateList:
+    """Collect and order the candidates of classical preemption at the present usage."""
+    with_advantage: list[int] = []
+    by_priority: list[int] = []
+    lca: dict[int, int] = {}
+    advantages: set[int] = set()
+    if context.policy.reclaim_within_cohort != "Never":
+        # The whole request, not only its contested part, decides about the advantage (§5.3).
+        advantage, remaining = context.usage.fits_in_quota(context.queue, context.request)
+        below = context.queue
+        for cohort in context.snapshot.tree.ancestors(context.queue):
+            advantages |= {cohort} if advantage else set()
+            target = with_advantage if advantage else by_priority
+            for queue in _queues_over_nominal(context, cohort, below):
+                lca[queue] = cohort
+                target.append(queue)
+            # After the candidates of this cohort: a fit here is an advantage from the next one on.
+            fits, remaining = context.usage.fits_in_quota(cohort, remaining)
+            advantage = advantage or fits
+            below = cohort
+    # Evicted workloads come before all others, but keep the order of the three lists. So low
+    # priorities of the own queue come after all workloads that run elsewhere (§5.4).
+    some, kind = permitted(context, [with_advantage, by_priority, [context.queue]])
+    sizes = np.bincount(kind, minlength=3).tolist()
+    return CandidateList(
+        ordered=in_candidate_order(context, some, kind),
+        lca=lca,
+        advantages=advantages,
+        highest=_highest_while_borrowing(context),
+        any_from_other_queues=bool(sizes[0] or sizes[1]),
+        any_with_advantage=bool(sizes[0]),
+    )
+
+
+def _queues_over_nominal(context: Context, cohort: int, visited: int) -> Iterator[int]:
+    """Yield the queues below a cohort that exceed their quota, if all cohorts between do, too."""
+    tree = context.snapshot.tree
+    for child in tree.children[cohort]:
+        # Inactive queues are not in Kueue's snapshot; their usage stays in the totals (§2).
+        if child == visited or not tree.nodes[child].active:
+            continue
+        # A cohort within its quota shields all queues below, also those that borrow from siblings.
+        if context.usage.within_nominal(child, context.contested):
+            continue
+        if tree.nodes[child].is_queue:
+            yield child
+        else:
+            yield from _queues_over_nominal(context, child, visited)
+
+
+@keeps(laws.KQ_BORROW_WITHIN_COHORT)
+def _highest_while_borrowing(context: Context) -> int | None:
+    """Return the highest priority of a candidate without advantage to take while borrowing.
+
+    ``None`` if none may be taken (§5.3).
+    """
+    borrow = context.policy.borrow_within_cohort
+    if borrow.policy == "Never":
+        return None
+    # Even if reclaimWithinCohort is Any: while borrowing only lower priorities are taken (§5.3).
+    threshold, below = borrow.max_priority_threshold, context.preemptor.priority - 1
+    return below if threshold is None else min(below, threshold)
+
+
+OrderKey = tuple[bool, bool, int, float, str]
+
+
+def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
+    """Return the key of Kueue's candidate order (§5.4), other queues before the own one.
+
+    Between workloads in different ClusterQueues nothing else decides.
+    """
+
+    def key(workload: Admitted) -> OrderKey:
+        return (
+            not workload.evicted,
+            workload.queue == context.queue,
+            workload.priority,
+            # When QuotaReserved became True, newest first; not creation, nor Admitted (§5.4).
+            -workload.reserved_s,
+            workload.uid,
+        )
+
+    return key
+
+
+def in_candidate_order(context: Context, candidates: Holders, kind: IntArray) -> Holders:
+    """Return candidates in Kueue's order, in which past use comes before priority.
+
+    ``kind`` has the number of the list of each; evicted ones come before all others. Past use is
+    compared within a ClusterQueue that orders by it, among evicted candidates of a list and among
+    the others (docs/semantics/kueue-features.md §3.4).
+    """
+    order = candidates.order(kind)  # that of `candidate_order`
+    if not candidates.columns.dated.any():
+        return candidates.at(order)
+    key, arranged = candidate_order(context), list[int]()
+    evicted, kinds = candidates.columns.evicted.tolist(), kind.tolist()
+    for _, same in groupby(order.tolist(), key=lambda place: (evicted[place], kinds[place])):
+        group = list(same)
+        some = [candidates[place] for place in group]
+        contest = Contest(
+            [Contender(key(one), one.queue, one.local_queue, one.past) for one in some]
+        )
+        arranged += [group[position] for position in context.chance.arrange(contest)]
+    return candidates.at(arranged)
 
 
 @keeps(laws.ST_ATTEMPTS)
 def search_classical(context: Context) -> Search:
-    """Run the preemption search of a cluster without fair sharing."""
+    """Run the search of a cluster without fair sharing (docs/semantics/kueue.md §5.5)."""
     candidates = collect_candidates(context)
     attempts = _attempts(context, candidates)
     # Each attempt starts from the same usage and the same list: they share nothing (§5.5).
@@ -105,17 +332,3 @@ def _is_valid(context: Context, candidate: Candidate, *, borrowing: bool) -> boo
         if context.usage.within_nominal(cohort, context.contested):
             return False
     return True
-
-
-def search(context: Context) -> Search:
-    """Find the targets Kueue would preempt; the usage is as before at the end."""
-    if context.snapshot.configuration.fair_sharing_on:
-        return search_fair_sharing(context)
-    return search_classical(context)
-
-
-def candidates(context: Context) -> Holders:
-    """Return the candidates, as the rules see each workload before the search."""
-    if context.snapshot.configuration.fair_sharing_on:
-        return fair_candidates(context)[0]
-    return collect_candidates(context).ordered

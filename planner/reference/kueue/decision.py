@@ -19,8 +19,9 @@ from planner.quota.kueue.preemptor import Replaced
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assignment import FlavorAssigner
 from planner.reference.kueue.chance import EQUAL_COHORTS, Chance
-from planner.reference.kueue.classical import candidates
+from planner.reference.kueue.classical import collect_candidates
 from planner.reference.kueue.context import Assigned, Context, Search, Target, Tried
+from planner.reference.kueue.fair_sharing import fair_candidates
 from planner.reference.kueue.topology.assigning import Placing
 
 _NOTHING = Search((), ())
@@ -136,7 +137,10 @@ def candidates_of(
         return ()
     request = total_request(assignment, preemptor, snapshot)
     frs = contested(assignment, snapshot)
-    return candidates(Context(snapshot, snapshot.usage.copy(), preemptor, request, frs))
+    context = Context(snapshot, snapshot.usage.copy(), preemptor, request, frs)
+    if snapshot.configuration.fair_sharing_on:
+        return fair_candidates(context)[0]
+    return collect_candidates(context).ordered
 
 
 def _decided(assigner: FlavorAssigner, assigned: Assigned, found: Search) -> Decision:

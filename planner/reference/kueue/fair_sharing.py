@@ -1,6 +1,8 @@
-"""Fair sharing preemption, victim by victim, and which queue is next: that of the highest share.
+"""Fair sharing preemption, victim by victim, and the choice of the configured search.
 
-Source: docs/semantics/kueue.md §6.2 to §6.7; kueue ff69552e
+Which queue is next to lose a workload: that of the highest share.
+
+Source: docs/semantics/kueue.md §5.1 and §6.2 to §6.7; kueue ff69552e
 pkg/scheduler/preemption/preemption.go ``fairPreemptions`` and its two passes;
 pkg/scheduler/preemption/fairsharing/ordering.go.
 """
@@ -13,8 +15,13 @@ from collections.abc import Callable, Iterable, Sequence
 from planner.laws import kueue as laws
 from planner.quota.kueue.holders import Admitted, Holders, IntArray
 from planner.quota.kueue.tree import NO_PARENT, Share, Shares
-from planner.reference.kueue.candidates import candidate_order, in_candidate_order, permitted
 from planner.reference.kueue.chance import ReleaseCrash
+from planner.reference.kueue.classical import (
+    candidate_order,
+    in_candidate_order,
+    permitted,
+    search_classical,
+)
 from planner.reference.kueue.context import Context, Search, Target, fill_back, restore
 from planner.reference.laws import keeps
 from planner.state.kueue_configuration import Strategy
@@ -288,3 +295,10 @@ class QueueOrder:
             elif share.order == highest.order:
                 best.append(child)
         return None if highest is None else (self.context.chance.among(best), highest)
+
+
+def search(context: Context) -> Search:
+    """Find the targets Kueue would preempt; the usage is as before at the end."""
+    if context.snapshot.configuration.fair_sharing_on:
+        return search_fair_sharing(context)
+    return search_classical(context)

@@ -22,7 +22,7 @@ from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import FlavorResource
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
-from planner.reference.kueue.candidates import satisfies_policy
+from planner.reference.kueue.classical import satisfies_policy
 from planner.solver.deadline import OutOfTime, never
 from planner.state.kueue import State
 

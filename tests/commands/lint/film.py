@@ -11,7 +11,7 @@ from typing import Any
 
 from planner.quantity import format_units
 from planner.reader.kueue import read_kueue_objects
-from planner.reference.kueue.cycle.record import Cycle, Entry
+from planner.reference.kueue.cycle.processing import Cycle, Entry
 from planner.reference.kueue.cycle.run import run_cycle
 
 Dump = dict[str, Any]

@@ -3,7 +3,7 @@
 import pytest
 
 from planner.quota.kueue.snapshot import take_snapshot
-from planner.reference.kueue.cycle.record import Cycle
+from planner.reference.kueue.cycle.processing import Cycle
 from planner.reference.kueue.cycle.run import run_cycle, schedule
 from planner.reference.kueue.cycle.waiting import waiting_queues
 from planner.state.kueue_topology import HOST

@@ -38,7 +38,7 @@ from planner.quota.kueue.assignment import contested, total_request
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.past_use import Contender, Contest
 from planner.quota.kueue.tree import NO_PARENT
-from planner.reference.kueue.candidates import collect_candidates
+from planner.reference.kueue.classical import collect_candidates
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.fair_sharing import fair_candidates
 from planner.solver.deadline import Deadline

@@ -5,8 +5,8 @@ waiting.py        the workloads in each queue, their order, the heads, what queu
 admissibility.py  heads that are turned down before any flavor is looked at
 nomination.py     at which filter a pending workload fails before it is nominated, and whether the
                   scheduler ever comes to it
-record.py         a head with its decision; the decider; what became of an entry and of a cycle
-processing.py     one entry: overlap, fit, preemption, admission, reserved capacity
+processing.py     a head with its decision; the decider; what becomes of an entry and of a cycle:
+                  overlap, fit, preemption, admission, reserved capacity
 run.py            the whole cycle, from the heads, over the order of processing without and with
                   fair sharing, to which workloads go back to the queue and which are parked
 

@@ -20,8 +20,7 @@ from weakref import ReferenceType, ref
 from planner.quota.kueue.assignment import whole_request
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.cycle.admissibility import refusal_of
-from planner.reference.kueue.cycle.processing import is_available, is_gated, not_ready
-from planner.reference.kueue.cycle.record import Schedule
+from planner.reference.kueue.cycle.processing import Schedule, is_available, is_gated, not_ready
 from planner.reference.kueue.cycle.run import schedule
 from planner.reference.kueue.cycle.waiting import (
     INADMISSIBLE,
@@ -40,22 +39,26 @@ from planner.reference.kueue.cycle.waiting import (
 from planner.reference.kueue.decision import Decision
 from planner.state.kueue import State, Workload
 
-Why = Literal["notQueued", "backOff", "clusterQueueInactive", "notHead", "inadmissible"]
-"""The first filter at which a workload fails.
+Hold = Literal[
+    "notQueued",
+    "backOff",
+    "clusterQueueInactive",
+    "notHead",
+    "inadmissible",
+    "preemptionGated",
+    "waitsForPodsReady",
+    "tooFewPods",
+]
+"""What keeps Kueue from acting on a workload: the first filter at which it fails, or what follows.
 
 notQueued             it stands in no queue
 backOff               it is parked until the time of its next try, or until somebody sets Requeued
 clusterQueueInactive  its ClusterQueue is not asked for a head
 notHead               another workload of its ClusterQueue is before it
 inadmissible          it is a head, but its checks, its namespace or its pods are turned down
-"""
-
-Hold = Literal[Why, "preemptionGated", "waitsForPodsReady", "tooFewPods"]
-"""What keeps Kueue from acting on a workload: it is not nominated, or
-
-preemptionGated    it would preempt, but has a closed gate
-waitsForPodsReady  it fits, but nobody is admitted while the pods of another are not ready
-tooFewPods         its victims would not free enough pods, and so none of them is ever evicted
+preemptionGated       it would preempt, but has a closed gate
+waitsForPodsReady     it fits, but nobody is admitted while the pods of another are not ready
+tooFewPods            its victims would not free enough pods, and so none of them is ever evicted
 """
 
 
@@ -91,7 +94,7 @@ def why_not_nominated(state: State, snapshot: Snapshot, workload: Workload) -> N
     if not snapshot.is_active(node):
         text = f"ClusterQueue {queue.name} is inactive: {snapshot.inactive[queue.name]}"
         return NotNominated("clusterQueueInactive", "", text)
-    head = _HEADS.of(state, snapshot).get(name, workload.key)
+    head = _heads_of(state, snapshot).get(name, workload.key)
     if head != workload.key:
         text = f"it is not the head of ClusterQueue {queue.name}: {head} is before it"
         return NotNominated("notHead", "", text, head)
@@ -129,39 +132,35 @@ def why_held_back(
     return None
 
 
-class _Heads:
-    """The heads of a state, kept as long as it lives, as it is planned for again and again."""
+def _heads_of(state: State, snapshot: Snapshot) -> Mapping[str, str]:
+    """Return the key of the first workload that competes in each ClusterQueue, by name.
 
-    def __init__(self) -> None:
-        # One pair, replaced as a whole: other threads may plan for other states.
-        self._kept: tuple[ReferenceType[State], datetime, Mapping[str, str]] | None = None
-
-    def of(self, state: State, snapshot: Snapshot) -> Mapping[str, str]:
-        """Return the key of the first workload that competes in each ClusterQueue, by name."""
-        kept = self._kept
-        if kept is not None and kept[0]() is state and kept[1] == snapshot.now:
-            return kept[2]
-        leading, configuration = leading_to(state), snapshot.configuration
-        first: dict[str, tuple[tuple[float, tuple[int, datetime, str]], str]] = {}
-        for workload in snapshot.waiting.values():
-            name = leading.get((workload.metadata.namespace, workload.spec.queue_name), "")
-            node = snapshot.node_of.get(name)
-            if node is None or not is_queued(workload, snapshot, node):
-                continue
-            # A workload that backs off is parked, and blocks no workload behind it.
-            if backoff_expired(workload, snapshot.devices, snapshot.now):
-                past = snapshot.past_of(node, workload) or 0.0
-                order = past, queue_order(workload, configuration)
-                known = first.get(name)
-                if known is None or order < known[0]:
-                    first[name] = order, workload.key
-        found = {name: key for name, (_, key) in first.items()}
-        self._kept = ref(state), snapshot.now, found
-        return found
+    They are kept as long as the state lives, as it is planned for again and again.
+    """
+    kept = next(iter(_LAST_HEADS), None)
+    if kept is not None and kept[0]() is state and kept[1] == snapshot.now:
+        return kept[2]
+    leading, configuration = leading_to(state), snapshot.configuration
+    first: dict[str, tuple[tuple[float, tuple[int, datetime, str]], str]] = {}
+    for workload in snapshot.waiting.values():
+        name = leading.get((workload.metadata.namespace, workload.spec.queue_name), "")
+        node = snapshot.node_of.get(name)
+        if node is None or not is_queued(workload, snapshot, node):
+            continue
+        # A workload that backs off is parked, and blocks no workload behind it.
+        if backoff_expired(workload, snapshot.devices, snapshot.now):
+            past = snapshot.past_of(node, workload) or 0.0
+            order = past, queue_order(workload, configuration)
+            known = first.get(name)
+            if known is None or order < known[0]:
+                first[name] = order, workload.key
+    found = {name: key for name, (_, key) in first.items()}
+    _LAST_HEADS[:] = [(ref(state), snapshot.now, found)]  # as a whole: other threads may plan, too
+    return found
 
 
-_HEADS: Final = _Heads()
-
+_LAST_HEADS: Final[list[tuple[ReferenceType[State], datetime, Mapping[str, str]]]] = []
+"""The heads that were asked for last, with their state and its clock; empty before that."""
 
 _FLAGS: Final = {
     "Finished": "it is finished",

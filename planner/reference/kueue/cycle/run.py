@@ -19,8 +19,14 @@ from msgspec.structs import asdict, replace
 
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.quota.kueue.tree import QuotaTree, Shares, Usage
-from planner.reference.kueue.cycle.processing import Processing
-from planner.reference.kueue.cycle.record import Cycle, Decider, Entry, Nominee, Schedule
+from planner.reference.kueue.cycle.processing import (
+    Cycle,
+    Decider,
+    Entry,
+    Nominee,
+    Processing,
+    Schedule,
+)
 from planner.reference.kueue.cycle.waiting import (
     PARENT,
     Pending,

@@ -211,7 +211,7 @@ def not_queued(workload: Workload, snapshot: Snapshot, leading: LeadingTo) -> st
         return "clusterQueue doesn't exist"
     if is_queued(workload, snapshot, queue):
         return ""
-    return snapshot.devices.rejection(workload) or PARENT
+    return snapshot.devices.charges(workload).rejection or PARENT
 
 
 def leading_to(state: State) -> LeadingTo:
@@ -250,7 +250,7 @@ def is_queued(workload: Workload, snapshot: Snapshot, queue: int) -> bool:
         return False
     parent = workload.is_parent and configuration.gate("ConcurrentAdmission")
     becomes = is_concurrent(snapshot.queues[queue], configuration) and not workload.parent_uid
-    return not (parent or becomes or snapshot.devices.rejection(workload))
+    return not (parent or becomes or snapshot.devices.charges(workload).rejection)
 
 
 def _is_admissible(workload: Workload, configuration: Configuration) -> bool:

@@ -305,34 +305,29 @@ class Orders(NamedTuple):
     """The two orders of domains, by one of two algorithms (§5.3).
 
     ``best_fit`` takes the largest domain first, and of domains that are enough the smallest; else
-    the least free capacity comes first. With ``scored`` what pods prefer comes before that.
+    the least free capacity comes first. What pods prefer comes before that: where nothing is
+    ``scored``, all domains have the score 0.
     """
 
     best_fit: bool
-    scored: bool = False
+    scored: bool
 
     def plain(self, some: Sequence[Domain]) -> list[Domain]:
         """Return domains in the order ``order``."""
         sign = -1 if self.best_fit else 1
-        if self.scored:
-            return sorted(some, key=lambda d: (-d.score, sign * d.slices, d.pods, d.rank))
-        return sorted(some, key=lambda d: (sign * d.slices, d.pods, d.rank))
+        return sorted(some, key=lambda d: (-d.score, sign * d.slices, d.pods, d.rank))
 
     def with_leader(self, some: Sequence[Domain]) -> list[Domain]:
         """Return domains in the order ``orderL``: domains that take the leader come first."""
         sign = -1 if self.best_fit else 1
-        if self.scored:
-            return sorted(
-                some, key=lambda d: (-d.lead, -d.score, sign * d.slices_l, d.pods_l, d.rank)
-            )
-        return sorted(some, key=lambda d: (-d.lead, sign * d.slices_l, d.pods_l, d.rank))
+        return sorted(some, key=lambda d: (-d.lead, -d.score, sign * d.slices_l, d.pods_l, d.rank))
 
     def best(self, some: Sequence[Domain], need: int, leader: int, *, slices: bool) -> Domain:
         """Return the smallest domain that is enough for ``need``; the first where none is."""
         found, least = some[0], None
         for domain in some:
             # What pods prefer comes before the best fit: domains of a lower score are no choice.
-            if self.scored and domain.score != some[0].score:
+            if domain.score != some[0].score:
                 break
             if domain.lead < leader:
                 continue
