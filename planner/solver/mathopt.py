@@ -159,8 +159,8 @@ def relaxed(milp: Milp, seconds: float | None) -> Sequence[float]:
     if result is None or result.termination.reason != TERMINATION_REASON_OPTIMAL:
         return ()
     values = result.solutions[0].primal_solution.variable_values
-    dense: list[float] = _dense(values, len(program.variables.ids)).tolist()
-    return dense
+    found: list[float] = dense(values, len(program.variables.ids)).tolist()
+    return found
 
 
 def glop(
@@ -290,7 +290,7 @@ class _Program:
         """Return the program that minimises an expression."""
         variables, choices = len(self.lower), self.choices
         widths = (high - low for low, high in zip(self.lower, self.upper, strict=True))
-        program = _model(
+        program = without_rows(
             [*self.lower, *[0] * choices],
             [*self.upper, *[1] * choices],
             [*(width <= _WIDE for width in widths), *[True] * choices],
@@ -306,7 +306,7 @@ class _Program:
         return program
 
 
-def _model(  # noqa: PLR0913, PLR0917 - columns, rows, costs
+def without_rows(  # noqa: PLR0913, PLR0917 - columns, rows, costs
     lower: Iterable[float],
     upper: Iterable[float],
     integers: Sequence[bool],
@@ -437,7 +437,7 @@ class Simplex:
         self._changed: dict[int, tuple[float, float]] = {}
         # A further column per row is for what it is missed by.
         missed = [0.0] * len(rows)
-        model = _model(
+        model = without_rows(
             [0.0] * (width + len(rows)),
             [*most, *missed],
             [False] * (width + len(rows)),
@@ -487,14 +487,15 @@ class Simplex:
         best = result.solutions[0] if result.solutions else None
         duals = solution = None
         if best is not None and best.HasField("dual_solution"):
-            duals = _dense(best.dual_solution.dual_values, self._rows)
+            duals = dense(best.dual_solution.dual_values, self._rows)
         if best is not None and reason == TERMINATION_REASON_OPTIMAL:
-            values = _dense(best.primal_solution.variable_values, self._columns + self._rows)
+            values = dense(best.primal_solution.variable_values, self._columns + self._rows)
             solution = values[: self._columns]
         return Solved(reason == TERMINATION_REASON_INFEASIBLE, duals, solution)
 
 
-def _dense(vector: SparseDoubleVectorProto, size: int) -> FloatArray:
-    dense = np.zeros(size)
-    dense[list(vector.ids)] = list(vector.values)
-    return dense
+def dense(vector: SparseDoubleVectorProto, size: int) -> FloatArray:
+    """Return a vector with its zeros: (size,)."""
+    found = np.zeros(size)
+    found[list(vector.ids)] = list(vector.values)
+    return found

@@ -81,6 +81,11 @@ class Rules:
         return None
 
 
+def value_in(terms: Mapping[str, int], measure: Measure) -> int:
+    """Return a measure by the values of its terms."""
+    return sum(terms[term] for term in measure)
+
+
 Counts = list[int]
 """Victims per class, over all classes of the search."""
 
@@ -164,7 +169,7 @@ class Search:
         table, known = self.rules.table, self._known
         if known is None or known[0] is not counts or known[1] is not table:
             known = self._known = counts, table, table.evaluate(self.classes.take(counts))
-        return sum(known[2][term] for term in measure)
+        return value_in(known[2], measure)
 
     def values(self, counts: Counts) -> list[int]:
         """Return all levels of a victim set."""

@@ -24,13 +24,7 @@ from msgspec import Struct
 
 from planner.errors import InternalError, UnsupportedError
 from planner.models.kueue.laws import eligible
-from planner.objective.profiles import (
-    IN_CHOSEN_FLAVORS,
-    Measure,
-    Profile,
-    measure_id,
-    with_names,
-)
+from planner.objective.profiles import IN_CHOSEN_FLAVORS, Measure, Profile, measure_id, with_names
 from planner.plan import Certificate
 from planner.plan.kueue import FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray
@@ -55,7 +49,7 @@ from planner.solver.kueue.solve import (
 from planner.solver.kueue.stability import in_time
 from planner.solver.levels import find_within, solve_below, solve_levels
 from planner.solver.proving.grow import Effort, grow
-from planner.solver.search import Search
+from planner.solver.search import Search, value_in
 from planner.solver.second_opinion import TwoEngines, soon
 
 
@@ -137,7 +131,7 @@ class _Race:
         """The values of the best plan so far, level by level."""
         if self.best is None:
             return None
-        return [_value(self.best.terms, measure) for measure in with_names(self.profile.levels)]
+        return [value_in(self.best.terms, measure) for measure in with_names(self.profile.levels)]
 
     @property
     def unbeatable(self) -> bool:
@@ -209,7 +203,7 @@ class _Race:
             return True
         if greedy.outside_rules:
             return False
-        self.caps = {measure: _value(greedy.terms, measure) for measure in profile.caps}
+        self.caps = {measure: value_in(greedy.terms, measure) for measure in profile.caps}
         return profile.wishes.are_kept(self.own.table, self.own.greedy_positions())
 
     def _agree_on_caps(self) -> None:
@@ -218,7 +212,7 @@ class _Race:
         undecided: list[str] = []
         self.caps = {}
         for measure in self.profile.caps:
-            wider = {**self.caps, measure: _value(self.greedy.terms, measure)}
+            wider = {**self.caps, measure: value_in(self.greedy.terms, measure)}
             outcome = self._some_keep(wider)
             if outcome == "optimal":
                 self.caps = wider
@@ -304,10 +298,6 @@ def _keep(prepared: Prepared, caps: Mapping[Measure, int]) -> Outcome:
             return outcome
         prepared.search.caps.append((measure, most))
     return "optimal"
-
-
-def _value(terms: Mapping[str, int], measure: Measure) -> int:
-    return sum(terms[term] for term in measure)
 
 
 def _winning_plan(race: _Race, best: Plan, winner: Planning, started: float) -> Plan:

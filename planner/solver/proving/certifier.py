@@ -101,7 +101,12 @@ class Certifier:
             self._prove_infeasible(done, self.effort)
         if done.victims is not None:
             for measure in measures[len(done.levels) :]:
-                self._prove_level(done, measure)
+                # After a level without a tree two engines are asked anyhow, and later levels are
+                # under the same hard rows: their long trees were sought for seconds, and hardly
+                # found.
+                whole = all(level.proved for level in done.levels)
+                while not self._settle_level(done, measure, self.effort if whole else self.later):
+                    done.corrected += 1
             if all(level.proved for level in done.levels):
                 # Ties are worth less than levels: without a tree the search's own word stands.
                 effort = replace(self.effort, entries=self.effort.entries // 10)
@@ -218,14 +223,6 @@ class Certifier:
             done.infeasible = True
         elif found is not None:
             done.victims, done.corrected = found, done.corrected + 1
-
-    def _prove_level(self, done: Certified, measure: Measure) -> None:
-        """Lower the value of a level until a tree shows that it is least."""
-        # After a level without a tree two engines are asked anyhow, and later levels are under
-        # the same hard rows: their long trees were sought for seconds, and hardly found.
-        whole = all(level.proved for level in done.levels)
-        while not self._settle_level(done, measure, self.effort if whole else self.later):
-            done.corrected += 1
 
     def _settle_level(self, done: Certified, measure: Measure, effort: Effort) -> bool:
         """Say whether no better set was found on a level; one that was takes the answer's place.

@@ -16,13 +16,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.plan.proof import (
-    ByLaws,
-    ByRows,
-    Narrowing,
-    Split,
-    Step,
-)
+from planner.plan.proof import ByLaws, ByRows, Narrowing, Split, Step
 from planner.proof.box import Box, IntArray, add_up, narrowed
 from planner.proof.claims import BETTER
 from planner.proof.question import Question
@@ -205,11 +199,12 @@ class _Growth:
             if self._is_too_much:
                 return Grown()
             box, number = ahead.pop()
-            followed = self._followed(box, number)
-            if followed is not None:
-                self.steps.append(followed[0])
-                ahead.extend(reversed(followed[1]))
-                continue
+            if self.earlier is not None and number is not None:
+                followed = self.earlier.step(self.question, box, number)
+                if followed is not None:
+                    self.steps.append(followed[0])
+                    ahead.extend(reversed(followed[1]))
+                    continue
             leaf = self._leaf(box)
             better = self._better(box) if leaf is None else None
             if better is not None:
@@ -265,20 +260,6 @@ class _Growth:
         self.entries, self.largest = self.entries + entries, max(self.largest, entries)
         only_small = not self.effort.entries
         return suggest(look, guide, self.deadline.left(), only_small=only_small)
-
-    def _followed(self, box: Box, number: int | None) -> tuple[Step, list[Ahead]] | None:
-        """Return the step of the earlier tree that belongs to a box, if it does something there."""
-        if self.earlier is None or number is None:
-            return None
-        return self.earlier.step(self.question, box, number)
-
-    def _narrowed_root(self, box: Box) -> Box:
-        """Narrow the box of the whole question, and write down the rows of what is left."""
-        for narrowing, part in self._narrow_root(box):
-            self.steps.append(narrowing)
-            box = part
-        self.part = Entries.of(binding_rows(self.question, box).common, box.most)
-        return box
 
     def _leaf(self, box: Box) -> ByLaws | ByRows | None:
         """Return the leaf that closes a box, if one is found without splitting it."""
@@ -392,8 +373,8 @@ class _Growth:
             return self.chosen[1]
         return self.question.parts(box, step)
 
-    def _narrow_root(self, box: Box) -> Iterator[tuple[Narrowing, Box]]:
-        """Yield narrowings of the root box by its measures, each with the box that it leaves.
+    def _narrowed_root(self, box: Box) -> Box:
+        """Narrow the root box by its measures, and write down the rows of what is left.
 
         Multipliers that narrowed earlier questions are tried first. The measure that narrows most
         guides the search from then on.
@@ -402,9 +383,7 @@ class _Growth:
         for multipliers in self.known:
             known = all(look.layers.find(name) is not None for name in multipliers)
             if known and _is_narrower(look, multipliers, NARROWER * _width(box)):
-                narrowing = Narrowing(narrow=dict(multipliers))
-                (box,) = self.question.parts(box, narrowing)
-                yield narrowing, box
+                box = self._narrowed(box, multipliers)
                 look = BoxRows(self.question, box)
         most_gone = 0
         # From the measure in question, which comes last, back to the caps.
@@ -416,12 +395,18 @@ class _Growth:
             found = self._suggest(look, bounded.name)
             multipliers = {} if found is None else _exact(look, found)
             if _is_narrower(look, multipliers, _width(box) - 1):
-                narrowing = Narrowing(narrow=multipliers)
-                (part,) = self.question.parts(box, narrowing)
-                yield narrowing, part
-                if _width(box) - _width(part) > most_gone:
-                    most_gone, self.guide = _width(box) - _width(part), bounded.name
-                box, look = part, BoxRows(self.question, part)
+                wider, box = _width(box), self._narrowed(box, multipliers)
+                look = BoxRows(self.question, box)
+                if wider - _width(box) > most_gone:
+                    most_gone, self.guide = wider - _width(box), bounded.name
+        self.part = Entries.of(binding_rows(self.question, box).common, box.most)
+        return box
+
+    def _narrowed(self, box: Box, multipliers: Mapping[str, int]) -> Box:
+        narrowing = Narrowing(narrow=dict(multipliers))
+        self.steps.append(narrowing)
+        (part,) = self.question.parts(box, narrowing)
+        return part
 
 
 def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, Cover | None]:

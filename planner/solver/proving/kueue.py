@@ -22,9 +22,10 @@ def cases(
     # Without candidates that borrowing spares, it permits all that the other attempt permits.
     if box.attempt is None and len(rules.attempts) > 1 and box.most[rules.restricted].any():
         return CaseSplit(split="attempt"), None
-    settled = next((name for name in rules.rooms.groups if _is_open(rules, box, name)), None)
-    if settled is not None:
-        return CaseSplit(split="domain", at=settled), None
+    unsettled = (name for name in rules.rooms.groups if name not in box.domain)
+    group = next((name for name in unsettled if rules.rooms.open_domains(name, box)), None)
+    if group is not None:
+        return CaseSplit(split="domain", at=group), None
     if found is None:
         return None, None
     priced = _priced_over(rules, box, found)
@@ -46,11 +47,6 @@ def cases(
         kind = "dominant"
     case = None if kind is None else CaseSplit(split=kind, at=rules.name(node))
     return case, rules.below[node]
-
-
-def _is_open(rules: KueueRules, box: Box, name: str) -> bool:
-    """Say whether a group needs one domain, and it is not settled which."""
-    return name not in box.domain and bool(rules.rooms.open_domains(name, box))
 
 
 def _priced_over(rules: KueueRules, box: Box, found: Suggestion) -> int | None:

@@ -26,7 +26,6 @@ from planner.solver.proving.dense import minimise
 
 if TYPE_CHECKING:
     from ortools.math_opt.model_pb2 import ModelProto
-    from ortools.math_opt.solution_pb2 import SolutionProto
 
 FRACTION: Final = 1e-6
 """Numbers that are less than this away from a whole number count as whole."""
@@ -368,22 +367,18 @@ class _Program:
 
     def _glop(self, seconds: float | None) -> Suggestion | None:
         """Solve with GLOP, which MathOpt takes a tenth of a second to load for the first time."""
-        from planner.solver.mathopt import glop  # noqa: PLC0415
+        from planner.solver.mathopt import dense, glop  # noqa: PLC0415
 
         result = glop(self._model(), seconds, short=self.look.size <= LONG)
         # Where the solver was stopped on its way is a matter of chance.
         if result is None or result.termination.limit or not result.solutions:
             return None
         best = result.solutions[0]
-        return self._read(best) if best.HasField("dual_solution") else None
-
-    def _read(self, best: SolutionProto) -> Suggestion:
-        width = self.open.size + self.scale.size
-        primal, dual = best.primal_solution.variable_values, best.dual_solution.dual_values
-        values = np.zeros(width + len(self.rows))
-        values[list(primal.ids)] = list(primal.values)
-        duals = np.zeros(len(self.rows))
-        duals[list(dual.ids)] = list(dual.values)
+        if not best.HasField("dual_solution"):
+            return None
+        height, width = len(self.rows), self.open.size + self.scale.size
+        values = dense(best.primal_solution.variable_values, width + height)
+        duals = dense(best.dual_solution.dual_values, height)
         optimum = best.primal_solution.objective_value
         return self._suggestion(values[:width], values[width:], duals, optimum)
 
@@ -410,22 +405,20 @@ class _Program:
         )
 
     def _model(self) -> ModelProto:
-        from ortools.math_opt.model_pb2 import ModelProto  # noqa: PLC0415
+        from planner.solver.mathopt import without_rows  # noqa: PLC0415
 
-        model, height = ModelProto(), len(self.rows)
-        width = self.open.size + self.scale.size
+        height, width = len(self.rows), self.open.size + self.scale.size
         least, most = self._ends
         costs = np.concatenate([self._costs, np.ones(height)])
-        model.variables.ids.extend(range(width + height))
-        model.variables.lower_bounds.extend([*least.tolist(), *[0.0] * height])
-        model.variables.upper_bounds.extend([*most.tolist(), *[inf] * height])
-        model.variables.integers.extend([False] * (width + height))
         nonzero = np.flatnonzero(costs)
-        model.objective.linear_coefficients.ids.extend(nonzero.tolist())
-        model.objective.linear_coefficients.values.extend(costs[nonzero].tolist())
-        model.linear_constraints.ids.extend(range(height))
-        model.linear_constraints.lower_bounds.extend(self.least.tolist())
-        model.linear_constraints.upper_bounds.extend([inf] * height)
+        model = without_rows(
+            [*least.tolist(), *[0.0] * height],
+            [*most.tolist(), *[inf] * height],
+            [False] * (width + height),
+            self.least.tolist(),
+            [inf] * height,
+            dict(zip(nonzero.tolist(), costs[nonzero].tolist(), strict=True)),
+        )
         # What a row is missed by is a column after all others, and so the last of its row.
         ends_of_rows = np.searchsorted(self.row_of, np.arange(1, height + 1))
         matrix, numbers = model.linear_constraint_matrix, np.arange(height)

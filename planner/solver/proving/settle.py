@@ -18,19 +18,14 @@ from msgspec import Struct
 from planner.errors import UnsupportedError
 from planner.objective.profiles import Measure, with_names
 from planner.plan import BoundByRows, Proof, Tree
-from planner.proof.claims import (
-    INFEASIBLE,
-    Claims,
-    Limits,
-    Stated,
-)
+from planner.proof.claims import INFEASIBLE, Claims, Limits, Stated
 from planner.proof.question import Question
 from planner.solver.attempt import Outcome
 from planner.solver.deadline import Deadline, OutOfTime, Trees
 from planner.solver.levels import Answer, Least, LevelResult, Shown
 from planner.solver.proving.certifier import BRIEF, SHORT, THOROUGH, Certified, Certifier
 from planner.solver.proving.grow import Effort
-from planner.solver.search import Search
+from planner.solver.search import Search, value_in
 from planner.stage import begin
 
 if TYPE_CHECKING:
@@ -258,7 +253,7 @@ class Settling:
         limits: list[tuple[Measure, int]] = []
         asking = True
         for number, stated in enumerate(certified.levels):
-            value, earlier = _value(stated.measure, terms), certified.levels[:number]
+            value, earlier = value_in(terms, stated.measure), certified.levels[:number]
             proof: Proof | None = "certified" if stated.proved or value == 0 else None
             known = claimed.get(stated.measure, Least("unknown"))
             if proof is None and known.outcome == "optimal" and asking:
@@ -323,13 +318,9 @@ def _is_allowed(search: Search, claims: Claims, victims: Sequence[int], done: Ce
     found = table.evaluate(victims)
     known = {} if done.victims is None else table.evaluate(done.victims)
     bounds = [*claims.wishes.most.items(), *search.caps]
-    earlier = [(each.measure, _value(each.measure, known)) for each in done.levels]
+    earlier = [(each.measure, value_in(known, each.measure)) for each in done.levels]
     return all(
-        _value(measure, found) <= most
+        value_in(found, measure) <= most
         for measure, most in (*bounds, *earlier)
         if claims.is_unknown(measure)
     )
-
-
-def _value(measure: Measure, terms: Mapping[str, int]) -> int:
-    return sum(terms[term] for term in measure)

@@ -36,23 +36,21 @@ def splits(
     if question.answer and "before" not in box.sums:
         return [CaseSplit(split="first")]
     rules = question.rules
-    point = None if found is None else found.point
     by_case, doubtful = CASES.of(rules)(rules, box, found)
-    if by_case is None and point is not None and _counts_queues(question):
-        by_case = _queue_hardly_touched(rules, box, point)
     if by_case is not None:
         return [by_case]
-    too_many = None if found is None else _too_many_touched(question, box, found)
-    if too_many is not None:
-        return [too_many]
-    halved = None if found is None else _part_of_one(rules, found)
-    if halved is not None:
-        return [halved]
-    if point is not None:
-        by_count = [*_shapes(rules.shape, box, point), *_classes(box, point)]
-        if by_count:
-            return by_count
-    return [_class(box, point, doubtful, known)]
+    if found is None:
+        k = int((box.least < box.most).argmax()) if known is None else known
+        return [CountSplit(of=(k,), most=int(box.least[k]))]
+    point, bounds = found.point, question.bounds
+    by_name: CaseSplit | WholeSplit | None = None
+    if bounds and "D8" in bounds[-1].measure:  # queues are counted
+        by_name = _queue_hardly_touched(rules, box, point)
+    by_name = by_name or _too_many_touched(question, box, found) or _part_of_one(rules, found)
+    if by_name is not None:
+        return [by_name]
+    by_count = [*_shapes(rules.shape, box, point), *_classes(box, point)]
+    return by_count or [_class(box, point, doubtful)]
 
 
 def _part_of_one(rules: Rules, found: Suggestion) -> WholeSplit | None:
@@ -64,12 +62,8 @@ def _part_of_one(rules: Rules, found: Suggestion) -> WholeSplit | None:
     return WholeSplit(whole=name, most=int(np.floor(value))) if away > FRACTION else None
 
 
-def _counts_queues(question: Question) -> bool:
-    return bool(question.bounds) and "D8" in question.bounds[-1].measure
-
-
 def _queue_hardly_touched(rules: Rules, box: Box, point: FloatArray) -> CaseSplit | None:
-    """Split by whether a queue is touched of which a point takes few, where queues are counted."""
+    """Split by whether a queue is touched of which a point takes few."""
     taken = np.bincount(rules.queue, weights=point)
     certain = {*box.touched, *rules.queue[box.least > 0].tolist()}
     doubtful = [q for q in np.flatnonzero(taken > FRACTION).tolist() if q not in certain]
@@ -142,13 +136,8 @@ def _most_doubtful(away: FloatArray) -> list[int]:
     return [one for one in order.tolist() if away[one] > FRACTION]
 
 
-def _class(
-    box: Box, point: FloatArray | None, doubtful: IntArray | None, known: int | None
-) -> CountSplit:
-    """Split a class where there is no program, or its point takes a fraction of no class."""
-    if point is None:
-        k = int((box.least < box.most).argmax()) if known is None else known
-        return CountSplit(of=(k,), most=int(box.least[k]))
+def _class(box: Box, point: FloatArray, doubtful: IntArray | None) -> CountSplit:
+    """Split a class where a point takes a fraction of no class."""
     free = np.flatnonzero(box.least < box.most)
     taken = free[point[free] > box.least[free] + 0.5]
     if doubtful is not None and np.isin(taken, doubtful).any():
