@@ -34,10 +34,10 @@ from planner.plan import (
 )
 from planner.proof.claims import Claims, Limits, cap_claim
 from planner.solver.attempt import SEED, Outcome
-from planner.solver.deadline import Deadline, Trees
+from planner.solver.deadline import Trees
 from planner.solver.levels import LevelResult, find_any, find_within, solve_levels
 from planner.solver.proving.settle import Absence, Proved, Settling, prove_absence
-from planner.solver.search import Search, impose
+from planner.solver.search import Search, impose, value_in
 from planner.solver.start import AnyPlanning
 from planner.verifier.wording import broken
 
@@ -132,7 +132,7 @@ def keep_caps(
     """
     impossible: list[str] = []
     for measure in profile.caps:
-        value = sum(terms[term] for term in measure)
+        value = value_in(terms, measure)
         # In a fork: a cap that no answer keeps must not narrow the search for the next cap.
         trial = search.fork()
         outcome = find(trial, measure, value)
@@ -209,12 +209,13 @@ def refuse_worse(
     if profile.wishes:
         return
 
-    def values(of: Mapping[str, int], measures: Sequence[Measure]) -> list[int]:
-        return [sum(of[term] for term in measure) for measure in measures]
-
-    worse = values(terms, profile.levels) > values(greedy_terms, profile.levels)
-    both = zip(values(terms, profile.caps), values(greedy_terms, profile.caps), strict=True)
-    over = [measure_id(cap) for cap, (n, most) in zip(profile.caps, both, strict=True) if n > most]
+    own = [value_in(greedy_terms, level) for level in profile.levels]
+    worse = [value_in(terms, level) for level in profile.levels] > own
+    over = [
+        measure_id(cap)
+        for cap in profile.caps
+        if value_in(terms, cap) > value_in(greedy_terms, cap)
+    ]
     if worse or over:
         where = over or "its levels"
         message = f"the {profile.name} plan is worse than the scheduler's own in {where}"
@@ -337,6 +338,10 @@ class Planned(AnyPlanning, Protocol[PlanT]):
             raise InternalError(message)
         return certified
 
+    def why_infeasible(self) -> str:
+        """Say in words why no legal victim set exists."""
+        ...
+
     def _verify(self, plan: PlanT) -> Verification: ...
 
     def _check_claims(self, plan: PlanT, terms: Mapping[str, int]) -> Iterable[Verdict]:
@@ -364,24 +369,24 @@ def without_solver(
     return planning.accepted(plan) if status == "optimal" else planning.by_its_rules(plan)
 
 
-def no_plan(  # noqa: PLR0913 - all that an answer is made of
+def no_plan(  # noqa: PLR0913, PLR0917 - all that an answer is made of
     planning: Planned[PlanT],
     profile: Profile,
     greedy: PlanT,
     certificate: Certificate,
-    why: str | None,
-    *,
-    deadline: Deadline,
+    search: Search,
+    outcome: Outcome,
 ) -> PlanT:
-    """Return the answer of a search that found no plan; ``why`` says what rules every plan out.
-
-    ``why`` is ``None`` where nothing was proved.
-    """
-    in_time = " within the time limit" if deadline.passed else ""
+    """Return the answer of a search that found no plan: why there is none, if that is proved."""
+    status: Status = "infeasible" if outcome == "infeasible" else "unknown"
+    in_time = " within the time limit" if search.deadline.passed else ""
+    why = f"nothing found{in_time}, and nothing proved"
+    if status == "infeasible":
+        why = blame_wishes(search, profile) or planning.why_infeasible()
     plan: PlanT = planning.subject.plan(
         "optimum",
-        "unknown" if why is None else "infeasible",
-        why or f"nothing found{in_time}, and nothing proved",
+        status,
+        why,
         objective=profile.name,
         certificate=certificate,
         greedy=greedy,

@@ -2,7 +2,8 @@
 
 import pytest
 
-from planner.solver.yunikorn.planning import plan_ask
+from planner.solver.start import Given
+from planner.solver.yunikorn.start import start
 from tests.yunikorn.building import (
     allocation,
     application,
@@ -52,6 +53,6 @@ VALUE = cluster_value(
 def test_a_queue_borrows_what_it_uses_above_its_own_guaranteed(
     victims: tuple[str, ...], most: int
 ) -> None:
-    planning = plan_ask(state_of(VALUE), "ask", None, None, None)
+    planning = start(state_of(VALUE), Given("ask"))
     keys = [one.allocation_key for one in planning.problem.allocations]
     assert planning.table.evaluate([keys.index(key) for key in victims])["D9"] == most

@@ -17,7 +17,9 @@ from planner.objective.profiles import Measure
 from planner.proof.box import Box
 from planner.proof.question import Open
 from planner.proof.yunikorn import YuniKornRules
-from planner.solver.yunikorn.planning import Laws, plan_ask
+from planner.solver.start import Given
+from planner.solver.yunikorn.planning import Laws
+from planner.solver.yunikorn.start import start
 from tests.conftest import TEST_ALL
 from tests.proof.yunikorn_sets import (
     MEASURES,
@@ -222,7 +224,7 @@ def test_recorded_legal_sets(name: str, laws: Laws) -> None:
 
 
 def recorded(truth: YuniKornTruth) -> Sets | None:
-    planning = plan_ask(truth.state, truth.ask, truth.laws, None, None)
+    planning = start(truth.state, Given(truth.ask, rules=truth.laws))
     return Sets(planning, frozenset(truth.legal)) if planning.problem.may_preempt else None
 
 

@@ -21,7 +21,9 @@ from planner.proof.yunikorn import YuniKornRules, yunikorn_claims
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.deadline import Deadline
 from planner.solver.proving.grow import Effort, Grown, grow
-from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
+from planner.solver.start import Given
+from planner.solver.yunikorn.planning import Laws, YuniKornPlanning
+from planner.solver.yunikorn.start import start
 from planner.verifier.yunikorn import verify_yunikorn_case
 from planner.verifier.yunikorn.case import Victim, YuniKornCase
 from tests.yunikorn.building import (
@@ -108,7 +110,7 @@ class Sets:
 
 def planning_of(value: Json, key: str = "ask", laws: Laws = "design") -> YuniKornPlanning:
     """Make the ask of an instance ready."""
-    return plan_ask(read_yunikorn_objects(value, where="test"), key, laws, None, None)
+    return start(read_yunikorn_objects(value, where="test"), Given(key, rules=laws))
 
 
 def guarded(seed: int) -> Json:

@@ -19,8 +19,9 @@ from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.answer import describe_levels
 from planner.solver.deadline import Deadline
 from planner.solver.levels import solve_levels
-from planner.solver.yunikorn.planning import Laws, YuniKornPlanning, plan_ask
-from planner.solver.yunikorn.start import prepare_ask
+from planner.solver.start import Given
+from planner.solver.yunikorn.planning import Laws, YuniKornPlanning
+from planner.solver.yunikorn.start import prepare_ask, start
 from tests.conftest import TEST_ALL
 from tests.solver.ways import solve
 from tests.yunikorn.legality import candidates_of, last_tier_of, opted_out_of, sets_of
@@ -108,7 +109,7 @@ class YuniKornTruth:
 
     def planning(self, costs: Mapping[str, int] | None = None) -> YuniKornPlanning:
         """Return the problem of the ask with its terms, as if it might preempt."""
-        planning = plan_ask(self.state, self.ask, self.laws, None, costs)
+        planning = start(self.state, Given(self.ask, rules=self.laws), costs)
         if not planning.problem.may_preempt:
             problem = replace(planning.problem, may_preempt=True)
             allowed, adjusted = eligible(problem), adjusted_priorities(problem)

@@ -25,7 +25,6 @@ from planner.quota.kueue.placing import Group
 from planner.solver.answer import (
     NOTHING_DROPPED,
     Dropped,
-    blame_wishes,
     cap,
     certify,
     no_plan,
@@ -194,10 +193,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
         dropped=prepared.dropped,
     )
     if proved.victims is None:
-        why = None
-        if proved.outcome == "infeasible":
-            why = blame_wishes(search, profile) or planning.why_infeasible()
-        return no_plan(planning, profile, greedy, certificate, why, deadline=search.deadline)
+        return no_plan(planning, profile, greedy, certificate, search, proved.outcome)
     positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
     if greedy.victims and not greedy.outside_rules:

@@ -8,8 +8,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.models.shared.classes import Classes
 from planner.models.yunikorn.candidates import node_rows
+from planner.models.yunikorn.formulation import build_classes
 from planner.objective.terms import TermTable
 from planner.plan import Certificate, Status
 from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan, YuniKornVictim
@@ -187,19 +187,17 @@ def explain_refusal(cluster: Cluster, ask: Ask) -> str:
     return "it may not preempt others: its PriorityClass or pod says preemptionPolicy Never"
 
 
-def explain_infeasible(
-    problem: YuniKornProblem, classes: Classes, eligible: BoolArray, rules: str
-) -> str:
+def explain_infeasible(problem: YuniKornProblem, eligible: BoolArray, rules: RuleSet) -> str:
     """Say what is missing even with all candidates gone, or that the laws protect too many."""
     count = int(eligible.sum())
     if not problem.usable.any():
         return "no node may host it: too small, not schedulable, or reserved for others"
     if count == 0:
         return "no allocation may be preempted for it: see `planner laws`, YK-03 to YK-07 and YK-10"
-    counts = classes.sizes
+    classes = build_classes(problem, eligible, [])
     lacking: list[tuple[int, str]] = []
     for node, rows in node_rows(problem, classes, rules).items():
-        mine = counts[rows.classes]
+        mine = classes.sizes[rows.classes]
         short = [r.name for r in rows.cover if r.value(mine) < r.bound]
         if not short:
             return (

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Final, Literal
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.errors import InputError, LookupFailed, SchemaError, did_you_mean
+from planner.errors import InputError, SchemaError
 from planner.laws import unkept
 from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
 from planner.models.shared.classes import Classes, Row
@@ -33,17 +32,14 @@ from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.quantity import plural
-from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.queue import Snapshot
-from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import decide
 from planner.solver.answer import Planned
 from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.deadline import Deadline
 from planner.solver.search import Rules
-from planner.solver.start import only_pending
-from planner.solver.yunikorn.describe import RuleSet, Subject, postponed
-from planner.state.clock import from_nanoseconds, to_nanoseconds
+from planner.solver.yunikorn.describe import RuleSet, Subject, explain_infeasible, postponed
 from planner.state.kep83 import NAME as KEP83
 from planner.state.kep83 import Kep83
 from planner.state.yunikorn import YuniKornState
@@ -195,17 +191,6 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         return spelled_out(profile, self.table)
 
     @property
-    def conditions(self) -> Preconditions | None:
-        """The preconditions of generic preemption; ``None`` for an ask with a required node."""
-        conditions = self.decision.conditions
-        return conditions if isinstance(conditions, Preconditions) else None
-
-    @property
-    def fits_at_once(self) -> bool:
-        """Whether the ask is allocated without preemption."""
-        return self.decision.fits_at_once
-
-    @property
     def keys(self) -> list[str]:
         """The allocation keys of the problem, by their positions: (W,)."""
         return [allocation.allocation_key for allocation in self.problem.allocations]
@@ -217,7 +202,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
     def greedy_plan(self) -> YuniKornPlan:
         """Return what the core itself would do, with the laws it breaks."""
         decision, positions = self.decision, self.greedy_positions()
-        if self.fits_at_once:
+        if decision.fits_at_once:
             said = "YuniKorn allocates it without preemption"
         elif positions:
             said = f"YuniKorn preempts {plural(len(positions), 'allocation')} on {decision.node}"
@@ -227,7 +212,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
             said = "YuniKorn preempts nobody"
         plan = self.subject.plan(
             "yunikorn",
-            "feasible" if decision.triggered or self.fits_at_once else "unknown",
+            "feasible" if decision.triggered or decision.fits_at_once else "unknown",
             said,
             objective="yunikorn",
             node=decision.node,
@@ -249,6 +234,10 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
             victims=self.in_candidate_order(positions),
         )
         return broken(self._verify(plan).verdicts)
+
+    def why_infeasible(self) -> str:
+        """Say in words why no legal victim set exists."""
+        return explain_infeasible(self.problem, self.eligible, self.subject.rules)
 
     def claims(
         self, profile: Profile, caps: Sequence[tuple[Measure, int]], *, spare: Spared
@@ -295,47 +284,3 @@ def side_of(rules: object) -> Laws:
     if isinstance(asked, Kep83) or str(asked).partition(":")[0] == KEP83:
         raise InputError("rules", "KEP-83 is of Kueue alone", hint="leave it out")
     raise SchemaError("rules", f'"{asked}" cannot be used', ", ".join(_RULE_SETS))
-
-
-def pending_asks(state: YuniKornState) -> tuple[str, ...]:
-    """Return the keys of all asks that have no allocation yet, in the order of the state."""
-    applications = (one for partition in state.partitions for one in partition.applications)
-    held = {allocation.allocation_key for one in applications for allocation in one.allocations}
-    asks = (ask.allocation_key for partition in state.partitions for _, ask in partition.asks)
-    return tuple(key for key in asks if key not in held)
-
-
-def plan_ask(
-    state: YuniKornState,
-    pending: str | None,
-    rules: object,
-    now: datetime | None,
-    costs: Mapping[str, int] | None,
-) -> YuniKornPlanning:
-    """Make an ask ready for planning.
-
-    ``pending`` is its allocation key, or the namespace/name of its pod, and may be left out when
-    only one ask is pending; ``rules`` are ``design`` (the default), ``written`` or ``code``;
-    ``now`` is the clock, if not the state's own; ``costs`` are given per allocation key.
-
-    Raises `InputError` if there is no such ask, or a parameter cannot be used.
-    """
-    side = side_of(rules)
-    if now is not None and now != from_nanoseconds(state.now):  # of which a plan tells no more
-        state = state.model_copy(update={"now": to_nanoseconds(now)})
-    wanted = pending or only_pending(state, pending_asks(state))
-    for partition in state.partitions:
-        for application, ask in partition.asks:
-            if wanted in {ask.allocation_key, ask.pod}:
-                cluster = prepare(state, partition.name)
-                asking = find_ask(cluster, ask.allocation_key, application.application_id)
-                return YuniKornPlanning(state, cluster, asking, side, costs)
-    asks = (ask for partition in state.partitions for _, ask in partition.asks)
-    known = [ask.pod or ask.allocation_key for ask in asks]
-    shown = ", ".join(known[:10]) or "there are none"
-    raise LookupFailed(
-        state.source,
-        f'no ask "{wanted}" is pending',
-        f"the allocation key of an ask, or the namespace/name of its pod: {shown}",
-        did_you_mean(wanted, known),
-    )

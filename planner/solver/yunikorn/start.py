@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.errors import InputError
+from planner.errors import InputError, LookupFailed, did_you_mean
 from planner.laws.yunikorn import Spared
 from planner.models.shared.classes import alone_in_class
 from planner.models.yunikorn.formulation import build_classes
@@ -30,9 +30,9 @@ from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import LAST_RESORT, Claims
 from planner.quantity import plural
+from planner.quota.yunikorn.cluster import find_ask, prepare
 from planner.solver.answer import (
     Dropped,
-    blame_wishes,
     cap,
     certify,
     no_plan,
@@ -44,10 +44,11 @@ from planner.solver.deadline import Deadline, Trees
 from planner.solver.levels import find_any
 from planner.solver.proving.settle import Absence, Proved, Settling, prove_absence, say_proved
 from planner.solver.search import Search
-from planner.solver.start import Given, Wanted, clock_of
-from planner.solver.yunikorn.describe import explain_infeasible, explain_refusal
-from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, pending_asks, plan_ask
+from planner.solver.start import Given, Wanted, clock_of, only_pending
+from planner.solver.yunikorn.describe import explain_refusal
+from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, side_of
 from planner.stage import begin
+from planner.state.clock import from_nanoseconds, to_nanoseconds
 from planner.state.yunikorn import YuniKornState
 
 LAST_TIER: Final[Measure] = ("D0",)
@@ -137,12 +138,7 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
     )
     certificate = certificate.model_copy(update={"last_resort": resort.proof})
     if proved.victims is None:
-        why, problem, candidates = None, planning.problem, planning.eligible
-        if proved.outcome == "infeasible":
-            classes, rules = build_classes(problem, candidates, []), planning.subject.rules
-            why = blame_wishes(search, profile)
-            why = why or explain_infeasible(problem, classes, candidates, rules)
-        return no_plan(planning, profile, greedy, certificate, why, deadline=search.deadline)
+        return no_plan(planning, profile, greedy, certificate, search, proved.outcome)
     positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
     if greedy.victims and found.within:
@@ -241,7 +237,7 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
 
 def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
     """Return the answer where no search is needed: it fits as it is, or may not preempt."""
-    if planning.fits_at_once:
+    if planning.decision.fits_at_once:
         return "optimal", "it fits as it is: no preemption needed"
     if not planning.problem.may_preempt:
         return "infeasible", explain_refusal(planning.cluster, planning.asking.ask)
@@ -250,7 +246,13 @@ def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
 
 __all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
 
-pending = pending_asks
+
+def pending(state: YuniKornState) -> tuple[str, ...]:
+    """Return the keys of all asks that have no allocation yet, in the order of the state."""
+    applications = (one for partition in state.partitions for one in partition.applications)
+    held = {allocation.allocation_key for one in applications for allocation in one.allocations}
+    asks = (ask.allocation_key for partition in state.partitions for _, ask in partition.asks)
+    return tuple(key for key in asks if key not in held)
 
 
 def check(given: Given, wanted: Wanted) -> None:
@@ -273,15 +275,36 @@ def check(given: Given, wanted: Wanted) -> None:
 def start(
     state: YuniKornState, given: Given, costs: Mapping[str, int] | None = None
 ) -> YuniKornPlanning:
-    """Make an ask ready for planning.
+    """Make an ask ready for planning: its allocation key names it, or its pod's namespace/name.
 
     Raises `InputError` if it cannot be planned for, or an option means nothing to YuniKorn.
     """
     check(given, Wanted())
     begin("preparing")
-    planning = plan_ask(state, given.pending, given.rules, clock_of(given.now), costs)
-    planning.certify = given.certify
-    return planning
+    now, laws = clock_of(given.now), side_of(given.rules)
+    if now is not None and now != from_nanoseconds(state.now):  # of which a plan tells no more
+        state = state.model_copy(update={"now": to_nanoseconds(now)})
+    wanted = given.pending or only_pending(state, pending(state))
+    asks = [
+        (partition.name, application.application_id, ask)
+        for partition in state.partitions
+        for application, ask in partition.asks
+    ]
+    for partition, application, ask in asks:
+        if wanted in {ask.allocation_key, ask.pod}:
+            cluster = prepare(state, partition)
+            asking = find_ask(cluster, ask.allocation_key, application)
+            planning = YuniKornPlanning(state, cluster, asking, laws, costs)
+            planning.certify = given.certify
+            return planning
+    known = [ask.pod or ask.allocation_key for _, _, ask in asks]
+    shown = ", ".join(known[:10]) or "there are none"
+    raise LookupFailed(
+        state.source,
+        f'no ask "{wanted}" is pending',
+        f"the allocation key of an ask, or the namespace/name of its pod: {shown}",
+        did_you_mean(wanted, known),
+    )
 
 
 def answer(
