@@ -48,7 +48,8 @@ class Floor:
     @property
     def workloads(self) -> Sequence[Admitted]:
         """All that other laws permit."""
-        return self.planning.going
+        running = self.planning.problem.workloads
+        return [running[place] for place in self.planning.eligible.nonzero()[0].tolist()]
 
     def subsets(self) -> Iterator[tuple[Admitted, ...]]:
         """Yield every set of them."""

@@ -14,13 +14,11 @@ from planner.models.kueue.formulation import Formulation
 from planner.models.shared.classes import Classes, Relaxation, Row
 from planner.objective.annotation import read_disruption
 from planner.objective.profiles import Profile
-from planner.problem.array import BoolArray
 from planner.problem.kep83 import Kep83Problem, build_kep83
-from planner.problem.kueue import Problem
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import seconds_waiting
 from planner.reference.kep83 import decide_kep83
-from planner.reference.kueue.decision import Decision
+from planner.solver.kueue.describe import Decided
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.state.kep83 import Kep83
@@ -72,16 +70,14 @@ class Kep83Planning(Planning):
         )
         return {key: cost for key, cost in costs if cost}
 
-    def _decided(
-        self, assignment: Assignment | None
-    ) -> tuple[Decision, Problem, BoolArray, BoolArray]:
+    def _decided(self, assignment: Assignment | None) -> Decided:
         given = self.snapshot, self.preemptor
         decision = decide_kep83(*given, self.options, assignment, self._cost)
         self._kep83: Kep83Problem = build_kep83(
             *given, decision.assignment, self.options, self._cost
         )
         lawful = eligible(self._kep83)
-        return decision, self._kep83.base, lawful, lawful
+        return Decided(decision, self._kep83.base, lawful, lawful)
 
     @cached_property
     def _codes(self) -> list[str]:

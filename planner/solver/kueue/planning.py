@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, Final, Self
 
@@ -18,21 +18,21 @@ from planner.objective.profiles import Measure, Profile
 from planner.plan import Status, Verdict, Verification
 from planner.plan.kueue import Amount, Cascade, HeldBack, Plan, Victim
 from planner.problem.array import BoolArray, IntArray
-from planner.problem.kueue import Problem, build_problem
+from planner.problem.kueue import build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quantity import format_units, plural
 from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import as_preemptor, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_held_back
-from planner.reference.kueue.decision import Decision, decide
+from planner.reference.kueue.decision import decide
 from planner.scheduler import Placement
 from planner.solver.answer import Planned, refuse_illegal
 from planner.solver.deadline import Clock, Deadline, Trees
 from planner.solver.kueue.aftermath import CascadeReplay
 from planner.solver.kueue.describe import (
+    Decided,
     Subject,
     explain_infeasible,
     explain_no_flavor,
@@ -86,7 +86,8 @@ class Planning(Planned[Plan]):
         self.preemptor_key = preemptor.key
         self.options = options
         self._clock = Clock()
-        self.decision, self.problem, self.eligible, self.candidates = self._decided(assignment)
+        decided = self._decided(assignment)
+        self.decision, self.problem, self.eligible, self.candidates = decided
         self.costs: Final = costs
         """The costs of evictions that were given, if any were."""
         self.fixed: Final = assignment
@@ -96,13 +97,11 @@ class Planning(Planned[Plan]):
         self.table = self._plain_table = term_table(
             self.problem, snapshot, self.candidates, costs, ranked
         )
+        notes: Iterable[str] = preemptor.notes
+        if options is None:
+            notes = remarks(state, snapshot, preemptor, decided, assignment)
         self.subject = Subject(
-            snapshot,
-            preemptor,
-            self.decision.assignment,
-            options,
-            tuple(remarks(self) if options is None else preemptor.notes),
-            self.placement,
+            snapshot, preemptor, self.decision.assignment, options, tuple(notes), self.placement
         )
 
     @property
@@ -114,19 +113,8 @@ class Planning(Planned[Plan]):
     def deadline(self, deadline: Deadline) -> None:
         self._clock.deadline = deadline
 
-    @property
-    def going(self) -> list[Admitted]:
-        """The workloads that no law excludes."""
-        return [self.problem.workloads[place] for place in self.eligible.nonzero()[0].tolist()]
-
-    def _decided(
-        self, assignment: Assignment | None
-    ) -> tuple[Decision, Problem, BoolArray, BoolArray]:
-        """Return Kueue's decision, the problem, whom no law excludes, and whom Kueue would list.
-
-        The decision is on flavors, unless they are given, and on targets. The last two are (W,):
-        under fair sharing Kueue lists more candidates than may be victims.
-        """
+    def _decided(self, assignment: Assignment | None) -> Decided:
+        """Return what Kueue decides on targets, and on flavors, unless they are given."""
         decision = decide(self.snapshot, self.preemptor, assignment)
         at_will = self.snapshot.topologies.at_will
         problem = build_problem(self.snapshot, self.preemptor, decision.assignment, at_will=at_will)
@@ -135,7 +123,7 @@ class Planning(Planned[Plan]):
         # and §6.4).
         if problem.fair is not None:
             candidates = laws.eligible(problem, without={FS_BORROWING.id})
-        return decision, problem, lawful, candidates
+        return Decided(decision, problem, lawful, candidates)
 
     @cached_property
     def placement(self) -> Placement | None:

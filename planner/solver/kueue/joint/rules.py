@@ -128,8 +128,17 @@ class JointRules(RelaxedRules, dict=True):
         return {preemptor.key: e for e, preemptor in enumerate(self.question.preemptors)}
 
     def assemble(self, classes: Classes) -> Measured:
-        """Build the model in which only these classes give victims."""
-        return self._assemble(classes, in_order=self.in_order)
+        """Build the model in which only these classes give victims, or copy the last one.
+
+        Levels ask one after the other over few classes. What is added to the copy is not in the
+        next one.
+        """
+        in_order, cuts = self.in_order, len(self.cuts)
+        key = classes.members, classes.least, in_order, self.admit, self.refuse, cuts
+        if self._last is None or self._last[0] != key:
+            self._last = key, self._built(classes, in_order=in_order, sharing=True)
+        joint = self._last[1]
+        return dataclasses.replace(joint, builder=joint.builder.copy())
 
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether Kueue's own replay accepts the victims, served in some order of steps."""
@@ -216,17 +225,6 @@ class JointRules(RelaxedRules, dict=True):
         for index in joint.take:
             joint.builder.add(variable(index) >= 1)
         return joint
-
-    def _assemble(self, classes: Classes, *, in_order: bool) -> JointFormulation:
-        """Build the model, or copy the last one: levels ask one after the other over few classes.
-
-        What is added to the copy is not in the next one.
-        """
-        key = (classes.members, classes.least, in_order, self.admit, self.refuse, len(self.cuts))
-        if self._last is None or self._last[0] != key:
-            self._last = key, self._built(classes, in_order=in_order, sharing=True)
-        joint = self._last[1]
-        return dataclasses.replace(joint, builder=joint.builder.copy())
 
     def _built(self, classes: Classes, *, in_order: bool, sharing: bool) -> JointFormulation:
         entrants = self.question.entrants
