@@ -304,16 +304,11 @@ def _winning_plan(race: _Race, best: Plan, winner: Planning, started: float) -> 
     """Return the best plan, with what is proved of it over all flavors."""
     assignment = best.assignment
     if winner is not race.own:
-        snapshot, preemptor = winner.snapshot, winner.preemptor
-        usage, gone = snapshot.usage.copy(), set(best.keys)
-        for queue, workloads in snapshot.admitted.items():
-            for workload in workloads:
-                if workload.key in gone:
-                    usage.remove(queue, workload.usage)
         # As Kueue works the level out where it finds targets: with the targets gone
         # (docs/semantics/kueue.md §4.7).
-        request = whole_request(best.assignment, preemptor, snapshot)
-        levels = (borrow_level(usage, preemptor.queue, fr, n)[0] for fr, n in request.items())
+        usage, queue = winner.usage_without(winner.positions(best.keys)), winner.preemptor.queue
+        request = whole_request(best.assignment, winner.preemptor, winner.snapshot)
+        levels = (borrow_level(usage, queue, fr, n)[0] for fr, n in request.items())
         level = max(levels, default=0)
         assignment = assignment.model_copy(update={"borrowing": level})
     return best.model_copy(

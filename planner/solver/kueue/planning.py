@@ -25,6 +25,7 @@ from planner.quantity import format_units, plural
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import as_preemptor, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import decide
 from planner.scheduler import Placement
@@ -49,6 +50,9 @@ from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.kueue_topology import Floor
 from planner.verifier.wording import broken
+
+SMALL: Final = 300
+"""Workloads with quota up to which decisions are replayed that nobody asked for."""
 
 
 class Planning(Planned[Plan]):
@@ -112,6 +116,11 @@ class Planning(Planned[Plan]):
     @deadline.setter
     def deadline(self, deadline: Deadline) -> None:
         self._clock.deadline = deadline
+
+    @property
+    def is_small(self) -> bool:
+        """Whether so few hold quota that further decisions of Kueue take next to no time."""
+        return sum(map(len, self.snapshot.admitted.values())) <= SMALL
 
     def _decided(self, assignment: Assignment | None) -> Decided:
         """Return what Kueue decides on targets, and on flavors, unless they are given."""
@@ -467,15 +476,21 @@ class Planning(Planned[Plan]):
 
         These are pods, and what each pod of a slice asks for beyond a pod of the slice replaced.
         """
-        problem, usage = self.problem, self.snapshot.usage.copy()
-        for position in positions:
-            usage.remove(problem.workloads[position].queue, problem.workloads[position].usage)
+        problem, usage = self.problem, self.usage_without(positions)
         short = (fr for fr, n in enumerate(problem.request) if n > problem.searched[fr])
         return any(
             problem.request[fr]
             > max(0, usage.available(self.preemptor.queue, self.snapshot.fr(*problem.frs[fr])))
             for fr in short
         )
+
+    def usage_without(self, positions: Iterable[int]) -> Usage:
+        """Return the usage once the workloads at these positions are gone."""
+        usage = self.snapshot.usage.copy()
+        for position in positions:
+            gone = self.problem.workloads[position]
+            usage.remove(gone.queue, gone.usage)
+        return usage
 
     def _greedy_outcome(self, victims: int) -> tuple[Status, str]:
         mode = self.decision.assignment.mode

@@ -28,9 +28,6 @@ from planner.state.kueue import ClusterQueue, State
 from planner.state.kueue_release import newest_first
 from planner.state.queues import Cohort
 
-MOST: Final = 300
-"""With more workloads that hold quota, releases are not tried out."""
-
 _OF_DEVICES: Final = {
     "counts_constrained": True,
     "skips_admin_access": True,
@@ -150,8 +147,8 @@ def by_other_releases(planning: Planning, deadline: Deadline) -> Iterator[str]:
     It is looked for in small states only, and while there is time.
     """
     state, snapshot, preemptor = planning.state, planning.snapshot, planning.preemptor
-    small = sum(map(len, snapshot.admitted.values())) <= MOST
-    if snapshot.configuration.release_known_by != "assumed" or not small or deadline.passed:
+    known = snapshot.configuration.release_known_by != "assumed"
+    if known or not planning.is_small or deadline.passed:
         return
     if snapshot.topologies.looked_at:
         snapshot = build_snapshot(state, snapshot.now)  # of other releases only quota is known

@@ -99,8 +99,6 @@ def unanswered(plan: Plan) -> Plan:
 WITHIN: Final = "withinClusterQueue"
 RECLAIM: Final = "reclaimWithinCohort"
 MAX_NAMED: Final = 3
-SMALL: Final = 300
-"""Workloads that hold quota up to which stability is looked at without being asked for."""
 
 
 def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
@@ -112,11 +110,11 @@ def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
     # The same flavors: decisions that a search has replayed already are known.
     if plan.assignment == planning.decision.assignment:
         return planning.cascades(plan.keys)
-    snapshot = planning.snapshot
-    held = {one.key: one for workloads in snapshot.admitted.values() for one in workloads}
-    victims = [(held[victim.workload], victim.reason) for victim in plan.victims]
-    preemptor, late = planning.preemptor, lambda: planning.deadline.passed
-    return cascades(planning.state, snapshot, preemptor, plan.assignment, victims, late)
+    gone = [planning.problem.workloads[at] for at in planning.positions(plan.keys)]
+    reasons = (victim.reason for victim in plan.victims)
+    victims = [*zip(gone, reasons, strict=True)]
+    asked = planning.state, planning.snapshot, planning.preemptor, plan.assignment
+    return cascades(*asked, victims, lambda: planning.deadline.passed)
 
 
 def with_stability(
@@ -156,8 +154,7 @@ def _is_cheap(planning: Planning, plan: Plan) -> bool:
 
     Each takes less than a millisecond in a small state.
     """
-    holding = sum(map(len, planning.snapshot.admitted.values()))
-    if not plan.victims or holding > SMALL:
+    if not plan.victims or not planning.is_small:
         return False
     queues = {item.name for item in planning.state.cluster_queues}
     waits_in = _queues(planning.state)

@@ -43,9 +43,6 @@ AS_WRITTEN: Final = (
 )
 """What to do with rules of YuniKorn, by the rules that were named."""
 
-SMALL: Final = 300
-"""Workloads with quota up to which `who_is_in_the_way` looks: a decision per head of a tree."""
-
 
 def with_turn(
     planning: Planning, plan: Plan, deadline: Deadline, notes: tuple[str, ...] = ()
@@ -75,8 +72,11 @@ def with_turn(
 
 
 def who_is_in_the_way(planning: Planning, deadline: Deadline) -> InTheWay | None:
-    """Return who keeps Kueue from serving the preemptor, if it is known and the state is small."""
-    if sum(map(len, planning.snapshot.admitted.values())) > SMALL:
+    """Return who keeps Kueue from serving the preemptor, if it is known and the state is small.
+
+    It takes a decision for each head of the tree.
+    """
+    if not planning.is_small:
         return None
     key, queue = planning.preemptor.key, planning.preemptor.queue
     return in_the_way(planning.state, planning.snapshot, key, queue, lambda: deadline.passed)

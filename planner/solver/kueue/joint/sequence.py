@@ -64,8 +64,7 @@ def after(planning: Planning, victims: Iterable[str]) -> Snapshot:
     """Return the snapshot after a step: victims gone, the preemptor admitted."""
     snapshot = planning.snapshot
     holder = admit(snapshot, planning.preemptor, planning.decision.assignment)
-    wanted = set(victims)
-    gone = [one for held in snapshot.admitted.values() for one in held if one.key in wanted]
+    gone = [planning.problem.workloads[at] for at in planning.positions(victims)]
     return snapshot_after(snapshot, holder, gone)
 
 

@@ -280,25 +280,21 @@ class _Joint:
         gone = [key for turn in self.question.greedy.turns for key in turn.evicted]
         return [place[key] for key in gone] if place.keys() >= {*gone} else None
 
-    def _comparable(self) -> bool:
-        """Say whether serving one by one admits exactly the same workloads, by a legal plan."""
-        admitted = {self.question.preemptors[e].key for e in self.rules.admit}
-        positions = self._greedy_positions()
-        return (
-            positions is not None
-            and admitted == {*self.question.greedy.holding}
-            and self.rules.steps(positions) is not None
-        )
-
     def minimise(self) -> Answer:
         """Minimise the levels, with the caps of the profile; the incumbent is the answer."""
         if not self.modelled:  # serving one by one is the answer
             if self.asked.caps:
                 self.dropped = "; no caps"
             return self._bounded(self.search.fork(), self._unproved())
-        comparable = self._comparable()
-        positions = self._greedy_positions() or []
-        greedy = self.rules.table.evaluate(positions)
+        # Serving one by one is comparable if it admits exactly the same, by a legal plan.
+        admitted = {self.question.preemptors[e].key for e in self.rules.admit}
+        positions = self._greedy_positions()
+        comparable = (
+            positions is not None
+            and admitted == {*self.question.greedy.holding}
+            and self.rules.steps(positions) is not None
+        )
+        greedy = self.rules.table.evaluate(positions or ())
         impossible: list[str] = []
         if comparable:
             impossible = keep_caps(self.search, self.profile, greedy, self._find_within)
