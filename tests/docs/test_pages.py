@@ -8,6 +8,7 @@ kubectl that serves the quickstart cluster. What a block shows under its title b
 import doctest
 import json
 import os
+import re
 import socket
 from pathlib import Path
 
@@ -38,6 +39,18 @@ def kubectl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the folder of a kubectl that serves the quickstart cluster."""
     dump = json.loads((QUICKSTART).read_bytes())
     return StandIn.make(tmp_path_factory.mktemp("path") / "bin", dump["items"]).folder
+
+
+def test_the_first_page_leads_to_every_page_to_read() -> None:
+    """The navigation has new ones by itself; the first page has to name them."""
+    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\]\(([^)#]+)", index))
+    pages = {
+        page.relative_to(DOCS).as_posix()
+        for folder in ("tutorial", "how-to", "explanation")
+        for page in (DOCS / folder).glob("*.md")
+    }
+    assert sorted(pages - named) == []
 
 
 def free_port() -> str:
