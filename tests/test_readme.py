@@ -116,9 +116,19 @@ def test_only_the_command_line_has_a_time_limit_of_its_own() -> None:
 
 
 def test_rules_are_counted() -> None:
-    classical, fair = (len(RULE_SETS[name]) for name in ("kueue-classical", "kueue-fair"))
-    page = (ROOT / "docs/explanation/limits.md").read_text("utf-8")
-    assert f"{classical} of classical preemption, {fair} of fair sharing" in page
+    kueue = {
+        "kueue-classical": "classical preemption",
+        "kueue-fair": "fair sharing",
+        "topology": "places on nodes",
+        "flavors": "chosen flavors",
+        "strict": "documented precedence",
+        "kep83": "KEP-83",
+    }
+    counted = [f"{len(RULE_SETS[name])} of {title}" for name, title in kueue.items()]
+    of_yunikorn = {law for name in RULE_SETS.keys() - kueue.keys() for law in RULE_SETS[name]}
+    counted.append(f"{len(of_yunikorn)} of YuniKorn")
+    page = " ".join((ROOT / "docs/explanation/limits.md").read_text("utf-8").split())
+    assert f"`planner laws` lists the rules: {', '.join(counted)}." in page
 
 
 def test_links_lead_somewhere() -> None:
