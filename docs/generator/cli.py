@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import click
 
-from planner.cli.exit_code import INTERRUPTED, MEANINGS, PIPE_CLOSED, POINTER
+from planner.cli.exit_code import FROM_BEST_TO_WORST, INTERRUPTED, MEANINGS, PIPE_CLOSED, POINTER
 from planner.cli.main import COMMANDS, SECTIONS, main
 
 HEAD = """# Command line
@@ -44,12 +44,14 @@ def page() -> str:
 def exit_codes() -> str:
     """Return the page of exit codes."""
     rows = [f"| {code} | {meaning} |" for code, meaning in MEANINGS.items()]
-    rows.append(f"| {INTERRUPTED} | interrupted, as by Ctrl-C |")
+    rows.append(f"| {INTERRUPTED} | interrupted, by Ctrl-C or SIGTERM |")
     rows.append(f"| {PIPE_CLOSED} | whoever read standard output closed it |")
-    text = """# Exit codes
+    order = ", ".join(map(str, FROM_BEST_TO_WORST))
+    text = f"""# Exit codes
 
-They are part of the contract of the command line, and never change. A run with several answers ends
-with the worst of their codes, in the order 0, 1, 3, 4, 5, 2, 70.
+They are part of the contract of the command line, and never change. Several plans at once end with
+the worst of their codes, in the order {order}. Of audits, comparisons and simulations their help
+says which code goes first.
 
 | code | meaning |
 |---:|---|
