@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner, Result
-from jsonschema import Draft202012Validator
 
 from planner.cli.main import main
-from planner.cli.schemas import schema_text
 from tests.cluster import Object, cohort, dump_of, pending, queue, running
 from tests.conftest import FOR_EVER_S, ROOT
+from tests.published import validator
 
 BIG = "ns/big"
 SMALL = tuple(f"ns/small-{i}" for i in range(1, 5))
@@ -59,7 +58,7 @@ def answer(schema: str, *args: str | Path, code: int = 0, **how: Any) -> Any:
 def valid(schema: str, text: str) -> Any:
     """Return a value in JSON that obeys a schema."""
     value = json.loads(text)
-    Draft202012Validator(json.loads(schema_text(schema))).validate(value)
+    validator(schema).validate(value)
     return value
 
 

@@ -10,13 +10,10 @@ from jsonschema import Draft202012Validator, ValidationError
 from planner.cli.schemas import SCHEMAS, schema_text
 from tests.cli.running import call, cluster
 from tests.conftest import ROOT
+from tests.published import validator
 from tests.recorded import lines
 
 FOLDER = ROOT / "instances" / "schema"
-
-
-def validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(json.loads(schema_text(name)))
 
 
 @pytest.mark.parametrize("name", SCHEMAS)

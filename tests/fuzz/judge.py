@@ -4,20 +4,17 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from jsonschema import Draft202012Validator
-from jsonschema.protocols import Validator
-
 from planner.cli.exit_code import BAD_INPUT, MEANINGS, OUR_BUG
-from planner.cli.schemas import SCHEMAS, schema_text
+from planner.cli.schemas import SCHEMAS
 from planner.errors import NO_MEMORY
 from tests.fuzz.case import PLUGIN, READ, Case
 from tests.fuzz.hostile import MARKUP
 from tests.fuzz.octets import TRAP
 from tests.fuzz.words import BEFORE
+from tests.published import validator
 
 ALLOWED: Final = MEANINGS.keys() - {OUR_BUG}
 PLANS: Final = ("plan", "plans", "front", "fronts", "joint")
@@ -169,12 +166,6 @@ def _json(case: Case, text: str) -> Iterator[str]:
 def _refuse(constant: str) -> Any:
     message = f"{constant} is no JSON"
     raise ValueError(message)
-
-
-@cache
-def validator(name: str) -> Validator:
-    """Return the validator of a published schema."""
-    return Draft202012Validator(json.loads(schema_text(name)))
 
 
 def warm_up() -> None:

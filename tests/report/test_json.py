@@ -3,12 +3,11 @@
 import json
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from planner.cli.schemas import schema_text
 from planner.plan.kueue import Plan
 from planner.plan.yunikorn import YuniKornPlan
 from planner.report.plans import Plans
+from tests.published import validator
 from tests.report.factory import make_fair, make_infeasible, make_plan, make_victim
 from tests.report.rendering import as_json
 from tests.report.yunikorn_factory import (
@@ -35,12 +34,12 @@ def test_nothing_is_lost(plan: Plan) -> None:
 
 @pytest.mark.parametrize("plan", PLANS)
 def test_output_is_what_the_schema_says(plan: Plan) -> None:
-    Draft202012Validator(json.loads(schema_text("plan"))).validate(json.loads(as_json.render(plan)))
+    validator("plan").validate(json.loads(as_json.render(plan)))
 
 
 def test_several_plans_are_one_object() -> None:
     value = json.loads(as_json.render_all(PLANS))
-    Draft202012Validator(json.loads(schema_text("plans"))).validate(value)
+    validator("plans").validate(value)
     assert [plan["status"] for plan in value["plans"]] == [
         "optimal",
         "infeasible",
@@ -60,7 +59,7 @@ def test_no_name_can_steer_the_terminal() -> None:
 
 def test_the_assignment_has_the_form_that_solve_accepts() -> None:
     assignment = json.loads(as_json.render(make_plan()))["assignment"]
-    Draft202012Validator(json.loads(schema_text("assignment"))).validate(assignment)
+    validator("assignment").validate(assignment)
     assert assignment["podSets"][0]["flavors"]["cpu"] == {"flavor": "h200", "mode": "Fit"}
 
 
@@ -78,7 +77,7 @@ def test_nothing_of_an_ask_is_lost(plan: YuniKornPlan) -> None:
 def test_plans_of_both_schedulers_side_by_side() -> None:
     """An infinite share is one beside plans of another scheduler, too."""
     text = as_json.render_all([make_fair(), *ASKS])
-    Draft202012Validator(json.loads(schema_text("plans"))).validate(json.loads(text))
+    validator("plans").validate(json.loads(text))
     assert Plans.model_validate_json(text).plans == (make_fair(), *ASKS)
     assert json.loads(text)["plans"][0]["shares"][0]["before"] == "Infinity"
 

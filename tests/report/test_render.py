@@ -1,6 +1,8 @@
 """Answers in the library: in every style, in notebooks, and as tables of pandas."""
 
 import sys
+from collections.abc import Callable, Mapping
+from functools import cache
 from html import unescape
 from typing import Any, get_args
 
@@ -17,27 +19,37 @@ from tests.report.yunikorn_factory import make_yunikorn
 STATE = planner.read("instances/regressions/kueue-1974-too-many-victims.yaml")
 
 
-ANSWERS = pytest.mark.parametrize(
-    "answer",
-    [
-        planner.solve(STATE),
-        planner.front(STATE),
-        planner.solve_joint(STATE),
-        planner.explain(STATE),
-        planner.whatif(STATE, ["clusterqueue/vision.preemption.withinClusterQueue=Never"]),
-        planner.boost(STATE),
-        planner.lint(STATE),
-        planner.audit(STATE),
-        planner.risk(STATE),
-        planner.simulate(STATE),
-        planner.check(STATE, planner.solve(STATE)),
-        make_yunikorn(),
-    ],
-    ids=lambda answer: type(answer).__name__,
-)
+@cache
+def solved() -> planner.AnyPlan:
+    return planner.solve(STATE)
 
 
-@ANSWERS
+ANSWERS: Mapping[str, Callable[[], object]] = {
+    "Plan": solved,
+    "Front": lambda: planner.front(STATE),
+    "JointPlan": lambda: planner.solve_joint(STATE),
+    "Explanation": lambda: planner.explain(STATE),
+    "WhatIf": lambda: planner.whatif(
+        STATE, ["clusterqueue/vision.preemption.withinClusterQueue=Never"]
+    ),
+    "Boosts": lambda: planner.boost(STATE),
+    "Lint": lambda: planner.lint(STATE),
+    "Audit": lambda: planner.audit(STATE),
+    "Risk": lambda: planner.risk(STATE),
+    "Simulation": lambda: planner.simulate(STATE),
+    "Check": lambda: planner.check(STATE, solved()),
+    "YuniKornPlan": make_yunikorn,
+}
+
+
+@pytest.fixture(scope="module", params=ANSWERS)
+def answer(request: pytest.FixtureRequest) -> Any:
+    """Give an answer of each kind."""
+    made = ANSWERS[request.param]()
+    assert type(made).__name__ == request.param
+    return made
+
+
 def test_every_answer_is_written_in_every_style(answer: Any) -> None:
     assert planner.render(answer, "json").startswith("{")
     assert planner.render(answer, "html").startswith("<!DOCTYPE html>")
@@ -66,7 +78,6 @@ def test_what_is_no_answer_is_refused(thing: Any) -> None:
         planner.render(thing)
 
 
-@ANSWERS
 def test_a_notebook_shows_the_page_in_a_frame(answer: Any) -> None:
     shown = answer._repr_html_()
     assert shown is not None
@@ -77,7 +88,6 @@ def test_a_notebook_shows_the_page_in_a_frame(answer: Any) -> None:
     assert unescape(inside) == planner.render(answer, "html")
 
 
-@ANSWERS
 def test_every_answer_is_a_line_where_python_prints_it(answer: Any) -> None:
     """The fields of an audit, a simulation or a risk would fill a screen."""
     assert repr(answer).startswith(f"<{type(answer).__name__} ")

@@ -1,5 +1,6 @@
 """The judgement of precedence as a whole: orders, words, and what is said at its bound."""
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -88,6 +89,7 @@ def pairs(*names: str) -> list[tuple[str, str]]:
     return [(name, BY_SHARE) for name in names]
 
 
+@cache
 def honest() -> Plan:
     plan = api.solve(STATE, PENDING)
     assert isinstance(plan, Plan)

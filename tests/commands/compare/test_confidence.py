@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binom, bootstrap
+import scipy  # which loads scipy.stats where it is first asked for
 
 from planner.commands.compare import confidence
 from planner.commands.compare.confidence import clustered, mean, median, share
@@ -28,8 +28,8 @@ def test_share_is_that_of_scipy(of: int, level: float) -> None:
     """The bounds are quantiles of beta distributions."""
     tail = (1 - level) / 2
     for count in {0, 1, of // 3, of // 2, of - 1, of}:
-        low = beta.ppf(tail, count, of - count + 1) if count else 0
-        high = beta.isf(tail, count + 1, of - count) if count < of else 1
+        low = scipy.stats.beta.ppf(tail, count, of - count + 1) if count else 0
+        high = scipy.stats.beta.isf(tail, count + 1, of - count) if count < of else 1
         expected = (count / of, low, high)
         assert share(count, of, level) == pytest.approx(expected, rel=1e-9, abs=0)
 
@@ -74,7 +74,9 @@ def test_mean_of_nothing() -> None:
 def test_mean_of_a_skewed_measure_is_that_of_scipy() -> None:
     """The same interval by an implementation of others, both with draws of their own."""
     values = np.random.default_rng(3).lognormal(0, 1.5, 200)
-    drawn = bootstrap((values,), np.mean, method="BCa", n_resamples=9999, random_state=1)
+    drawn = scipy.stats.bootstrap(
+        (values,), np.mean, method="BCa", n_resamples=9999, random_state=1
+    )
     low, high = (float(bound) for bound in drawn.confidence_interval)
     found = mean(values.tolist())
     assert found.low == pytest.approx(low, abs=(high - low) / 10)
@@ -105,14 +107,14 @@ def test_median_is_between_two_values_as_often_as_it_says(of: int) -> None:
     value, low, high = median(range(1, of + 1))
     assert value == (of + 1) / 2
     assert low + high == of + 1
-    assert 1 - 2 * binom.cdf(low - 1, of, 0.5) >= 0.95
-    assert 1 - 2 * binom.cdf(low, of, 0.5) < 0.95
+    assert 1 - 2 * scipy.stats.binom.cdf(low - 1, of, 0.5) >= 0.95
+    assert 1 - 2 * scipy.stats.binom.cdf(low, of, 0.5) < 0.95
 
 
 @pytest.mark.parametrize("of", [*range(1, 60), 999, 1000, 100_000])
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.999])
 def test_median_is_that_of_scipy(of: int, level: float) -> None:
-    outside = max(int(binom.ppf((1 - level) / 2, of, 0.5)) - 1, 0)
+    outside = max(int(scipy.stats.binom.ppf((1 - level) / 2, of, 0.5)) - 1, 0)
     assert median(range(of), level) == ((of - 1) / 2, outside, of - 1 - outside)
 
 

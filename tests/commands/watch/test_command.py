@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from planner.cli.schemas import schema_text
 from planner.cli.value import address
 from planner.commands.watch.record import CONNECTED, METRICS, Figures, Watched, serve
 from planner.solver.start import AnyPlanning, Given, start
@@ -21,6 +19,7 @@ from tests.cluster import Object
 from tests.commands.apply.stage import Stage, versioned
 from tests.conftest import ROOT
 from tests.kubectl.stand_in import CONFIGURATION, MANAGER
+from tests.published import validator
 
 real_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
 PAGE = ROOT.joinpath("docs", "how-to", "watch" + ".md")
@@ -52,9 +51,8 @@ def test_lines_follow_their_schema(dumps: Path) -> None:
     done = call("watch", dumps, "--format", "jsonl")
     assert done.exit_code == 0, done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    validator = Draft202012Validator(json.loads(schema_text("watch")))
     for one in lines:
-        validator.validate(one)
+        validator("watch").validate(one)
     assert [one["kind"] for one in lines] == ["decision", "preemption"]
     assert lines[1]["outcome"] == "equal"
 

@@ -1,13 +1,19 @@
 """Explanations of recorded instances."""
 
+from functools import lru_cache
+
 from planner.commands.explain.kueue.inquiry import KueueInquiry
-from planner.objective.profiles import Profile
+from planner.objective.profiles import PROFILES
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given
 from tests.solver.truth import Truth
 
 
-def inquire(truth: Truth, profile: Profile) -> KueueInquiry:
-    """Return an inquiry into a recorded instance, with the flavors that were recorded."""
+@lru_cache(maxsize=256)
+def inquire(truth: Truth, objective: str) -> KueueInquiry:
+    """Return an inquiry into a recorded instance, with the flavors that were recorded.
+
+    Whatever is asked of it leaves it as it was: tests of a file share it.
+    """
     given = Given(truth.pending, truth.given)
-    return KueueInquiry(truth.state, given, profile, None, Deadline())
+    return KueueInquiry(truth.state, given, PROFILES[objective], None, Deadline())

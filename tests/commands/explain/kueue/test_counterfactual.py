@@ -50,7 +50,7 @@ def test_necessary_is_what_all_optima_share(name: str, objective: str, *, fair: 
     profile = PROFILES[objective]
     answers = set()
     for truth in solvable(name, fair=fair):
-        inquiry = inquire(truth, profile)
+        inquiry = inquire(truth, objective)
         optima = optima_of(truth.measured(), profile, inquiry)
         shared = frozenset.intersection(*optima)
         found = necessary(inquiry, inquiry.plan.keys)
@@ -67,7 +67,7 @@ def test_necessary_is_what_all_optima_share(name: str, objective: str, *, fair: 
 def test_optima_are_counted_and_listed(name: str, objective: str, *, fair: bool) -> None:
     profile = PROFILES[objective]
     for truth in solvable(name, fair=fair):
-        inquiry = inquire(truth, profile)
+        inquiry = inquire(truth, objective)
         optima = optima_of(truth.measured(), profile, inquiry)
         found = count_optima(inquiry, 1000)
         assert found is not None
@@ -91,7 +91,7 @@ def test_alternatives_are_the_best_with_and_without(
     profile = PROFILES[objective]
     found = set()
     for truth in solvable(name, fair=fair):
-        inquiry = inquire(truth, profile)
+        inquiry = inquire(truth, objective)
         measured = truth.measured()
         caps = measured.caps(profile, inquiry.greedy)
         for key in truth.keys:
@@ -152,7 +152,7 @@ MOST = 9
 def without_plan(name: str, *, fair: bool) -> Iterator[tuple[Truth, KueueInquiry]]:
     for truth in truths(name, EVERY_CLASH, fair=fair):
         if not truth.legal:
-            inquiry = inquire(truth, PROFILES["min-count"])
+            inquiry = inquire(truth, "min-count")
             small = len(inquiry.planning.problem.workloads) <= MOST
             if inquiry.plan.status == "infeasible" and inquiry.searched and small:
                 yield truth, inquiry

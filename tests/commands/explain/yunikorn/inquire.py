@@ -1,21 +1,23 @@
 """Explanations of recorded and of hand-made clusters."""
 
+from functools import lru_cache
 from typing import Any
 
 import planner
 from planner.commands.explain.yunikorn.inquiry import YuniKornInquiry
 from planner.commands.explain.yunikorn.record import YuniKornExplanation
-from planner.objective.profiles import Profile
+from planner.objective.profiles import PROFILES
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given
 from tests.solver.yunikorn_truth import YuniKornTruth
 from tests.yunikorn.building import state_of
 
 
-def inquire(truth: YuniKornTruth, profile: Profile) -> YuniKornInquiry:
-    """Return an inquiry into a recorded line."""
+@lru_cache(maxsize=256)
+def inquire(truth: YuniKornTruth, objective: str) -> YuniKornInquiry:
+    """Return an inquiry into a recorded line, which tests of a file share."""
     given = Given(truth.ask, rules=truth.laws)
-    return YuniKornInquiry(truth.state, given, profile, None, Deadline())
+    return YuniKornInquiry(truth.state, given, PROFILES[objective], None, Deadline())
 
 
 def explained(

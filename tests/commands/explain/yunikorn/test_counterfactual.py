@@ -42,7 +42,7 @@ def test_necessary_is_what_all_optima_share(laws: Laws, objective: str) -> None:
     profile = PROFILES[objective]
     answers = set()
     for truth in solvable(laws):
-        inquiry = inquire(truth, profile)
+        inquiry = inquire(truth, objective)
         measured = truth.measured()
         optima = set(measured.best(profile, inquiry.greedy)[1])
         shared = frozenset.intersection(*optima)
@@ -65,7 +65,7 @@ def test_alternatives_are_the_best_with_and_without(laws: Laws, objective: str) 
     profile = PROFILES[objective]
     seen = set()
     for truth in solvable(laws):
-        inquiry = inquire(truth, profile)
+        inquiry = inquire(truth, objective)
         measured = truth.measured()
         for key in truth.keys:
             condition: Condition = "sparing" if key in inquiry.plan.keys else "taking"
