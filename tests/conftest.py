@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,10 @@ FOR_EVER_S = 900
 
 # As in the program itself (planner/cli/main.py).
 gc.set_threshold(100_000)
+
+# Compiled modules are kept, whatever the shell says: hundreds of processes load the planner.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A shell without job control ignores Ctrl-C for what it starts in the background, and what that
 # starts inherits it: tests that press it would wait in vain.
