@@ -47,6 +47,8 @@ class Found:
     victims: Victims
     greedy: YuniKornPlan
     levels: tuple[Level, ...]
+    plan: YuniKornPlan | None = None
+    """Nothing where it was the search."""
 
 
 class YuniKornTruth:
@@ -90,7 +92,7 @@ class YuniKornTruth:
         plan = solve(self.state, self.ask, objective, costs, rules=self.laws)
         assert plan.greedy is not None
         levels = plan.certificate.levels if plan.certificate else ()
-        return Found(plan.status, frozenset(plan.keys), plan.greedy, levels)
+        return Found(plan.status, frozenset(plan.keys), plan.greedy, levels, plan)
 
     def _search(self, objective: str, costs: Mapping[str, int] | None) -> Found:
         """Search as if the ask might preempt: the lists do not look at YK-11."""

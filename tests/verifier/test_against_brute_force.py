@@ -50,8 +50,10 @@ def test_candidates_variants_and_attempts(instance: Instance) -> None:
 
 @settings(max_examples=150)
 @given(instances())
-def test_accepted_is_legal(instance: Instance) -> None:
+def test_accepted_is_legal_and_the_order_found_is_one(instance: Instance) -> None:
     where, simulation = setting(instance), instance.simulation
+    in_tree = {key for key, held in simulation.workloads.items() if where.in_tree(held.queue)}
+    removable = simulation.removable(in_tree)
     for borrowing in (True, False):
         made = borrowing in simulation.attempts
         legal = simulation.legal(borrowing=borrowing) if made else set()
@@ -59,31 +61,14 @@ def test_accepted_is_legal(instance: Instance) -> None:
             case = case_with(where, victims, borrowing=borrowing)
             keys = frozenset(victim.key for victim in victims)
             assert verify_case(case).accepted == (keys in legal), (borrowing, keys)
-
-
-@settings(max_examples=150)
-@given(instances())
-def test_over_quota_until_last_victim_is_some_order(instance: Instance) -> None:
-    where, simulation = setting(instance), instance.simulation
-    in_tree = {key for key, held in simulation.workloads.items() if where.in_tree(held.queue)}
-    removable = simulation.removable(in_tree)
-    for victims in subsets(instance):
-        keys = frozenset(victim.key for victim in victims)
-        if keys <= in_tree:
-            removal = case_with(where, victims, borrowing=True).removal
-            assert (not removal.obstacle) == (keys in removable), keys
-
-
-@given(instances())
-def test_the_order_found_is_an_order_of_the_victims(instance: Instance) -> None:
-    where = setting(instance)
-    for victims in subsets(instance):
-        removal = case_with(where, victims, borrowing=True).removal
-        if removal.obstacle:
-            assert removal.order == ()
-        else:
-            assert sorted(v.key for v in removal.order) == sorted(v.key for v in victims)
-            assert not replay(where, removal.order).obstacle
+            removal = case.removal
+            if keys <= in_tree:
+                assert (not removal.obstacle) == (keys in removable), keys
+            if removal.obstacle:
+                assert removal.order == ()
+            else:
+                assert sorted(v.key for v in removal.order) == sorted(keys)
+                assert not replay(where, removal.order).obstacle
 
 
 def orders(instance: Instance, where: Setting | FairSetting) -> Iterator[tuple[Admitted, ...]]:
@@ -139,22 +124,15 @@ def test_accepted_is_legal_on_larger_numbers() -> None:
 
 
 def assert_accepted_is_legal(instance: Instance) -> None:
-    where, legal = fair_setting(instance), instance.fair_simulation.legal_sets
-    for victims in subsets(instance):
-        keys = frozenset(victim.key for victim in victims)
-        assert verify_case(fair_case_with(where, victims)).accepted == (keys in legal), keys
-
-
-@settings(max_examples=200)
-@given(fair_instances())
-def test_each_of_the_two_laws_is_some_order(instance: Instance) -> None:
+    """Compare every set of workloads, as a whole and by each of the two laws on removals."""
     where, simulation = fair_setting(instance), instance.fair_simulation
     in_tree = {key for key, held in simulation.workloads.items() if where.in_tree(held.queue)}
     borrowing, accepted = simulation.borrowing_only(in_tree), simulation.accepted(in_tree)
     for victims in subsets(instance):
-        keys = frozenset(victim.key for victim in victims)
+        case, keys = fair_case_with(where, victims), frozenset(victim.key for victim in victims)
+        assert verify_case(case).accepted == (keys in simulation.legal_sets), keys
         if keys <= in_tree:
-            removal = fair_case_with(where, victims).removal
+            removal = case.removal
             assert (not removal.stuck) == (keys in borrowing), keys
             assert (not removal.obstacle) == (keys in accepted), keys
             assert bool(removal.obstacle) == bool(removal.stuck or removal.unfair)
