@@ -63,7 +63,7 @@ OBJECTIVES: Final = tuple(
 
 
 def random_trees(*, fair: bool) -> Iterator[Case]:
-    for seed in range(100 * MANY):
+    for seed in range(6000 if TEST_ALL else 100):
         pick = random.Random(seed).randint  # noqa: S311 - test data
         instance = random_instance(pick, 4 + seed % 12, fair=fair)
         yield f"tree {seed}", instance.state, Given(PREEMPTOR, instance.assignment)
@@ -86,7 +86,7 @@ def recorded_lines(*, fair: bool) -> Iterator[Case]:
 
 def kep83(*, fair: bool) -> Iterator[Case]:
     """Random decisions by KEP-83's rules; ``fair`` only draws others."""
-    for seed in range(50 * MANY):
+    for seed in range(3000 if TEST_ALL else 60):
         drawn = random_decision(2 * seed + fair, 3 + seed % 8)
         given = Given(PENDING, drawn.assignment, rules=drawn.options)
         yield f"kep83 {seed} {drawn.options.text}", drawn.state, given
