@@ -125,9 +125,7 @@ class Collection:
         api_version = str(item.value["apiVersion"])
         value, dropped = as_served(kind.name, api_version, item.value)
         for field in dropped:
-            said = (
-                f"{kind.name} of {plain(api_version)} has spec.{field}, a field of older versions"
-            )
+            said = f"{kind.name} of {plain(api_version)} has {field}, a field of older versions"
             self.notes[f"{said}: it was left out, as the API server leaves it out"] += 1
         try:
             checked = kind.model.model_validate(value)

@@ -17,7 +17,7 @@ from pydantic_core import from_json
 
 from planner.quantity import MAX_INT64, MIN_INT64, units_of
 from planner.reader.kueue_kinds import API_OF_WORKLOADS, WORKLOAD
-from planner.reader.kueue_versions import PRIORITY_CLASS
+from planner.reader.kueue_versions import DOMAINS, PRIORITY_CLASS
 from planner.reader.structs import quick_time, struct_of
 from planner.state import Remarks
 from planner.state.base import slim
@@ -135,7 +135,8 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
     if admission:
         assigned = bytes(admission.pod_set_assignments)
         # Where pods have places every workload has another text, which is not worth caching.
-        held = (_held if len(assigned) <= _SHORT else _held.__wrapped__)(assigned)
+        read = _held if len(assigned) <= _SHORT else _held.__wrapped__
+        held = read(assigned, with_domains=DOMAINS.is_of(found.apiVersion))
     if held is None or (status and status.reclaimable_pods):
         return None
     fields = (
@@ -200,15 +201,18 @@ def _remarks(
 
 
 @lru_cache(maxsize=4096)
-def _held(text: bytes) -> tuple[Held, ...] | None:
+def _held(text: bytes, *, with_domains: bool) -> tuple[Held, ...] | None:
     """Return the usage of podsets from the text of their assignments, which is mostly the same.
 
-    It is ``None`` where a model would refuse the text, and where an amount is cut off at 64 bits:
-    how much that counts depends on the release.
+    It is ``None`` where a model would refuse the text, where an amount is cut off at 64 bits (how
+    much that counts depends on the release), and where places are written as ``domains`` though
+    the object's version does not have these.
     """
     try:
         assigned: Sequence[Any] = _assignments().decode(text) or ()
     except msgspec.ValidationError:
+        return None
+    if not with_domains and any(one.topology and one.topology.domains for one in assigned):
         return None
     held = tuple(
         [

@@ -3,10 +3,17 @@
 Source: docs/semantics/kueue-topology.md §1 and §1.1.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, islice
 from typing import Annotated, Any, ClassVar, Final, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from planner.state.base import (
@@ -229,7 +236,7 @@ class AssignmentSlice(Schema):
 
 
 class TopologyAssignment(Schema):
-    """Where the pods of a podset are, in either encoding."""
+    """Where the pods of a podset are: read in either encoding, and written in that of v1beta2."""
 
     levels: tuple[str, ...] = ()
     domains: tuple[AssignedDomain, ...] = ()
@@ -248,6 +255,26 @@ class TopologyAssignment(Schema):
             for position in range(part.domain_count):
                 values = tuple(column.at(position) for column in part.values)
                 yield values, part.counts.at(position)
+
+    @model_serializer(mode="wrap")
+    def _with_slices_alone(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        slices = (*_columns(self.domains), *self.slices)
+        found: dict[str, Any] = handler(self.model_copy(update={"slices": slices}))
+        del found["domains"]
+        return found
+
+
+def _columns(domains: Sequence[AssignedDomain]) -> Iterator[AssignmentSlice]:
+    """Yield slices for domains, in the same order: the API server takes no slice of none."""
+    # Values of one length in a row are one slice: as many slices as domains may be too many.
+    for _, group in groupby(domains, key=lambda one: len(one.values)):
+        while some := tuple(islice(group, MOST_DOMAINS)):
+            roots = zip(*(one.values for one in some), strict=True)
+            yield AssignmentSlice.model_construct(  # of parts that are read already
+                domain_count=len(some),
+                values=tuple(LevelValues(individual=IndividualValues(roots=one)) for one in roots),
+                counts=PodCounts(individual=tuple(one.count for one in some)),
+            )
 
 
 class PodSetUpdate(Schema):

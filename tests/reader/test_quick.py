@@ -162,15 +162,21 @@ def unusual() -> Iterator[Any]:
     yield lambda one: one["metadata"].update(ownerReferences=[{"kind": "Workload", "uid": "u"}])
     yield lambda one: (one["spec"].pop("priority"), one["spec"].update(priorityClassName="high"))
     yield lambda one: one["spec"].update(priorityClassName="a field of v1beta1")
+    yield lambda one: assigned(one)[0].update(topologyAssignment={"domains": [DOMAIN]})
     yield lambda one: one["metadata"].update(creationTimestamp="2026-03-08T22:06:00+01:00")
     yield lambda one: one["spec"].update(queue_name="by our own name")
     yield lambda one: assigned(one)[0].update(resourceUsage={"gpu": str(2**63 - 1)})
 
 
-def test_a_priority_class_of_the_version_that_has_the_field_is_usual() -> None:
+DOMAIN: Any = {"values": ["a"], "count": 1}
+"""How v1beta1 writes where pods are."""
+
+
+def test_fields_of_the_version_that_has_them_are_usual() -> None:
     (one,) = running("r", "a", 2)
     one["apiVersion"] = "kueue.x-k8s.io/v1beta1"
     one["spec"]["priorityClassName"] = "high"
+    assigned(one)[0]["topologyAssignment"] = {"levels": ["rack"], "domains": [DOMAIN]}
     assert facts_in(agree(listed(queue("a", 2), one))) == 1
 
 

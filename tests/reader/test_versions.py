@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from planner.state.kueue import State
+from planner.state.kueue_topology import HOST
 from tests.reader.dumps import (
     CONFIG,
     KUEUE,
@@ -41,6 +42,34 @@ def of_kueue(name: str) -> Object:
 def reference(kind: str, name: str) -> Object:
     return {"priorityClassRef": {"kind": kind, "name": name}}
 
+
+def placed(version: str, *domains: Object, **more: Any) -> Object:
+    """Return a workload whose pods are on hosts, written as domains if there are any."""
+    found = {"levels": ["rack", HOST], **({"domains": list(domains)} if domains else {}), **more}
+    held = {"clusterQueue": "cq", "podSetAssignments": [{"topologyAssignment": found}]}
+    return workload(version=version, **SPEC) | {"status": {"admission": held}}
+
+
+DOMAINS: list[Object] = [
+    {"values": ["ra", "n0"], "count": 3},
+    {"values": ["rb", "n7"], "count": 1},
+    {"values": ["n9"], "count": 2},
+]
+SLICES: list[Object] = [
+    {
+        "domainCount": 2,
+        "valuesPerLevel": [
+            {"individual": {"roots": ["ra", "rb"]}},
+            {"individual": {"roots": ["n0", "n7"]}},
+        ],
+        "podCounts": {"individual": [3, 1]},
+    },
+    {
+        "domainCount": 1,
+        "valuesPerLevel": [{"individual": {"roots": ["n9"]}}],
+        "podCounts": {"individual": [2]},
+    },
+]
 
 SAME: dict[str, tuple[Object, Object]] = {
     "cohort": (
@@ -92,6 +121,7 @@ SAME: dict[str, tuple[Object, Object]] = {
         workload(version=V1BETA1, **SPEC, priorityClassName="", priorityClassSource=""),
         workload(**SPEC),
     ),
+    "places of pods": (placed(V1BETA1, *DOMAINS), placed(V1BETA2, slices=SLICES)),
     "LocalQueue": (
         kueue("LocalQueue", "lq", V1BETA1, spec={"clusterQueue": "cq"}),
         kueue("LocalQueue", "lq", V1BETA2, spec={"clusterQueue": "cq"}),
@@ -113,6 +143,7 @@ def test_older_object_equals_newer(name: str) -> None:
     assert content(state_of(older)) == content(state_of(newer))
 
 
+ASSIGNMENT = "status.admission.podSetAssignments.topologyAssignment"
 DROPPED: dict[str, tuple[Object, Object]] = {
     "cohort": (cluster_queue(cohort="root", cohortName="a"), cluster_queue(cohortName="a")),
     "cohort alone": (cluster_queue(cohort="root"), cluster_queue()),
@@ -123,6 +154,11 @@ DROPPED: dict[str, tuple[Object, Object]] = {
         kueue("Cohort", "a", V1BETA1, spec={}),
     ),
     "priorityClassName": (workload(**SPEC, **of_pods("high")), workload(**SPEC)),
+    f"{ASSIGNMENT}.domains": (placed(V1BETA2, *DOMAINS), placed(V1BETA2)),
+    f"{ASSIGNMENT}.domains beside slices": (
+        placed(V1BETA2, *DOMAINS, slices=SLICES),
+        placed(V1BETA2, slices=SLICES),
+    ),
     "priorityClassName of a version to come": (
         workload(version=f"{KUEUE}/v1beta9", **SPEC, **of_pods("high")),
         workload(version=f"{KUEUE}/v1beta9", **SPEC),
@@ -136,8 +172,9 @@ def test_a_field_of_an_older_version_is_left_out_with_a_note(name: str) -> None:
     odd, same = DROPPED[name]
     found, expected = content(state_of(odd)), content(state_of(same))
     version, field = odd["apiVersion"], name.partition(" ")[0]
+    field = field if "." in field else f"spec.{field}"
     note = (
-        f"{odd['kind']} of {version} has spec.{field}, a field of older versions: it was left out, "
+        f"{odd['kind']} of {version} has {field}, a field of older versions: it was left out, "
         "as the API server leaves it out"
     )
     assert [one for one in found.pop("notes") if one not in expected["notes"]] == [note]

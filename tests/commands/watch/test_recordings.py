@@ -2,6 +2,7 @@
 
 import copy
 import errno
+import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,15 +10,17 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.commands.watch.kueue.keep import Keeper, Store
+from planner.commands.watch.kueue.keep import Keeper, Store, Whole, text_of
 from planner.commands.watch.record import Note, Preemption
 from planner.errors import InputError
 from planner.kubectl.kueue_resource import WATCHED
 from planner.kubectl.watch import WatchEvent
 from planner.state.kueue import of_kueue
+from planner.state.kueue_topology import HOST
 from tests.cli.running import SMALL
 from tests.commands.watch.stage import TAKEN, Cluster, nothing, of
 from tests.kubectl.api_server import touch
+from tests.reference.topology.racks import runs, state_of
 
 
 def test_what_cannot_be_recorded_is_told_all_the_same(kueue: Cluster, tmp_path: Path) -> None:
@@ -79,6 +82,27 @@ def test_a_recording_has_the_quotas_of_its_time(kueue: Cluster, tmp_path: Path) 
         (queue,) = (one for one in state.cluster_queues if one.metadata.name == "lender")
         quotas.append(queue.spec.resource_groups[0].flavors[0].resources[0].nominal_quota)
     assert quotas[1] == quotas[0] * 1000 // 8
+
+
+def test_places_in_the_form_of_an_older_version_are_recorded_in_that_of_the_newer() -> None:
+    """Of v1beta2, which a recording is, the API server knows no ``domains``."""
+    (one,) = runs("r", {"gpu": 1}, {"n1": 1, "n2": 2})
+    (assigned,) = one["status"]["admission"]["podSetAssignments"]
+    domains = [{"values": ["n1"], "count": 1}, {"values": ["n2"], "count": 2}]
+    assigned["topologyAssignment"] = {"levels": [HOST], "domains": domains}
+    one["apiVersion"] = "kueue.x-k8s.io/v1beta1"
+    read_before = state_of([one])
+    (written,) = json.loads(text_of(Whole(read_before, [])))["items"]
+    assert written["apiVersion"] == "kueue.x-k8s.io/v1beta2"
+    state = state_of([written])
+    assert state.notes == read_before.notes
+    found = [each.status.admission for each in (*read_before.workloads, *state.workloads)]
+    places = [
+        [*each.pod_set_assignments[0].topology.places()]
+        for each in found
+        if each and each.pod_set_assignments[0].topology
+    ]
+    assert places == [[(("n1",), 1), (("n2",), 2)]] * 2
 
 
 def test_recordings_are_bounded(

@@ -106,13 +106,20 @@ def runs(  # noqa: PLR0913 - the words of the small language
 ) -> list[Object]:
     """Return a workload with so many pods on each node; ``amounts`` are of one pod."""
     count = sum(on.values())
-    domains = [{"values": [leaf], "count": n} for leaf, n in on.items()]
+    slices = [
+        {
+            "domainCount": 1,
+            "valuesPerLevel": [{"universal": leaf}],
+            "podCounts": {"universal": n},
+        }
+        for leaf, n in on.items()
+    ]
     assignment = {
         "name": "main",
         "count": count,
         "flavors": dict.fromkeys(amounts, flavor_name),
         "resourceUsage": {key: str(int(value) * count) for key, value in amounts.items()},
-        "topologyAssignment": {"levels": [HOST], "domains": domains},
+        "topologyAssignment": {"levels": [HOST], "slices": slices},
     }
     reserved = {"type": "QuotaReserved", "status": "True", "lastTransitionTime": at(minute)}
     return [
