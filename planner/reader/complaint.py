@@ -40,6 +40,7 @@ _FOUND_AND_EXPECTED: Final = {
     "quantity": ("is not a Kubernetes quantity", SUFFIXES),
     "own_quantity": ("is not a quantity", "{expected}"),
     "negative": ("is negative", "a quantity of 0 or more"),
+    "values": ("does not fit the operator", "{expected}"),
     "timestamp": ("is not a timestamp", TIMESTAMP),
 }
 """By pydantic's type of an error, the words for what was found and what is expected."""

@@ -11,7 +11,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from planner.state.base import Bool, Condition, Count, Int64, NamedObject, Quantity, Schema, Time
 
@@ -66,7 +67,11 @@ _LABEL_VALUE: Final = re.compile(r"(|[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9]
 
 
 class SelectorRequirement(Schema):
-    """One row of ``matchExpressions`` in a node affinity or a label selector."""
+    """One row of ``matchExpressions`` in a node affinity.
+
+    Any operator is read: the API server does not look into the templates of workloads, and whoever
+    asks for nodes by a row that is not valid gets none.
+    """
 
     key: str
     operator: str
@@ -83,11 +88,39 @@ class SelectorRequirement(Schema):
         return valid and all(_LABEL_VALUE.fullmatch(value) for value in self.values)
 
 
+class LabelRequirement(Schema):
+    """One row of ``matchExpressions`` in a label selector, of which no API server takes another.
+
+    Source: Kubernetes, ``ValidateLabelSelectorRequirement`` of apimachinery; kueue ff69552e
+    pkg/webhooks/clusterqueue_webhook.go, ``validateClusterQueueSpec``.
+    """
+
+    key: str
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
+    values: Annotated[tuple[str, ...], Field(validate_default=True)] = ()
+
+    @field_validator("values")
+    @classmethod
+    def _as_the_operator_has_them(
+        cls, values: tuple[str, ...], info: ValidationInfo
+    ) -> tuple[str, ...]:
+        operator = info.data.get("operator")  # absent where it is wrong itself
+        wanted = operator in {"In", "NotIn"}
+        if operator is not None and wanted != bool(values):
+            count = "one or more values" if wanted else "no values"
+            raise PydanticCustomError(
+                "values",
+                "should be {expected}",
+                {"expected": f"{count}, as the operator is {operator}"},
+            )
+        return values
+
+
 class LabelSelector(Schema):
     """A label selector: all its labels and all its rows must match; an empty one always does."""
 
     match_labels: dict[str, str] = Field(default_factory=dict)
-    match_expressions: tuple[SelectorRequirement, ...] = ()
+    match_expressions: tuple[LabelRequirement, ...] = ()
 
     @property
     def keys(self) -> frozenset[str]:
@@ -96,9 +129,9 @@ class LabelSelector(Schema):
 
     @cached_property
     def is_valid(self) -> bool:
-        """Whether Kubernetes can evaluate it on labels: no row compares numbers."""
-        rows = self.match_expressions
-        return all(row.is_valid and row.operator not in {"Gt", "Lt"} for row in rows)
+        """Whether Kubernetes can evaluate it on labels: pods may keep values that no label has."""
+        values = (value for row in self.match_expressions for value in row.values)
+        return all(_LABEL_VALUE.fullmatch(value) for value in values)
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Say whether labels match, as Kubernetes does."""
@@ -108,7 +141,7 @@ class LabelSelector(Schema):
         return all(_meets(row, labels) for row in self.match_expressions)
 
 
-def _meets(row: SelectorRequirement, labels: Mapping[str, str]) -> bool:
+def _meets(row: LabelRequirement, labels: Mapping[str, str]) -> bool:
     match row.operator:
         case "In":
             return labels.get(row.key) in row.values
@@ -117,7 +150,7 @@ def _meets(row: SelectorRequirement, labels: Mapping[str, str]) -> bool:
             return labels.get(row.key) not in row.values
         case "Exists":
             return row.key in labels
-        case _:
+        case "DoesNotExist":
             return row.key not in labels
 
 

@@ -25,6 +25,7 @@ from tests.reader.dumps import (
 )
 
 QUANTITY = "a number with an optional suffix n u m k M G T P E or Ki Mi Gi Ti Pi Ei"
+ROW = "spec.namespaceSelector.matchExpressions[0]"
 MEMORY = "spec.resourceGroups[0].flavors[0].resources[0]"
 REQUESTS = "spec.podSets[0].template.spec.containers[0].resources.requests"
 
@@ -39,6 +40,11 @@ def asking(**requests: Any) -> Object:
 
 def holding(**admission: Any) -> Object:
     return {**workload(), "status": {"admission": {"clusterQueue": "cq", **admission}}}
+
+
+def selecting(operator: str, *values: str) -> Object:
+    row = {"key": "team", "operator": operator, "values": list(values)}
+    return cluster_queue(namespaceSelector={"matchExpressions": [row]})
 
 
 def named(metadata: Any) -> Object:
@@ -93,6 +99,14 @@ BAD: list[tuple[Object, str, str, str, str]] = [
         "0 or more",
         "",
     ),
+    # label selectors
+    (selecting("Equals", "x"), f"{ROW}.operator", '"Equals" is not', "one of In, NotIn, Ex", ""),
+    (selecting("exists"), f"{ROW}.operator", '"exists" is not', "", 'did you mean "Exists"?'),
+    (selecting("Gt", "1"), f"{ROW}.operator", '"Gt" is not', "one of In, NotIn, Exists", ""),
+    (selecting("In"), f"{ROW}.values", "an empty list does not fit", "one or more values", ""),
+    (selecting("NotIn"), f"{ROW}.values", "an empty list does not", "operator is NotIn", ""),
+    (selecting("Exists", "x"), f"{ROW}.values", "a list of 1 does not fit", "no values, as", ""),
+    (selecting("DoesNotExist", "x"), f"{ROW}.values", "a list of 1", "is DoesNotExist", ""),
     # policies
     (
         cluster_queue(preemption={"withinClusterQueue": "lowerpriority"}),
