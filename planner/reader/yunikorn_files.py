@@ -34,6 +34,9 @@ GET_DUMP: Final = (
 
 _DUMP_NAMES: Final = frozenset({"applications", "nodes", "partitions", "queues"})
 _YAML_NAME: Final = re.compile(rb"""^["']?([A-Za-z]+)["']?[ \t]*:""", re.MULTILINE)
+_CLASS: Final = ("scheduling.k8s.io", "PriorityClass")
+_POD: Final = ("", "Pod")
+_NAMESPACE: Final = ("", "Namespace")
 _DEFAULTS: Final = "yunikorn-defaults"
 """The ConfigMap which the other one, ``yunikorn-configs``, overrides."""
 
@@ -41,14 +44,15 @@ _DEFAULTS: Final = "yunikorn-defaults"
 class YuniKornFiles(Struct, frozen=True):
     """A state dump or recorded instance of YuniKorn, and the documents beside it.
 
-    ``queues`` is queues.yaml, also inside its ConfigMap; ``classes`` and ``pods`` are objects of
-    Kubernetes; ``ignored`` counts objects of other kinds.
+    ``queues`` is queues.yaml, also inside its ConfigMap; ``classes``, ``pods`` and ``namespaces``
+    are objects of Kubernetes; ``ignored`` counts objects of other kinds.
     """
 
     dump: Document
     queues: Item | None = None
     classes: Sequence[Item] = ()
     pods: Sequence[Item] = ()
+    namespaces: Sequence[Item] = ()
     ignored: Counter[str] = field(default_factory=Counter)
 
 
@@ -137,18 +141,15 @@ def _group(item: Item) -> str:
 
 
 def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
-    classes: list[Item] = []
-    pods: list[Item] = []
+    kept: dict[tuple[str, str], list[Item]] = {kind: [] for kind in (_CLASS, _POD, _NAMESPACE)}
     queues: list[Item] = []
     ignored: Counter[str] = Counter()
     for item in items:
         group, kind = _group(item), str(item.value.get("kind"))
         if _is_queues(item.value):
             queues.append(item)
-        elif (group, kind) == ("scheduling.k8s.io", "PriorityClass"):
-            classes.append(item)
-        elif (group, kind) == ("", "Pod"):
-            pods.append(item)
+        elif (group, kind) in kept:
+            kept[group, kind].append(item)
         else:
             ignored[plain(f"{kind}.{group}" if group else kind)] += 1
     if len(queues) > 1:
@@ -157,7 +158,14 @@ def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
         queues = [*compress(queues, is_own)] or queues
     if len(queues) > 1:
         raise _second(queues[0].where, queues[1].where, QUEUES_KEY)
-    return YuniKornFiles(dump, next(iter(queues), None), classes, pods, ignored)
+    return YuniKornFiles(
+        dump,
+        queues=next(iter(queues), None),
+        classes=kept[_CLASS],
+        pods=kept[_POD],
+        namespaces=kept[_NAMESPACE],
+        ignored=ignored,
+    )
 
 
 def _second(first: str, second: str, what: str) -> SchemaError:

@@ -20,7 +20,7 @@ from planner.reader.show import Path, place, shown
 from planner.reader.yunikorn_files import YuniKornFiles
 from planner.state.pods import Taint
 from planner.state.yunikorn import Application, Ask, Claim, Node
-from planner.state.yunikorn_pods import ApartTerm, Pod, PodPriorityClass, ShimNode
+from planner.state.yunikorn_pods import ApartTerm, Namespace, Pod, PodPriorityClass, ShimNode
 
 OPT_OUT_UNKNOWN: Final = (
     "the state dump does not say which pods opted out of preemption or may not preempt others: "
@@ -60,7 +60,7 @@ def _may_host(node: Node, claim: Claim) -> bool:
 
 
 class Pods:
-    """Pods by uid and by namespace/name, PriorityClasses and taints of nodes by name.
+    """Pods by uid and by namespace/name; PriorityClasses, labels of namespaces and taints by name.
 
     Once they are placed, the nodes with a taint, and the terms that keep pods off, each once.
 
@@ -72,6 +72,7 @@ class Pods:
         self.by_name: dict[str, Pod] = {}
         self.classes: dict[str, PodPriorityClass] = {}
         self.taints: dict[str, Sequence[Taint]] = {}
+        self.namespaces: dict[str, Mapping[str, str]] = {}
         self._tainted: dict[Taint, list[Node]] = {}
         self._labels: dict[str, Mapping[str, str]] = {}
         self._apart: dict[tuple[str, str], _Apart] = {}
@@ -164,8 +165,8 @@ class Pods:
         self, namespace: str, labels: Mapping[str, str] | None, ask: Ask
     ) -> Iterator[str]:
         """Yield a pod for each term that may keep an ask off a node which would hold it."""
-        for term, _, pods in self._selected_by(namespace, labels):
-            is_certain = labels is not None and namespace and term.namespace_selector is None
+        for term, own, pods in self._selected_by(namespace, labels):
+            is_certain = labels is not None and self._looks_at(namespace, term, own)
             found = "labels" if is_certain else "perhaps labels"
             for at, name in pods.items():
                 # Without the labels of nodes, any other domain than one node may hold them all.
@@ -186,10 +187,14 @@ class Pods:
             found = [
                 one
                 for one in self._apart.values()
-                if one.term.may_select(namespace, one.namespace) and one.term.may_match(labels)
+                if self._looks_at(namespace, one.term, one.namespace) is not False
+                and one.term.may_match(labels)
             ]
             self._selecting[whom] = found
         return found
+
+    def _looks_at(self, namespace: str, term: ApartTerm, own: str) -> bool | None:
+        return term.selects_namespace(namespace, own, self.namespaces.get(namespace))
 
     def _kept_off(self, pod: Pod, claim: Claim) -> Iterator[str]:
         """Yield the taints that keep a pod off a node which would hold it, each with such a node.
@@ -274,6 +279,10 @@ def read_pods(value: Mapping[str, Any], where: str, files: YuniKornFiles) -> Pod
         pod = checked(Pod, item.value, item.root, item.path, "Pod")
         _once(places, ("Pod", pod.name), item)
         pods.add(pod)
+    for item in files.namespaces:
+        namespace = checked(Namespace, item.value, item.root, item.path, "Namespace")
+        _once(places, ("Namespace", namespace.name), item)
+        pods.namespaces[namespace.name] = namespace.labels
     return pods
 
 

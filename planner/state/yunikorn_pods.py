@@ -17,6 +17,9 @@ from planner.state.pods import LabelSelector, Taint, Toleration
 ALLOW_PREEMPTION: Final = "yunikorn.apache.org/allow-preemption"
 """The annotation of a pod or a PriorityClass; ``"false"`` opts out of being preempted."""
 
+NAME_LABEL: Final = "kubernetes.io/metadata.name"
+"""The label that each namespace has its own value of."""
+
 PreemptionPolicy = Literal["Never", "PreemptLowerPriority"]
 
 
@@ -36,6 +39,15 @@ class PodPriorityClass(NamedObject):
     def allow_preempt_other(self) -> bool:
         """Whether its pods may preempt others: Kubernetes copies its policy into them."""
         return self.preemption_policy != "Never"
+
+
+class Namespace(NamedObject):
+    """A namespace, by whose labels the terms of pods may select those of others."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Its labels; the API server gives each its name as one."""
+        return {NAME_LABEL: self.metadata.name, **self.metadata.labels}
 
 
 class PodPort(Schema):
@@ -64,24 +76,31 @@ class There(Schema):
 class ApartTerm(Schema):
     """A term of a pod that keeps some pods out of its domain of a topology, by their labels.
 
-    A term without a ``labelSelector`` selects nobody, one that names no namespace those of its own.
-    Labels of namespaces are not read: a ``namespaceSelector`` may select any. Nor are
-    ``matchLabelKeys`` and ``mismatchLabelKeys``, which only make it select fewer pods.
+    A term without a ``labelSelector`` selects nobody. It selects pods of the namespaces that it
+    names and of those whose labels its ``namespaceSelector`` selects, without both those of its
+    own. Not read are ``matchLabelKeys`` and ``mismatchLabelKeys``, which only make it select fewer.
     """
 
     topology_key: str = ""
     label_selector: LabelSelector | None = None
     namespaces: tuple[str, ...] = ()
-    namespace_selector: There | None = None
+    namespace_selector: LabelSelector | None = None
 
-    def may_select(self, namespace: str, own: str) -> bool:
-        """Say whether a pod of a namespace may be selected by the term of a pod of ``own``.
+    def selects_namespace(
+        self, namespace: str, own: str, labels: Mapping[str, str] | None
+    ) -> bool | None:
+        """Say whether the term of a pod of ``own`` looks at a namespace; None if nobody knows.
 
-        An empty ``namespace`` is one that is not known.
+        An empty ``namespace`` is one that is not known, and ``labels`` may not be known either.
         """
-        if self.namespace_selector is not None or not namespace:
+        selector = self.namespace_selector
+        if not namespace:
+            return None
+        if namespace in self.namespaces:
             return True
-        return namespace in (self.namespaces or (own,))
+        if selector is None:
+            return not self.namespaces and namespace == own
+        return None if labels is None or not selector.is_valid else selector.matches(labels)
 
     def may_match(self, labels: Mapping[str, str] | None) -> bool:
         """Say whether a pod with these labels, or any where they are not known, may be selected."""

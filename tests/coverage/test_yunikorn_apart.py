@@ -18,6 +18,7 @@ from tests.yunikorn.building import allocation, node, state_of, two_queues
 
 Json = dict[str, Any]
 
+NAME = "kubernetes.io/metadata.name"
 HOST = "kubernetes.io/hostname"
 RULE = "requiredDuringSchedulingIgnoredDuringExecution"
 APP = {"app": "x"}
@@ -133,6 +134,49 @@ def test_pods_as_kubectl_prints_them(labels: Json, expected: str, tmp_path: Path
     state = folder_of(tmp_path, two_queues(allocation("one", {"gpu": 4})), listed(runs, asks))
     plan = planner.solve(state, "ask", certify=False)
     assert (plan.status, len(plan.victims)) == (expected, 1)
+
+
+LAB: Json = {"matchLabels": {"team": "lab"}}
+
+
+@pytest.mark.parametrize(
+    ("term", "labels", "said"),
+    [
+        ({"namespaceSelector": LAB}, {"team": "lab"}, "it has labels that"),
+        ({"namespaceSelector": LAB}, {"team": "web"}, ""),
+        ({"namespaceSelector": LAB}, {}, ""),
+        ({"namespaceSelector": {}}, {}, "it has labels that"),
+        # A selector of namespaces stands in the place of the pod's own, and beside those named.
+        ({"namespaceSelector": LAB, "namespaces": ["b"]}, {"team": "web"}, "it has labels that"),
+        ({"namespaceSelector": LAB, "namespaces": ["a"]}, {"team": "web"}, ""),
+        ({"namespaceSelector": {"matchLabels": {NAME: "b"}}}, {}, "it has labels that"),
+        ({"namespaceSelector": {"matchLabels": {NAME: "a"}}}, {}, ""),
+        # Nobody knows the labels of a namespace that is not among those of the dump.
+        ({"namespaceSelector": LAB}, None, "it has perhaps labels that"),
+        ({"namespaceSelector": {}}, None, "it has perhaps labels that"),
+    ],
+)
+def test_namespaces_beside_the_dump_say_which_a_term_selects(
+    term: Json, labels: Json | None, said: str, tmp_path: Path
+) -> None:
+    """The pod that runs is in ``a``, the ask's in ``b``."""
+    runs, asks = pod("a/runs", "one", **apart(WHOM | term)), pod("b/asks", "ask")
+    asks["metadata"]["labels"] = APP
+    there = [("a", {}), *([] if labels is None else [("b", labels)])]
+    spaces = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": each}}
+        for name, each in there
+    ]
+    dump = two_queues(allocation("one", {"gpu": 4}))
+    for application in dump["applications"]:
+        for each in application.get("requests") or ():
+            each["allocationTags"] = {
+                "kubernetes.io/meta/namespace": "b",
+                "kubernetes.io/meta/podName": "asks",
+            }
+    state = folder_of(tmp_path, dump, listed(runs, asks, *spaces))
+    found = evidence(state)
+    assert [one[: len(said)] for one in found] == ([said] if said else [])
 
 
 @pytest.mark.parametrize("keys", ["matchLabelKeys", "mismatchLabelKeys"])

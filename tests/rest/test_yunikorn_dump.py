@@ -60,7 +60,7 @@ def with_secrets(dump: Json) -> Json:
     pod["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": SECRET}
     pod["labels"] = {"app": "x", "tier": "front", "team": SECRET}
     row = {"key": "tier", "operator": "Exists"}
-    rule = {"topologyKey": "zone", "namespaceSelector": {"matchLabels": {"x": SECRET}}}
+    rule = {"topologyKey": "zone", "namespaceSelector": {"matchLabels": {"team": "a"}}}
     rule["labelSelector"] = {"matchLabels": {"app": "x"}, "matchExpressions": [row]}
     preferred = {"weight": 1, "podAffinityTerm": rule | {"labelSelector": {"x": SECRET}}}
     pod["affinity"] = {
