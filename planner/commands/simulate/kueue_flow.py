@@ -1,7 +1,8 @@
 """Arrivals and admissions in a cluster of Kueue, and what its marks compare.
 
-A mark has times by their order only: which workload was admitted, or queued, before which. Of the
-walks over flavors it has how far they came, and whether that is outdated.
+A mark has times by their order only: which workload was admitted, or queued, before which; and by
+how much they differ where a feature gate makes that count. Of the walks over flavors it has how far
+they came, and whether that is outdated.
 
 Kueue's cohort controller watches ClusterQueues: an update of the status of one makes it reconcile
 every ancestor that is a Cohort *object*, and then all parked workloads of the tree compete again.
@@ -13,13 +14,14 @@ nodes. Still only the tree of the workload that gave quota back is woken, as in 
 
 Source: kueue ff69552e pkg/controller/core/cohort_controller.go and
 pkg/cache/queue/inadmissible_workloads.go ``notifyRetryInadmissibleWithoutLock``;
-docs/semantics/kueue-topology.md §2.4, §6.2 and §9.
+docs/semantics/kueue-topology.md §2.4, §6.2 and §9; docs/semantics/kueue-releases.md §2.1, 16;
+docs/semantics/kueue.md §2.4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from planner.commands.simulate.script import Script
@@ -125,7 +127,7 @@ def signature(waiting: Waiting) -> Text:
 
 def state_mark(
     nodes: Sequence[int],
-    admitted: Mapping[int, Sequence[Admitted]],
+    snapshot: Snapshot,
     queues: Mapping[int, Waiting],
     kept: Mapping[str, int],
     cycle: int,
@@ -134,13 +136,12 @@ def state_mark(
 
     ``kept`` is the progress that evicted workloads have kept: it decides when they end.
     """
+    admitted = snapshot.admitted
     holders = [one for node in nodes for one in admitted[node]]
     pending = [one for node in nodes for one in (*queues[node].active, *queues[node].parked)]
     reserved = ranks(one.reserved_s for one in holders)
-    queued = ranks(
-        [one.queued_at.timestamp() for one in holders]
-        + [one.order[1].timestamp() for one in pending]
-    )
+    times = [*(one.queued_at for one in holders), *(one.order[1] for one in pending)]
+    queued = _standings(times, snapshot)
 
     def holds(one: Admitted) -> Text:
         admission = one.workload.status.admission
@@ -149,7 +150,7 @@ def state_mark(
             one.key,
             one.evicted,
             reserved[one.reserved_s],
-            queued[one.queued_at.timestamp()],
+            queued[one.queued_at],
             tuple(sorted(one.usage.items())),
             tuple(sorted(one.names)),
             tuple((each.name, *each.topology.places()) for each in several if each.topology),
@@ -164,7 +165,7 @@ def state_mark(
             # Of an older walk, only what was given back since decides whether it begins anew.
             age = min(cycle - progress.cycle, _OLD)
             walk = (tried, age, waiting.generation > progress.generation)
-        return one.key, queued[one.order[1].timestamp()], kept.get(one.key, 0), walk
+        return one.key, queued[one.order[1]], kept.get(one.key, 0), walk
 
     def queue(waiting: Waiting) -> Text:
         return (
@@ -176,6 +177,27 @@ def state_mark(
 
     # Admitted workloads keep their order: among equals without UIDs the first is taken.
     return tuple((node, tuple(map(holds, admitted[node])), queue(queues[node])) for node in nodes)
+
+
+def _standings(times: Iterable[datetime], snapshot: Snapshot) -> dict[datetime, Text]:
+    """Return of each time when a workload queued all that decides: its rank among the times.
+
+    Where times count as different from a buffer on, also which are later by more than that; and how
+    old a time is, up to the buffer, where victims may queue from their eviction on (§2.4).
+    """
+    configuration = snapshot.configuration
+    buffer, known = configuration.timestamp_buffer, sorted({*times})
+    if not buffer:
+        return {one: (rank,) for rank, one in enumerate(known)}
+    found: dict[datetime, Text] = {}
+    later = 0
+    for rank, one in enumerate(known):
+        while later < len(known) and known[later] - one <= buffer:
+            later += 1
+        age = min(snapshot.now - one, buffer)
+        moving = () if configuration.gate("PrioritySortingWithinCohort") else (age,)
+        found[one] = rank, later, *moving
+    return found
 
 
 def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:

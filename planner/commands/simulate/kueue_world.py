@@ -380,7 +380,8 @@ class KueueWorld(World):
         tree = self._part_of.get(tree, tree)
         nodes = [node for node, part in self._parts.items() if part == tree]
         coming = self._agenda.after(at_s, tree)
-        state = flow.state_mark(nodes, self._admitted, self.queues, self._kept, self.cycles)
+        snapshot = replace(self._snapshot, now=self._now(at_s))
+        state = flow.state_mark(nodes, snapshot, self.queues, self._kept, self.cycles)
         return Mark(digest(state), digest(coming))
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:

@@ -5,6 +5,7 @@ preemptor is taken by the other, which is within its nominal quota and so comes 
 """
 
 from copy import deepcopy
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -79,6 +80,56 @@ def test_two_queues_take_from_each_other_for_ever() -> None:
         "at 1 s ns/small-a is admitted by a",
     )
     assert loop.story[-1] == "after 4 s everything is as it was at the beginning of the round"
+
+
+BUFFER = "SchedulerTimestampPreemptionBuffer"
+
+
+def queued(minute: int, **gates: bool) -> KueueWorld:
+    """Return a full queue whose holder queued at a minute, and its preemptor at the fifth."""
+    return world_of(
+        state_of(
+            queue("q", 1, within="LowerOrNewerEqualPriority"),
+            running("holder", "q", 1, 10, minute=20, created=minute),
+            waits("new", "q", 1, 10, minute=5),
+            configuration(featureGates=gates),
+        )
+    )
+
+
+@pytest.mark.parametrize("gate", [True, False])
+def test_states_differ_by_how_much_later_a_workload_queued_where_that_counts(*, gate: bool) -> None:
+    """With the gate a holder of the same priority goes only if it queued over 5 minutes later.
+
+    Kueue 0.19.2 pkg/scheduler/preemption/common/preemption_policy.go.
+    """
+    marks, told = {}, {}
+    for minute in (6, 10, 11, 12):
+        world = queued(minute, **({BUFFER: True} if gate else {}))
+        marks[minute] = world.mark(0, 0).state
+        told[minute] = story(world.cycle(0).events)
+    goes = ["0 holder preempted by new"]
+    assert told == {6: [] if gate else goes, 10: [] if gate else goes, 11: goes, 12: goes}
+    assert (marks[6] == marks[11]) == (not gate)
+    assert marks[6] == marks[10]
+    assert marks[11] == marks[12]
+
+
+def test_where_victims_queue_anew_a_state_has_how_old_times_are() -> None:
+    """The time of an eviction, which comes yet, will be compared with that of the preemptor.
+
+    At 12:06, a minute after it queued, one evicted now would not count as newer; nor at 12:10.
+    """
+    gates = {BUFFER: True, "PrioritySortingWithinCohort": False}
+    state = queued(6, **gates).state
+    noon = state.now.replace(hour=12)
+    clocks = {minute: noon + timedelta(minutes=minute) for minute in (6, 10, 30, 40)}
+    marks = {
+        minute: world_of(state.model_copy(update={"now": now})).mark(0, 0).state
+        for minute, now in clocks.items()
+    }
+    assert marks[30] == marks[40]
+    assert len({*marks.values()}) == 3
 
 
 def test_a_victim_that_takes_its_time_went_for_nothing() -> None:

@@ -20,6 +20,9 @@ from tests.reference.cycles import waits, with_spec
 _KNOBS: dict[str, Any] = {"queues": 8, "workloads": 120, "pending": 30}
 
 
+BUFFER = configuration(featureGates={"SchedulerTimestampPreemptionBuffer": True})
+
+
 def _anew(*given: Any, **more: Any) -> Decision:
     """Decide as Kueue does, which nobody remembers."""
     return decide(*given, **more)
@@ -59,6 +62,13 @@ def test_the_same_happens_where_all_is_decided_anew(preset: str, seed: int) -> N
             running("b", "q", 1, 10, minute=20, created=8),
             ("", "a b"),
             id="of the preemptor's own priority goes only who queued later",
+        ),
+        pytest.param(
+            3,
+            [*running("b", "q", 1, 10, minute=20, created=8), *BUFFER],
+            [*running("b", "q", 1, 10, minute=20, created=11), *BUFFER],
+            ("", "a b"),
+            id="and with a buffer, only who queued over five minutes later",
         ),
         pytest.param(
             2,
