@@ -136,9 +136,8 @@ def _lacking(state: State, queue: ClusterQueue) -> Iterator[str]:
         )
     yield from _fewer_pending(state, queue)
     # E32: no cluster is without pods, which take room on the nodes whoever placed them.
-    placed = {one.name for one in state.resource_flavors if one.spec.topology_name}
-    named = {one.name for group in queue.spec.resource_groups for one in group.flavors}
-    if state.nodes and not state.pods and placed & named and queue.status.conditions:
+    placed = not state.topology_of.keys().isdisjoint(queue.flavor_names)
+    if state.nodes and not state.pods and placed and queue.status.conditions:
         yield (
             "the state has nodes and no pods: what pods that Kueue did not place use there is not "
             "counted"
@@ -270,9 +269,12 @@ class KueueCoverage:
     def _without_topology(self, queue: ClusterQueue) -> Iterator[Uncovered]:
         """Yield a queue of MultiKueue with a flavor whose Topology the state lacks (E33)."""
         if self._placing and self._leaves_it_to_workers(queue):
-            flavors = [one for one in self.state.resource_flavors if one.name in queue.flavor_names]
-            named = {one.name: one.spec.topology_name for one in flavors if one.spec.topology_name}
-            yield from evidence.topologies(queue, named, self._levels)
+            yield from evidence.topologies(queue, self._named_by(queue), self._levels)
+
+    def _named_by(self, queue: ClusterQueue) -> dict[str, str]:
+        """Return the flavors of a queue that name a topology, each with that."""
+        named = self.state.topology_of.items()
+        return {flavor: topology for flavor, topology in named if flavor in queue.flavor_names}
 
     @property
     def _placing(self) -> bool:
@@ -400,11 +402,7 @@ class KueueCoverage:
         """
         if not self._placing:
             return
-        named = {
-            flavor.name: flavor.spec.topology_name
-            for flavor in self.state.resource_flavors
-            if flavor.spec.topology_name and flavor.name in queue.flavor_names
-        }
+        named = self._named_by(queue)
         asking = _asking_for_topology(workload)
         if not (named or asking):
             return

@@ -50,10 +50,8 @@ def absent_queues(
     tree = activity.tree_of(queue, state.cluster_queues)
     places = {*_owned(tree)} | {*_owned(cohorts_of(state))}
     shared = {resource for _, resource in places} if state.configuration.fair_sharing_on else set()
-    with_topology = {
-        one.name for one in state.resource_flavors if placing and one.spec.topology_name
-    }
-    placed = bool(with_topology & {*queue.flavor_names})
+    with_topology = state.topology_of if placing else {}
+    placed = not with_topology.keys().isdisjoint(queue.flavor_names)
 
     def may_matter(some: AbstractSet[Place]) -> bool:
         in_tree = not some or any(one in places or one[1] in shared for one in some)
@@ -86,9 +84,9 @@ def absent_leaves(state: State, queue: ClusterQueue) -> Iterator[Uncovered]:
     """
     levels = {one.name: one.levels for one in state.topologies}
     leaves = {
-        one.name: _leaves(state, levels[one.spec.topology_name])
-        for one in (() if state.whole else state.resource_flavors)
-        if one.name in queue.flavor_names and one.spec.topology_name in levels
+        flavor: _leaves(state, levels[topology])
+        for flavor, topology in ({} if state.whole else state.topology_of).items()
+        if flavor in queue.flavor_names and topology in levels
     }
     holders = (one for one in state.workloads if one.holds_quota) if leaves else ()
     placed = chain(*(_places(one) for one in holders if not one.status.unhealthy_nodes))

@@ -141,6 +141,12 @@ class State(AnyState):
         """The release of Kueue whose rules hold."""
         return self.configuration.release
 
+    @property
+    def topology_of(self) -> Mapping[str, str]:
+        """The Topology that each ResourceFlavor names, without those that name none."""
+        named = ((one.name, one.spec.topology_name) for one in self.resource_flavors)
+        return {flavor: topology for flavor, topology in named if topology}
+
 
 def of_kueue(state: AnyState) -> State:
     """Return a state as one of Kueue, for a feature that no other scheduler has.

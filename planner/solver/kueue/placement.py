@@ -52,7 +52,7 @@ def may_be_placed(state: State, key: str) -> bool:
 
     It may if workload or queue are not found: what is missing is said later.
     """
-    placed = {one.name for one in state.resource_flavors if one.spec.topology_name}
+    placed = state.topology_of.keys()
     if not placed:
         return False
     workload = state.workloads.find(key)

@@ -255,8 +255,7 @@ def with_placement(planning: Planning) -> Iterator[str]:
     Source: docs/semantics/kueue-topology.md §3 and §6.
     """
     state, preemptor, key = planning.state, planning.preemptor, planning.preemptor.key
-    on_nodes = any(flavor.spec.topology_name for flavor in state.resource_flavors)
-    if planning.placement is not None or not on_nodes:
+    if planning.placement is not None or not state.topology_of:
         return
     queue = planning.snapshot.queues[preemptor.queue]
     # Not the snapshot of the plan, which counts quota only.

@@ -45,7 +45,7 @@ MOST_ORDERED: Final = 3
 def on_nodes(planning: Planning, deadline: Deadline) -> OnNodes | None:
     """Return whether the preemptor's pods have a place; ``None`` where no topology decides."""
     state, preemptor = planning.state, planning.preemptor
-    if not any(flavor.spec.topology_name for flavor in state.resource_flavors):
+    if not state.topology_of:
         return None
     # Not the snapshot of the plan, which counts quota only.
     clock, frs = planning.snapshot.now, planning.snapshot.tree.frs

@@ -222,7 +222,7 @@ def without_topology(facts: Facts) -> Iterator[Finding]:
 def _placing(facts: Facts) -> Snapshot | None:
     """Return the snapshot with nodes; ``None`` where topologies do nothing, or nothing known."""
     state = facts.state
-    if state.release is not NEWEST or not any(f.spec.topology_name for f in state.resource_flavors):
+    if state.release is not NEWEST or not state.topology_of:
         return None
     snapshot = take_snapshot(state, placing=True)
     return snapshot if snapshot.topologies.on else None
