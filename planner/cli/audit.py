@@ -126,6 +126,7 @@ def command(given: Given) -> int:
     question = Question(profiles, **how)
     with settings_of(given, given.states) as settings:
         audit = audit_states(given.states, question, settings, given.limit_of_bytes)
+    audit = audit.model_copy(update={"failures": given.named(audit.failures)})
     path = given.target.path
     given.show(render, audit, folder=path.parent if path else None)
     failed = tell_failures(given, audit.failures)

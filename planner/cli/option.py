@@ -20,6 +20,7 @@ from planner.scheduler import Part
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from planner.commands.audit.record import Failure
     from planner.state import AnyState
 
 MAX_BYTES: Final = 64 * 2**20
@@ -33,6 +34,7 @@ class Given:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
+        self._options: dict[str, str] = {}
         if [*named_to_read(values)].count(str(STDOUT)) > 1:
             raise click.UsageError("only one of the files that are read can be standard input")
         # A result that cannot be written later is refused before any work.
@@ -46,9 +48,19 @@ class Given:
             raise AttributeError(name) from None
 
     def of(self, names: str) -> dict[str, Any]:
-        """Return the values of some options by name; ``parameter=option`` renames one."""
-        pairs = (name.partition("=") for name in names.split())
+        """Return the values of some options by name; ``parameter=option`` renames one.
+
+        Errors about the parameter name the option from then on.
+        """
+        pairs = [name.partition("=") for name in names.split()]
+        self._options |= {parameter: option or parameter for parameter, _, option in pairs}
         return {parameter: getattr(self, option or parameter) for parameter, _, option in pairs}
+
+    def as_called(self, where: str) -> str:
+        """Return the option behind a parameter of the library; anything else as it is."""
+        name = self._options.get(where)
+        params = click.get_current_context().command.params
+        return next((max(one.opts, key=len) for one in params if one.name == name), where)
 
     @property
     def names_state(self) -> bool:
@@ -105,16 +117,25 @@ class Given:
 
     @contextmanager
     def naming(self, *names: str) -> Iterator[None]:
-        """Make errors in the values of options' files name the file, not the parameter."""
+        """Make errors in the values of options name the option, or its file: not the parameter."""
         try:
             yield
         except InputError as error:
+            error.where = self.as_called(error.where)
             for name in names:
                 path = self._values[name]
                 if path is not None and error.where.startswith(name):
                     rest = error.where.removeprefix(name).removeprefix(": ")
                     error.where = f"{path}: {rest}" if rest else str(path)
             raise
+
+    def named(self, failures: Iterable[Failure]) -> tuple[Failure, ...]:
+        """Return failures of a batch that name the options, as errors do that are raised."""
+        parts = [(one, *one.detail.partition(": ")) for one in failures]
+        return tuple(
+            one.model_copy(update={"detail": f"{self.as_called(where)}{colon}{rest}"})
+            for one, where, colon, rest in parts
+        )
 
     def show(self, render: Callable[..., str], *answer: object, **more: object) -> None:
         """Write an answer to the target, in its style."""
@@ -132,7 +153,9 @@ def define(*options: Option, epilog: str) -> Callable[[Callable[[Given], int]], 
     def made(run: Callable[[Given], int]) -> click.Command:
         @wraps(run)
         def callback(**values: object) -> int:
-            return run(Given(values))
+            given = Given(values)
+            with given.naming():
+                return run(given)
 
         decorated: Any = callback
         for option in reversed(options):

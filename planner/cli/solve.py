@@ -113,7 +113,8 @@ def solve(given: Given) -> int:
     from planner.solver.start import pending_workloads
 
     files = {name: given.read_file(name) for name in ("costs", "assignment")}
-    question = {**given.of("time_limit assume"), "rules": given.rules or given.laws, **files}
+    rules = "rules" if given.rules else "rules=laws"
+    question = {**given.of(f"time_limit assume {rules}"), **files}
     state = _read(given)
     measures = option.front_measures(given.profile)
     commands: Callable[[Any, Any, Sequence[str]], Any] | None = None

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import planner
+from planner.errors import InputError
 from planner.state.yunikorn import YuniKornState
 from tests.cli.running import call, cluster, refused, valid, write
 from tests.conftest import QUICKSTART, YUNIKORN
@@ -164,7 +165,21 @@ def test_what_means_nothing_here(
 )
 def test_laws_mean_nothing_for_kueue(tmp_path: Path, laws: str, hint: str) -> None:
     said = refused("solve", write(tmp_path, cluster()), "--laws", laws)
-    assert f'"{laws}" means nothing for Kueue\n  hint: {hint}' in said
+    assert f'error: --laws: "{laws}" means nothing for Kueue\n  hint: {hint}' in said
+
+
+def test_errors_name_what_the_user_wrote(tmp_path: Path) -> None:
+    """The option on the command line, also in the rows of many; the parameter in Python."""
+    found = '"code" means nothing for Kueue'
+    path = write(tmp_path, cluster())
+    with pytest.raises(InputError) as caught:
+        planner.solve(planner.read(path), rules="code")
+    assert (caught.value.where, caught.value.found) == ("rules", found)
+    every = call("solve", path, "--all", "--laws", "code")
+    assert f": --laws: {found}" in every.stderr
+    audit = call("audit", path, "--laws", "code", "--format", "json")
+    (failure,) = json.loads(audit.stdout)["failures"]
+    assert failure["detail"].startswith(f"--laws: {found}")
 
 
 @pytest.mark.parametrize(
@@ -172,12 +187,15 @@ def test_laws_mean_nothing_for_kueue(tmp_path: Path, laws: str, hint: str) -> No
     [
         (
             ("solve", "--rules", "strict"),
-            'rules: "strict" means nothing for YuniKorn\n  hint: written (--laws written) keeps',
+            'error: --rules: "strict" means nothing for YuniKorn\n  hint: written (--laws written)',
         ),
-        (("solve", "--rules", "kep83:wait=60"), "rules: KEP-83 is of Kueue alone\n  hint: leave"),
+        (
+            ("solve", "--rules", "kep83:wait=60"),
+            "error: --rules: KEP-83 is of Kueue alone\n  hint: leave",
+        ),
         (
             ("solve", "--stable"),
-            "stable: only Kueue's victims queue again\n  hint: leave it out; planner simulate",
+            "error: --stable: only Kueue's victims queue again\n  hint: leave it out; planner",
         ),
         (
             ("simulate", "--eviction", "5"),
@@ -185,7 +203,7 @@ def test_laws_mean_nothing_for_kueue(tmp_path: Path, laws: str, hint: str) -> No
         ),
         (
             ("simulate", "--laws", "code"),
-            'rules: "code" means nothing where YuniKorn itself decides\n  hint: --decider optimum',
+            'error: --laws: "code" means nothing where YuniKorn itself decides\n  hint: --decider',
         ),
     ],
 )
