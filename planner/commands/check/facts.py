@@ -288,6 +288,7 @@ class Facts:
         question keeps to the caps before, too, by the order of the profile.
         """
         kept = {cap.term for cap in certificate.caps}
+        told = {cap.term for cap in certificate.dropped}
         terms = self.table.evaluate(victims)
         before: list[tuple[Measure, int]] = []
         for name, most in self._caps(profile).items():
@@ -297,9 +298,13 @@ class Facts:
                 before = bounds
             elif sum(terms[term] for term in measure) > most:
                 claim, title = cap_claim(measure), f"at most {most:,} {measure_title(measure)}"
-                yield check_infeasible(
+                judged = check_infeasible(
                     asking(bounds), certificate.trees, "", claim, f"no legal set: {title}"
                 )
+                if told and name not in told:  # without any the plan says nothing of them
+                    silent = {"certified": False, "detail": "the plan names others as dropped only"}
+                    judged = judged.model_copy(update=silent)
+                yield judged
 
     def _caps(self, profile: Profile) -> dict[str, int]:
         """Return the value of each capped measure in the scheduler's own plan, by its id."""

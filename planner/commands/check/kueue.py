@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from planner.commands.check.facts import GREEDY, NONE_LEGAL, Facts, check_infeasible
+from planner.commands.check.facts import GREEDY, NONE_LEGAL, VICTIMS, Facts, check_infeasible
 from planner.commands.check.plan import Check, CheckedClaim, conclude
 from planner.errors import UnsupportedError
 from planner.laws import RULE_SETS
@@ -40,7 +40,7 @@ from planner.verifier.kueue.certificate import Costs, check_certificate, check_f
 from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_as_planned, verify_plan
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.wording import broken, compare, judge
+from planner.verifier.wording import broken, compare, judge, say_some
 
 MOST_REPLAYED: Final = 2_000_000
 """Victims times workloads that hold quota, up to which D11 is replayed: a few seconds."""
@@ -87,19 +87,24 @@ class _Aftermath:
     workloads: Sequence[Admitted]
     reason: Callable[[Admitted], str]
     cuts: Sequence[Cut] = ()  # nothing is learned of other sets
-    _counted: dict[frozenset[int], int] = field(default_factory=dict)
+    _found: dict[frozenset[int], Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
 
     def count(self, victims: Sequence[int]) -> int:
         """Return how many of the victims, given by positions, would preempt again."""
+        return len(self.targets(victims))
+
+    def targets(self, victims: Sequence[int]) -> Mapping[str, tuple[str, ...]]:
+        """Return whom each of the victims would preempt again that would preempt anybody."""
         chosen = frozenset(victims)
-        if chosen and chosen not in self._counted:
+        if chosen not in self._found:
             going = [self.workloads[at] for at in sorted(chosen)]
             holder = admit(self.snapshot, self.preemptor, self.assignment)
             after = snapshot_after(self.snapshot, holder, going)
             fresh = [one for one in going if not one.evicted]
             waiting = (pending_again(self.state, self.snapshot, w, self.reason(w)) for w in fresh)
-            self._counted[chosen] = sum(bool(next_targets(after, one)) for one in waiting)
-        return self._counted.get(chosen, 0)
+            found = {one.key: next_targets(after, one) for one in waiting}
+            self._found[chosen] = {key: targets for key, targets in found.items() if targets}
+        return self._found[chosen]
 
     def is_steady(self, position: int) -> bool:
         """Say whether a workload never preempts again: that is not known."""
@@ -185,12 +190,13 @@ class _Checking:
 
     @cached_property
     def _counts(self) -> bool:
-        """Whether the plan, or its objective, counts D11."""
+        """Whether the plan, or its objective, counts D11, or says who would preempt again."""
         plan, greedy = self.plan, self.plan.greedy
         levels = [level.term for level in plan.certificate.levels] if plan.certificate else []
         said = [*plan.terms, *(greedy.terms if greedy else ()), *levels]
         counted = any(not set(CASCADE).isdisjoint(term.split("+")) for term in said)
-        return counted or self.plan.stable or self.profile.counts(*CASCADE)
+        told = plan.stability is not None or (greedy is not None and greedy.stability is not None)
+        return counted or told or self.plan.stable or self.profile.counts(*CASCADE)
 
     @cached_property
     def _is_too_much(self) -> bool:
@@ -239,6 +245,8 @@ class _Checking:
             asked = [*(CASCADE if first else ()), *asked]
         yield from check_certificate(case, plan, terms, costs, asked, self._left_out)
         yield self.facts.check_victims(plan)
+        if again := list(self._stability_faults("", plan)):
+            yield judge(VICTIMS, again, "")
         yield from self._assignment_verdicts()
         greedy = plan.greedy
         if greedy is not None:
@@ -281,17 +289,31 @@ class _Checking:
             said = getattr(self.plan, name)
             if said and said != getattr(greedy, name):
                 yield f"{name} of the plan is not that of greedy"
-        for name in ("now", "kueue", "requests"):
+        for name in ("now", "kueue", "requests", "placement"):
             if getattr(greedy, name) != getattr(self.plan, name):
                 yield f"greedy.{name} is not that of the plan"
         if greedy.stable:
             yield "greedy.stable: nobody demands that of Kueue's own plan"
         yield from self._turn_faults(greedy)
+        yield from self._stability_faults("greedy.", greedy)
         if greedy.assignment != self.plan.assignment or greedy.rules != self.plan.rules:
             yield "it has other flavors, or rules, than the plan"
         for victim, target in zip(greedy.victims, search.targets, strict=False):
             yield from compare(f"reason of {victim.workload}", victim.reason, target.reason)
         yield from compare("its attempt", greedy.borrowing, search.borrowing)
+
+    def _stability_faults(self, beginning: str, plan: Plan) -> Iterator[str]:
+        """Compare which victims would preempt whom again, where a plan says it."""
+        if plan.stability is None or not self._replays:
+            return
+        found = dict(self._aftermath.targets(self.facts.positions(plan.keys)))
+        for i, one in enumerate(plan.stability):
+            where, targets = f"{beginning}stability[{i}]", found.pop(one.victim, ())
+            yield from compare(f"{where}.targets of {one.victim}", one.targets, targets)
+            again = self.preemptor.key in targets
+            yield from compare(f"{where}.preemptor of {one.victim}", one.preemptor, again)
+        for key, targets in found.items():
+            yield f"{beginning}stability leaves out {key}, which would preempt {say_some(targets)}"
 
     def _turn_faults(self, plan: Plan) -> Iterator[str]:
         """Compare what keeps Kueue from serving the preemptor, where a plan says it."""

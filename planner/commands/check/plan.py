@@ -72,7 +72,7 @@ def conclude(
     notes: Sequence[str] = (),
 ) -> Check:
     """Judge laws and what a plan says of itself, then claims: these only where all else holds."""
-    verdicts = (*laws.verdicts, *own)
+    verdicts = (*laws.verdicts, *own, *_said_of_laws(plan, laws))
     sound = laws.accepted and all(verdict.holds for verdict in verdicts)
     # Trees take long, and those of a plan whose values are false would prove something else.
     judged = tuple(claims()) if sound else ()
@@ -85,6 +85,28 @@ def conclude(
         claims=judged,
         notes=(*notes, *(() if sound else (NOT_LOOKED_AT,))),
     )
+
+
+def _said_of_laws(plan: AnyPlan, laws: Verification) -> Iterator[Verdict]:
+    """CT-10: yield a verdict if what a plan says of laws is not what is judged here.
+
+    A plan may say nothing of laws; what it says of some it has to say of all. One that breaks laws
+    is refused for that alone.
+    """
+    said = plan.certificate.verdicts if plan.certificate and laws.accepted else ()
+    judged = {one.law: one for one in laws.verdicts}
+    findings = []
+    for i, one in enumerate(said):
+        where, fact = f"certificate.verdicts[{i}]", judged.pop(one.law, None)
+        if fact is None:
+            findings.append(f"{where}.law {one.law} is none that is judged, or stands twice")
+        else:
+            pairs = ((name, value, getattr(fact, name)) for name, value in one)
+            found = (compare(f"{where}.{name}", value, own) for name, value, own in pairs)
+            findings += [text for each in found for text in each]
+    findings += [f"certificate.verdicts leaves out {law}" for law in judged if said]
+    if findings:
+        yield judge(CLAIMS, findings, "")
 
 
 COVERAGE: Final = Law(
@@ -119,8 +141,9 @@ CLAIMS: Final = Law(
     "CT-10",
     "check_claims",
     "the plan claims no more than what is judged",
-    "A plan names no law as broken that it keeps. Without an answer it says nothing of ties, and "
-    "without a last resort among its victims nothing of what that rests on.",
+    "A plan names no law as broken that it keeps, and says of each law in its certificate what is "
+    "judged. Without an answer it says nothing of ties, and without a last resort among its "
+    "victims nothing of what that rests on.",
     "planner.plan.Certificate",
 )
 

@@ -139,6 +139,9 @@ def _tree_faults(case: Case, plan: Plan) -> Iterator[str]:
     """Compare the tree: quotas, limits, usage today, and usage with the request, victims gone."""
     nodes, before, tree = _nodes(case), case.snapshot.usage, case.snapshot.tree
     after = _with_request(case, case.removal.usage, case.setting.request)
+    queues = {case.setting.queue, *(victim.queue for victim in case.victims)}
+    touched = {node for queue in queues for node in tree.path(queue)}
+    listed = Counter(one.parent for one in plan.tree)
     for stated in plan.tree:
         name = f"{stated.kind} {stated.name}"
         node = nodes.get((stated.name, stated.kind == "ClusterQueue"))
@@ -148,6 +151,9 @@ def _tree_faults(case: Case, plan: Plan) -> Iterator[str]:
         above = tree.nodes[node].parent
         parent = None if above == NO_PARENT else case.snapshot.queue_name(above)
         yield from compare(f"parent of {name}", stated.parent, parent)
+        yield from compare(f"touched of {name}", stated.touched, node in touched)
+        hidden = 0 if tree.nodes[node].is_queue else len(tree.children[node]) - listed[stated.name]
+        yield from compare(f"hidden of {name}", stated.hidden, hidden)
         for use in stated.uses:
             fr = case.snapshot.fr_or_none(use.flavor, use.resource)
             where = f"{FlavorResource(use.flavor, use.resource)} of {name}"

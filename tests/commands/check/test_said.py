@@ -9,8 +9,10 @@ import pytest
 import planner
 from planner.plan import AnyPlan
 from planner.state import AnyState
-from tests.commands.check.test_forged import INSTANCES, OUTSIDE, YUNIKORN, refused
+from tests.cluster import state_of as cluster
+from tests.commands.check.test_forged import INSTANCES, OUTSIDE, TOPOLOGY, YUNIKORN, refused
 from tests.proof.mutation import Path, replaced
+from tests.solver.test_stability import third_party
 from tests.yunikorn.building import (
     allocation,
     application,
@@ -56,8 +58,20 @@ def required() -> tuple[AnyState, AnyPlan]:
     return _planned(state_of(two_queues(*held, size=2, requiredNodeId="n1")))
 
 
-def _planned(state: AnyState) -> tuple[AnyState, AnyPlan]:
-    return state, planner.solve(state, certify=True)
+@cache
+def topology() -> tuple[AnyState, AnyPlan]:
+    """One victim on a rack, where Kueue itself takes four."""
+    return _planned(planner.read(TOPOLOGY))
+
+
+@cache
+def unstable() -> tuple[AnyState, AnyPlan]:
+    """Of both plans one victim, ``ns/small``, would preempt ``ns/loan``."""
+    return _planned(cluster(*third_party()), stability=True)
+
+
+def _planned(state: AnyState, **how: Any) -> tuple[AnyState, AnyPlan]:
+    return state, planner.solve(state, certify=True, **how)
 
 
 def changed(plan: AnyPlan, path: Path, to: object) -> AnyPlan:
@@ -104,6 +118,17 @@ Made = Callable[[], tuple[AnyState, AnyPlan]]
         (yunikorn, ("certificate", "levels", 1, "title"), "workloads evicted", "CT-01"),
         (kueue, ("certificate", "levels", 2, "unit"), "rank", "CT-01"),
         (kueue, ("demand", 0, "quantity"), "1", "CT-05"),
+        (kueue, ("certificate", "verdicts", 0, "holds"), False, "CT-10"),
+        (kueue, ("certificate", "verdicts", 2, "detail"), "it is so", "CT-10"),
+        (yunikorn, ("certificate", "verdicts", 1, "title"), "it is so", "CT-10"),
+        (yunikorn, ("certificate", "verdicts", 1, "law"), "YK-99", "CT-10"),
+        (topology, ("greedy", "placement"), None, "CT-08"),
+        (unstable, ("greedy", "stability", 0, "targets"), ["ns/other"], "CT-08"),
+        (unstable, ("greedy", "stability", 0, "targets"), [], "CT-08"),
+        (unstable, ("greedy", "stability", 0, "preemptor"), True, "CT-08"),
+        (unstable, ("greedy", "stability"), [], "CT-08"),
+        (unstable, ("stability", 0, "targets"), ["ns/other"], "CT-07"),
+        (unstable, ("stability",), [], "CT-07"),
     ],
 )
 def test_a_false_word_is_refused_where_it_stands(
@@ -184,3 +209,36 @@ def test_a_leaf_within_its_guaranteed_has_no_places() -> None:
     plan = planner.solve(state, certify=True)
     assert [(one.key, one.position) for one in plan.victims] == [("old", 1)]
     assert planner.check(state, plan).accepted
+
+
+def test_a_tree_says_what_it_touches_and_how_much_it_leaves_out() -> None:
+    """The quickstart's one cohort has a queue of the preemptor's, and three others."""
+    state, plan = kueue()
+    tree = as_file(plan)["tree"]
+    for i, one in enumerate(tree):
+        for name, to in (("touched", not one["touched"]), ("hidden", one["hidden"] + 1)):
+            found = planner.check(state, changed(plan, ("tree", i, name), to))
+            assert refused(found) == {"CT-05"}
+            (said,) = (one.detail for one in found.verdicts if not one.holds)
+            assert said.startswith(f"{name} of ")
+    found = planner.check(state, changed(plan, ("tree",), tree[:-1]))
+    assert refused(found) == {"CT-05"}
+    assert planner.check(state, changed(plan, ("tree",), [])).accepted
+
+
+def test_what_is_judged_of_laws_is_said_of_all_or_none() -> None:
+    state, plan = kueue()
+    path, verdicts = ("certificate", "verdicts"), as_file(plan)["certificate"]["verdicts"]
+    assert planner.check(state, changed(plan, path, [])).accepted
+    for forged in (verdicts[1:], [*verdicts, verdicts[0]]):
+        assert refused(planner.check(state, changed(plan, path, forged))) == {"CT-10"}
+
+
+def test_a_dropped_cap_is_named() -> None:
+    """Where a plan names some of those that no plan keeps, it would seem to keep the others."""
+    state, plan = outside()
+    caps = as_file(plan)["certificate"]["dropped"]
+    assert caps
+    found = planner.check(state, changed(plan, ("certificate", "dropped"), caps[1:]))
+    (said,) = (one.detail for one in found.claims if not one.certified)
+    assert said == "the plan names others as dropped only"
