@@ -59,7 +59,8 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     - ``holding``: (A, T) what they hold, 0 for a type they lack.
     - ``priority``, ``originator``, ``opted_out``: (A,): their own priority, without offsets; flags.
     - ``order``: (A,) their rank in the core's candidate order, from 0: opted out last, originators
-      late, newest first; allocations equal in these keep the order of the state.
+      late, newest first. For an ask with a required node: originators last, opted out late, lowest
+      priority, newest, smallest first. Allocations equal in these keep the order of the state.
     """
 
     ask: Ask
@@ -123,8 +124,8 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         else room.node_id not in veto and is_usable(cluster, room, ask)
         for room in cluster.nodes
     ]
-    # As the core would order all of them as candidates (docs/semantics/yunikorn.md §7).
-    keys = [(one.opted_out, one.originator, -one.allocation_time) for one in allocations]
+    rank = _rank_for_required_node if ask.required_node else _rank
+    keys = [rank(one) for one in allocations]
     order = np.empty(len(keys), dtype=np.int64)
     order[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
     # With a required node only an earlier attempt forbids preemption.
@@ -148,6 +149,20 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         opted_out=np.array([a.opted_out for a in allocations], dtype=np.bool_),
         order=order,
     )
+
+
+def _rank(held: Allocation) -> tuple[int, ...]:
+    """Rank an allocation as the core orders candidates (docs/semantics/yunikorn.md §7)."""
+    return held.opted_out, held.originator, -held.allocation_time
+
+
+def _rank_for_required_node(held: Allocation) -> tuple[int, ...]:
+    """Rank an allocation as the core does on a node that an ask requires (§11.1).
+
+    Of two that hold as many types, the one that holds less of each comes first, as its sum is less.
+    """
+    tier = 2 if held.originator else int(held.opted_out)
+    return tier, held.priority, -held.allocation_time, sum(held.resource.values())
 
 
 def _facts(queue: Queue, position: dict[str, int]) -> QueueFacts:

@@ -226,3 +226,45 @@ def test_a_required_node_waits_for_no_delay() -> None:
     value["applications"][1]["requests"][0]["requestTime"] = NOW - SECOND
     plan = solve(state_of(value), "ask")
     assert (plan.status, len(plan.victims), plan.notes) == ("optimal", 1, ())
+
+
+def test_places_on_a_required_node_are_those_in_which_the_core_goes_there() -> None:
+    """Yunikorn-core be3bb487 preemption_utilities.go ``SortAllocations``, read by hand.
+
+    Ordinary pods, then those that opted out, then originators, opted out or not; of each kind the
+    lowest priority first, then the newest, then the smaller.
+    """
+    spares = {"allowPreemptSelf": False}
+    running = [
+        allocation("driver", {"gpu": 1}, 1, originator=True),
+        allocation("own-driver", {"gpu": 1}, 2, originator=True, x=spares),
+        allocation("spared", {"gpu": 1}, 1, x=spares),
+        allocation("high", {"gpu": 1}, 1, priority="1"),
+        allocation("old", {"gpu": 1}, 9),
+        allocation("large", {"gpu": 2}, 5),
+        allocation("small", {"gpu": 1}, 5),
+    ]
+    value = daemon(*running, wanted=8)
+    value["nodes"][0]["nodesInfo"][0]["capacity"] = {"gpu": 8}
+    value["applications"][1]["requests"][0]["priority"] = "1"
+    plan = solve(state_of(value), "ask")
+    assert plan.greedy is not None
+    expected = ["small", "large", "old", "high", "spared", "driver", "own-driver"]
+    for found in (plan, plan.greedy):
+        placed = sorted(found.victims, key=lambda one: one.position)
+        assert [one.key for one in placed] == expected
+        assert [one.position for one in placed] == [1, 2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_the_core_takes_the_first_places_of_a_required_node(name: str) -> None:
+    compared = 0
+    for line in lines(name, step(name, EVERY)):
+        state = read_yunikorn_objects(line, where=line["id"])
+        greedy = solve(state, line["ask"]["allocationKey"], "min-count").greedy
+        if greedy is not None and list(greedy.keys) == line["expect"]["victims"]:
+            compared += len(greedy.keys)
+            assert [one.position for one in greedy.victims] == [
+                *range(1, len(greedy.victims) + 1)
+            ], line["id"]
+    assert compared

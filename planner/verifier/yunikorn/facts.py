@@ -145,11 +145,15 @@ def _pod_faults(stated: str | None, claim: Claim) -> Sequence[str]:
 def _order_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
     """Say if positions contradict the core's order: opted out last, originators late, newest first.
 
-    Equal allocations have no order in the core, and with a required node the order is another.
+    With a required node originators are last, and of each kind the lowest priorities first (§11.1).
+    Equal allocations have no order in the core.
     """
 
-    def rank(allocation: Allocation) -> tuple[bool, bool, int]:
-        return allocation.opted_out, allocation.originator, -allocation.allocation_time
+    def rank(held: Allocation) -> tuple[int, ...]:
+        if case.required_node:
+            last = 2 if held.originator else int(held.opted_out)
+            return last, held.priority, -held.allocation_time
+        return held.opted_out, held.originator, -held.allocation_time
 
     held = {victim.key: victim.allocation for victim in case.victims}
     known = (claim for claim in plan.victims if claim.allocation in held)
@@ -158,7 +162,7 @@ def _order_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
         first, second = held[earlier.allocation], held[later.allocation]
         if earlier.position == later.position:
             yield f"{keys} have the same position {later.position}"
-        elif not case.required_node and rank(first) > rank(second):
+        elif rank(first) > rank(second):
             yield f"positions of {keys}: the core takes {later.allocation} first"
 
 

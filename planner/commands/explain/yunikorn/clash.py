@@ -143,13 +143,6 @@ def node_order(planning: YuniKornPlanning, position: int) -> Sequence[int]:
     problem, node = planning.problem, planning.problem.allocations[position].node_id
     candidates = planning.eligible.nonzero()[0].tolist()
     there = [i for i in candidates if problem.allocations[i].node_id == node]
-
-    def required(i: int) -> tuple[int, int, int]:
-        tier = 2 if problem.originator[i] else int(problem.opted_out[i])
-        return tier, int(problem.priority[i]), -problem.allocations[i].allocation_time
-
-    if problem.ask.required_node:
-        return sorted(there, key=required)
     return sorted(there, key=problem.order.tolist().__getitem__)
 
 
