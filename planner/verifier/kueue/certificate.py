@@ -31,6 +31,7 @@ from planner.quota.kueue.holders import NOBODY, Holders
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Quota, Shares, Usage
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.setting import Setting, say_node
+from planner.verifier.kueue_topology import around_faults
 from planner.verifier.wording import compare, judge, once_each, say_some
 
 NO_QUOTA: Final = Quota(0)
@@ -40,8 +41,8 @@ FACTS: Final = Law(
     "CT-05",
     "check_facts",
     "what the plan says of preemptor and victims is what the state says",
-    "Queues, priorities, usage, evictions under way, requests, what is available now, shares, and "
-    "the usage and quotas of the tree.",
+    "Queues, priorities, usage, evictions under way, requests, what is available now, shares, the "
+    "usage and quotas of the tree, and slots of the nodes around.",
     "docs/semantics/kueue.md §2, §3 and §6.1",
 )
 
@@ -61,6 +62,7 @@ def check_facts(case: Case, plan: Plan) -> Verdict:
         *_demand_faults(setting, plan),
         *_share_faults(case, plan),
         *_tree_faults(case, plan),
+        *around_faults(setting.floor, case.victims, plan),
     ]
     holders = {victim.key: victim for victim in case.victims}
     for i, claim in enumerate(plan.victims):
