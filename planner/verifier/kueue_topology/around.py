@@ -38,8 +38,8 @@ def around_faults(floor: Floor, victims: Collection[Admitted], plan: Plan) -> It
                 yield from compare(f"{where}.placed", one.placed, is_placed)
             used = dict(placed.get(one.pod_set, ())) if not isinstance(placed, str) else {}
             if one.flavor == group.flavor:
-                found = _rows(floor, group, victims, used)
-                rows = [dict(zip(counts, row, strict=False)) for row in found]
+                counted = _rows(floor, group, victims, used)
+                rows = [{name: row[at] for at, name in enumerate(counts)} for row in counted]
                 yield from _domain_faults(floor, group, where, one, rows)
         elif floor.groups and all(group.leader is None for group in floor.groups):
             yield f"{where}.pod_set {one.pod_set} has to have no place on nodes"
