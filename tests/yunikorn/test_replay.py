@@ -1,6 +1,8 @@
-"""Recorded answers and steps of the real core; PLANNER_TEST_ALL=1 takes all answers."""
+"""Recorded answers of the real core, and the steps to them; PLANNER_TEST_ALL=1 takes all steps."""
 
+from collections.abc import Sequence
 from copy import deepcopy
+from functools import cache
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from planner.reference.yunikorn.candidates import (
     in_order,
 )
 from planner.reference.yunikorn.decision import can_help, decide, plan_node, score_of
+from tests.conftest import ROOT
 from tests.yunikorn.building import allocation, application, queue, state_of, two_queues
 from tests.yunikorn.recorded import NAMES, Line, lines
 
@@ -37,11 +40,23 @@ PRECONDITIONS = {
 }
 
 
+@cache
+def replayed(name: str) -> Sequence[Comparison]:
+    """Replay all recorded answers of a file, once."""
+    return [replay_line(line) for line in lines(name, step=1)]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_answer_is_reproduced(name: str) -> None:
-    comparisons = [replay_line(line) for line in lines(name, step=4)]
-    assert comparisons
-    assert [one for one in comparisons if one.outcome != "equal"] == []
+    assert replayed(name)
+    assert [one for one in replayed(name) if one.outcome != "equal"] == []
+
+
+@pytest.mark.usefixtures("conformance")
+def test_the_readme_counts_them() -> None:
+    count = sum(len(replayed(name)) for name in NAMES)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"(core be3bb487): {count:,} recorded answers" in text
 
 
 @pytest.mark.parametrize("name", WITH_CONDITIONS)
