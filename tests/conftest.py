@@ -39,6 +39,12 @@ settings.register_profile("nightly", UNHURRIED, max_examples=2000)
 settings.load_profile("repeatable")
 
 
+def examples(usual: int) -> settings:
+    """Return settings with a number of examples: more in the nightly profile, as of other tests."""
+    times = settings().max_examples // settings.get_profile("repeatable").max_examples
+    return settings(max_examples=usual * times)
+
+
 def recorded_root() -> Path | None:
     """Return the folder of answers recorded from the real schedulers, or None if there is none.
 

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.running import another_pending, call, cluster
 from tests.cluster import NOW, configuration, running
+from tests.conftest import examples
 from tests.recorded import lines as recorded_lines
 from tests.recorded import path_of
 
@@ -87,7 +88,7 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
     return dump
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@examples(300)
 @given(mutated(), st.sampled_from(["table", "plain", "json"]))
 def test_solve_gives_an_answer_or_a_clean_error(dump: dict[str, Any], style: str) -> None:
     result = call("solve", "-", "--all", "--format", style, stdin=json.dumps(dump))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain, combinations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from planner.errors import UnsupportedError
@@ -20,7 +20,7 @@ from planner.verifier.kueue.plan import verify_case
 from tests import recorded
 from tests.admitted import admitted, admitted_fairly
 from tests.cluster import FLAVOR, PENDING, Object, cohort, configuration, queue, running, state_of
-from tests.conftest import TEST_ALL
+from tests.conftest import TEST_ALL, examples
 from tests.elastic import Pods, new, old
 from tests.random_trees import Instance, fair_instances, instances
 from tests.solver.truth import frees_pods
@@ -90,7 +90,7 @@ def replacing(workload: Workload, key: str, count: int) -> Workload:
     return workload.model_copy(update={"metadata": metadata, "spec": spec})
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(instances(), st.integers(0, 5), st.integers(0, 3))
 def test_model_verifier_and_enumeration_agree(instance: Instance, number: int, count: int) -> None:
     """Also where the slice shrinks: what it asks for is below zero then, and fits in any case."""
@@ -110,7 +110,7 @@ def test_model_verifier_and_enumeration_agree(instance: Instance, number: int, c
             assert verify_case(case).accepted == (keys in legal), (borrowing, keys)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(fair_instances(), st.integers(0, 5), st.integers(1, 3))
 def test_fair_sharing_agrees_where_nothing_is_given_back(
     instance: Instance, number: int, count: int

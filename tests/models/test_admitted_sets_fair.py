@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import Assignment, flavor_resources, read_assignment
@@ -21,7 +21,7 @@ from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of
 from planner.verifier.kueue.plan import verify_case
 from tests import recorded
 from tests.admitted import admitted_fairly
-from tests.conftest import TEST_ALL, recorded_root
+from tests.conftest import TEST_ALL, examples, recorded_root
 from tests.random_trees import Instance, fair_instances
 from tests.solver.truth import frees_pods
 
@@ -92,7 +92,7 @@ def test_admitted_and_accepted_sets_equal_recorded_sets(name: str) -> None:
     assert compared >= 4
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(fair_instances())
 def test_admitted_and_accepted_sets_equal_the_definition(instance: Instance) -> None:
     """On random trees, against removing one workload after the other in every order."""

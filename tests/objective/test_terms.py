@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.engine import run
 from planner.term import ACCELERATOR, EACH, RATED, TERMS, unit_weight
 from tests.cluster import Object, cohort, pending, problem_of, queue, running, state_of
+from tests.conftest import examples
 from tests.random_trees import Instance, fair_instances, instances
 
 ALL_MEASURES = (
@@ -337,7 +338,7 @@ def test_bad_annotations_are_refused_even_of_those_who_may_stay() -> None:
         tabled(queue("a", 1), annotated, pending("a", 1))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     st.one_of(instances(), fair_instances()),
     st.sampled_from(ALL_MEASURES),

@@ -19,7 +19,7 @@ from planner.quota.kueue.assignment import Assignment
 from planner.reader.kueue_release import GateRefused
 from planner.state.kueue import State, of_kueue
 from planner.state.yunikorn import YuniKornState
-from tests.conftest import ROOT
+from tests.conftest import ROOT, examples
 from tests.state.strategies import objects
 
 INSTANCES = ROOT / "instances"
@@ -72,7 +72,7 @@ def made(model: type[BaseModel], value: Any) -> BaseModel | None:
 
 
 @pytest.mark.parametrize("model", [State, YuniKornState, Assignment, *RECORDS])
-@settings(max_examples=20, suppress_health_check=SLOW)
+@settings(examples(20), suppress_health_check=SLOW)
 @given(data=st.data())
 def test_any_object(model: type[BaseModel], data: st.DataObject) -> None:
     whole = made(model, data.draw(objects(model)))

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Iterator
 from itertools import chain, combinations, permutations
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from planner.quota.kueue.holders import Admitted
 from planner.verifier.kueue.case import Case, replay, setting_of
@@ -21,7 +21,7 @@ from planner.verifier.kueue.fair_sharing import (
 )
 from planner.verifier.kueue.plan import verify_case
 from planner.verifier.kueue.setting import Setting
-from tests.conftest import TEST_ALL
+from tests.conftest import TEST_ALL, examples
 from tests.random_trees import Instance, fair_instances, instances, random_instance
 
 
@@ -48,7 +48,7 @@ def test_candidates_variants_and_attempts(instance: Instance) -> None:
     assert where.attempts == simulation.attempts
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(instances())
 def test_accepted_is_legal_and_the_order_found_is_one(instance: Instance) -> None:
     where, simulation = setting(instance), instance.simulation
@@ -86,7 +86,7 @@ def at_each_moment(
     return all(takes(key, frozenset(keys[:turn])) for turn, key in enumerate(keys))
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(instances())
 def test_replay_tests_every_removal_at_its_moment(instance: Instance) -> None:
     where, simulation = setting(instance), instance.simulation
@@ -110,7 +110,7 @@ def test_candidates_and_the_nominal_rule(instance: Instance) -> None:
     assert where.stays_within_nominal == simulation.within_nominal
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(fair_instances())
 def test_accepted_is_legal_under_fair_sharing(instance: Instance) -> None:
     assert_accepted_is_legal(instance)
@@ -143,7 +143,7 @@ def assert_accepted_is_legal(instance: Instance) -> None:
                 assert replay_fairly(where, removal.order) == ("", "")
 
 
-@settings(max_examples=75)
+@examples(75)
 @given(fair_instances())
 def test_replay_tests_every_removal_at_its_moment_under_fair_sharing(instance: Instance) -> None:
     where, simulation = fair_setting(instance), instance.fair_simulation

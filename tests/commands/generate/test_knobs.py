@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import planner
@@ -22,6 +22,7 @@ from planner.state.kueue import State, Workload
 from planner.state.yunikorn import QueueConfig, YuniKornState
 from tests import kueue_state
 from tests.commands.generate.consistency import complaints, yunikorn_complaints
+from tests.conftest import examples
 from tests.kueue_state import reserved_at
 
 Measure = Callable[[State], float]
@@ -351,7 +352,7 @@ def made_or_refused(preset: str, seed: int, knobs: dict[str, Any]) -> AnyState |
 
 
 @given(knobs=knobs(KueueKnobs), seed=st.integers(0, 100))
-@settings(max_examples=60)
+@examples(60)
 def test_kueue(knobs: dict[str, Any], seed: int) -> None:
     state = made_or_refused("small", seed, knobs)
     if isinstance(state, InputError):
@@ -367,7 +368,7 @@ def test_kueue(knobs: dict[str, Any], seed: int) -> None:
 
 
 @given(knobs=knobs(YuniKornKnobs), seed=st.integers(0, 100))
-@settings(max_examples=40)
+@examples(40)
 def test_yunikorn(knobs: dict[str, Any], seed: int) -> None:
     state = made_or_refused("yunikorn-small", seed, knobs)
     if isinstance(state, InputError):

@@ -4,7 +4,7 @@ import json
 from copy import deepcopy
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.commands.lint.lint import KINDS
@@ -12,6 +12,7 @@ from planner.reader.kueue import read_kueue_objects
 from tests.cli.running import call
 from tests.cli.test_mutated import VALUES, paths
 from tests.commands.lint.kueue_cases import CASES
+from tests.conftest import examples
 
 DUMPS = [dump for case in CASES for dump in (case.found, case.clean)]
 
@@ -32,7 +33,7 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
     return dump
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 @given(mutated(), st.sampled_from(["table", "plain", "json"]))
 def test_findings_or_a_clean_error(dump: dict[str, Any], style: str) -> None:
     result = call("lint", "-", "--format", style, stdin=json.dumps(dump))
