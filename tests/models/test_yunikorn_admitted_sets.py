@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from planner.models.yunikorn.candidates import eligible, node_rows
+from planner.models.yunikorn.candidates import eligible
 from planner.models.yunikorn.laws import assemble
+from planner.models.yunikorn.relaxation import node_rows
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.solver.engine import complete

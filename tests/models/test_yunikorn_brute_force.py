@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from planner.models.shared.classes import Classes
-from planner.models.yunikorn.candidates import counting_guarantees, eligible, node_rows
+from planner.models.yunikorn.candidates import counting_guarantees, eligible
 from planner.models.yunikorn.formulation import build_classes
+from planner.models.yunikorn.relaxation import node_rows
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.queue import Snapshot, walk

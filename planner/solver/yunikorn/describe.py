@@ -8,8 +8,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.models.yunikorn.candidates import node_rows
 from planner.models.yunikorn.formulation import build_classes
+from planner.models.yunikorn.relaxation import node_rows
 from planner.objective.terms import TermTable
 from planner.plan import Certificate, Status
 from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan, YuniKornVictim

@@ -13,9 +13,10 @@ from planner.errors import InputError, SchemaError
 from planner.laws import unkept
 from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
 from planner.models.shared.classes import Classes, Row
-from planner.models.yunikorn.candidates import NodeRows, adjusted_priorities, eligible, node_rows
+from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.models.yunikorn.formulation import Formulation
 from planner.models.yunikorn.laws import assemble
+from planner.models.yunikorn.relaxation import NodeRows, node_rows
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
