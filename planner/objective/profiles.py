@@ -62,6 +62,11 @@ def measure_id(measure: Measure) -> str:
     return "+".join(measure)
 
 
+def value_in(terms: Mapping[str, int], measure: Measure) -> int:
+    """Return a measure by the values of its terms."""
+    return sum(terms[term] for term in measure)
+
+
 def measure_title(measure: Measure) -> str:
     """Return the title of a measure in words."""
     return " and ".join(find_term(term).title for term in measure)

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from planner.objective.profiles import Measure, measure_id
+from planner.objective.profiles import Measure, measure_id, value_in
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.plan.record import OWN_ROW
@@ -140,7 +140,7 @@ class Claims:
         """Return a measure of victims, given by positions; where D11 is not counted it is 0."""
         table = self._whole if self.is_unknown(measure) else self.table
         terms = {**dict.fromkeys(self._unknown, 0), **table.evaluate(victims, measure)}
-        return sum(terms[term] for term in measure)
+        return value_in(terms, measure)
 
     def _bounds(self, levels: Iterable[Stated]) -> list[Bounded]:
         # Caps and wishes are in every question, also whether there is any legal set: they bind all.

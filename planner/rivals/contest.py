@@ -14,7 +14,7 @@ from random import Random
 from typing import Any, Final, NamedTuple, Protocol
 
 from planner.laws import Law
-from planner.objective.profiles import Profile, with_names
+from planner.objective.profiles import Profile, value_in, with_names
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.scheduler import Part
@@ -171,7 +171,7 @@ class Contest:
     def values(self, chosen: Sequence[int]) -> tuple[int, ...]:
         """Return the values of a victim set by level, with the number of workloads it names."""
         terms = self.table.evaluate(chosen)
-        return tuple(sum(terms[term] for term in each) for each in with_names(self.profile.levels))
+        return tuple(value_in(terms, each) for each in with_names(self.profile.levels))
 
     def is_legal(self, chosen: Sequence[int]) -> bool:
         """Say whether victims break no law."""

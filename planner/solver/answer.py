@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 
 from planner.errors import InternalError
 from planner.garbage import without_garbage_collection
-from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
+from planner.objective.profiles import (
+    Measure,
+    Profile,
+    measure_id,
+    measure_title,
+    measure_unit,
+    value_in,
+)
 from planner.plan import (
     TREES,
     AnyPlan,
@@ -37,7 +44,7 @@ from planner.solver.attempt import SEED, Outcome
 from planner.solver.deadline import Trees
 from planner.solver.levels import LevelResult, find_any, find_within, solve_levels
 from planner.solver.proving.settle import Absence, Proved, Settling, prove_absence
-from planner.solver.search import Search, impose, value_in
+from planner.solver.search import Search, impose
 from planner.solver.start import AnyPlanning
 from planner.verifier.wording import broken
 

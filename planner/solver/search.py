@@ -13,7 +13,7 @@ from planner.errors import InternalError
 from planner.models.shared.builder import Linear
 from planner.models.shared.classes import Classes, Parts, Relaxation, Row
 from planner.models.shared.measure import Measured, express
-from planner.objective.profiles import Measure
+from planner.objective.profiles import Measure, value_in
 from planner.objective.terms import TermTable
 from planner.objective.wishes import Wishes
 from planner.problem.array import IntArray
@@ -79,11 +79,6 @@ class Rules:
         where only the set itself is known to be refused.
         """
         return None
-
-
-def value_in(terms: Mapping[str, int], measure: Measure) -> int:
-    """Return a measure by the values of its terms."""
-    return sum(terms[term] for term in measure)
 
 
 Counts = list[int]

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from planner.commands.check.plan import CheckedClaim
 from planner.errors import UnsupportedError
 from planner.laws import Law
-from planner.objective.profiles import Measure, Profile, measure_id, measure_title
+from planner.objective.profiles import Measure, Profile, measure_id, measure_title, value_in
 from planner.objective.terms import TermTable
 from planner.plan import AnyPlan, BoundByRows, Certificate, Level, Tree, Verdict
 from planner.plan.proof import ByRows
@@ -296,7 +296,7 @@ class Facts:
             bounds = [*before, (measure, most)]
             if name in kept:
                 before = bounds
-            elif sum(terms[term] for term in measure) > most:
+            elif value_in(terms, measure) > most:
                 claim, title = cap_claim(measure), f"at most {most:,} {measure_title(measure)}"
                 judged = check_infeasible(
                     asking(bounds), certificate.trees, "", claim, f"no legal set: {title}"
@@ -309,7 +309,7 @@ class Facts:
     def _caps(self, profile: Profile) -> dict[str, int]:
         """Return the value of each capped measure in the scheduler's own plan, by its id."""
         measures = profile.caps if self.own else ()
-        return {measure_id(m): sum(self.terms[term] for term in m) for m in measures}
+        return {measure_id(m): value_in(self.terms, m) for m in measures}
 
     def check_greedy(
         self, greedy: AnyPlan, status: str, outside: Sequence[str] | None, others: Iterable[str]

@@ -27,7 +27,7 @@ from planner.commands.explain.record import (
 )
 from planner.commands.whatif.edit import edit
 from planner.laws import Law
-from planner.objective.profiles import NAMED, Profile
+from planner.objective.profiles import NAMED, Profile, value_in
 from planner.plan import AnyPlan
 from planner.quantity import plural
 from planner.scheduler import scheduler_of
@@ -181,7 +181,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         search: Search = self.asked(Bounds()).search
         # The number of victims as well: plans with a victim that is not needed are not optimal.
         for measure in (*self.profile.levels, NAMED):
-            least = sum(self.plan.terms[term] for term in measure)
+            least = value_in(self.plan.terms, measure)
             search.limit(measure, least)
             if search.is_separable(measure):
                 search.bounds[measure] = least

@@ -24,7 +24,14 @@ from msgspec import Struct
 
 from planner.errors import InternalError, UnsupportedError
 from planner.models.kueue.laws import eligible
-from planner.objective.profiles import IN_CHOSEN_FLAVORS, Measure, Profile, measure_id, with_names
+from planner.objective.profiles import (
+    IN_CHOSEN_FLAVORS,
+    Measure,
+    Profile,
+    measure_id,
+    value_in,
+    with_names,
+)
 from planner.plan import Certificate
 from planner.plan.kueue import FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray
@@ -49,7 +56,7 @@ from planner.solver.kueue.solve import (
 from planner.solver.kueue.stability import in_time
 from planner.solver.levels import find_within, solve_below, solve_levels
 from planner.solver.proving.grow import Effort, grow
-from planner.solver.search import Search, value_in
+from planner.solver.search import Search
 from planner.solver.second_opinion import TwoEngines, soon
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 
 from planner.errors import UnsupportedError
-from planner.objective.profiles import Measure, with_names
+from planner.objective.profiles import Measure, value_in, with_names
 from planner.plan import BoundByRows, Proof, Tree
 from planner.proof.claims import INFEASIBLE, Claims, Limits, Stated
 from planner.proof.question import Question
@@ -25,7 +25,7 @@ from planner.solver.deadline import Deadline, OutOfTime, Trees
 from planner.solver.levels import Answer, Least, LevelResult, Shown
 from planner.solver.proving.certifier import BRIEF, SHORT, THOROUGH, Certified, Certifier
 from planner.solver.proving.grow import Effort
-from planner.solver.search import Search, value_in
+from planner.solver.search import Search
 from planner.stage import begin
 
 if TYPE_CHECKING:
