@@ -14,12 +14,11 @@ from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profile_file import checked_costs as _checked_costs
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Assume, Verification, qualified
+from planner.plan.asked import AssignmentInput, RulesInput
 from planner.scheduler import OWN, Flavors, Part, Placement
 from planner.solver.start import (
     PLANNER,
-    AssignmentInput,
     Given,
-    RulesInput,
     Wanted,
     deadline_after,
     start,

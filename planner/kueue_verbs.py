@@ -18,9 +18,10 @@ from planner.plan.kueue import JointPlan, Plan
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.solver.kueue.joint.question import ask, ask_of_all
 from planner.solver.kueue.joint.solve import solve_together
-from planner.solver.start import clock_of, deadline_after
+from planner.solver.start import deadline_after
 from planner.stage import begin
 from planner.state import AnyState
+from planner.state.clock import clock_of
 from planner.state.kueue import of_kueue
 from planner.state.kueue_workload import BOOST_GATE
 from planner.verb import verb

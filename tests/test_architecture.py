@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/generate": "stage dump errors objective quota reader reference state scheduler",
         "kubectl": "stage dump errors garbage reader state",
         "rest": "dump errors garbage reader state",
-        "quota": "errors garbage quantity state",
+        "quota": "errors garbage quantity scheduler state",
         "scheduler": "errors",
         "reference": "errors laws quantity state quota",
         "problem": "errors quantity state quota",

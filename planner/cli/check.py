@@ -19,11 +19,12 @@ Examples:
   planner check cluster.json plan.json --objective mine.toml
   planner check cluster.json plan.json --costs costs.json
   planner check cluster.json plan.json --proof trees.jsonl
+  planner check cluster.json plan.json --rules kep83 --now 2026-03-08T21:06:00Z
   planner solve cluster.json --format json | planner check cluster.json -
 
 It loads no solver, and takes nothing from the plan but what it can check on STATE. 1 means that
-something does not hold, or is not certified; a plan whose flavors were chosen for least disruption,
-a joint plan or a front ends in 2.
+something does not hold, or is not certified, or that the plan answers another question; a plan
+whose flavors were chosen for least disruption, a joint plan or a front ends in 2.
 
 """
 
@@ -40,8 +41,9 @@ a joint plan or a front ends in 2.
         "--proof",
         "Proof trees that were written apart from the plan, by planner solve --proof.",
     ),
-    *option.own("release"),
-    *option.last,
+    *option.own("assignment", "placement", "stable", "laws", "rules"),
+    option.assume,
+    *option.reading,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -49,24 +51,22 @@ def command(given: Given) -> int:
 
     STATE is what `planner solve` read, PLAN the JSON that it wrote, also with --all; either may be
     - for standard input. Every level of the objective is certified if its tree holds, in exact
-    integers, for the inequalities that the state itself gives. A plan for Kueue is judged by the
-    rules of the release that it names, and by the requests that it says it counts.
+    integers, for the inequalities that the state itself gives. A plan is judged by the question
+    that `planner solve STATE` answers with the same options, whatever it says itself.
     """
     from planner.cli.plan_file import read_plans, with_trees
     from planner.commands.check.plan import Check, check
     from planner.report.checking import Checks, render_checks
-    from planner.state import AUTO
 
-    known = {"objective": given.profile, "costs": given.read_file("costs")}
-    plans = read_plans(given.plan, given.max_size)
-    if given.proof is not None:
-        plans = with_trees(plans, given.proof)
-    first = plans[0] if plans else None
-    reading = dict(first.reading) if first else {}
-    if given.release != AUTO:
-        reading["release"] = given.release
-    state = given.read(now=first.now if first else None, **reading)
-    with given.naming("costs"):
+    option.refuse_both_rules(given)
+    known = {"objective": given.profile}
+    known |= {name: given.read_file(name) for name in ("costs", "assignment")}
+    file = read_plans(given.plan, given.max_size)
+    plans = file.plans if given.proof is None else with_trees(file.plans, given.proof)
+    state = given.read()
+    rules = "rules" if given.rules else "rules=laws"
+    with given.naming("costs", "assignment"):
+        known |= given.of(f"{rules} placement stable assume")
         checks: list[Check] = []
         codes: list[int] = []
         for plan in plans:
@@ -83,6 +83,10 @@ def command(given: Given) -> int:
                     raise
                 say("error", f"{plan.preemptor}: {error}")
                 codes.append(error.exit_code)
-    accepted = len(checks) == len(plans) and all(one.accepted for one in checks)
-    given.show(render_checks, Checks(accepted=accepted, checks=tuple(checks)))
+    missing = file.missing(state.waiting)
+    for key in missing:
+        say("error", f"{key} is pending, and the list has no plan for it")
+    accepted = not (missing or codes) and all(one.accepted for one in checks)
+    result = Checks(accepted=accepted, checks=tuple(checks), missing=missing)
+    given.show(render_checks, result)
     return worst([*codes, OPTIMAL if accepted else FINDINGS])

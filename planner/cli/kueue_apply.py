@@ -81,7 +81,7 @@ def command(given: Given) -> int:
     from planner.plan.kueue import Plan
     from planner.report.kueue.own import render_applied
 
-    plans = read_plans(given.plan, given.max_size)
+    plans = read_plans(given.plan, given.max_size).plans
     if len(plans) != 1:
         raise InputError(given.plan, f"holds {len(plans)} plans", "one: planner solve --pending")
     if not isinstance(plans[0], Plan):

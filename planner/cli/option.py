@@ -407,3 +407,9 @@ costs = value.file(
     "JSON object of workload (NAMESPACE/NAME) or allocation key to cost, for the objective "
     "min-cost.",
 )
+
+
+def refuse_both_rules(given: Given) -> None:
+    """Refuse the rules of two schedulers at once."""
+    if given.rules and given.laws:
+        raise click.UsageError("--rules and --laws are for different schedulers: leave one out")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
@@ -29,7 +29,19 @@ _OTHERS: Final = {
 """Other output of planner solve, and states, each kind by a field that no plan has."""
 
 
-def read_plans(source: str, max_bytes: int | None = None) -> list[AnyPlan]:
+class Plans(NamedTuple):
+    """The plans of a file: a single one, or those for ``every`` pending workload."""
+
+    plans: Sequence[AnyPlan]
+    every: bool
+
+    def missing(self, waiting: Iterable[str]) -> tuple[str, ...]:
+        """Return those that wait, given by keys, for whom a plan is missing."""
+        planned = {plan.preemptor for plan in self.plans}
+        return tuple(key for key in waiting if key not in planned) if self.every else ()
+
+
+def read_plans(source: str, max_bytes: int | None = None) -> Plans:
     """Read the plan that a file holds, or all of a list as ``planner solve --all`` writes it.
 
     Raises an InputError if it cannot be read, or holds no plan, or a kind that cannot be checked.
@@ -45,8 +57,11 @@ def read_plans(source: str, max_bytes: int | None = None) -> list[AnyPlan]:
         raise ParseError(root, found, EXPECTED)
     value = values[0]
     if isinstance(value, dict) and isinstance(value.get("plans"), list):
-        return [_plan(root, ("plans", i), each) for i, each in enumerate(value["plans"])]
-    return [_plan(root, (), value)]
+        if not value["plans"]:
+            raise SchemaError(place(root, ("plans",)), "is empty: nothing to check", EXPECTED)
+        plans = [_plan(root, ("plans", i), each) for i, each in enumerate(value["plans"])]
+        return Plans(plans, every=True)
+    return Plans([_plan(root, (), value)], every=False)
 
 
 def with_trees(plans: Sequence[AnyPlan], proof: Path) -> list[AnyPlan]:

@@ -175,8 +175,7 @@ def _plan_for_each(
 def _refuse(given: Given) -> None:
     if given.each and (given.pending or given.assignment):
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
-    if given.rules and given.laws:
-        raise click.UsageError("--rules and --laws are for different schedulers: leave one out")
+    option.refuse_both_rules(given)
     if len(given.pending) > 1 and not given.joint:
         raise click.UsageError("several --pending are planned for together: add --joint")
     is_front = option.front_measures(given.profile) is not None

@@ -27,9 +27,15 @@ from planner.plan.base import name_some
 from planner.plan.kueue import Demand, JointPlan, Plan
 from planner.quantity import format_units
 from planner.quota.kueue.activity import Activity, leaves_it_to_workers
-from planner.quota.kueue.assignment import Mode
+from planner.quota.kueue.assignment import (
+    Mode,
+    flavor_resources,
+    total_request,
+    whole_request,
+)
 from planner.quota.kueue.devices import Devices
-from planner.quota.kueue.preemptor import names_replaced
+from planner.quota.kueue.preemptor import as_in_kep83, find_preemptor, names_replaced
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.state.kueue import ClusterQueue, LocalQueue, Node, State, Workload
 from planner.state.kueue_workload import PREEMPTED
 from planner.state.queues import AdmissionCheck
@@ -345,11 +351,30 @@ class KueueCoverage:
         workload = self._pending(plan.preemptor)
         if workload is None:
             return ()
-        found = evidence.shortage(workload, plan.assignment.mode, plan.demand)
+        found: Iterable[Uncovered] = ()
+        if evidence.tells_shortage(workload):
+            found = evidence.shortage(workload, plan.assignment.mode, self._missing(plan))
         queues = self._queues_of(workload)
         placing = TOPOLOGY.id in plan.sees_to
         nodes = absent_leaves(self.state, queues[1]) if queues is not None and placing else ()
         return (*found, *self.miscounted(plan.preemptor), *nodes)
+
+    def _missing(self, plan: Plan) -> dict[tuple[str, str], int]:
+        """Return what is missing for a preemptor by flavor and resource, whatever its plan says."""
+        early, placing = plan.kep83 is not None, plan.placement is not None
+        state = as_in_kep83(self.state) if early else self.state
+        frs = flavor_resources(plan.assignment)
+        snapshot = take_snapshot(state, plan.now, frs, placing=placing)
+        preemptor = find_preemptor(state, snapshot, plan.preemptor)
+        by_rules, named = (total_request if early else whole_request), snapshot.tree.frs
+        request = by_rules(plan.assignment, preemptor, snapshot)
+        free = snapshot.usage.available
+        return {
+            (named[fr].flavor, named[fr].resource): max(
+                0, amount - max(0, free(preemptor.queue, fr))
+            )
+            for fr, amount in sorted(request.items())
+        }
 
     def miscounted(self, pending: str) -> Iterator[Uncovered]:
         """Yield that ClusterQueues of a workload's tree count more than their workloads hold.
@@ -458,7 +483,11 @@ def contradicted(
     """
     for workload in filter(None, map(state.workloads.find, keys)):
         if evidence.tells_shortage(workload):
-            yield from evidence.shortage(workload, *alone(workload.key))
+            mode, demands = alone(workload.key)
+            missing = {
+                (one.flavor, one.resource): max(0, one.requested - one.available) for one in demands
+            }
+            yield from evidence.shortage(workload, mode, missing)
 
 
 def suits_all(

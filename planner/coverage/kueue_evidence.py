@@ -16,7 +16,6 @@ from typing import Final
 
 from planner.coverage import kueue_features as features
 from planner.plan import Uncovered
-from planner.plan.kueue import Demand
 from planner.quantity import QuantityError, format_units, parse_quantity, to_units
 from planner.quota.kueue.assignment import Mode
 from planner.quota.kueue.devices import Charges
@@ -324,10 +323,13 @@ def tells_shortage(workload: Workload) -> bool:
     return BEYOND in text or SHORTAGE.search(text) is not None
 
 
-def shortage(workload: Workload, mode: Mode, demands: Iterable[Demand]) -> Iterator[Uncovered]:
+def shortage(
+    workload: Workload, mode: Mode, missing: Mapping[tuple[str, str], int]
+) -> Iterator[Uncovered]:
     """Yield E19 and E21: Kueue names another missing amount than the one that is worked out.
 
-    Only flavor-resources that are requested are compared. Kueue names the amount for one podset and
+    ``missing`` is that, by flavor and resource; Kueue never counts less than 0 as available. Only
+    flavor-resources that are requested are compared. Kueue names the amount for one podset and
     those before it: the last amount of a flavor-resource is what is missing for all podsets.
     """
     text = why_not(workload)
@@ -339,21 +341,19 @@ def shortage(workload: Workload, mode: Mode, demands: Iterable[Demand]) -> Itera
             "contradiction",
         )
     said = {(one["flavor"], one["resource"]): one["amount"] for one in SHORTAGE.finditer(text)}
-    for demand in demands:
-        amount = said.get((demand.flavor, demand.resource))
+    for (flavor, resource), ours in missing.items():
+        amount = said.get((flavor, resource))
         if amount is None:
             continue
         try:
-            theirs = to_units(parse_quantity(amount), demand.resource)
+            theirs = to_units(parse_quantity(amount), resource)
         except QuantityError:
             continue  # words of another release
-        # Kueue never counts less than 0 as available, where a plan has the whole shortfall.
-        ours = max(0, demand.requested - max(0, demand.available))
         if theirs != ours:
             yield features.QUOTA.found(
                 [f"Workload {workload.key}"],
-                f"Kueue said that {amount} more {demand.resource} of flavor {demand.flavor} are "
-                f"needed, by this state it is {format_units(ours, demand.resource)}: the state has "
-                "moved, or something in it is not modelled",
+                f"Kueue said that {amount} more {resource} of flavor {flavor} are needed, by this "
+                f"state it is {format_units(ours, resource)}: the state has moved, or something in "
+                "it is not modelled",
                 "contradiction",
             )

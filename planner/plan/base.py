@@ -126,11 +126,6 @@ class Covered(Told):
         return self.proved or self.status
 
     @property
-    def reading(self) -> dict[str, str]:
-        """What `planner.read` needs to read the plan's state again, besides the clock."""
-        return {}
-
-    @property
     def sees_to(self) -> frozenset[str]:
         """The features that other answers leave out, and this one takes into account."""
         return frozenset()

@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
+from planner.plan.asked import Asked
 from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
 from planner.plan.record import AnyPlan, Certificate, Commands, Verdict
 from planner.quota.kueue.assignment import Assignment
@@ -336,10 +337,20 @@ class Plan(AnyPlan):
     commands: Commands | None = None
 
     @property
-    def reading(self) -> dict[str, str]:
-        """The release, and the source of requests, with which the plan's state is read again."""
-        release = {} if self.kueue is None else {"release": self.kueue.release}
-        return {**release, "requests": self.requests}
+    def asked(self) -> Asked:
+        """The question that the plan answers; whose choice its flavors are it does not say."""
+        release = self.kueue
+        return super().asked.model_copy(
+            update={
+                "rules": self.kep83.text if self.kep83 else self.rules,
+                "strict": self.strict,
+                "stable": self.stable,
+                "release": release and release.release,
+                "known_by": release and release.known_by,
+                "requests": self.requests,
+                "placement": self.placement,
+            }
+        )
 
     @property
     def sees_to(self) -> frozenset[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
 
 from pydantic import Field, GetCoreSchemaHandler, computed_field, model_validator
 
+from planner.plan.asked import Asked
 from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
 from planner.plan.proof import Tree
 from planner.scheduler import Part, schedulers
@@ -284,6 +286,11 @@ class AnyPlan(Published, Evicting):
         return tuple(victim.key for victim in self.victims)
 
     @property
+    def asked(self) -> Asked:
+        """The question that the plan answers, as far as it says so."""
+        return Asked(objective=self.objective, rules=self.rules, now=self.now, assume=self.assume)
+
+    @property
     @abstractmethod
     def where(self) -> dict[str, dict[str, int]]:
         """The number of pods that go to each node or other leaf, by podset."""
@@ -409,3 +416,10 @@ class Commands(Record):
     steps: tuple[Command, ...] = ()
     reason: str = ""
     notes: tuple[str, ...] = ()
+
+
+COMMANDS: Final = Part[Callable[[Any, Any, Sequence[str]], Any]]("commands")
+"""Returns a plan for a state with the commands that carry it out, or why there are none.
+
+The given options of kubectl stand at the end of each command.
+"""

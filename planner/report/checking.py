@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.commands.check.plan import Check, CheckedClaim
 from planner.commands.lint.lint import Lint, Severity
 from planner.plan import Published
+from planner.plan.asked import Asked
 from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import CUT, NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.style import Said, each, field_lines, fields, line, rendered, renderer, words
-from planner.report.text import clean, short, some_of
+from planner.report.text import clean, moment, short, some_of
 from planner.scheduler import scheduler_of
 
 if TYPE_CHECKING:
@@ -27,10 +29,14 @@ _TONES: Final[Mapping[Severity, doc.Tone]] = {"error": "bad", "warning": "warn",
 
 
 class Checks(Published):
-    """What holds of the plans of a file; ``accepted`` says that everything holds of all."""
+    """What holds of the plans of a file; ``accepted`` says that everything holds of all.
+
+    ``missing`` are those that wait and for whom a list of plans has none.
+    """
 
     accepted: bool
     checks: tuple[Check, ...]
+    missing: tuple[str, ...] = ()
 
 
 def render_checks(answer: Checks, style: str, *, width: int, color: bool) -> str:
@@ -43,14 +49,28 @@ def _counts(one: Check) -> tuple[int, int]:
     return sum(c.certified for c in one.claims), sum(v.holds for v in one.verdicts)
 
 
+def asked_in_words(asked: Asked) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a question by name, and what is asked."""
+    of_kueue = asked.flavors is not None
+    for field, part in asked:
+        if isinstance(part, bool):
+            yield field, "yes" if part else "no"
+        elif part is not None:
+            yield field, moment(part) if isinstance(part, datetime) else str(part)
+        elif field == "assume" or (of_kueue and field == "placement"):
+            yield field, "none"
+
+
 def _check_lines(one: Check) -> Iterator[str]:
-    yield from field_lines(one, "preemptor objective status")
+    yield from field_lines(one, "preemptor status")
+    yield line("asked", **dict(asked_in_words(one.asked)))
     for claim in one.claims:
         texts = {"how": Said(claim.detail), "title": Said(claim.title)}
         yield line("claim", claim.claim, **fields(claim, "certified value"), **texts)
     for verdict in one.verdicts:
         detail = Said(verdict.detail) if verdict.detail and not verdict.holds else None
         yield line("law", verdict.law, detail, holds=verdict.holds)
+    yield line("unchecked", ",".join(one.unchecked))
     yield from each("note", map(Said, one.notes))
     certified, held = _counts(one)
     counts = {"claims": f"{certified}/{len(one.claims)}", "laws": f"{held}/{len(one.verdicts)}"}
@@ -73,15 +93,20 @@ def _checked(one: Check) -> doc.Document:
     said = Cell("Accepted", tone="good") if one.accepted else Cell("Not accepted", tone="bad")
     head = (
         Fact("Preemptor", name(one.preemptor), "title"),
-        Fact("Objective", Cell(one.objective)),
         Fact("Status", Cell(f"{one.status}, as the plan says")),
         Fact("Answer", said, "verdict"),
         Fact("", Cell(counted), "answer"),
     )
+    judged = (
+        (name.capitalize().replace("_", " "), Cell(text))
+        for name, text in asked_in_words(one.asked)
+    )
     sections = (
+        Section("Judged by", (doc.Facts(tuple(judged)),)),
         Section("Claims", (table("What the plan claims", columns, one.claims),)),
         Section("Does not hold", tuple(doc.Paragraph(text, "bad") for text in broken)),
         Section("Notes", tuple(doc.Paragraph(note, "warn") for note in one.notes)),
+        Section("Not looked at", (doc.Paragraph(", ".join(one.unchecked), "dim"),)),
     )
     return doc.Document("Checked plan", head, sections, answer_last=True)
 

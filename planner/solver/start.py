@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -14,19 +14,12 @@ from planner.errors import InputError, SchemaError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
 from planner.plan import AnyPlan
+from planner.plan.asked import AssignmentInput, RulesInput
 from planner.plan.base import name_some
 from planner.problem.array import BoolArray
 from planner.scheduler import OWN, Flavors, Part, Placement
 from planner.solver.deadline import Deadline, Trees
-from planner.state import TIMESTAMP, AnyState, parse_time
-from planner.state.base import Schema
-from planner.state.kep83 import Kep83
-
-AssignmentInput = Schema | Mapping[str, Any]
-"""Flavors to use: the ``assignment`` of a plan of Kueue, or a mapping in one of its forms."""
-RulesInput = Kep83 | str
-"""Rules to plan by: options of KEP-83's rules, or text that holds them; ``strict`` for Kueue's own
-with documented precedence; ``design``, ``written`` or ``code`` for YuniKorn's."""
+from planner.state import AnyState
 
 
 class Given(Struct, frozen=True):
@@ -35,7 +28,8 @@ class Given(Struct, frozen=True):
     ``pending`` names the preemptor, ``assignment`` the flavors to use (Kueue); ``now`` is the
     clock, ``rules`` are other rules than the scheduler's own, or the side to take where its written
     laws and its code differ; ``certify`` says whether to wait for proof trees, ``placement`` who
-    places pods on nodes where a topology decides that.
+    places pods on nodes where a topology decides that. In a ``recorded`` decision the modes of the
+    flavors are what Kueue was asked with; elsewhere they are facts of the state.
     """
 
     pending: str | None = None
@@ -44,6 +38,7 @@ class Given(Struct, frozen=True):
     rules: RulesInput | None = None
     certify: Trees = None
     placement: Placement = OWN
+    recorded: bool = False
 
 
 class Wanted(NamedTuple):
@@ -68,21 +63,6 @@ def deadline_after(time_limit: float | None) -> Deadline:
     if time_limit is not None and time_limit > sys.float_info.max:  # whole numbers have no end
         time_limit = math.inf
     return Deadline.after(time_limit)
-
-
-def clock_of(now: datetime | str | None) -> datetime | None:
-    """Return the clock that is given as a time or as text.
-
-    Raises `SchemaError` if the text is no RFC 3339 timestamp, or the time names no zone.
-    """
-    if isinstance(now, str):
-        try:
-            return parse_time(now)
-        except ValueError:
-            raise SchemaError("now", f"{now!r} is not a timestamp", TIMESTAMP) from None
-    if now is not None and now.tzinfo is None:
-        raise SchemaError("now", f"{now} names no time zone", "a datetime with tzinfo")
-    return now
 
 
 _SHOWN = 10

@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Final
 
+from planner.errors import SchemaError
 from planner.quantity import MAX_INT64
+from planner.state.base import TIMESTAMP, parse_time
 
 SECOND: Final = 10**9
 """A second in nanoseconds."""
@@ -68,3 +70,18 @@ def parse_duration(text: str) -> int | None:
     if total > MAX_INT64:
         return None
     return -total if text[0] == "-" else total
+
+
+def clock_of(now: datetime | str | None) -> datetime | None:
+    """Return the clock that is given as a time or as text.
+
+    Raises `SchemaError` if the text is no RFC 3339 timestamp, or the time names no zone.
+    """
+    if isinstance(now, str):
+        try:
+            return parse_time(now)
+        except ValueError:
+            raise SchemaError("now", f"{now!r} is not a timestamp", TIMESTAMP) from None
+    if now is not None and now.tzinfo is None:
+        raise SchemaError("now", f"{now} names no time zone", "a datetime with tzinfo")
+    return now

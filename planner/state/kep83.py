@@ -43,6 +43,8 @@ Criterion = Literal[
 ]
 
 NAME: Final = "kep83"
+STRICT: Final = "strict"
+"""Kueue's own rules with the precedence that it documents: the other word for rules to plan by."""
 DEFAULT_ORDER: Final[tuple[Criterion, ...]] = ("ByLowestPriority", "ByLowestRuntime")
 MAX_WAIT_S: Final = 10**9
 

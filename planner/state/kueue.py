@@ -129,6 +129,11 @@ class State(AnyState):
         """The id of the scheduler."""
         return "kueue"
 
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The workloads that wait in a queue as namespace/name, in the order of the dump."""
+        return tuple(one.key for one in self.workloads.waiting())
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with some fields changed; workloads may be given in any sequence."""
         changed = dict(update or {})

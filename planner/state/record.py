@@ -57,3 +57,8 @@ class AnyState(Schema):
     @abstractmethod
     def scheduler(self) -> str:
         """The id of the scheduler."""
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The keys of all that wait in a queue, in the order of the state."""
+        return ()

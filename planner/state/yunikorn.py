@@ -502,3 +502,11 @@ class YuniKornState(AnyState):
     def scheduler(self) -> str:
         """The id of the scheduler."""
         return "yunikorn"
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The keys of all asks that have no allocation yet, in the order of the state."""
+        applications = (one for partition in self.partitions for one in partition.applications)
+        held = {allocation.allocation_key for one in applications for allocation in one.allocations}
+        asks = (ask.allocation_key for partition in self.partitions for _, ask in partition.asks)
+        return tuple(key for key in asks if key not in held)

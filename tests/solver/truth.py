@@ -17,7 +17,7 @@ from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import Assignment, flavor_resources, read_assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.solver.start import AssignmentInput
+from planner.plan.asked import AssignmentInput
 from planner.state.kueue import State
 from tests import recorded
 from tests.conftest import recorded_root

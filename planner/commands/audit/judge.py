@@ -40,13 +40,13 @@ from planner.solver.deadline import Deadline, Trees
 from planner.solver.start import (
     AnyPlanning,
     Given,
-    clock_of,
     deadline_after,
     pending_workloads,
     solve,
     start,
 )
 from planner.state import AnyState
+from planner.state.clock import clock_of
 from planner.term import EACH, find_term, in_order, priority_of, value_of
 from planner.verb import verb
 
@@ -97,7 +97,14 @@ def audit_instance(instance: Instance, question: Question) -> StateAudit:
     """Judge the scheduler's own answer for every pending workload; see `Asked.of_each`."""
     failures: list[Failure] = []
     known = covering(instance.state)
-    given = Given(None, instance.assignment, question.now, question.rules, question.certify)
+    given = Given(
+        None,
+        instance.assignment,
+        question.now,
+        question.rules,
+        question.certify,
+        recorded=True,
+    )
     cases = question.of_each(
         instance, given, lambda one: _case(instance, one, question, known), failures
     )

@@ -12,9 +12,9 @@ from planner.objective.profiles import PROFILES
 from planner.plan.kueue import Plan
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.start import STRICT
 from planner.solver.kueue.strict import StrictPlanning
 from planner.solver.start import Given, solve, start
+from planner.state.kep83 import STRICT
 
 FEW: Final = 12
 """The most candidates with which documented precedence is judged."""

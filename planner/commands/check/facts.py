@@ -1,6 +1,7 @@
 """What a plan says of its victims, and of the scheduler's own choice beside it.
 
-An optimal plan has a claim for each level and one for its ties, an infeasible plan one in all.
+An optimal plan has a claim for each level and one for its ties, an infeasible plan one in all. Of
+another plan every level is a claim that says more than that nothing is below 0.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from planner.objective.terms import TermTable
 from planner.plan import AnyPlan, BoundByRows, Certificate, Level, Tree, Verdict
 from planner.plan.proof import ByRows
 from planner.proof.claims import (
+    CAP_OF,
     INFEASIBLE,
     TIES,
     Claims,
@@ -36,9 +38,14 @@ NONE_LEGAL: Final = "no legal victim set exists"
 
 
 def check_levels(
-    claims: Claims, certificate: Certificate, victims: Sequence[int], *, replayed: bool = False
+    claims: Claims,
+    certificate: Certificate,
+    victims: Sequence[int],
+    *,
+    ties: bool = True,
+    replayed: bool = False,
 ) -> Iterator[CheckedClaim]:
-    """Judge every level, then the ties; ``victims`` are positions in candidate order.
+    """Judge the bound of every level, then ``ties``; ``victims`` are in candidate order.
 
     ``replayed`` says that the values of levels which ask the scheduler were recomputed, too.
     """
@@ -47,11 +54,11 @@ def check_levels(
     for level in certificate.levels:
         measure: Measure = tuple(level.term.split("+"))
         # The recomputed value, not the stated one; without a tree it bounds later levels from above
-        # only.
-        value = claims.value(measure, victims)
+        # only. So it does where the bound that a tree shows is below it.
+        value, bound = claims.value(measure, victims), level.bound
         unknown, claim = claims.is_unknown(measure), level_claim(measure)
-        ask = partial(Claims.level, earlier=stated, measure=measure, value=value)
-        if value == 0 and (replayed or not unknown):
+        ask = partial(Claims.level, earlier=stated, measure=measure, value=bound)
+        if bound <= 0 and (replayed or not unknown):
             found, detail = True, "no term is below 0"
         elif not unknown:
             found, detail = _judge(claims, ask, claim, trees)
@@ -60,7 +67,8 @@ def check_levels(
         else:
             found, detail = _judge(claims.asking, ask, asking_claim(claim), trees)
         fault = _sum_fault(claims, stated, level, certificate.sums) if found else ""
-        stated.append(Stated(measure, value, found))
+        stated.append(Stated(measure, value, found and bound == value))
+        detail = detail if bound == level.value else f"at least {bound:,}: {detail}"
         yield CheckedClaim(
             claim=level.term,
             title=measure_title(measure),
@@ -71,6 +79,8 @@ def check_levels(
     levels = {level.term for level in certificate.levels}
     for stray in (each.term for each in certificate.sums if each.term not in levels):
         yield CheckedClaim(claim=stray, title="", certified=False, detail="it is no level")
+    if not ties:
+        return
 
     def ask_ties(asked: Claims) -> Question:
         # A tree knows classes, not their members: that the first are taken is checked here.
@@ -111,8 +121,8 @@ def _sum_fault(
         if claims.is_unknown(measure):
             return "no row bounds what asks the scheduler"
         leaf = ByRows(rows={row.row: row.times for row in stated.rows})
-        question = claims.level(earlier, measure, level.value)
-        found = bound_by_rows(question, [leaf], measure, level.value)
+        question = claims.level(earlier, measure, level.bound)
+        found = bound_by_rows(question, [leaf], measure, level.bound)
         if found is None:
             return "the rows of its sum do not contradict one another"
         if found != stated:
@@ -258,8 +268,9 @@ class Facts:
             findings += [f"the cap of {term} was dropped" for term in sorted(missing)]
         return judge(CAPS, findings, "those of the scheduler's own plan")
 
-    def check_optimal(
+    def check_proofs(  # noqa: PLR0913 - a plan, and what its proofs are about
         self,
+        plan: AnyPlan,
         certificate: Certificate,
         profile: Profile,
         victims: Sequence[int],
@@ -269,11 +280,17 @@ class Facts:
     ) -> Iterator[CheckedClaim]:
         """Judge levels and ties, as `check_levels` does, then the caps that were dropped.
 
-        ``asking`` makes the claims about sets that keep to bounds.
+        A plan that is not called optimal claims of ties and caps only what it says. ``asking``
+        makes the claims about sets that keep to bounds.
         """
+        best = plan.claim == "optimal" and bool(plan.victims)
         kept = [(tuple(cap.term.split("+")), cap.most) for cap in certificate.caps]
-        yield from check_levels(asking(kept), certificate, victims, replayed=replayed)
-        yield from self._dropped_caps(certificate, profile, victims, asking)
+        ties, claims = best or certificate.ties is not None, asking(kept)
+        yield from check_levels(claims, certificate, victims, ties=ties, replayed=replayed)
+        told = {cap.term for cap in certificate.dropped}
+        for one in self._dropped_caps(certificate, profile, victims, asking):
+            if best or one.claim.removeprefix(f"{CAP_OF} ") in told:
+                yield one
 
     def _dropped_caps(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -11,7 +13,14 @@ import numpy as np
 from msgspec.structs import replace
 
 from planner.commands.check.facts import GREEDY, NONE_LEGAL, VICTIMS, Facts, check_infeasible
-from planner.commands.check.plan import Check, CheckedClaim, conclude
+from planner.commands.check.plan import (
+    CLAIMS,
+    Check,
+    CheckedClaim,
+    Named,
+    another_question,
+    conclude,
+)
 from planner.errors import UnsupportedError
 from planner.laws import RULE_SETS
 from planner.laws.kueue import KQ_FITS
@@ -21,25 +30,38 @@ from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import CASCADE, Cut, TermTable
 from planner.plan import Status, Verdict
+from planner.plan.asked import Asked
 from planner.plan.kueue import Plan
+from planner.plan.record import COMMANDS, Commands
 from planner.problem.kep83 import build_kep83
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims, Limits
 from planner.proof.kueue import kueue_claims
-from planner.quota.kueue.assignment import Assignment, flavor_resources
+from planner.quota.kueue.assignment import (
+    Assignment,
+    check_flavors,
+    flavor_resources,
+    parse_assignment,
+    read_assignment,
+)
 from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.modes import with_modes
+from planner.quota.kueue.placement import concerns, snapshot_for
+from planner.quota.kueue.placing import Group
 from planner.quota.kueue.preemptor import as_in_kep83, find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
 from planner.reference.kueue.cycle.nomination import in_the_way, why_held_back
 from planner.reference.kueue.decision import Decision, decide
+from planner.state.kep83 import STRICT, Kep83, read_rules
 from planner.state.kueue import State
 from planner.verifier.kueue.case import assignment_faults
 from planner.verifier.kueue.certificate import Costs, check_certificate, check_facts
 from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_as_planned, verify_plan
 from planner.verifier.kueue.setting import Setting
+from planner.verifier.kueue_topology import Floor
 from planner.verifier.wording import broken, compare, judge, say_some
 
 MOST_REPLAYED: Final = 2_000_000
@@ -49,13 +71,11 @@ TOO_MUCH: Final = (
     "is too large"
 )
 NONE_STABLE: Final = f"{NONE_LEGAL} after which no victim would preempt again"
-OTHER_FLAVORS: Final = (
-    "the flavors are not those that Kueue assigns: all that the plan says is under them"
-)
+_OF_CLUSTER: Final = re.compile(r"--(context|kubeconfig|as|request-timeout)=")
 
 
 def check_kueue(
-    state: State, plan: Plan, profile: Profile, costs: Mapping[str, int] | None
+    state: State, plan: Plan, profile: Profile, costs: Mapping[str, int] | None, named: Named
 ) -> Check:
     """Check a plan of Kueue.
 
@@ -69,8 +89,12 @@ def check_kueue(
             "the flavors were chosen for least disruption, which no tree shows",
             hint="check a plan under Kueue's own flavors, or under an assignment",
         )
-    early = plan.kep83 is not None
-    return _Checking(as_in_kep83(state) if early else state, plan, profile, costs).check()
+    kep83 = None if named.rules in (None, STRICT) else read_rules(named.rules)
+    given = None if named.assignment is None else parse_assignment(named.assignment)
+    if given is not None:
+        check_flavors(given, state)
+    asked = state if kep83 is None else as_in_kep83(state)
+    return _Checking(asked, plan, profile, costs, named, kep83, given).check()
 
 
 @dataclass
@@ -118,13 +142,55 @@ class _Checking:
     plan: Plan
     profile: Profile
     costs: Mapping[str, int] | None
+    named: Named
+    kep83: Kep83 | None
+    given: Assignment | None
 
     @cached_property
     def snapshot(self) -> Snapshot:
-        wanted = flavor_resources(self.plan.assignment)
-        placing = self.plan.placement is not None
-        snapshot = take_snapshot(self.state, self.plan.now, wanted, placing=placing)
-        return snapshot.at_will() if self.plan.placement == "any" else snapshot
+        """The snapshot of the question that is asked, whatever the plan answers."""
+        named, plan = self.named, self.plan
+        wanted = [*flavor_resources(plan.assignment)]
+        wanted += flavor_resources(self.given) if self.given else ()
+        # By other rules than its own Kueue's placement is not known, nor what victims do next.
+        if named.rules is not None or named.stable or self.profile.counts(*CASCADE):
+            return take_snapshot(self.state, named.now, wanted)
+        return snapshot_for(self.state, named.now, wanted, plan.preemptor, named.placement)
+
+    @cached_property
+    def asked(self) -> Asked:
+        """The question that is asked."""
+        named, snapshot = self.named, self.snapshot
+        configuration, at_will = snapshot.configuration, snapshot.topologies.at_will
+        own = "kueue-fair" if configuration.fair_sharing_on else "kueue-classical"
+        placing = snapshot.topologies.looked_at and concerns(snapshot, self.preemptor)
+        return Asked(
+            objective=self.profile.name,
+            rules=self.kep83.text if self.kep83 else own,
+            now=snapshot.now,
+            assume=named.assume,
+            strict=named.rules == STRICT,
+            stable=named.stable,
+            release=configuration.release.name,
+            known_by=configuration.release_known_by,
+            requests=configuration.requests_from,
+            flavors="kueue" if self.given is None else "given",
+            placement=("any" if at_will else "kueue") if placing else None,
+        )
+
+    def _other_flavors(self) -> Iterator[str]:
+        """Say that the flavors of the plan, or their modes, are not those of the question."""
+        plan, asked = self.plan, self._decided.assignment
+        accepted = "--assignment accepts others; modes follow from the state"
+        if self.given is not None:
+            read, preemptor = read_assignment(self.given, self.preemptor), self.preemptor
+            asked = with_modes(read, preemptor, self.snapshot, self._has_places)
+        if plan.assignment != asked:
+            said, own = (_in_words(one) for one in (plan.assignment, asked))
+            yield f"flavors {said}, not {own} ({accepted})"
+
+    def _has_places(self, groups: Sequence[Group]) -> bool:
+        return Floor(self.snapshot, tuple(groups)).finds(())
 
     @cached_property
     def preemptor(self) -> Preemptor:
@@ -196,7 +262,8 @@ class _Checking:
         said = [*plan.terms, *(greedy.terms if greedy else ()), *levels]
         counted = any(not set(CASCADE).isdisjoint(term.split("+")) for term in said)
         told = plan.stability is not None or (greedy is not None and greedy.stability is not None)
-        return counted or told or self.plan.stable or self.profile.counts(*CASCADE)
+        demanded = self.plan.stable or self.named.stable
+        return counted or told or demanded or self.profile.counts(*CASCADE)
 
     @cached_property
     def _is_too_much(self) -> bool:
@@ -208,16 +275,22 @@ class _Checking:
         return asked * sum(map(len, self.snapshot.admitted.values())) > MOST_REPLAYED
 
     def check(self) -> Check:
+        other = [*self._other_flavors(), *self._not_stable()]
+        differs = another_question(self.plan, self.asked, other)
+        if differs is not None:
+            return differs
         laws = verify_plan(self.state, self.plan, snapshot=self.snapshot, setting=self.setting)
         notes = [TOO_MUCH] if self._left_out else []
-        notes += [] if self._is_assigned else [OTHER_FLAVORS]
-        made, own = self.plan.kueue, self.state.configuration.release.name
-        if made is not None and made.release != own:
-            notes.append(
-                f"the plan was made by the rules of Kueue {made.release}, and is judged by those "
-                f"of {own}, which the state is read with"
-            )
-        return conclude(self.plan, laws, self._claims_about_itself(), self._claims, notes)
+        about_itself = self._claims_about_itself()
+        return conclude(self.plan, self.asked, laws, about_itself, self._claims, notes)
+
+    def _not_stable(self) -> Iterator[str]:
+        """Say that a plan which is to be the best of the stable ones, and of all, is not stable."""
+        plan = self.plan
+        if self.named.stable and not plan.stable and plan.victims:
+            positions = self.facts.positions(plan.keys)
+            if not self._replays or self._aftermath.count(positions):
+                yield "stable no, not yes (after it victims would preempt again, or may)"
 
     @property
     def _left_out(self) -> Sequence[str]:
@@ -248,6 +321,8 @@ class _Checking:
         if again := list(self._stability_faults("", plan)):
             yield judge(VICTIMS, again, "")
         yield from self._assignment_verdicts()
+        if commands := list(self._command_faults()):
+            yield judge(CLAIMS, commands, "")
         greedy = plan.greedy
         if greedy is not None:
             # What precedence says of it may have been left undecided.
@@ -260,6 +335,24 @@ class _Checking:
         if certificate is not None and plan.victims:
             chosen = self.facts.positions(plan.keys)
             yield self.facts.check_caps(certificate, self._wishing(profile), chosen)
+
+    def _command_faults(self) -> Iterator[str]:
+        """Compare the commands of the plan with those that the planner prints for it."""
+        said, write = self.plan.commands, COMMANDS.of(self.plan)
+        if said is None:
+            return
+        fact: Commands = write(self.state, self.plan, ()).commands
+        # Which cluster is meant stands at the end of each: that is for the reader to know.
+        if said.steps and fact.steps:
+            words, plain = (shlex.split(one.steps[0].command) for one in (said, fact))
+            options = words[len(plain) :]
+            if all(map(_OF_CLUSTER.match, options)):
+                fact = write(self.state, self.plan, options).commands
+        printed = {one.command for one in fact.steps}
+        strange = (one.command for one in said.steps if one.command not in printed)
+        yield from (f"commands: the planner does not print {one!r}" for one in strange)
+        if said != fact:
+            yield "commands are not those that the planner prints for this plan"
 
     def _assignment_verdicts(self) -> Iterator[Verdict]:
         """Yield what is wrong with the flavors of a plan that claims no victims, by their law.
@@ -371,9 +464,14 @@ class _Checking:
         return [target.workload.key for target in self._decision.search.targets]
 
     @cached_property
+    def _decided(self) -> Decision:
+        """What the scheduler's own algorithm does, with the flavors that it assigns."""
+        return self._decide(None)
+
+    @cached_property
     def _decision(self) -> Decision:
         """What the scheduler's own algorithm does under the flavors of the plan."""
-        return self._decide(self.plan.assignment)
+        return self._decided if self.given is None else self._decide(self.plan.assignment)
 
     def _decide(self, assignment: Assignment | None) -> Decision:
         options, given = self.plan.kep83, (self.snapshot, self.preemptor)
@@ -404,7 +502,7 @@ class _Checking:
     @cached_property
     def _is_assigned(self) -> bool:
         """Whether the flavors of the plan are those that the scheduler, replayed, assigns."""
-        return self._decide(None).assignment == self.plan.assignment
+        return self._decided.assignment == self.plan.assignment
 
     @cached_property
     def _milestones(self) -> Mapping[str, int]:
@@ -427,11 +525,11 @@ class _Checking:
             known = never if self._never_looks() else ""
             title = NONE_STABLE if self.plan.stable else NONE_LEGAL
             yield check_infeasible(self._asking(()), trees, known, title=title)
-        elif certificate and self.plan.claim == "optimal" and self.plan.victims:
+        elif certificate:
             profile = spelled_out(self.profile, self.table)
             victims = self.facts.positions(self.plan.keys)
-            given = certificate, profile, victims, self._asking
-            yield from self.facts.check_optimal(*given, replayed=self._replays)
+            given = self.plan, certificate, profile, victims, self._asking
+            yield from self.facts.check_proofs(*given, replayed=self._replays)
 
     def _asking(self, caps: Limits) -> Claims:
         return kueue_claims(
@@ -442,3 +540,12 @@ class _Checking:
             caps=caps,
             wishes=self._wishing(self.profile).wishes,
         )
+
+
+def _in_words(assignment: Assignment) -> str:
+    """Return flavors with their modes, podset by podset."""
+    parts = [f"{assignment.mode}, borrowing at height {assignment.borrowing}"]
+    for pods in assignment.pod_sets:
+        each = (f"{name} {one.flavor} {one.mode}" for name, one in sorted(pods.flavors.items()))
+        parts.append(f"{pods.name} x {pods.count}: {', '.join(each) or 'none'}")
+    return f"({'; '.join(parts)})"

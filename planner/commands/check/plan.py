@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from planner.coverage.answer import covering, uncovered
 from planner.errors import InputError, SchemaError
 from planner.laws import Law
 from planner.objective.profile_file import checked_costs, find_profile
-from planner.objective.profiles import Profile
-from planner.plan import AnyPlan, Record, Verdict, Verification
+from planner.objective.profiles import PROFILES, Profile
+from planner.plan import AnyPlan, Assume, Record, Uncovered, Verdict, Verification
+from planner.plan.asked import Asked, AssignmentInput, RulesInput
 from planner.plan.base import Told
-from planner.scheduler import Part
+from planner.scheduler import OWN, Part, Placement
 from planner.stage import begin
 from planner.state import AnyState
+from planner.state.clock import clock_of
 from planner.verb import verb
 from planner.verifier.wording import compare, judge
 
@@ -22,6 +28,13 @@ OTHER_STATE: Final = (
     "the plan was made from another file, or another state: what holds of it holds for this one"
 )
 NOT_LOOKED_AT: Final = "its proof trees were not looked at: something else does not hold"
+NOT_JUDGED: Final = "nothing else was looked at: what holds of one question does not of another"
+UNCHECKED: Final = (
+    *("explanation", "notes", "more_than_greedy", "greedy.explanation", "greedy.notes"),
+    *(f"certificate.{name}" for name in ("cut_off", "corrected", "engines", "solver")),
+    *(f"certificate.{name}" for name in ("seed", "wall_time_s")),
+)
+"""What a plan tells its reader, and nothing is held against."""
 
 
 class CheckedClaim(Record):
@@ -38,19 +51,33 @@ class CheckedClaim(Record):
     detail: str
 
 
+class Named(Struct, frozen=True):
+    """What a caller names of the question that a plan is to answer, as for ``planner.solve``."""
+
+    rules: RulesInput | None = None
+    assignment: AssignmentInput | None = None
+    now: datetime | None = None
+    placement: Placement = OWN
+    stable: bool = False
+    assume: Assume | None = None
+
+
 class Check(Told):
     """What holds of a plan.
 
-    ``verdicts`` judge what needs no tree: the laws, and what the plan says of itself; ``claims``
-    what is proved. ``accepted`` says that all of them hold.
+    ``asked`` is the question that it is judged by: that of the state, where the caller names no
+    other. ``verdicts`` judge what needs no tree: the laws, and what the plan says of itself;
+    ``claims`` what is proved. ``accepted`` says that all of them hold. ``unchecked`` names the
+    fields of a plan that are for its reader alone: they are held against nothing.
     """
 
     preemptor: str
-    objective: str
+    asked: Asked
     status: str
     accepted: bool
     verdicts: tuple[Verdict, ...] = ()
     claims: tuple[CheckedClaim, ...] = ()
+    unchecked: tuple[str, ...] = UNCHECKED
     notes: tuple[str, ...] = ()
 
     @property
@@ -64,8 +91,38 @@ class Check(Told):
         )
 
 
-def conclude(
+QUESTION: Final = Law(
+    "CT-11",
+    "check_question",
+    "the plan answers the question that is asked",
+    "Rules and their options, clock, release, requests, flavors, placement, and what is vouched "
+    "for are those that the state asks for, or that the caller names.",
+    "planner.plan.asked.Asked",
+)
+
+
+def another_question(plan: AnyPlan, asked: Asked, more: Iterable[str] = ()) -> Check | None:
+    """CT-11: return the check of a plan that answers another question; ``None`` if it does not.
+
+    ``more`` is in what else it differs.
+    """
+    differing = [*asked.differences(plan.asked), *more]
+    if not differing:
+        return None
+    said = judge(QUESTION, [f"answers another question: {'; '.join(differing)}"], "")
+    return Check(
+        preemptor=plan.preemptor,
+        asked=asked,
+        status=plan.status,
+        accepted=False,
+        verdicts=(said,),
+        notes=(NOT_JUDGED,),
+    )
+
+
+def conclude(  # noqa: PLR0913, PLR0917 - a plan, its question, and what is said of it
     plan: AnyPlan,
+    asked: Asked,
     laws: Verification,
     own: Iterable[Verdict],
     claims: Callable[[], Iterable[CheckedClaim]],
@@ -78,7 +135,7 @@ def conclude(
     judged = tuple(claims()) if sound else ()
     return Check(
         preemptor=plan.preemptor,
-        objective=plan.objective,
+        asked=asked,
         status=plan.status,
         accepted=sound and all(claim.certified for claim in judged),
         verdicts=verdicts,
@@ -119,22 +176,26 @@ COVERAGE: Final = Law(
 )
 
 
-def check_coverage(state: AnyState, plan: AnyPlan) -> Iterator[Verdict]:
+def check_coverage(plan: AnyPlan, facts: Sequence[Uncovered]) -> Iterator[Verdict]:
     """CT-09: yield a verdict for each feature that a plan leaves out of a state without a word.
 
     Without a word about it, the status of the plan would mean too much. What a plan says of a
-    feature is held against the state, too.
+    feature is held against the state, too, and so is that there is such a feature at all.
     """
-    named = {one.feature: (i, one) for i, one in enumerate(plan.coverage)}
-    for one in uncovered(covering(state), plan):
-        if one.feature not in named:
-            wrong = f"the plan does not say that it leaves out {one.title}: {one.evidence}"
-            yield judge(COVERAGE, [wrong], "")
-        elif one not in plan.coverage:
-            i, said = named[one.feature]
-            pairs = ((name, value, getattr(one, name)) for name, value in said)
-            found = (compare(f"coverage[{i}].{name}", value, fact) for name, value, fact in pairs)
-            yield judge(COVERAGE, [text for each in found for text in each], "")
+    left = Counter(facts)
+    for i, said in enumerate(plan.coverage):
+        if left[said]:
+            left[said] -= 1
+            continue
+        alike = [one for one in left.elements() if one.feature == said.feature]
+        pairs = ((name, value, getattr(alike[0], name)) for name, value in said) if alike else ()
+        found = (compare(f"coverage[{i}].{name}", value, fact) for name, value, fact in pairs)
+        wrong = [text for each in found for text in each]
+        left.subtract(alike[:1])
+        yield judge(COVERAGE, wrong or [f"coverage[{i}] is not so: the state does not show it"], "")
+    for one in left.elements():
+        wrong = [f"the plan does not say that it leaves out {one.title}: {one.evidence}"]
+        yield judge(COVERAGE, wrong, "")
 
 
 CLAIMS: Final = Law(
@@ -143,7 +204,8 @@ CLAIMS: Final = Law(
     "the plan claims no more than what is judged",
     "A plan names no law as broken that it keeps, and says of each law in its certificate what is "
     "judged. Without an answer it says nothing of ties, and without a last resort among its "
-    "victims nothing of what that rests on.",
+    "victims nothing of what that rests on. It is the planner's answer, and its commands are those "
+    "that the planner prints for it.",
     "planner.plan.Certificate",
 )
 
@@ -151,7 +213,8 @@ CLAIMS: Final = Law(
 def check_claims(plan: AnyPlan, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
     """CT-10: yield a verdict if a plan claims what none of these verdicts is about."""
     broken = {one.law for one in verdicts if not one.holds}
-    findings = [
+    findings = compare("algorithm", plan.algorithm, "optimum")
+    findings += [
         f"outside_rules[{i}] is a law that the plan keeps: {law}"
         for i, law in enumerate(plan.outside_rules)
         if law.partition(" ")[0] not in broken
@@ -166,21 +229,30 @@ def check_claims(plan: AnyPlan, verdicts: Iterable[Verdict]) -> Iterator[Verdict
         yield judge(CLAIMS, findings, "")
 
 
-Checker = Callable[[AnyState, AnyPlan, Profile, Mapping[str, int] | None], Check]
+Checker = Callable[[AnyState, AnyPlan, Profile, Mapping[str, int] | None, Named], Check]
 """The function that checks plans of a scheduler."""
 CHECKER: Final = Part[Checker]("checker")
 
 
 @verb
-def check(
+def check(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
     plan: AnyPlan,
     objective: str | Profile | None = None,
     costs: Mapping[str, int] | None = None,
+    assignment: AssignmentInput | None = None,
+    now: datetime | str | None = None,
+    rules: RulesInput | None = None,
+    *,
+    stable: bool = False,
+    placement: Placement = OWN,
+    assume: Assume | None = None,
 ) -> Check:
     """Check a plan, made by anybody: its laws, its values, and the proof tree of every claim.
 
-    No solver is asked, and none is loaded. ``check.accepted`` says that everything holds.
+    No solver is asked, and none is loaded. ``check.accepted`` says that everything holds. The plan
+    is judged by the question that the state asks, or that the caller names, never by its own: if
+    that is another one it is refused.
 
     Parameters
     ----------
@@ -190,30 +262,43 @@ def check(
         The plan, with its certificate.
     objective
         The profile it was made under, as for ``planner.solve``; by default the one that the plan
-        names.
-    costs
-        The costs it was made under, as for ``planner.solve``.
+        names, if it is the program's own.
+    costs, assignment, now, rules, stable, placement, assume
+        What it was made under, as for ``planner.solve``.
 
     Raises
     ------
     InputError
-        If the plan is not for this state, or the objective is not the one that the plan names.
+        If the plan is not for this state, the objective is not the one that the plan names, or
+        a parameter cannot be used.
     UnsupportedError
         If its flavors were chosen for least disruption.
     """
-    named = plan.objective if objective is None else objective
-    profile = named if isinstance(named, Profile) else find_profile(named)
-    if profile.name != plan.objective:
-        expected = f"{plan.objective}, which the plan was made under"
-        raise SchemaError("objective", f"it is {profile.name}", expected)
+    profile = _objective_of(plan, objective)
     if plan.scheduler != state.scheduler:
         raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
     begin("checking")
-    found = CHECKER.of(state)(state, plan, profile, checked_costs(costs))
+    named = Named(rules, assignment, clock_of(now), placement, stable, assume)
+    found = CHECKER.of(state)(state, plan, profile, checked_costs(costs), named)
+    if any(one.law == QUESTION.id for one in found.verdicts):
+        return found
     digest = plan.certificate.digest if plan.certificate else ""
     if digest not in {"", state.digest}:
         found = found.model_copy(update={"notes": (OTHER_STATE, *found.notes)})
-    false = (*check_coverage(state, plan), *check_claims(plan, found.verdicts))
+    facts = uncovered(covering(state), plan)
+    false = (*check_coverage(plan, facts), *check_claims(plan, found.verdicts))
     if not false:
         return found
     return found.model_copy(update={"accepted": False, "verdicts": (*found.verdicts, *false)})
+
+
+def _objective_of(plan: AnyPlan, objective: str | Profile | None) -> Profile:
+    """Return the profile that a plan was made under: no file is opened that the plan names."""
+    if objective is None and plan.objective not in PROFILES:
+        found, expected = f"the plan names {plan.objective}", "the objective it was made under"
+        raise SchemaError("objective", found, expected, "give it: it is none of the program's own")
+    profile = find_profile(plan.objective if objective is None else objective)
+    if profile.name != plan.objective:
+        expected = f"{plan.objective}, which the plan was made under"
+        raise SchemaError("objective", f"it is {profile.name}", expected)
+    return profile

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
 
 from planner.commands.check.facts import Facts, check_infeasible
-from planner.commands.check.plan import Check, CheckedClaim, conclude
+from planner.commands.check.plan import Check, CheckedClaim, Named, another_question, conclude
+from planner.errors import InputError, SchemaError
 from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.profiles import Profile, measure_id, with_names
@@ -18,6 +20,7 @@ from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.objective.yunikorn import known_yunikorn_groups, refuse_annotated, yunikorn_term_table
 from planner.plan import Status, Verdict
+from planner.plan.asked import Asked
 from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import LAST_RESORT, Claims, Limits
@@ -26,6 +29,8 @@ from planner.proof.yunikorn.frame import candidates
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.quota.yunikorn.queue import Snapshot
 from planner.reference.yunikorn.decision import Decision, decide
+from planner.scheduler import OWN
+from planner.state.clock import from_nanoseconds, to_nanoseconds
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.wording import broken, compare
 from planner.verifier.yunikorn import (
@@ -37,17 +42,35 @@ from planner.verifier.yunikorn.case import LAST_TIER, LastTier, Victim, YuniKorn
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate, check_yunikorn_facts
 from planner.verifier.yunikorn.laws import adjusted_priority
 
+SIDES: Final = ("design", "written", "code")
+"""The sides to take where YuniKorn's written laws and its code differ."""
+
 
 def check_yunikorn(
-    state: YuniKornState, plan: YuniKornPlan, profile: Profile, costs: Mapping[str, int] | None
+    state: YuniKornState,
+    plan: YuniKornPlan,
+    profile: Profile,
+    costs: Mapping[str, int] | None,
+    named: Named,
 ) -> Check:
     """Check a plan of YuniKorn.
 
-    Raises ``InputError`` if the plan is not for this state, or its objective cannot be counted
-    there.
+    Raises ``InputError`` if the plan is not for this state, its objective cannot be counted there,
+    or what the caller names means nothing to YuniKorn.
     """
     refuse_annotated(profile)
-    return _Checking(state, plan, profile, costs).check()
+    if named.rules is not None and named.rules not in SIDES:
+        raise SchemaError("rules", f'"{named.rules}" cannot be used', ", ".join(SIDES))
+    for name, given in (
+        ("assignment", named.assignment is not None),
+        ("placement", named.placement != OWN),
+        ("stable", named.stable),
+    ):
+        if given:
+            raise InputError(name, "means nothing to YuniKorn", hint="leave it out")
+    if named.now is not None and named.now != from_nanoseconds(state.now):
+        state = state.model_copy(update={"now": to_nanoseconds(named.now)})
+    return _Checking(state, plan, profile, costs, named).check()
 
 
 @dataclass
@@ -56,6 +79,18 @@ class _Checking:
     plan: YuniKornPlan
     profile: Profile
     costs: Mapping[str, int] | None
+    named: Named
+
+    @property
+    def asked(self) -> Asked:
+        """The question that is asked."""
+        side = "required-node" if self.asking.ask.required_node else self.named.rules or SIDES[0]
+        return Asked(
+            objective=self.profile.name,
+            rules=f"yunikorn-{side}",
+            now=from_nanoseconds(self.cluster.now),
+            assume=self.named.assume,
+        )
 
     @cached_property
     def cluster(self) -> Cluster:
@@ -92,8 +127,11 @@ class _Checking:
         )
 
     def check(self) -> Check:
+        differs = another_question(self.plan, self.asked)
+        if differs is not None:
+            return differs
         laws = verify_yunikorn_plan(self.state, self.plan, cluster=self.cluster)
-        return conclude(self.plan, laws, self._claims_about_itself(), self._claims)
+        return conclude(self.plan, self.asked, laws, self._claims_about_itself(), self._claims)
 
     def _claims_about_itself(self) -> Iterator[Verdict]:
         """Judge values, bounds, order and facts, and the core's own plan beside it."""
@@ -178,12 +216,14 @@ class _Checking:
             # YK-11 then refuses every set, so that no tree is needed.
             known = "" if self.problem.may_preempt else "the ask may not preempt at all"
             yield check_infeasible(self._questions((), "nobody"), trees, known)
-        elif certificate is not None and plan.claim == "optimal" and plan.victims:
+        elif certificate is not None:
             positions = self.facts.positions(plan.keys)
             profile = spelled_out(self.profile, self.table)
             asking = partial(self._questions, spare=self._spare)
-            yield from self.facts.check_optimal(certificate, profile, positions, asking)
-            if not plan.spares("opted-out"):
+            yield from self.facts.check_proofs(plan, certificate, profile, positions, asking)
+            if not plan.spares("opted-out") and (
+                plan.claim == "optimal" or certificate.last_resort
+            ):
                 # Without caps or wishes: law 1 is not up for trade against what a user asks for.
                 others = self._questions((), "opted-out", NO_WISHES)
                 title = "no legal victim set spares who opted out"

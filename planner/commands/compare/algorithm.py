@@ -9,8 +9,9 @@ from msgspec import Struct
 
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan
+from planner.plan.asked import RulesInput
 from planner.scheduler import OWN, Part, Placement
-from planner.solver.start import AnyPlanning, RulesInput
+from planner.solver.start import AnyPlanning
 from planner.state import AnyState
 
 StateT = TypeVar("StateT", bound=AnyState)

@@ -49,8 +49,9 @@ from planner.plan.record import names_of, resources_of
 from planner.reader import MAX_BYTES
 from planner.scheduler import OWN, schedulers
 from planner.solver.deadline import Deadline
-from planner.solver.start import Given, clock_of, pending_workloads, solve, start
+from planner.solver.start import Given, pending_workloads, solve, start
 from planner.state import AnyState
+from planner.state.clock import clock_of
 
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     algorithm.name: algorithm
@@ -120,7 +121,7 @@ def compare_instance(instance: Instance, question: Question) -> StateComparison:
     known = None if question.assume else covering(instance.state)
     # Where algorithms have rules of their own, those of the question do not apply.
     rules = None if COMPARED.find(instance.state) else question.rules
-    given = Given(None, instance.assignment, question.now, rules)
+    given = Given(None, instance.assignment, question.now, rules, recorded=True)
     cases = question.of_each(
         instance, given, lambda one: _Case(instance, one, question.time_limit, known), failures
     )

@@ -9,8 +9,8 @@ from planner.commands.risk.measure import Hypothetical, Running, frequent_first,
 from planner.commands.whatif.kueue_hypothetical import fresh, with_workloads
 from planner.errors import InputError
 from planner.quota.kueue.holding import effective_priority
+from planner.quota.kueue.placement import snapshot_for
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.solver.kueue.placement import snapshot_for
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.release import under_release
 from planner.state.kueue import State, Workload

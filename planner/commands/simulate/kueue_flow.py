@@ -31,13 +31,13 @@ from planner.errors import LookupFailed, SchemaError, UnsupportedError, did_you_
 from planner.plan.base import Uncovered
 from planner.quota.kueue.activity import cohorts_of
 from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.placement import not_replayed
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import Topologies
 from planner.reference.kueue.aftermath import NOWHERE, admit
 from planner.reference.kueue.cycle.processing import Decider, Entry
 from planner.reference.kueue.cycle.waiting import Pending, Waiting
 from planner.reference.kueue.decision import Decision
-from planner.solver.kueue.placement import not_replayed
 from planner.state.base import Condition
 from planner.state.kueue import State
 from planner.state.kueue_workload import Workload, WorkloadStatus

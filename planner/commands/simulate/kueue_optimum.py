@@ -8,6 +8,7 @@ from planner.commands.boost.kueue.search import Search
 from planner.commands.boost.kueue.trial import Trial
 from planner.commands.simulate.simulate import BOOST, STABLE, Asked, Unproved
 from planner.quota.kueue.holders import Holders
+from planner.quota.kueue.placement import concerns, unknown
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.context import Search as Searched
@@ -15,7 +16,6 @@ from planner.reference.kueue.context import Target
 from planner.reference.kueue.decision import Decision, with_places
 from planner.reference.kueue.topology.assigning import Placing
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.placement import concerns, unknown
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import solve_planning
 from planner.solver.kueue.stability import best_stable

@@ -12,6 +12,8 @@ admission.py  workloads of a state -> those that hold quota, and all others
 past_use.py   past use of LocalQueues, by which admission fair sharing orders workloads
 snapshot.py   state -> tree + admitted workloads
 topology.py   the nodes behind a flavor as a tree of domains; what placed pods take of them
+placement.py  pods that need a place on nodes: whether the state says enough, and why not
+modes.py      which flavors of an assignment fit now, and which need preemption
 placing.py    what podsets ask of the nodes: groups, levels, slices
 preemptor.py  the preemptor, for how long it has waited, and the old slice that it replaces
 """

@@ -23,6 +23,7 @@ from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quantity import format_units, plural
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.placement import concerns
 from planner.quota.kueue.preemptor import as_preemptor, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.tree import Usage
@@ -40,7 +41,6 @@ from planner.solver.kueue.describe import (
     hold_in_words,
     remarks,
 )
-from planner.solver.kueue.placement import concerns
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
 from planner.state.kep83 import Kep83

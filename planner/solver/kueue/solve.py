@@ -21,6 +21,7 @@ from planner.plan.kueue import Place, Plan, PodSetPlaces
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quantity import format_units, plural
+from planner.quota.kueue.placement import LEFT_OUT
 from planner.quota.kueue.placing import Group
 from planner.solver.answer import (
     NOTHING_DROPPED,
@@ -34,7 +35,6 @@ from planner.solver.answer import (
 )
 from planner.solver.bound import best_single_row
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.placement import LEFT_OUT
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import Arrangement, KueueRules
 from planner.solver.kueue.stability import in_time

@@ -17,6 +17,8 @@ from planner.quota.kueue.assignment import (
     parse_assignment,
     read_assignment,
 )
+from planner.quota.kueue.modes import with_modes
+from planner.quota.kueue.placement import not_replayed, snapshot_for
 from planner.quota.kueue.preemptor import as_in_kep83, find_preemptor, key_of
 from planner.quota.kueue.snapshot import build_snapshot, take_snapshot
 from planner.reference.kueue.chance import Crash
@@ -24,18 +26,17 @@ from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way
 from planner.reference.kueue.decision import Decision, decide
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
-from planner.solver.kueue.placement import not_replayed, snapshot_for
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.release import by_other_releases, under_release
 from planner.solver.kueue.solve import solve_planning as solve
 from planner.solver.kueue.stability import Solve, solve_stable, with_stability
-from planner.solver.start import Given, Wanted, clock_of, only_pending
+from planner.solver.start import Given, Wanted, only_pending
 from planner.stage import begin
-from planner.state.kep83 import read_rules
+from planner.state.clock import clock_of
+from planner.state.kep83 import STRICT, read_rules
 from planner.state.kueue import State
+from planner.verifier.kueue_topology import Floor
 
-STRICT: Final = "strict"
-"""Kueue's own rules with the precedence that it documents."""
 BY_ITS_CODE: Final = "leave it out: plans of Kueue keep to its code"
 AS_WRITTEN: Final = (
     "leave it out, or take strict (planner solve --rules strict), which keeps to what Kueue "
@@ -100,7 +101,7 @@ __all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
 
 def pending(state: State) -> tuple[str, ...]:
     """Return the workloads that wait in a queue as namespace/name, in the order of the dump."""
-    return tuple(one.key for one in state.workloads.waiting())
+    return state.waiting
 
 
 def check(given: Given, wanted: Wanted) -> None:
@@ -151,6 +152,10 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
         snapshot = take_snapshot(state, now, extra)
     preemptor = find_preemptor(state, snapshot, wanted)
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
+    if fixed is not None and not given.recorded:
+        fixed = with_modes(
+            fixed, preemptor, snapshot, lambda groups: Floor(snapshot, tuple(groups)).finds(())
+        )
     if options is None:
         snapshot = under_release(state, snapshot, preemptor)
     kind: type[Planning] = Planning

@@ -44,11 +44,11 @@ from planner.solver.deadline import Deadline, Trees
 from planner.solver.levels import find_any
 from planner.solver.proving.settle import Absence, Proved, Settling, prove_absence, say_proved
 from planner.solver.search import Search
-from planner.solver.start import Given, Wanted, clock_of, only_pending
+from planner.solver.start import Given, Wanted, only_pending
 from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, side_of
 from planner.stage import begin
-from planner.state.clock import from_nanoseconds, to_nanoseconds
+from planner.state.clock import clock_of, from_nanoseconds, to_nanoseconds
 from planner.state.yunikorn import YuniKornState
 
 LAST_TIER: Final[Measure] = ("D0",)
@@ -249,10 +249,7 @@ __all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
 
 def pending(state: YuniKornState) -> tuple[str, ...]:
     """Return the keys of all asks that have no allocation yet, in the order of the state."""
-    applications = (one for partition in state.partitions for one in partition.applications)
-    held = {allocation.allocation_key for one in applications for allocation in one.allocations}
-    asks = (ask.allocation_key for partition in state.partitions for _, ask in partition.asks)
-    return tuple(key for key in asks if key not in held)
+    return state.waiting
 
 
 def check(given: Given, wanted: Wanted) -> None:

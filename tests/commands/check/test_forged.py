@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 import planner
-from planner.commands.check.kueue import OTHER_FLAVORS
 from planner.commands.check.plan import OTHER_STATE, Check
 from planner.objective.profiles import Profile
 from planner.objective.wishes import Wishes

@@ -44,6 +44,7 @@ from planner.kubectl.kueue_resource import WORKLOADS, LiveObject
 from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan
 from planner.plan.record import Command, Commands
+from planner.scheduler import OWN
 from planner.state.kueue import State
 from planner.state.kueue_workload import Workload
 from planner.state.queues import LocalQueue
@@ -141,7 +142,18 @@ def _of_the_rest(
     state: State, plan: Plan, objective: str | Profile | None, costs: Mapping[str, int] | None
 ) -> Iterator[str]:
     try:
-        judged = check(state, plan, objective, costs)
+        # The question is that of the plan: who carries it out has chosen it.
+        judged = check(
+            state,
+            plan,
+            objective,
+            costs,
+            plan.assignment,
+            rules=plan.rule_options or None,
+            stable=plan.stable,
+            placement=plan.placement or OWN,
+            assume=plan.assume,
+        )
     except InputError as error:
         yield str(error)
         return

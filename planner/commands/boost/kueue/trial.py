@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.holders import Holders
+from planner.quota.kueue.placement import snapshot_for
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.decision import Decision, decide, outcomes
-from planner.solver.kueue.placement import snapshot_for
 from planner.stage import begin
 from planner.state.kueue import State, Workload
 from planner.state.kueue_workload import BOOST_ANNOTATION

@@ -20,6 +20,7 @@ from planner.plan.base import name_some
 from planner.plan.kueue import Place, PodSetPlaces
 from planner.quantity import plural
 from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.placement import not_replayed
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.quota.kueue.topology import FlavorTree, Values
 from planner.reference.kueue.chance import Chance, Crash
@@ -29,7 +30,6 @@ from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
 from planner.reference.kueue.topology.slots import Wanted
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.placement import not_replayed
 from planner.solver.kueue.planning import Planning
 from planner.state.kueue_release import NEWEST
 from planner.state.kueue_workload import PodSet

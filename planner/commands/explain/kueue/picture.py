@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from planner.plan.kueue import DomainSlots, NodesAround, Plan
 from planner.quantity import format_units
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.placement import may_be_placed
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.topology import FlavorTree, Values
 from planner.reference.kueue.chance import Chance, PlacementCrash
 from planner.reference.kueue.topology.assigning import Placing
-from planner.solver.kueue.placement import may_be_placed
 from planner.state.kueue import HOST, State
 from planner.state.kueue_release import NEWEST
 
