@@ -58,8 +58,9 @@ def given_up(*waiting: Object) -> list[Object]:
 
 
 def checked(state: State, plan: Plan) -> Check:
-    """Check a plan after it went through a file."""
-    return planner.check(state, Plan.model_validate_json(plan.model_dump_json(by_alias=True)))
+    """Check a plan after it went through a file, by who it says places its pods."""
+    read = Plan.model_validate_json(plan.model_dump_json(by_alias=True))
+    return planner.check(state, read, placement=plan.placement or "kueue")
 
 
 def solved(state: State, placement: Placement) -> Plan:
