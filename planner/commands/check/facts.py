@@ -176,6 +176,10 @@ GREEDY: Final = Law(
 )
 
 
+NEVER_SAID: Final = ("certificate", "coverage", "assume", "flavors", "commands", "places")
+"""What no scheduler's own plan says that stands beside another."""
+
+
 @dataclass
 class Facts:
     """The numbers of one decision.
@@ -340,6 +344,9 @@ class Facts:
         for name, stated in (("algorithm", greedy.algorithm), ("objective", greedy.objective)):
             findings += compare(f"greedy.{name}", stated, greedy.scheduler)
         findings += compare("greedy.status", greedy.status, status)
+        for name in NEVER_SAID:
+            if getattr(greedy, name, None):
+                findings.append(f"greedy.{name}: the scheduler's own plan has none")
         if outside is not None:
             findings += compare("greedy.outside_rules", list(greedy.outside_rules), list(outside))
         if list(greedy.keys) != list(self.own):

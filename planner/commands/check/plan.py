@@ -32,9 +32,15 @@ NOT_JUDGED: Final = "nothing else was looked at: what holds of one question does
 UNCHECKED: Final = (
     *("explanation", "notes", "more_than_greedy", "greedy.explanation", "greedy.notes"),
     *(f"certificate.{name}" for name in ("cut_off", "corrected", "engines", "solver")),
-    *(f"certificate.{name}" for name in ("seed", "wall_time_s")),
+    *("certificate.seed", "certificate.wall_time_s", "nodes.slot", "nodes.domains.name"),
 )
-"""What a plan tells its reader, and nothing is held against."""
+"""The fields of plans that are for their reader alone, and held against nothing."""
+
+
+def unchecked(plan: AnyPlan) -> tuple[str, ...]:
+    """Return the fields that plans of a scheduler have and that are held against nothing."""
+    known = {*type(plan).model_fields, *type(plan).model_computed_fields}
+    return tuple(name for name in UNCHECKED if name.partition(".")[0] in known)
 
 
 class CheckedClaim(Record):
@@ -77,7 +83,7 @@ class Check(Told):
     accepted: bool
     verdicts: tuple[Verdict, ...] = ()
     claims: tuple[CheckedClaim, ...] = ()
-    unchecked: tuple[str, ...] = UNCHECKED
+    unchecked: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -116,6 +122,7 @@ def another_question(plan: AnyPlan, asked: Asked, more: Iterable[str] = ()) -> C
         status=plan.status,
         accepted=False,
         verdicts=(said,),
+        unchecked=unchecked(plan),
         notes=(NOT_JUDGED,),
     )
 
@@ -140,6 +147,7 @@ def conclude(  # noqa: PLR0913, PLR0917 - a plan, its question, and what is said
         accepted=sound and all(claim.certified for claim in judged),
         verdicts=verdicts,
         claims=judged,
+        unchecked=unchecked(plan),
         notes=(*notes, *(() if sound else (NOT_LOOKED_AT,))),
     )
 

@@ -1,0 +1,168 @@
+"""Forged plans that were accepted once: each lies of its question, or says more than it shows."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import planner
+from planner.plan.kueue import Plan
+from tests.cli.running import call, write
+from tests.commands.check.test_forged import INSTANCES, as_json, quickstart, refused
+from tests.proof.mutation import Json
+from tests.reports import reports
+
+HERE = Path(__file__).parent / "reported"
+QUICKSTART = INSTANCES / "quickstart" / "cluster.json"
+NAMED = {
+    "kep83-silent-infeasible": ("--now", "2026-03-08T21:06:00Z", "--rules", "kep83"),
+    "release-silent": ("--now", "2026-11-01T12:00:00Z", "--kueue-release", "0.16.9"),
+}
+"""What makes the question of a plan that tells the truth about another one."""
+STILL_FALSE = {
+    "forged-modes-infeasible": (
+        ("--now", "2026-03-08T21:06:00Z"),
+        "nvidia.com/gpu h100 Fit), not (",
+    ),
+    "forged-placement-0262": (
+        ("--now", "2026-05-04T12:00:00Z", "--placement", "any"),
+        "placement any, not none (no option accepts it here)",
+    ),
+}
+"""What is named in vain: the plan lies about the state, too."""
+
+
+def folders() -> Iterator[Path]:
+    """Yield the reports of plans: all where the folder of reports is, else the copies."""
+    root = reports()
+    for each in sorted((root / "check" if root else HERE).iterdir()):
+        if (each / "plan.json").is_file():
+            yield each
+
+
+@pytest.mark.parametrize("folder", [*folders()], ids=lambda folder: folder.name)
+def test_no_reported_plan_is_accepted(folder: Path) -> None:
+    state, plan = folder / "state.json", folder / "plan.json"
+    result = call("check", state, plan)
+    assert result.exit_code == (2 if folder.name == "empty-list" else 1), result.stdout
+    for named in (NAMED.get(folder.name), STILL_FALSE.get(folder.name, (None,))[0]):
+        if named is not None:
+            accepted = call("check", state, plan, *named).exit_code == 0
+            assert accepted == (folder.name in NAMED)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_an_answer_to_another_question_is_accepted_where_that_is_asked(name: str) -> None:
+    state, plan = HERE / name / "state.json", HERE / name / "plan.json"
+    said = call("check", state, plan).stdout
+    assert "answers another question: " in said
+    for option, value in zip(NAMED[name][::2], NAMED[name][1::2], strict=True):
+        assert f"({option} {value} accepts it)" in said
+    assert call("check", state, plan, *NAMED[name]).exit_code == 0
+
+
+@pytest.mark.parametrize("name", STILL_FALSE)
+def test_no_option_makes_a_lie_about_the_state_true(name: str) -> None:
+    state, plan = HERE / name / "state.json", HERE / name / "plan.json"
+    options, said = STILL_FALSE[name]
+    result = call("check", state, plan, *options)
+    assert result.exit_code == 1
+    assert said in result.stdout
+
+
+def solved() -> Json:
+    """Return the plan of the quickstart, as it is printed."""
+    return as_json(planner.solve(quickstart()))
+
+
+@pytest.mark.parametrize("status", ["optimal", "infeasible"])
+def test_modes_are_facts_of_the_state(status: str) -> None:
+    """CPU is not short and GPUs are: who swaps the two makes others candidates."""
+    plan = solved()
+    flavors = plan["assignment"]["podSets"][0]["flavors"]
+    flavors["cpu"]["mode"], flavors["nvidia.com/gpu"]["mode"] = "Preempt", "Fit"
+    plan["greedy"]["assignment"] = plan["assignment"]
+    if status == "infeasible":
+        plan |= {"status": status, "victims": [], "certificate": None}
+    found = planner.check(quickstart(), Plan.model_validate(plan))
+    assert refused(found) == {"CT-11"}
+    assert "answers another question: flavors (Preempt" in found.verdicts[0].detail
+
+
+def test_what_kueue_said_is_compared_with_the_state_and_not_with_the_plan(tmp_path: Path) -> None:
+    """15 GPUs are short, and Kueue says 3: a plan without its demand leaves that out no less."""
+    dump = json.loads(QUICKSTART.read_text("utf-8"))
+    pending = next(one for one in dump["items"] if one["metadata"]["name"].startswith("jobset-tr"))
+    said = (
+        "couldn't assign flavors to pod set workers: insufficient unused quota for nvidia.com/gpu "
+        "in flavor h100, 3 more needed"
+    )
+    pending.setdefault("status", {})["conditions"] = [
+        {
+            "type": "QuotaReserved",
+            "status": "False",
+            "reason": "Pending",
+            "message": said,
+            "lastTransitionTime": "2026-11-12T09:42:10Z",
+        }
+    ]
+    state = planner.read(write(tmp_path, dump, "state.json"))
+    plan = planner.solve(state)
+    assert (plan.status, planner.check(state, plan).accepted) == ("conditional", True)
+    claimed = {"status": "optimal", "proved": None, "coverage": ()}
+    for left_out in ({}, {"demand": ()}):
+        forged = plan.model_copy(update=claimed | left_out)
+        assert refused(planner.check(state, forged)) == {"CT-09"}
+
+
+def test_commands_are_those_that_the_planner_prints(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    assert call("solve", QUICKSTART, "--show-commands", "-o", path).exit_code == 0
+    assert call("check", QUICKSTART, path).exit_code == 0
+    plan = json.loads(path.read_text("utf-8"))
+    steps = plan["commands"]["steps"]
+    deletes = {"title": steps[0]["title"], "command": "kubectl delete namespace production"}
+    for forged in (
+        [deletes],
+        [*steps, deletes],
+        steps[1:],
+        [{**steps[0], "title": "do nothing"}, *steps[1:]],
+        [{**one, "command": f"{one['command']} --context=x; rm -r ."} for one in steps],
+        [{**one, "command": f"{one['command']} --context=x --force"} for one in steps],
+    ):
+        plan["commands"]["steps"] = forged
+        result = call("check", QUICKSTART, write(tmp_path, plan, "forged.json"))
+        assert result.exit_code == 1
+        assert "CT-10 holds=no" in result.stdout
+    plan["commands"]["steps"] = steps
+    # They may name the cluster: all of them the same.
+    for option, code in (("--context=production", 0), ("--kubeconfig=/tmp/x", 0), ("--token=x", 1)):
+        named = [{**one, "command": f"{one['command']} {option}"} for one in steps]
+        forged = {**plan, "commands": {**plan["commands"], "steps": named}}
+        assert call("check", QUICKSTART, write(tmp_path, forged, "c.json")).exit_code == code
+    plan["greedy"]["commands"] = {"steps": [deletes], "reason": "", "notes": []}
+    assert call("check", QUICKSTART, write(tmp_path, plan, "forged.json")).exit_code == 1
+
+
+def test_the_planners_answer_is_not_called_kueues() -> None:
+    plan = solved() | {"algorithm": "kueue", "greedy": None}
+    found = planner.check(quickstart(), Plan.model_validate(plan))
+    assert refused(found) == {"CT-10"}
+    assert found.verdicts[-1].detail == "algorithm is optimum, not kueue"
+
+
+def test_words_for_the_reader_are_named_as_unchecked() -> None:
+    plan = solved() | {"explanation": "seven victims are the best", "notes": ["all is well"]}
+    found = planner.check(quickstart(), Plan.model_validate(plan))
+    assert found.accepted
+    assert {"explanation", "notes", "more_than_greedy"} <= {*found.unchecked}
+
+
+def test_no_file_is_opened_that_a_plan_names(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text('levels = ["D2"]\n', "utf-8")
+    plan = solved() | {"objective": str(mine)}
+    result = call("check", QUICKSTART, write(tmp_path, plan, "plan.json"))
+    assert result.exit_code == 2
+    assert "it is none of the program's own" in result.stderr
