@@ -19,7 +19,7 @@ from typing import Final
 
 from planner.coverage import kueue_chance as chance
 from planner.coverage import kueue_evidence as evidence
-from planner.coverage.kueue_absent import Held, absent_leaves, absent_queues, held_in_absent
+from planner.coverage.kueue_absent import Held, absent_on_nodes, absent_queues, held_in_absent
 from planner.coverage.kueue_evidence import why_not
 from planner.coverage.kueue_features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
 from planner.plan import Assume, Uncovered, qualified
@@ -135,13 +135,6 @@ def _lacking(state: State, queue: ClusterQueue) -> Iterator[str]:
             "(status.fairSharing): the Configuration may not be the one that runs"
         )
     yield from _fewer_pending(state, queue)
-    # E32: no cluster is without pods, which take room on the nodes whoever placed them.
-    placed = not state.topology_of.keys().isdisjoint(queue.flavor_names)
-    if state.nodes and not state.pods and placed and queue.status.conditions:
-        yield (
-            "the state has nodes and no pods: what pods that Kueue did not place use there is not "
-            "counted"
-        )
 
 
 def _lacking_of(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[str]:
@@ -348,7 +341,7 @@ class KueueCoverage:
         found = evidence.shortage(workload, plan.assignment.mode, plan.demand)
         queues = self._queues_of(workload)
         placing = TOPOLOGY.id in plan.sees_to
-        nodes = absent_leaves(self.state, queues[1]) if queues is not None and placing else ()
+        nodes = absent_on_nodes(self.state, queues[1]) if queues is not None and placing else ()
         return (*found, *self.miscounted(plan.preemptor), *nodes)
 
     def miscounted(self, pending: str) -> Iterator[Uncovered]:
