@@ -94,12 +94,16 @@ def _of_those_who_hold(state: State, tree: Mapping[str, ClusterQueue]) -> Iterat
             f"and {'holds' if alone else 'hold'} quota until the pods are gone: Kueue takes {they} "
             "first, at no further cost, and issues no eviction anew"
         )
+    asked_for = set[tuple[str, str]]().union(*quotas.values())
     for (name, flavor, resource), (names, held) in gone.items():
         who = name_some(dict.fromkeys(names), MOST_NAMED)
+        back = ", and nothing asks for it back"
+        if (flavor, resource) in asked_for:
+            back = " as borrowed, and others may take it back"
         yield (
             f"{who} {'holds' if len(names) == 1 else 'hold'} "
             f"{format_units(held, resource)} {resource} of flavor {flavor}, for which ClusterQueue "
-            f"{name} has no quota any more: it counts, and nothing asks for it back"
+            f"{name} has no quota any more: it counts{back}"
         )
 
 

@@ -87,9 +87,10 @@ class DomainRoom(Record):
 
     ``domain`` has its values from the highest level down; it is empty for all nodes of the flavor
     together. It ``holds`` so many now, besides the pod of a leader, ``empty`` so many if Kueue had
-    placed nobody, and ``lacks`` so many. ``whoever`` opens it among all that run, ``candidates``
-    among those that Kueue may preempt for this workload as each stands; ``None`` where that was
-    not looked for.
+    placed nobody, and ``lacks`` so many. ``used`` says that the plan puts pods there; ``others``
+    are pods that Kueue did not place and without which there would be more room. ``whoever`` opens
+    it among all that run, ``candidates`` among those that Kueue may preempt for this workload as
+    each stands; ``None`` where that was not looked for.
     """
 
     domain: tuple[str, ...]
@@ -97,6 +98,8 @@ class DomainRoom(Record):
     holds: int
     empty: int
     lacks: int
+    used: bool = False
+    others: tuple[str, ...] = ()
     whoever: Opening | None = None
     candidates: Opening | None = None
     text: str
