@@ -112,7 +112,17 @@ def _to_go(one: DomainRoom, opening: Opening | None) -> Cell:
 
 
 def _lines(answer: Explanation) -> Iterator[str]:
-    """Yield the plain lines about the nodes."""
+    """Yield the plain lines about the last eviction, and about the nodes."""
+    if (past := answer.eviction) is not None:
+        whom = past.preemptor
+        yield line(
+            "evicted",
+            past.reason,
+            at=None if past.at is None else past.at.isoformat(),
+            by=None if whom is None else whom.workload or whom.uid or whom.job_uid,
+            **fields(past, "rule law necessary"),
+            counts=Repeated(f"{one.reason}={one.count}" for one in past.counts),
+        )
     nodes = answer.nodes
     if nodes is None:
         return

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from planner.commands.explain.inquiry import in_words
 from planner.commands.explain.kueue import clash
 from planner.commands.explain.kueue.nodes import in_short, on_nodes
-from planner.commands.explain.kueue.record import Clash, Explanation, Standing
+from planner.commands.explain.kueue.record import Clash, Explanation, PastEviction, Standing
 from planner.commands.explain.record import LawInWords
 from planner.errors import InputError, InternalError, LookupFailed, did_you_mean
 from planner.laws import Register, law_behind
@@ -288,14 +289,30 @@ class KueueInquiry(clash.KueueExplainer):
         elif reason is not None and reason.text not in text:
             text = f"{hold_in_words(plan.preemptor, reason)}. {text}"
         nodes = on_nodes(planning, plan, self.deadline)
+        eviction = self._eviction()
+        if eviction is not None:  # what is asked first by whoever waits again
+            text = f"{eviction.text}. Now: {text}"
         return Explanation(
             rules="kueue-classical" if planning.problem.fair is None else "kueue-fair",
             answer=text if nodes is None else f"{text}{in_short(nodes)}",
             cluster_queue=plan.cluster_queue,
             workloads=standings,
             nodes=nodes,
+            eviction=eviction,
             **found,
         )
+
+    def _eviction(self) -> PastEviction | None:
+        """Return the last eviction of the workload itself; ``None`` if it was never evicted."""
+        planning, workload = self.planning, self.planning.preemptor.workload
+        if workload.condition("Evicted") is None:
+            return None
+        # Few workloads were evicted, and this imports an inquiry itself.
+        from planner.commands.explain.kueue.needed import was_needed  # noqa: PLC0415
+        from planner.commands.explain.kueue.past import past_of  # noqa: PLC0415
+
+        rules = planning.problem.rules
+        return past_of(planning.state, workload, rules, partial(was_needed, self))
 
     def plan_of(self, asked: Prepared, counts: Counts, *, proved: bool) -> Plan:
         """Return class counts as a plan that the verifier accepted."""

@@ -370,7 +370,7 @@ def _one_after_the_other(found: Together) -> str:
 
 
 def _nearness(room: DomainRoom) -> tuple[bool, bool, bool, int, int, tuple[str, ...]]:
-    """Return a sort key: domains of the plan, those with room, or that the fewest evictions open."""
+    """Return a sort key: domains of the plan, then with room, then the easiest to open."""
     by_rules, by_force = (
         None if one is None or one.victims is None else len(one.victims)
         for one in (room.candidates, room.whoever)
