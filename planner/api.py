@@ -268,7 +268,8 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     inquiry = INQUIRY.of(state)(state, given, profile, checked, deadline)
     found: CommonExplanation = answered(inquiry, victim, limit)
     plan = covered(state, inquiry.plan)
-    return qualified(found.model_copy(update={"notes": tuple(remarks(plan))}), plan.coverage)
+    found = qualified(found.model_copy(update={"notes": tuple(remarks(plan))}), plan.coverage)
+    return found.model_copy(update={"answer": f"{found.first}{found.answer}"})
 
 
 @verb

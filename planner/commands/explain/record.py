@@ -203,6 +203,11 @@ class CommonExplanation(Published, Covered):
         return self.preemptor
 
     @property
+    def first(self) -> str:
+        """What is known whatever the plan rests on, and asked before it; empty if nothing is."""
+        return ""
+
+    @property
     def names(self) -> Mapping[str, str]:
         """The names that people use for victims, by keys, where these are different."""
         return {}

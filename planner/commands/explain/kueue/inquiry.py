@@ -289,16 +289,13 @@ class KueueInquiry(clash.KueueExplainer):
         elif reason is not None and reason.text not in text:
             text = f"{hold_in_words(plan.preemptor, reason)}. {text}"
         nodes = on_nodes(planning, plan, self.deadline)
-        eviction = self._eviction()
-        if eviction is not None:  # what is asked first by whoever waits again
-            text = f"{eviction.text}. Now: {text}"
         return Explanation(
             rules="kueue-classical" if planning.problem.fair is None else "kueue-fair",
             answer=text if nodes is None else f"{text}{in_short(nodes)}",
             cluster_queue=plan.cluster_queue,
             workloads=standings,
             nodes=nodes,
-            eviction=eviction,
+            eviction=self._eviction(),
             **found,
         )
 

@@ -101,7 +101,8 @@ def _before(planning: Planning, preemptor: str, at: datetime) -> State:
     leaving = [one.workload for one in holders if one.evicted and one.key not in later]
     changed = [waiting.model_copy(update={"status": WorkloadStatus.blank()})]
     changed += [_kept(one) for one in leaving if one.key != preemptor]
-    changed += [_back(planning, one) for one in _evicted_since(state, waiting.uid, at)]
+    others = (one for one in _evicted_since(state, waiting.uid, at) if one.key != preemptor)
+    changed += [_back(planning, one) for one in others]
     return state.apply(Changes(changed=changed, gone=sorted(later)))
 
 

@@ -23,6 +23,7 @@ from planner.commands.explain.kueue.record import (
 )
 from planner.errors import ParseError
 from planner.laws import law_behind
+from planner.quota.kueue.holding import effective_priority
 from planner.state.base import Condition
 from planner.state.kueue import State
 from planner.state.kueue_workload import PREEMPTED, Workload
@@ -123,7 +124,7 @@ def _preempted(state: State, workload: Workload, found: PastEviction, rules: str
     code = _code(condition) or (message.reason if message is not None else None)
     law = law_behind(rules, code) if code else None
     known = law.id if law is not None else (message.law if message is not None else None)
-    text = f"{workload.key} was preempted{_when(found.at)} by {_called(preemptor)}"
+    text = f"{workload.key} was preempted{_when(found.at)} by {_called(preemptor, state)}"
     if code:
         text += f", {RULES[code]} ({', '.join(filter(None, (code, known)))})"
     update = {"preemptor": preemptor, "rule": code, "law": known, "text": text}
@@ -143,11 +144,12 @@ def _needed(found: PastEviction, necessity: Callable[[str, datetime], Necessity]
     return necessity(preemptor, found.at)
 
 
-def _called(party: Party) -> str:
-    """Return what is known of a preemptor: its name, or its UID, and its ClusterQueue."""
+def _called(party: Party, state: State) -> str:
+    """Return what is known of a preemptor: its name and priority, or its UID; its ClusterQueue."""
     queue = f" of ClusterQueue {party.cluster_queue}" if party.cluster_queue else ""
-    if party.workload is not None:
-        return f"{party.workload}{queue}"
+    there = state.workloads.find(party.workload) if party.workload is not None else None
+    if there is not None:
+        return f"{there.key}{queue} (priority {effective_priority(there, state.configuration)})"
     uids = {"UID": party.uid, "job UID": party.job_uid}
     said = ", ".join(f"{kind} {uid}" for kind, uid in uids.items() if uid)
     return f"a workload{queue} that is not in the dump{said and f' ({said})'}"

@@ -230,6 +230,11 @@ class Explanation(CommonExplanation):
         return self.workloads
 
     @property
+    def first(self) -> str:
+        """Why it was evicted, if it was: whoever waits again asks that first."""
+        return "" if self.eviction is None else f"{self.eviction.text}. Now: "
+
+    @property
     def preemptor_queue(self) -> str:
         """The ClusterQueue that the preemptor waits in."""
         return self.cluster_queue
