@@ -354,10 +354,10 @@ def explain_infeasible(problem: Problem, eligible: BoolArray, places: str) -> st
     """
     count = int(eligible.sum())
     on_nodes = f"the nodes lack room ({KT_ROOM.id}): {places}" if places else ""
-    if count == 0 and on_nodes and not problem.needed:
-        return f"no workload may be preempted for it, and {on_nodes}"
     if count == 0:
-        return "no workload may be preempted for it, and it does not fit"
+        short = any(problem.request[fr] > max(0, problem.available[fr]) for fr in problem.needed)
+        why = on_nodes if on_nodes and not short else "it does not fit"
+        return f"no workload may be preempted for it, and {why}"
     shortfalls = []
     for fr in problem.needed:
         missing = problem.request[fr] - problem.available[fr]
