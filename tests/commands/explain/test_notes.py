@@ -97,6 +97,18 @@ def test_explain_warns_of_what_solve_warns_of(make: Callable[[], Parts], tmp_pat
     assert [f"warning: {note}" for note in dict.fromkeys(notes)] == said
 
 
+def test_a_quota_that_the_release_cannot_count(tmp_path: Path) -> None:
+    """The one fact that explains why a workload of 1 does not fit into a quota of 1E."""
+    huge = queue("a", {"cpu": 1}, borrowing=None)
+    flavor = huge[0]["spec"]["resourceGroups"][0]["flavors"][0]
+    flavor["resources"][0]["nominalQuota"] = "1E"
+    dump = write(tmp_path, dump_of(huge, pending("a", {"cpu": 1})))
+    asked = (dump, "--kueue-release", "0.15.8")
+    said = warnings("solve", *asked)
+    assert any("Kueue 0.15.8 cannot count so far, and takes it for 0" in line for line in said)
+    assert warnings("explain", *asked) == said
+
+
 @pytest.mark.parametrize("command", ["solve", "explain", "whatif", "boost"])
 def test_a_plan_that_loses_more_than_the_scheduler_says_so_everywhere(
     command: str, tmp_path: Path
