@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from planner.commands.explain import DEFAULT_LIMIT, PICTURE
-from planner.coverage.answer import covered, covered_front, covering, uncovered
+from planner.coverage.answer import covered, covered_front
 from planner.errors import InputError
 from planner.garbage import without_garbage_collection
 from planner.objective.profile_file import FRONT, find_profile, parse_front
@@ -259,13 +259,16 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     """
     # Imported here: it takes an eighth of the time that a small plan takes to start.
     from planner.commands.explain.answer import INQUIRY, answered  # noqa: PLC0415
+    from planner.report.words import remarks  # noqa: PLC0415
 
     profile = find_profile(objective)
     deadline, checked = deadline_after(time_limit), _checked_costs(costs)
     given = Given(pending, assignment, now, rules)
     inquiry = INQUIRY.of(state)(state, given, profile, checked, deadline)
     found: CommonExplanation = answered(inquiry, victim, limit)
-    return qualified(found, uncovered(covering(state), inquiry.plan))
+    plan = covered(state, inquiry.plan)
+    found = qualified(found.model_copy(update={"notes": tuple(remarks(plan))}), plan.coverage)
+    return found.model_copy(update={"answer": f"{found.first}{found.answer}"})
 
 
 @verb

@@ -83,7 +83,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/lint commands/replay commands/apply commands/watch scheduler",
         "api": "garbage coverage errors quantity laws commands/check state reader quota reference"
         " verb problem objective models plan verifier solver commands/replay commands/explain"
-        " commands/whatif scheduler",
+        " commands/whatif report scheduler",
         "kueue_verbs": "api commands/boost commands/whatif stage coverage errors objective plan"
         " verb quota scheduler solver state",
         "cli": "stage planner coverage dump errors scheduler term quantity laws state reader quota"

@@ -85,5 +85,6 @@ def command(given: Given) -> int:
     files = {name: given.read_file(name) for name in ("costs", "assignment")}
     with given.naming("costs", "assignment"):
         answer = api.explain(state, given.pending, given.victim, given.profile, **how, **files)
+    warn(answer.notes)
     given.show(render, answer)
     return exit_code(answer)

@@ -43,11 +43,12 @@ def command(given: Given) -> int:
     """
     from planner.kueue_verbs import boost
     from planner.report.kueue.own import render_boosts
+    from planner.report.words import remarks
     from planner.state.kueue import of_kueue
 
     found = of_kueue(given.read())
     answer = boost(found, given.pending, given.profile, time_limit=given.time_limit)
-    warn(answer.plan.notes)
+    warn(remarks(answer.plan))
     given.show(render_boosts, answer)
     # Boosts for a plan that is not proved best prove nothing.
     if answer.status == "smallest" and answer.plan.status != "optimal":

@@ -80,7 +80,7 @@ def command(given: Given) -> int:
     if answer.unanswered:
         missing = _were(answer.unanswered, "preemptor")
         said.append(f"the time was over before {missing} asked about")
-    warn(said)
+    warn([*said, *answer.notes])
     given.show(render, answer)
     if answer.is_proved:
         return OPTIMAL

@@ -244,9 +244,9 @@ def _read(given: Given) -> AnyState:
 
 def _show_plans(given: Given, plans: Sequence[AnyPlan], *, alone: bool) -> None:
     from planner.report.plan import render
-    from planner.report.words import cautions
+    from planner.report.words import remarks
 
-    warn(note for plan in plans for note in (*plan.notes, *cautions(plan)))
+    warn(remarks(*plans))
     if given.proof is not None:
         from planner.cli.plan_file import proof_text
 

@@ -73,6 +73,7 @@ def command(given: Given) -> int:
         raise click.UsageError("--queue says where --workload is submitted; it needs one")
     from planner.api import whatif
     from planner.report.whatif import render
+    from planner.report.words import remarks
 
     original = known = given.read()
     added: tuple[str, ...] = ()
@@ -88,7 +89,6 @@ def command(given: Given) -> int:
     wanted, how = given.pending or next(iter(added), None), given.of("time_limit rules=laws")
     how |= {"added": added, "original": original}
     answer = whatif(known, given.edits, wanted, given.profile, **how)
-    plans = (one for one in (answer.before, answer.after) if one is not None)
-    warn(note for plan in plans for note in plan.notes)
+    warn(remarks(*answer.plans))
     given.show(render, answer)
     return exit_code(answer.after)

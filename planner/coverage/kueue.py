@@ -19,7 +19,7 @@ from typing import Final
 
 from planner.coverage import kueue_chance as chance
 from planner.coverage import kueue_evidence as evidence
-from planner.coverage.kueue_absent import Held, absent_leaves, absent_queues, held_in_absent
+from planner.coverage.kueue_absent import Held, absent_on_nodes, absent_queues, held_in_absent
 from planner.coverage.kueue_evidence import why_not
 from planner.coverage.kueue_features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
 from planner.plan import Assume, Uncovered, qualified
@@ -100,12 +100,16 @@ def _of_those_who_hold(state: State, tree: Mapping[str, ClusterQueue]) -> Iterat
             f"and {'holds' if alone else 'hold'} quota until the pods are gone: Kueue takes {they} "
             "first, at no further cost, and issues no eviction anew"
         )
+    asked_for = set[tuple[str, str]]().union(*quotas.values())
     for (name, flavor, resource), (names, held) in gone.items():
         who = name_some(dict.fromkeys(names), MOST_NAMED)
+        back = ", and nothing asks for it back"
+        if (flavor, resource) in asked_for:
+            back = " as borrowed, and others may take it back"
         yield (
             f"{who} {'holds' if len(names) == 1 else 'hold'} "
             f"{format_units(held, resource)} {resource} of flavor {flavor}, for which ClusterQueue "
-            f"{name} has no quota any more: it counts, and nothing asks for it back"
+            f"{name} has no quota any more: it counts{back}"
         )
 
 
@@ -141,13 +145,6 @@ def _lacking(state: State, queue: ClusterQueue) -> Iterator[str]:
             "(status.fairSharing): the Configuration may not be the one that runs"
         )
     yield from _fewer_pending(state, queue)
-    # E32: no cluster is without pods, which take room on the nodes whoever placed them.
-    placed = not state.topology_of.keys().isdisjoint(queue.flavor_names)
-    if state.nodes and not state.pods and placed and queue.status.conditions:
-        yield (
-            "the state has nodes and no pods: what pods that Kueue did not place use there is not "
-            "counted"
-        )
 
 
 def _lacking_of(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[str]:
@@ -356,7 +353,7 @@ class KueueCoverage:
             found = evidence.shortage(workload, plan.assignment.mode, self._missing(plan))
         queues = self._queues_of(workload)
         placing = TOPOLOGY.id in plan.sees_to
-        nodes = absent_leaves(self.state, queues[1]) if queues is not None and placing else ()
+        nodes = absent_on_nodes(self.state, queues[1]) if queues is not None and placing else ()
         return (*found, *self.miscounted(plan.preemptor), *nodes)
 
     def _missing(self, plan: Plan) -> dict[tuple[str, str], int]:

@@ -1,6 +1,6 @@
-"""ClusterQueues and nodes that Kueue has and a dump lacks, where they may decide about a workload.
+"""What Kueue has and a dump lacks, where it may decide about a workload: queues, nodes, pods.
 
-Source: docs/semantics/kueue-features.md §10, rules E34 and E35.
+Source: docs/semantics/kueue-features.md §10, rules E32, E34 and E35.
 """
 
 from __future__ import annotations
@@ -77,7 +77,23 @@ def _owned(owners: Sequence[ClusterQueue | Cohort]) -> Iterator[Place]:
                 yield from ((flavor.name, quota.name) for quota in flavor.resources)
 
 
-def absent_leaves(state: State, queue: ClusterQueue) -> Iterator[Uncovered]:
+def absent_on_nodes(state: State, queue: ClusterQueue) -> Iterator[Uncovered]:
+    """Yield what a state lacks of the nodes on which pods of a queue are placed: E32, E35."""
+    # E32: no cluster is without pods, which take room on the nodes whoever placed them. A queue
+    # without conditions was never in a cluster.
+    placed = not state.topology_of.keys().isdisjoint(queue.flavor_names)
+    seen = state.pods or state.whole or not queue.status.conditions
+    if placed and state.nodes and not seen:
+        nodes = [f"Node {node.name}" for node in state.nodes]
+        found = (
+            "the state has nodes and no pods: what pods that Kueue did not place use there is not "
+            "counted"
+        )
+        yield HOLDINGS.found(nodes, found, "assumed")
+    yield from _absent_leaves(state, queue)
+
+
+def _absent_leaves(state: State, queue: ClusterQueue) -> Iterator[Uncovered]:
     """Yield E35: pods were placed, under flavors of a queue, where the state has no node.
 
     Not those of workloads of which Kueue itself says that nodes are gone.

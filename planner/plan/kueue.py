@@ -132,6 +132,11 @@ class Demand(Record):
     quantity: str
     contested: bool
 
+    @property
+    def excess(self) -> int:
+        """How much more is in use than quota and limits allow: what is available, less than 0."""
+        return max(0, self.shortfall - (self.requested - self.available)) if self.shortfall else 0
+
 
 class Victim(Record):
     """A workload to evict, why the rules permit it, and what it loses.

@@ -20,7 +20,7 @@ from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.style import Said, each, field_lines, fields, line, renderer, words
 from planner.report.text import short
-from planner.report.words import RARELY_SHOWN, not_twice, work_in
+from planner.report.words import RARELY_SHOWN, not_twice, noted, work_in
 from planner.scheduler import Part, scheduler_of
 
 QUESTIONS: Final = {
@@ -70,6 +70,7 @@ def document(answer: CommonExplanation) -> doc.Document:
         Section("Plans as good", tuple(_optima(optima, answer.names)) if optima else ()),
         Section("What stands in the way", tuple(_clash(answer.clash)) if answer.clash else ()),
         Section("Room on the nodes", tuple(own.blocks)),
+        noted(answer.notes),
     )
     head = (
         *assumed(answer.coverage, answer.assume),

@@ -14,7 +14,14 @@ from planner.report.document import LEAST, Cell, Column, Fact, Section, name, na
 from planner.report.plan import LINES, NO_GREEDY, PAGE, outside_lines, scheduler_at
 from planner.report.style import Said, each, free, line, rendered
 from planner.report.text import cells, moment, short
-from planner.report.words import outside_rules, scheduler_name, texts_of, victim_names, work_of
+from planner.report.words import (
+    noted,
+    outside_rules,
+    scheduler_name,
+    texts_of,
+    victim_names,
+    work_of,
+)
 from planner.scheduler import scheduler_of
 
 ANSWERS: Final[dict[str, tuple[str, doc.Tone]]] = {
@@ -72,6 +79,7 @@ def document(front: Front) -> doc.Document:
     sections = (
         Section("The trade", (_table(front, rows),)),
         Section(f"{scheduler_name(greedy)}'s own plan", tuple(beside)),
+        noted(front.notes),
     )
     return doc.Document("Pareto front", head, sections)
 

@@ -126,7 +126,6 @@ def document(plan: AnyPlan) -> doc.Document:
     rows = words.term_rows(plan) if anybody else []
     disruption = words.terms_tables(rows, words.scheduler_name(plan), words.work_of(plan))
     own = PAGE.of(plan)(plan)
-    cautioned = (doc.Paragraph(text, "warn") for text in words.cautions(plan))
     sections = (
         Section("Request", own.request),
         Section("Victims", own.victims),
@@ -138,8 +137,7 @@ def document(plan: AnyPlan) -> doc.Document:
         Section("Shares", own.shares),
         Section("Certificate", tuple(_certificate(plan))),
         Section("Not modelled", (doc.Only("page", tuple(effects(plan.coverage))),)),
-        # What a reader should know; on a screen these are warnings on standard error.
-        Section("Notes", (doc.Only("page", (*cautioned, *map(doc.Paragraph, plan.notes))),)),
+        words.noted(plan.notes, cautioned=words.cautions(plan)),
         Section("Commands", own.commands),
     )
     return doc.Document(PREEMPTION, tuple(_head(plan, own)), sections, tuple(_tiles(plan)))

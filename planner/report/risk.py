@@ -12,6 +12,7 @@ from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.style import Said, field_lines, fields, line, renderer
+from planner.report.words import noted
 from planner.scheduler import scheduler_of
 
 ANSWERS: Final = {
@@ -71,6 +72,7 @@ def document(answer: Risk) -> doc.Document:
     sections = (
         Section("Who is at risk", tuple(at_risk)),
         Section("For whom", (table("Whom each preemptor would evict", attempts, preemptors),)),
+        noted(answer.notes),
     )
     return doc.Document("Risk of preemption", tuple(_head(answer)), sections)
 

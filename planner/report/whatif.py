@@ -73,6 +73,7 @@ def document(answer: WhatIf) -> doc.Document:
             "Quota, before and after the plan", (doc.Only("page", PAGE.of(after)(after).usage),)
         ),
         Section("Disruption", (_term_table(terms, sides, after),)),
+        words.noted(words.remarks(*answer.plans)),
     )
     return doc.Document("What an edit changes", tuple(_head(answer)), sections)
 

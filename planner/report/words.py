@@ -23,7 +23,18 @@ from planner.plan import (
 from planner.plan.proof import steps_of
 from planner.plan.record import resources_of
 from planner.quantity import plural
-from planner.report.document import NONE, Block, Cell, Column, Fold, Only, Paragraph, Table, table
+from planner.report.document import (
+    NONE,
+    Block,
+    Cell,
+    Column,
+    Fold,
+    Only,
+    Paragraph,
+    Section,
+    Table,
+    table,
+)
 from planner.report.text import clean, decimal, hours
 from planner.scheduler import scheduler_of
 from planner.term import ACCELERATOR, text_of, unit_weight, value_of
@@ -351,6 +362,21 @@ def contrast(plan: AnyPlan, greedy: AnyPlan) -> Contrast:
         spared=tuple(key for key in greedy.keys if key not in ours),
         instead=tuple(key for key in plan.keys if key not in theirs),
     )
+
+
+def remarks(*plans: AnyPlan) -> Iterator[str]:
+    """Yield what a reader of plans should know: their notes, and cautions.
+
+    On a screen these are warnings on standard error.
+    """
+    for plan in plans:
+        yield from (*plan.notes, *cautions(plan))
+
+
+def noted(notes: Iterable[str], *, cautioned: Iterable[str] = ()) -> Section:
+    """Return the part of a page that has the notes, each once, cautions first."""
+    first = tuple(Paragraph(text, "warn") for text in cautioned)
+    return Section("Notes", (Only("page", (*first, *map(Paragraph, dict.fromkeys(notes)))),))
 
 
 def cautions(plan: AnyPlan) -> Iterator[str]:

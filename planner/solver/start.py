@@ -180,3 +180,11 @@ def solve(planning: AnyPlanning, profile: Profile, deadline: Deadline) -> AnyPla
     the plan fails its verification.
     """
     return PLANNER.of(planning).solve(planning, profile, deadline)
+
+
+def answer(planning: AnyPlanning, profile: Profile, deadline: Deadline, wanted: Wanted) -> AnyPlan:
+    """Return what `solve` does, with all else that a user asks for, and all that it warns of.
+
+    Raises what `solve` does.
+    """
+    return PLANNER.of(planning).answer(planning, profile, deadline, wanted)

@@ -188,9 +188,10 @@ class ReclaimablePod(Schema):
 
 
 class Eviction(Schema):
-    """How often the workload was evicted for a reason."""
+    """How often the workload was evicted for a reason, and for a cause of that, if it has any."""
 
     reason: str = ""
+    underlying_cause: str = ""
     count: Count = 0
 
 

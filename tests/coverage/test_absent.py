@@ -1,4 +1,4 @@
-"""E34: a ClusterQueue that the dump lacks makes answers conditional where it may matter."""
+"""Queues, nodes and pods that the dump lacks make answers conditional where they may matter."""
 
 from pathlib import Path
 from typing import Any
@@ -165,3 +165,59 @@ def test_nodes_on_which_pods_were_placed(
     assert [(one.objects, one.kind) for one in found] == [(expected, "contradiction")] * bool(
         expected
     )
+
+
+def placing(
+    tmp_path: Path, *, topology: bool = True, active: bool = True, pod: bool = False
+) -> State:
+    """Return the instance with nodes as a dump, with what tells whether pods are missing in it."""
+    items = [*yaml.safe_load_all(NEEDLESS.read_text("utf-8"))]
+    for one in items:
+        if one["kind"] == "ClusterQueue" and active:
+            one["status"] = {"conditions": [{"type": "Active", "status": "True"}]}
+        if one["kind"] == "ResourceFlavor" and not topology:
+            del one["spec"]["topologyName"]
+        if one["kind"] == "Workload" and not topology:
+            for pods in one["spec"]["podSets"]:
+                pods.pop("topologyRequest", None)
+    if pod:
+        agent = {"name": "agent", "namespace": "kube-system"}
+        items.append({"apiVersion": "v1", "kind": "Pod", "metadata": agent})
+    (tmp_path / "dump.yaml").write_text(yaml.safe_dump_all(items), "utf-8")
+    state = planner.read(tmp_path / "dump.yaml")
+    assert isinstance(state, State)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("how", "missing"),
+    [
+        ({}, True),
+        ({"pod": True}, False),
+        ({"topology": False}, False),  # quota alone decides
+        ({"active": False}, False),  # written by hand: it was never in a cluster
+    ],
+)
+def test_nodes_without_any_pod(tmp_path: Path, how: dict[str, bool], *, missing: bool) -> None:
+    """E32: what is free on the nodes decides, and pods that Kueue did not place take room, too."""
+    state = placing(tmp_path, **how)
+    plan, answer = planner.solve(state, "lab/train"), planner.explain(state, "lab/train")
+    assert plan.status == answer.status == ("conditional" if missing else "optimal")
+    assert plan.coverage == answer.coverage
+    found = [(one.feature, one.kind, one.objects[0]) for one in plan.coverage]
+    assert found == [("holdings", "assumed", "Node a1")] * missing
+    assert all("has nodes and no pods" in one.evidence for one in plan.coverage)
+    assert planner.check(state, plan).accepted
+    silent = planner.solve(state, "lab/train", assume="quota").model_copy(update={"coverage": ()})
+    assert planner.check(state, silent).accepted is not missing
+
+
+def test_an_audit_counts_a_state_without_pods_apart(tmp_path: Path) -> None:
+    (case,) = planner.audit(placing(tmp_path)).cases
+    assert case.is_conditional
+    assert [one.feature for one in case.coverage] == ["holdings"]
+
+
+def test_a_recorded_state_without_pods_is_a_whole_cluster(tmp_path: Path) -> None:
+    state = placing(tmp_path).model_copy(update={"whole": True})
+    assert planner.solve(state, "lab/train").status == "optimal"

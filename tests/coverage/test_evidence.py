@@ -312,24 +312,6 @@ def test_what_kueue_said_is_about_the_state_before_an_edit(
         assert len(hurried.before.coverage) == len(hurried.after.coverage) == conditional
 
 
-@pytest.mark.parametrize("placed", [True, False])
-@pytest.mark.parametrize("with_pod", [True, False])
-def test_nodes_without_any_pod(*, placed: bool, with_pod: bool) -> None:
-    """E32: a topology decides by what is free on the nodes, also of what other pods take."""
-    objects = dump(configuration())
-    objects["ClusterQueue a"]["status"] = {"conditions": [condition("Active", "True")]}
-    objects["Node n"] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}
-    flavor = {"metadata": {"name": "default"}, "spec": {"topologyName": "racks"} if placed else {}}
-    version = objects["ClusterQueue a"]["apiVersion"]
-    kind = {"apiVersion": version, "kind": "ResourceFlavor"}
-    objects["ResourceFlavor default"] = {**kind, **flavor}
-    if with_pod:
-        meta = {"name": "p", "namespace": "ns"}
-        objects["Pod p"] = {"apiVersion": "v1", "kind": "Pod", "metadata": meta}
-    remarked = any("has nodes and no pods" in note for note in solved(objects).notes)
-    assert remarked == (placed and not with_pod)
-
-
 def test_fronts_and_joint_plans_have_the_remarks_once() -> None:
     objects = said(dump(), "Workload no longer fits after processing another workload")
     objects["ClusterQueue a"]["status"] = {"conditions": [condition("Active", "True")]}

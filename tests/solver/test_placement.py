@@ -53,7 +53,8 @@ def test_what_the_nodes_never_hold_is_said() -> None:
     plan = planner.solve(state_of(TREE, RUNNING, room(), asks(5)), PENDING)
     assert plan.explanation == (
         "Kueue's own placement finds no room for main of ns/pending on the nodes even without any "
-        "pods that Kueue placed, so it never looks for victims"
+        "pods that Kueue placed, so it never looks for victims: main needs 5 slots of 1 gpu in one "
+        "node, and none of 2 has room: node n2 has 4, node n1 has 2"
     )
 
 

@@ -206,12 +206,16 @@ def about_plan(plan: AnyPlan, standings: Sequence[CommonStanding], optima: Optim
 
 def about_standing(inquiry: AnyInquiry, key: str, place: CommonStanding) -> str:
     """Say why a running workload or allocation is a victim, or is none."""
-    name, law = inquiry.name(key), place.law
+    name, law, plan = inquiry.name(key), place.law, inquiry.plan
+    taken, preemptor = f"{inquiry.words.verb}ed", plan.preemptor_name
     if not place.candidate:
-        taken, preemptor = f"{inquiry.words.verb}ed", inquiry.plan.preemptor_name
-        return f"{name} may not be {taken} for {preemptor}: {law.law} {law.text}"
+        text = f"{name} may not be {taken} for {preemptor}"
+        if plan.status == "optimal" and not inquiry.searched:
+            fits = f"{preemptor} fits as it is: nobody is {taken} for it"
+            text = f"{fits}, and {name} could not be"
+        return f"{text}: {'; '.join(f'{one.law} {one.text}' for one in (law, *place.others))}"
     where = place.place
-    if not inquiry.plan.victims:
+    if not plan.victims:
         return f"{name} is a candidate ({where})"
     if not place.by_plan:
         return f"{name} is a candidate ({where}), but the plan does without it"

@@ -35,7 +35,7 @@ from planner.solver.attempt import Outcome
 from planner.solver.deadline import Deadline
 from planner.solver.levels import find_any
 from planner.solver.search import Counts, Search
-from planner.solver.start import AnyPlanning, Given, solve, start
+from planner.solver.start import AnyPlanning, Given, Wanted, answer, solve, start
 from planner.state import AnyState
 
 Problem = TypeVar("Problem")
@@ -137,8 +137,10 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         costs: Mapping[str, int] | None,
         deadline: Deadline,
     ) -> None:
-        self.planning = planning = self.started(state, given, costs)
-        self.plan = plan = cast("PlanT", solve(planning, profile, deadline))
+        self.planning = planning = self.started(state, given, profile, costs)
+        self.plan = plan = cast(
+            "PlanT", answer(planning, profile, deadline, Wanted(stability=False))
+        )
         self.words = scheduler_of(state).words
         self.profile = planning.set_objective(profile)
         self.deadline = deadline
@@ -149,8 +151,11 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         self._given, self._costs = replace(given, pending=plan.preemptor), costs
         self._wanted = profile
 
-    def started(self, state: AnyState, given: Given, costs: Mapping[str, int] | None) -> PlanningT:
-        """Make the pending workload ready for planning."""
+    def started(
+        self, state: AnyState, given: Given, profile: Profile, costs: Mapping[str, int] | None
+    ) -> PlanningT:
+        """Make the pending workload ready for planning under an objective."""
+        del profile
         return cast("PlanningT", start(state, given, costs))
 
     @property
@@ -232,7 +237,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
     def planned(self, change: str) -> PlanningT:
         """Make the workload ready for planning in the state that an edit changes."""
         changed = edit(self.planning.state, [change])
-        return cast("PlanningT", start(changed, self._given, self._costs))
+        return self.started(changed, self._given, self._wanted, self._costs)
 
     def makes_plan(self, change: str) -> bool:
         """Say whether an edit makes a plan exist; the answer is no once time is up."""

@@ -38,7 +38,8 @@ class CommonStanding(Record):
     """A running workload as the scheduler's rules see it.
 
     ``candidate`` says whether the rules permit it as a victim at all; ``law`` is then the one
-    that made it a candidate, and otherwise the first that excludes it. ``position`` is its place
+    that made it a candidate, and otherwise the first that excludes it; ``others`` do so, too, as
+    far as they are looked for. ``position`` is its place
     among ``candidates`` in the scheduler's order, from 1, only for a candidate.
     ``by_scheduler`` and ``by_plan`` say whether it is a victim of the scheduler's own plan, and
     of the optimal one. ``necessary`` says whether it is in every optimal plan, ``None`` where
@@ -48,6 +49,7 @@ class CommonStanding(Record):
     priority: int
     candidate: bool
     law: LawInWords
+    others: tuple[LawInWords, ...] = ()
     position: int | None = None
     candidates: int = 0
     by_scheduler: bool = False
@@ -162,7 +164,8 @@ class CommonClash(Record, Generic[ShortfallT]):
 class CommonExplanation(Published, Covered):
     """The answer to a question about a pending workload, in words and in records.
 
-    ``status`` is that of the optimal plan under ``objective``, whose victims are ``victims``.
+    ``status`` is that of the optimal plan under ``objective``, whose victims are ``victims``, and
+    ``notes`` are what `planner solve` warns of for it.
     """
 
     question: Question
@@ -177,6 +180,7 @@ class CommonExplanation(Published, Covered):
     victims: tuple[str, ...]
     alternative: Alternative | None = None
     optima: Optima | None = None
+    notes: tuple[str, ...] = ()
 
     if TYPE_CHECKING:  # each subclass declares these itself
         scheduler: str
@@ -197,6 +201,11 @@ class CommonExplanation(Published, Covered):
     def preemptor_name(self) -> str:
         """What people call the preemptor."""
         return self.preemptor
+
+    @property
+    def first(self) -> str:
+        """What is known whatever the plan rests on, and asked before it; empty if nothing is."""
+        return ""
 
     @property
     def names(self) -> Mapping[str, str]:

@@ -90,7 +90,8 @@ class Risk(Published, Told):
     ``running`` has everything that runs, those most often victims of the scheduler's own plan
     first, then of the optimum. ``beyond_limit`` counts preemptors that the limit left out,
     ``unanswered`` those that the time did not suffice for. ``coverage`` is what may decide about
-    those that were answered and is not modelled: then nothing is proved.
+    those that were answered and is not modelled: then nothing is proved. ``notes`` are those of
+    their plans, each once.
     """
 
     scheduler: SchedulerId
@@ -102,6 +103,7 @@ class Risk(Published, Told):
     unanswered: int = 0
     skipped: tuple[Skipped, ...] = ()
     coverage: tuple[Uncovered, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def in_a_line(self) -> str:
@@ -238,6 +240,7 @@ def risk(  # noqa: PLR0913 - what a user may say
     asked = wanted if limit is None else wanted[:limit]
     planning, modelled = part.planner(known, rules), covering(known)
     missing: dict[Uncovered, None] = {}
+    notes: dict[str, None] = {}
     attempts: list[Attempt] = []
     skipped: list[Skipped] = []
     unanswered = 0
@@ -251,6 +254,7 @@ def risk(  # noqa: PLR0913 - what a user may say
             plan = solve(planning(one.key), profile, deadline)
             attempts.append(_attempt(one, plan))
             missing |= dict.fromkeys(uncovered(modelled, plan))
+            notes |= dict.fromkeys((*plan.notes, *modelled.remarks(plan.preemptor)))
         except InternalError:
             raise
         except PlannerError as error:
@@ -267,6 +271,7 @@ def risk(  # noqa: PLR0913 - what a user may say
         unanswered=unanswered,
         skipped=tuple(skipped),
         coverage=tuple(missing),
+        notes=tuple(notes),
     )
 
 

@@ -241,6 +241,11 @@ class WhatIf(Published, Told):
     after: AnyPlan
 
     @property
+    def plans(self) -> tuple[AnyPlan, ...]:
+        """The plans before, if there is one, and after."""
+        return (self.after,) if self.before is None else (self.before, self.after)
+
+    @property
     def in_a_line(self) -> str:
         """For whom it is, and what the plan was and is."""
         before = "" if self.before is None else f"{self.before.explanation}; after the edit: "

@@ -42,6 +42,9 @@ def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
         reason = "is finished" if workload.spec.active else "is deactivated (spec.active is false)"
         if workload.holds_quota:
             reason = "already holds quota"
+        evicted = workload.condition("Evicted")
+        if evicted is not None and evicted.is_true:
+            reason += f"; its condition Evicted is True ({evicted.reason}: {evicted.message})"
         raise InputError(state.source, f"workload {key} is not pending: it {reason}")
     return as_preemptor(state, snapshot, workload)
 

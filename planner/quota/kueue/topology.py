@@ -350,6 +350,25 @@ class Topologies(Struct, frozen=True, dict=True):
             if flavor.spec.topology_name in self.topologies
         }
 
+    def beside(self, flavor: str) -> Iterator[tuple[int, str, Units]]:
+        """Yield the pods on nodes of a flavor that Kueue did not place: leaf, name, what it takes.
+
+        The name is namespace/name; the leaf is its place in the tree of the flavor (§2.3).
+        """
+        tree, spec = self.trees[flavor], self.flavors[flavor]
+        levels = tree.levels[-1:] if tree.ends_in_host else tree.levels
+        leaf_of = {
+            node.metadata.name: tree.leaf_of[",".join(node.metadata.labels[key] for key in levels)]
+            for node in self.nodes
+            if node.is_usable and is_of(node, spec, tree.levels)
+        }
+        for pod in self.pods:
+            leaf = leaf_of.get(pod.spec.node_name)
+            if leaf is not None and pod.holds_its_node:
+                amounts = _asked_by(pod)
+                name = f"{pod.metadata.namespace}/{pod.metadata.name}"
+                yield leaf, name, {**amounts, PODS: amounts.get(PODS, 0) + 1}
+
     @cached_property
     def occupancy(self) -> Occupancy:
         """What is left on the leaves besides all holders; take a copy before changing it.

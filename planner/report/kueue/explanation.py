@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from planner.commands.explain.kueue.record import (
     DomainRoom,
@@ -12,8 +13,9 @@ from planner.commands.explain.kueue.record import (
     PreemptionMessage,
     Standing,
 )
+from planner.plan.base import name_some
 from planner.report import document as doc
-from planner.report.document import NOTHING, Cell, Column, Fact, name, named, table
+from planner.report.document import MAX_NAMES, NOTHING, Cell, Column, Fact, name, named, table
 from planner.report.explanation import Explained
 from planner.report.kueue.plan import slots_in
 from planner.report.style import Repeated, Said, fields, joined, line, renderer
@@ -91,6 +93,9 @@ def _notes(room: FlavorRoom) -> Iterator[str]:
     listed = sum(bool(one.domain) for one in room.closest)
     if 0 < listed < room.domains:
         yield f"The closest {listed:,} of {room.domains:,}."
+    others = dict.fromkeys(chain.from_iterable(one.others for one in room.closest))
+    if others:
+        yield f"Not placed by Kueue, and not to be evicted: {name_some(others, MAX_NAMES)}."
     openings = [found for one in room.closest for found in (one.candidates, one.whoever) if found]
     if any(not found.proved for found in openings):
         yield "≤: a smaller set was not ruled out."
@@ -107,7 +112,17 @@ def _to_go(one: DomainRoom, opening: Opening | None) -> Cell:
 
 
 def _lines(answer: Explanation) -> Iterator[str]:
-    """Yield the plain lines about the nodes."""
+    """Yield the plain lines about the last eviction, and about the nodes."""
+    if (past := answer.eviction) is not None:
+        whom = past.preemptor
+        yield line(
+            "evicted",
+            past.reason,
+            at=None if past.at is None else past.at.isoformat(),
+            by=None if whom is None else whom.workload or whom.uid or whom.job_uid,
+            **fields(past, "rule law necessary"),
+            counts=Repeated(f"{one.reason}={one.count}" for one in past.counts),
+        )
     nodes = answer.nodes
     if nodes is None:
         return

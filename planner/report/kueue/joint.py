@@ -61,6 +61,7 @@ def document(answer: JointPlan) -> doc.Document:
         Section("One by one", tuple(_beside(answer))),
         Section("Disruption", tuple(words.terms_tables(rows, "One by one", _work(answer)))),
         Section("Certificate", (doc.Facts(tuple(_certificate(answer))),)),
+        words.noted(answer.notes),
     )
     called = scheduler_of(answer).words
     rules = f"{called.name}, {called.rules[answer.rules]}   at {moment(answer.now)}"

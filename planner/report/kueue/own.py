@@ -18,7 +18,7 @@ from planner.report.kueue import explanation, joint
 from planner.report.kueue.plan import command_listing
 from planner.report.style import Renderer, Said, each, field_lines, fields, free, line, renderer
 from planner.report.text import clean
-from planner.report.words import rules_name
+from planner.report.words import noted, remarks, rules_name
 
 ANSWERS: Final[dict[ApplyStatus, tuple[str, doc.Tone]]] = {
     "planned": ("Not run", ""),
@@ -98,7 +98,11 @@ def _boosted(answer: Boosts) -> doc.Document:
     if answer.boosts and not answer.gate_on:
         boosts.append(doc.Paragraph(TURN_ON, "warn"))
     commands = (doc.Listing(tuple(answer.commands)),) if answer.boosts else ()
-    sections = (Section("Boosts", tuple(boosts)), Section("Commands", commands))
+    sections = (
+        Section("Boosts", tuple(boosts)),
+        Section("Commands", commands),
+        noted(remarks(answer.plan)),
+    )
     plan, (said, tone) = answer.plan, BOOST_ANSWERS[answer.status]
     head = (
         Fact("Preemptor", name(answer.preemptor), "title"),

@@ -83,6 +83,9 @@ def release_facts(plan: Plan | JointPlan) -> Iterator[tuple[str, Cell]]:
 def _request(plan: Plan) -> Iterator[doc.Block]:
     if plan.demand:
 
+        def available(item: Demand) -> str:
+            return format_briefly(item.available - item.excess, item.resource)
+
         def shortfall(item: Demand) -> Cell:
             missing = format_briefly(item.shortfall, item.resource)
             return Cell(missing, tone="bad") if item.shortfall else NONE
@@ -91,12 +94,13 @@ def _request(plan: Plan) -> Iterator[doc.Block]:
             Column("Resource", lambda item: name(item.resource), folds=True),
             Column("Flavor", lambda item: name(item.flavor), folds=True),
             Column("Asked", lambda o: format_briefly(o.requested, o.resource), number=True),
-            Column("Available", lambda o: format_briefly(o.available, o.resource), number=True),
+            Column("Available", available, number=True),
             Column("Short", shortfall, number=True),
             Column("Mode", lambda item: "Preempt" if item.contested else "Fit"),
         ]
         caption = "What the workload asks for, and what its queue has for it today"
         yield table(caption, columns, plan.demand)
+        yield from map(doc.Paragraph, _overused(plan))
     if plan.flavors is not None:
         yield from _flavors(plan, plan.flavors)
     if plan.places:
@@ -112,6 +116,28 @@ def _request(plan: Plan) -> Iterator[doc.Block]:
             Column("Where", where),
         ]
         yield table("Where the pods go once the victims are gone", places, plan.places)
+
+
+def _overused(plan: Plan) -> Iterator[str]:
+    """Yield where more is used than there is: victims give that back before anything is free."""
+    roots = [node for node in plan.tree if node.parent is None]
+    for item in plan.demand:
+        if not item.excess:
+            continue
+        place = item.flavor, item.resource
+        over = [
+            root
+            for root in roots
+            for use in root.uses
+            if (use.flavor, use.resource) == place and use.before - use.quota == item.excess
+        ]
+        who = "The queue and its cohorts use"
+        if over:
+            who = f"{over[0].kind} {clean(over[0].name)} uses"
+        than = "its quota" if over else "their quotas and limits allow"
+        much = format_units(item.excess, item.resource)
+        what = f"{clean(item.resource)} in flavor {clean(item.flavor)}"
+        yield f"{who} {much} {what} more than {than}: victims give that back, too."
 
 
 class FlavorRow(NamedTuple):

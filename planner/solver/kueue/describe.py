@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from msgspec import Struct
 
+from planner.laws.kueue import KT_ROOM
 from planner.plan import Certificate, Status
 from planner.plan.kueue import (
     Demand,
@@ -76,6 +77,8 @@ class Subject(Struct, frozen=True, dict=True):
         """Return a plan of this preemptor."""
         snapshot, preemptor = self.snapshot, self.preemptor
         after = self._after(victims, self._request)
+        if status in {"optimal", "feasible"}:
+            explanation += "".join(f"; {text}" for text in self._reduced())
         touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
         return Plan(
             rules="kep83" if self.kep83 else rule_set(snapshot.configuration),
@@ -104,6 +107,15 @@ class Subject(Struct, frozen=True, dict=True):
             requests=snapshot.configuration.requests_from,
             notes=(*snapshot.notes, *self.notes),
         )
+
+    def _reduced(self) -> Iterator[str]:
+        """Yield the podsets that start with fewer pods than they have: partial admission."""
+        assigned = {pods.name: pods.count for pods in self.assignment.pod_sets}
+        for request in self.preemptor.pod_sets:
+            count = assigned.get(request.name)
+            if count is not None and count < request.count:
+                of = f" of podset {request.name}" if len(assigned) > 1 else ""
+                yield f"partial admission, {count} of {request.count} pods{of}"
 
     @cached_property
     def _request(self) -> Mapping[int, int]:
@@ -334,11 +346,18 @@ def _named(snapshot: Snapshot, queue: int) -> str:
     return f"ClusterQueue {snapshot.queue_name(queue)}"
 
 
-def explain_infeasible(problem: Problem, eligible: BoolArray) -> str:
-    """Say what is missing even with all candidates gone, or that the rules protect too many."""
+def explain_infeasible(problem: Problem, eligible: BoolArray, places: str) -> str:
+    """Say what is missing even with all candidates gone, or that the rules protect too many.
+
+    ``places`` says what the nodes lack then; it is empty where they have room, or quota alone
+    decides.
+    """
     count = int(eligible.sum())
+    on_nodes = f"the nodes lack room ({KT_ROOM.id}): {places}" if places else ""
     if count == 0:
-        return "no workload may be preempted for it, and it does not fit"
+        short = any(problem.request[fr] > max(0, problem.available[fr]) for fr in problem.needed)
+        why = on_nodes if on_nodes and not short else "it does not fit"
+        return f"no workload may be preempted for it, and {why}"
     shortfalls = []
     for fr in problem.needed:
         missing = problem.request[fr] - problem.available[fr]
@@ -349,13 +368,19 @@ def explain_infeasible(problem: Problem, eligible: BoolArray) -> str:
                 f"{wanted} {problem.frs[fr]} missing, all candidates together hold {held}"
             )
     if shortfalls:
-        return f"{count} candidates are not enough: " + "; ".join(shortfalls)
+        are = "candidate is" if count == 1 else "candidates are"
+        return f"{count} {are} not enough: " + "; ".join(shortfalls)
+    if on_nodes:
+        gone = "the only candidate" if count == 1 else f"all {count} candidates"
+        return f"even without {gone} {on_nodes}"
     reason = (
         "queues that stop being over their quota, or limits on the way, protect what is needed"
         if problem.fair is None
         else "what would be needed is protected by queues that stop borrowing, by limits on the "
         "way, or because the preemptor's side would then be the more unfair one"
     )
+    if problem.places is not None:
+        reason += ", or the nodes lack room without those"
     return f"no set of the {count} candidates is legal: {reason}"
 
 

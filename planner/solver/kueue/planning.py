@@ -461,15 +461,32 @@ class Planning(Planned[Plan]):
         decided = self.decision.assignment
         if self.floor.groups and len(decided.pod_sets) == len(self.preemptor.pod_sets):
             names = " and ".join(group.name for group in self.floor.groups)
+            short = self.where_short(empty=True)
             return (
                 f"Kueue's own placement finds no room for {names} of {self.preemptor.key} on the "
                 "nodes even without any pods that Kueue placed, so it never looks for victims"
+                f"{short and f': {short}'}"
             )
         return explain_no_flavor(self.snapshot, self.preemptor, decided)
 
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""
-        return explain_infeasible(self.problem, self.eligible)
+        candidates = self.eligible.nonzero()[0].tolist()
+        return explain_infeasible(self.problem, self.eligible, self.where_short(candidates))
+
+    def where_short(self, gone: Iterable[int] = (), *, empty: bool = False) -> str:
+        """Say what the nodes lack without the workloads at some positions, or all of Kueue's.
+
+        Empty where they have room, or quota alone decides.
+        """
+        if self.placement is None:
+            return ""
+        from planner.solver.kueue.room import where_short  # noqa: PLC0415 - few states have nodes
+
+        who = [self.problem.workloads[position] for position in gone]
+        return where_short(
+            self.snapshot, self.preemptor, self.decision.assignment, who, empty=empty
+        )
 
     def starves(self, positions: Sequence[int]) -> bool:
         """Say whether victims free too little of the resources that Kueue's search does not count.

@@ -195,6 +195,7 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
             by_recorded_requests(planning, solved, profile, deadline),
             by_other_releases(planning, deadline),
             with_placement(planning),
+            by_nodes_alone(planning, plan),
         )
         plan = with_turn(planning, plan, deadline, tuple(notes))
     asked = wanted.stability or profile.counts("D11")
@@ -279,6 +280,14 @@ def with_placement(planning: Planning) -> Iterator[str]:
         yield f"with pods placed on nodes, Kueue itself {decided}"
     except Crash as error:
         yield str(error)
+
+
+def by_nodes_alone(planning: Planning, plan: Plan) -> Iterator[str]:
+    """Say what the nodes lack where victims have to go although there is quota enough."""
+    if plan.victims and not any(one.shortfall for one in plan.demand):
+        short = planning.where_short()
+        if short:
+            yield f"there is quota enough, and the nodes lack room: {short}"
 
 
 def _in_words(key: str, decision: Decision) -> str:

@@ -95,7 +95,7 @@ def _shortfall(
     available, short = max(0, left), requested - left
     text = (
         f"{format_units(requested, resource)} {resource} asked in flavor {flavor}, "
-        f"{format_units(available, resource)} available, {format_units(short, resource)} short; "
+        f"{format_units(left, resource)} available, {format_units(short, resource)} short; "
     )
     if most < requested:
         text += f"the queue can never use more than {format_units(most, resource)} there"

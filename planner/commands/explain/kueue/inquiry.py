@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from planner.commands.explain.inquiry import in_words
 from planner.commands.explain.kueue import clash
 from planner.commands.explain.kueue.nodes import in_short, on_nodes
-from planner.commands.explain.kueue.record import Clash, Explanation, Standing
+from planner.commands.explain.kueue.record import Clash, Explanation, PastEviction, Standing
 from planner.commands.explain.record import LawInWords
 from planner.errors import InputError, InternalError, LookupFailed, did_you_mean
 from planner.laws import Register, law_behind
 from planner.laws import kueue as laws
+from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
@@ -30,18 +32,31 @@ WORDS: Final[Register[Callable[[Problem, int], str]]] = Register()
 """What a law says of a workload that it forbids, by the law's id."""
 
 
+_OF_SHORT: Final = frozenset(
+    law.id for law in (laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED, laws.FS_BORROWS_CONTESTED)
+)
+"""The laws about what is short, which protect everybody where nothing is."""
+
+
+def excluding(planning: Planning, position: int) -> Iterator[LawInWords]:
+    """Yield the laws that each exclude a workload on their own; none for a candidate.
+
+    Where nothing is short, the policies are told: they would decide if anything were.
+    """
+    problem = planning.problem
+    found = [law for law, forbidden in planning.excluding if forbidden[position]]
+    if problem.contested and _first_within_quota(problem, position) is not None:
+        found.append(laws.KQ_OVER_QUOTA if problem.fair is None else laws.FS_BORROWING)
+    if planning.restricted is not None and planning.restricted[position]:
+        found.append(laws.KQ_BORROW_WITHIN_COHORT)
+    if not problem.contested:
+        found = [law for law in found if law.id not in _OF_SHORT] or found
+    yield from (LawInWords.said(law, WORDS, problem, position) for law in found)
+
+
 def excluded_by(planning: Planning, position: int) -> LawInWords | None:
     """Return the first law that excludes a workload on its own, ``None`` for a candidate."""
-    problem = planning.problem
-    for law, forbidden in planning.excluding:
-        if forbidden[position]:
-            return LawInWords.said(law, WORDS, problem, position)
-    if not planning.eligible[position]:
-        law = laws.KQ_OVER_QUOTA if problem.fair is None else laws.FS_BORROWING
-        return LawInWords.said(law, WORDS, problem, position)
-    if planning.restricted is not None and planning.restricted[position]:
-        return LawInWords.said(laws.KQ_BORROW_WITHIN_COHORT, WORDS, problem, position)
-    return None
+    return next(excluding(planning, position), None)
 
 
 def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
@@ -93,6 +108,8 @@ def _outside(planning: Planning, workload: str) -> tuple[str, int, LawInWords]:
 
 @WORDS.of(laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED)
 def _holds_nothing(problem: Problem, position: int) -> str:
+    if not problem.contested:
+        return "nothing is short"
     held = [fr for fr in range(len(problem.frs)) if problem.holding[position, fr]]
     text = f"it holds nothing of what is short, {_listed(problem, problem.contested)}"
     return f"{text}; it holds {_listed(problem, held)}" if held else text
@@ -124,21 +141,33 @@ def _reclaim(problem: Problem, position: int) -> str:
 
 @WORDS.of(laws.FS_BORROWS_CONTESTED)
 def _borrows_nothing(problem: Problem, position: int) -> str:
+    if not problem.contested:
+        return "nothing is short"
     return _within_quota(problem, int(problem.queue[position]), problem.contested)
 
 
 @WORDS.of(laws.KQ_OVER_QUOTA, laws.FS_BORROWING)
 def _not_over_quota(problem: Problem, position: int) -> str:
-    """Name the first node between the workload and the common ancestor that is within quota."""
+    found = _first_within_quota(problem, position)
+    if found is None:
+        message = "every node on the way is over its quota"
+        raise InternalError(message)
+    return _within_quota(problem, *found)
+
+
+def _first_within_quota(problem: Problem, position: int) -> tuple[int, Sequence[int]] | None:
+    """Return the first node between a workload and the common ancestor that is within quota.
+
+    Beside it are the flavor-resources that are looked at; ``None`` if there is no such node.
+    """
     node = int(problem.queue[position])
     lca = problem.lca[node]
-    while node != lca:
+    while node != lca and not problem.from_own_queue[position]:
         frs = problem.contested if problem.fair is None else problem.fair.known[node]
         if not any(problem.usage[node][fr] > problem.quota[node][fr] for fr in frs):
-            return _within_quota(problem, node, frs)
+            return node, frs
         node = problem.parent[node]
-    message = "every node on the way is over its quota"
-    raise InternalError(message)
+    return None
 
 
 @WORDS.of(laws.KQ_BORROW_WITHIN_COHORT)
@@ -185,12 +214,15 @@ class KueueInquiry(clash.KueueExplainer):
     prepare = staticmethod(prepare)
     excluded_by = staticmethod(excluded_by)
 
-    def started(self, state: AnyState, given: Given, costs: Mapping[str, int] | None) -> Planning:
+    def started(
+        self, state: AnyState, given: Given, profile: Profile, costs: Mapping[str, int] | None
+    ) -> Planning:
         """Make the workload ready for planning by Kueue's own rules; no others are explained."""
-        planning = super().started(state, given, costs)
+        planning = super().started(state, given, profile, costs)
         if given.rules is not None:
             raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
-        return planning
+        # As the plan itself is made where it is asked what victims do next.
+        return planning.by_quota_alone() if profile.counts("D11") else planning
 
     def find(self, name: str) -> str:
         """Return the key of a workload of the dump."""
@@ -206,22 +238,24 @@ class KueueInquiry(clash.KueueExplainer):
     def seen(self, key: str) -> Standing:
         """Return how the rules see a workload of the dump."""
         planning, position, described = self.planning, self.positions.get(key), None
+        excluded: tuple[LawInWords, ...] = ()
         if position is None:
             queue, priority, law = _outside(planning, key)
         else:
             admitted = planning.problem.workloads[position]
             queue, priority = planning.snapshot.queue_name(admitted.queue), admitted.priority
-            excluded = excluded_by(planning, position)
-            if excluded is None:
+            excluded = tuple(excluding(planning, position))
+            if not excluded:
                 (described,) = planning.describe_in_order([position])
             reason = described.reason if described else ""
-            law = excluded or permitted_by(planning, position, reason)
+            law = excluded[0] if excluded else permitted_by(planning, position, reason)
         return Standing(
             workload=key,
             cluster_queue=queue,
             priority=priority,
             candidate=described is not None,
             law=law,
+            others=excluded[1:],
             reason=described.reason if described else "",
             position=described.position if described else None,
             candidates=int(planning.candidates.sum()),
@@ -254,15 +288,28 @@ class KueueInquiry(clash.KueueExplainer):
             text = f"{text}. {way_in_words(plan.preemptor, plan.cluster_queue, ahead)}"
         elif reason is not None and reason.text not in text:
             text = f"{hold_in_words(plan.preemptor, reason)}. {text}"
-        nodes = on_nodes(planning, self.deadline)
+        nodes = on_nodes(planning, plan, self.deadline)
         return Explanation(
             rules="kueue-classical" if planning.problem.fair is None else "kueue-fair",
             answer=text if nodes is None else f"{text}{in_short(nodes)}",
             cluster_queue=plan.cluster_queue,
             workloads=standings,
             nodes=nodes,
+            eviction=self._eviction(),
             **found,
         )
+
+    def _eviction(self) -> PastEviction | None:
+        """Return the last eviction of the workload itself; ``None`` if it was never evicted."""
+        planning, workload = self.planning, self.planning.preemptor.workload
+        if workload.condition("Evicted") is None:
+            return None
+        # Few workloads were evicted, and this imports an inquiry itself.
+        from planner.commands.explain.kueue.needed import was_needed  # noqa: PLC0415
+        from planner.commands.explain.kueue.past import past_of  # noqa: PLC0415
+
+        rules = planning.problem.rules
+        return past_of(planning.state, workload, rules, partial(was_needed, self))
 
     def plan_of(self, asked: Prepared, counts: Counts, *, proved: bool) -> Plan:
         """Return class counts as a plan that the verifier accepted."""

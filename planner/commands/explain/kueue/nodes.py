@@ -13,11 +13,11 @@ from itertools import chain, permutations
 from operator import itemgetter
 from typing import Final, Literal
 
-from planner.commands.explain.kueue.picture import called, nodes_around, slot_of
+from planner.commands.explain.kueue.picture import nodes_around
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
 from planner.commands.explain.kueue.smallest import Gains, Movable, Steps, smallest_set
 from planner.plan.base import name_some
-from planner.plan.kueue import Place, PodSetPlaces
+from planner.plan.kueue import Place, Plan, PodSetPlaces
 from planner.quantity import plural
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placement import not_replayed
@@ -31,6 +31,7 @@ from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
 from planner.reference.kueue.topology.slots import Wanted
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.room import Beside, called, slot_of, unit_of, who_else
 from planner.state.kueue_release import NEWEST
 from planner.state.kueue_workload import PodSet
 
@@ -42,7 +43,7 @@ MOST_ORDERED: Final = 3
 """The most podsets or groups for which all orders are tried."""
 
 
-def on_nodes(planning: Planning, deadline: Deadline) -> OnNodes | None:
+def on_nodes(planning: Planning, plan: Plan, deadline: Deadline) -> OnNodes | None:
     """Return whether the preemptor's pods have a place; ``None`` where no topology decides."""
     state, preemptor = planning.state, planning.preemptor
     if not state.topology_of:
@@ -64,7 +65,8 @@ def on_nodes(planning: Planning, deadline: Deadline) -> OnNodes | None:
         decision = decide(snapshot, preemptor, planning.fixed)
     except Crash as error:
         return OnNodes(unknown=str(error))
-    rooms = _Rooms(snapshot, preemptor, decision, Steps(lambda: deadline.passed))
+    places = plan.places or ()
+    rooms = _Rooms(snapshot, preemptor, decision, places, Steps(lambda: deadline.passed))
     victims = tuple(target.workload.key for target in decision.targets)
     flavors = tuple(rooms.of_all_flavors())
     return OnNodes(
@@ -100,8 +102,10 @@ class _Rooms:
     snapshot: Snapshot
     preemptor: Preemptor
     decision: Decision
+    places: Sequence[PodSetPlaces]
     steps: Steps
     _known: dict[str, tuple[Mapping[int, list[int]], list[_Freed]]] = field(default_factory=dict)
+    _beside: dict[str, Beside] = field(default_factory=dict)
 
     def of_all_flavors(self) -> Iterator[FlavorRoom]:
         """Yield the room in each flavor; the flavors that Kueue assigned come first."""
@@ -220,7 +224,7 @@ class _Rooms:
         tree, level = wanted.tree, wanted.aim.level
         left = self.snapshot.topologies.occupancy.left[tree.flavor]
         now, empty = wanted.counts(left), wanted.counts(tree.free)
-        found = []
+        found, used = [], self._used(wanted)
         if not wanted.is_required:
             holds, most = wanted.held_in_all(now), wanted.held_in_all(empty)
             found.append(self._domain(wanted, (), range(len(tree.nodes)), holds, most))
@@ -233,15 +237,36 @@ class _Rooms:
             rows = left[leaves.start : leaves.stop]
             least = Gains(alone, rows, self._running(tree, leaves)).least()
             never = most < wanted.slices or least is None
-            domain = alone, tree.values[level][rank], leaves, holds, most
-            ranked.append(((never, least or 0, -holds, rank), domain))
+            values = tree.values[level][rank]
+            domain = alone, values, leaves, holds, most
+            ranked.append(((values not in used, never, least or 0, -holds, rank), domain))
         ranked.sort(key=itemgetter(0))
-        nearest = [self._domain(*domain) for _, domain in ranked[:MOST_SEARCHED]]
+        nearest = [
+            self._domain(*domain, used=domain[1] in used) for _, domain in ranked[:MOST_SEARCHED]
+        ]
         nearest.sort(key=_nearness)
         return found + nearest[:MOST_NAMED]
 
-    def _domain(
-        self, wanted: Wanted, values: Values, leaves: range, holds: int, empty: int
+    def _used(self, wanted: Wanted) -> set[Values]:
+        """Return the domains, at the level that counts, in which the plan puts the pods."""
+        tree, asks = wanted.tree, (wanted.workers, wanted.leader)
+        names = {ask.name for ask in asks if ask is not None}
+        own = (one for one in self.places if one.name in names and one.flavor == tree.flavor)
+        used = set()
+        for place in chain.from_iterable(one.domains for one in own):
+            leaf = tree.leaf_of[",".join(place.values)]
+            used.add(tree.values[-1][leaf][: wanted.aim.level + 1])
+        return used
+
+    def _domain(  # noqa: PLR0913 - what is known of a domain
+        self,
+        wanted: Wanted,
+        values: Values,
+        leaves: range,
+        holds: int,
+        empty: int,
+        *,
+        used: bool = False,
     ) -> DomainRoom:
         """Return what a domain lacks, and whose eviction opens it; ``wanted`` is for it alone."""
         lacks = max(0, wanted.slices - holds)
@@ -255,11 +280,25 @@ class _Rooms:
                 some = [one for one in running if one.key in self._candidates]
                 opening = smallest_set(wanted, rows, some, self.steps)
             found["candidates"] = opening
-        name = called(wanted.tree, values)
         room = DomainRoom(
-            domain=values, name=name, holds=holds, empty=empty, lacks=lacks, text="", **found
+            domain=values,
+            name=called(wanted.tree, values),
+            holds=holds,
+            empty=empty,
+            lacks=lacks,
+            used=used,
+            others=self._others(wanted, leaves, empty) if lacks else (),
+            text="",
+            **found,
         )
         return room.model_copy(update={"text": _in_words(wanted, room)})
+
+    def _others(self, wanted: Wanted, leaves: range, empty: int) -> tuple[str, ...]:
+        """Return the pods that Kueue did not place, where a domain would have more without them."""
+        topologies, flavor = self.snapshot.topologies, wanted.tree.flavor
+        if flavor not in self._beside:
+            self._beside[flavor] = Beside(topologies, topologies.trees[flavor])
+        return self._beside[flavor].matter(wanted, leaves, empty)
 
     @cached_property
     def _candidates(self) -> Mapping[str, Admitted]:
@@ -330,8 +369,8 @@ def _one_after_the_other(found: Together) -> str:
     return f"{text}; in the order {order} all would have one" if order else text
 
 
-def _nearness(room: DomainRoom) -> tuple[bool, bool, int, int, tuple[str, ...]]:
-    """Return a sort key: domains with room, those that the fewest candidates open, others."""
+def _nearness(room: DomainRoom) -> tuple[bool, bool, bool, int, int, tuple[str, ...]]:
+    """Return a sort key: domains of the plan, then with room, then the easiest to open."""
     by_rules, by_force = (
         None if one is None or one.victims is None else len(one.victims)
         for one in (room.candidates, room.whoever)
@@ -339,24 +378,25 @@ def _nearness(room: DomainRoom) -> tuple[bool, bool, int, int, tuple[str, ...]]:
     shut = bool(room.lacks) and by_force is None
     number = by_rules if by_rules is not None else by_force or 0
     outside = bool(room.lacks) and by_rules is None
-    return shut, outside, number, room.lacks, room.domain
+    return not room.used, shut, outside, number, room.lacks, room.domain
 
 
 def _in_words(wanted: Wanted, room: DomainRoom) -> str:
-    unit, what = "slot", slot_of(wanted.workers)
-    if wanted.aim.size > 1:
-        unit, what = "slice", f"{wanted.aim.size} slots of {what}"
+    unit, what = unit_of(wanted)
+    others = who_else(room.others)
     if not room.lacks:
         return f"{room.name} has room: {plural(room.holds, unit)} of {what} for {wanted.slices}"
     text = f"{room.name} lacks {plural(room.lacks, unit)} of {what}"
     text += f": it has {room.holds} of {wanted.slices}"
     if room.whoever is None:
-        return f"{text}, and {room.empty} with nobody there"
+        nobody = "without all that Kueue placed" if room.others else "with nobody there"
+        return f"{text}, and {room.empty} {nobody}{others}"
     if room.whoever.victims is None:
-        return f"{text}, and no eviction helps"
+        return f"{text}, and no eviction helps{others}"
     if room.candidates is not None and room.candidates.victims is not None:
-        return f"{text}; it has room without {_few(room.candidates)}"
-    return f"{text}; it has room without {_few(room.whoever)}, which Kueue may not evict for this"
+        return f"{text}; it has room without {_few(room.candidates)}{others}"
+    few = _few(room.whoever)
+    return f"{text}; it has room without {few}, which Kueue may not evict for this{others}"
 
 
 def _few(opening: Opening) -> str:

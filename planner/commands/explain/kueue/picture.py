@@ -9,15 +9,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from planner.plan.kueue import DomainSlots, NodesAround, Plan
-from planner.quantity import format_units
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.placement import may_be_placed
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.quota.kueue.topology import FlavorTree, Values
 from planner.reference.kueue.chance import Chance, PlacementCrash
 from planner.reference.kueue.topology.assigning import Placing
-from planner.state.kueue import HOST, State
+from planner.solver.kueue.room import called, slot_of
+from planner.state.kueue import State
 from planner.state.kueue_release import NEWEST
 
 if TYPE_CHECKING:
@@ -62,21 +61,6 @@ def nodes_around(
         after = placing.occupancy.left[ask.flavor]
         pictures.append(_Picture(snapshot, ask, after, used).around(placed=found.fits))
     return tuple(pictures)
-
-
-def slot_of(ask: Ask) -> str:
-    """Return what one pod asks for, in words."""
-    each = [f"{format_units(amount, name)} {name}" for name, amount in ask.own.items() if amount]
-    *first, last = each or ["nothing but a place"]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def called(tree: FlavorTree, values: Values) -> str:
-    """Return what people call a domain; without values, the whole flavor."""
-    if not values:
-        return f"flavor {tree.flavor}"
-    key = tree.levels[len(values) - 1]
-    return f"{'node' if key == HOST else key.rpartition('/')[2]} {values[-1]}"
 
 
 class _Sums(NamedTuple):

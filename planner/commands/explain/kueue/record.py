@@ -13,6 +13,7 @@ what a text does not say stays ``None``.
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Final, Literal
 
 from planner.commands.explain import LONGEST
@@ -87,9 +88,10 @@ class DomainRoom(Record):
 
     ``domain`` has its values from the highest level down; it is empty for all nodes of the flavor
     together. It ``holds`` so many now, besides the pod of a leader, ``empty`` so many if Kueue had
-    placed nobody, and ``lacks`` so many. ``whoever`` opens it among all that run, ``candidates``
-    among those that Kueue may preempt for this workload as each stands; ``None`` where that was
-    not looked for.
+    placed nobody, and ``lacks`` so many. ``used`` says that the plan puts pods there; ``others``
+    are pods that Kueue did not place and without which there would be more room. ``whoever`` opens
+    it among all that run, ``candidates`` among those that Kueue may preempt for this workload as
+    each stands; ``None`` where that was not looked for.
     """
 
     domain: tuple[str, ...]
@@ -97,6 +99,8 @@ class DomainRoom(Record):
     holds: int
     empty: int
     lacks: int
+    used: bool = False
+    others: tuple[str, ...] = ()
     whoever: Opening | None = None
     candidates: Opening | None = None
     text: str
@@ -160,30 +164,6 @@ class OnNodes(Record):
     around: tuple[NodesAround, ...] = ()
 
 
-class Explanation(CommonExplanation):
-    """The answer to a question about a pending workload of Kueue.
-
-    ``nodes`` is there where a topology decides about its pods.
-    """
-
-    scheduler: Literal["kueue"] = "kueue"
-    rules: Literal["kueue-classical", "kueue-fair"]
-    cluster_queue: str
-    workloads: tuple[Standing, ...] = ()
-    clash: Clash | None = None
-    nodes: OnNodes | None = None
-
-    @property
-    def standings(self) -> tuple[Standing, ...]:
-        """The workloads that are explained."""
-        return self.workloads
-
-    @property
-    def preemptor_queue(self) -> str:
-        """The ClusterQueue that the preemptor waits in."""
-        return self.cluster_queue
-
-
 class Party(Record):
     """One side of a preemption as a message tells it; ``None`` where it does not.
 
@@ -199,6 +179,65 @@ class Party(Record):
     effective_priority: int | None = None
     base_priority: int | None = None
     boost: int | None = None
+
+
+class EvictionCount(Record):
+    """How often Kueue evicted a workload for a reason, and for a cause of that, if it has any."""
+
+    reason: str
+    cause: str
+    count: int
+
+
+class PastEviction(Record):
+    """The last eviction of a workload that waits, by its own conditions.
+
+    ``reason`` is Kueue's, such as Preempted or PodsReadyTimeout, ``message`` what Kueue wrote.
+    ``at`` is when it was; ``None`` where it was admitted again since then. Of a preemption
+    ``preemptor`` says by whom, ``rule`` is Kueue's code for the rule behind it and ``law`` the law;
+    ``necessary`` says whether the preemptor had no other way, ``None`` where that is not known, and
+    ``text`` why.
+    """
+
+    reason: str
+    at: datetime | None = None
+    message: str
+    preemptor: Party | None = None
+    rule: str | None = None
+    law: str | None = None
+    necessary: bool | None = None
+    counts: tuple[EvictionCount, ...] = ()
+    text: str
+
+
+class Explanation(CommonExplanation):
+    """The answer to a question about a pending workload of Kueue.
+
+    ``nodes`` is there where a topology decides about its pods, ``eviction`` where it ran before.
+    """
+
+    scheduler: Literal["kueue"] = "kueue"
+    rules: Literal["kueue-classical", "kueue-fair"]
+    cluster_queue: str
+    workloads: tuple[Standing, ...] = ()
+    clash: Clash | None = None
+    nodes: OnNodes | None = None
+    eviction: PastEviction | None = None
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        """The workloads that are explained."""
+        return self.workloads
+
+    @property
+    def first(self) -> str:
+        """Why it was evicted, if it was: whoever waits again asks that first."""
+        return "" if self.eviction is None else f"{self.eviction.text}. Now: "
+
+    @property
+    def preemptor_queue(self) -> str:
+        """The ClusterQueue that the preemptor waits in."""
+        return self.cluster_queue
 
 
 class PreemptionMessage(Published):
