@@ -229,7 +229,7 @@ def format_units(units: int, resource: str) -> str:
         return "unlimited"
     if resource == "cpu":
         return str(units // 1000) if units % 1000 == 0 else f"{units}m"
-    if _is_bytes(resource) and units > MIN_INT64:  # Kubernetes caps -8Ei at one byte less
+    if is_bytes(resource) and units > MIN_INT64:  # Kubernetes caps -8Ei at one byte less
         for suffix, shift in reversed(_BINARY_SHIFT.items()):
             if units and units % (1 << shift) == 0:
                 return f"{units >> shift}{suffix}"
@@ -247,7 +247,7 @@ def format_briefly(units: int, resource: str) -> str:
     if units == UNLIMITED or digits <= (_BRIEF_DIGITS + exact[-1].isdigit()):
         return exact
     value = Decimal(units) / 1000 if is_milli(resource) else Decimal(units)
-    if _is_bytes(resource):
+    if is_bytes(resource):
         steps = {suffix: 1 << shift for suffix, shift in _BINARY_SHIFT.items()}
     else:
         steps = {suffix: 10**exponent for suffix, exponent in _DECIMAL_EXPONENT.items() if exponent}
@@ -256,7 +256,8 @@ def format_briefly(units: int, resource: str) -> str:
     return f"{_BRIEFLY.create_decimal(value / step).normalize():f}{suffix}"
 
 
-def _is_bytes(resource: str) -> bool:
+def is_bytes(resource: str) -> bool:
+    """Say whether the resource is counted in bytes, and so is written with binary suffixes."""
     return resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-")
 
 

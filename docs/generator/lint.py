@@ -31,7 +31,10 @@ starvation
 :   A workload waits, and the scheduler never reaches it.
 
 nodes
-:   What a topology makes of the nodes is not what is asked of it.
+:   The nodes, or what a topology makes of them, are not what is asked of them.
+
+mistake
+:   A name, a limit or an amount that cannot be meant.
 
 Nothing is reported on suspicion: with each finding comes a smallest state, made of the objects
 concerned, in which the scheduler's own algorithm does what the finding says, and does not once it
@@ -106,7 +109,7 @@ preemption:
     "KL-06": About(
         "`LowerPriority` finds victims of a lower priority only. Where all workloads and all "
         "priority classes have the same, nobody is lower, and the policy is as good as `Never`.",
-        """# one WorkloadPriorityClass, or none
+        """# one WorkloadPriorityClass, and all workloads have it
 preemption: {withinClusterQueue: LowerPriority}""",
         "A WorkloadPriorityClass of another value, or a policy that heeds more than priority: "
         "`LowerOrNewerEqualPriority`, or `reclaimWithinCohort: Any`.",
@@ -257,6 +260,56 @@ metadata:
 spec: {topologyName: racks}   # and no Topology of that name""",
         "Create the Topology, or correct the name.",
         "docs/semantics/kueue-topology.md §1; docs/semantics/kueue-features.md §1.3",
+    ),
+    "KL-23": About(
+        "A ClusterQueue whose ResourceFlavor or AdmissionCheck does not exist is inactive: nothing "
+        "is admitted there. A LocalQueue without its ClusterQueue leads nowhere. Something of that "
+        "kind is called almost so, which is probably what was meant.",
+        """# there is a ResourceFlavor gpu-a100
+flavors:
+- name: gpu-a10o""",
+        "The right name. All other rules looked at the ClusterQueue as if the name were right, "
+        "unless Kueue itself calls it inactive.",
+        "docs/semantics/kueue.md §2; docs/semantics/kueue-features.md §1.3",
+    ),
+    "KL-24": About(
+        "The same, and nothing in the input is called almost so. It may stand in another file or "
+        "repository, and then nothing is wrong; what the input does not hold cannot be checked.",
+        """kind: ClusterQueue       # and no ResourceFlavor gpu-pool in any file
+spec: {resourceGroups: [{flavors: [{name: gpu-pool, ...}], ...}]}""",
+        "Check the object along. All other rules looked at the ClusterQueue as if it were there, "
+        "unless Kueue itself calls it inactive.",
+        "docs/semantics/kueue.md §2; docs/semantics/kueue-features.md §1.3",
+    ),
+    "KL-25": About(
+        "Limits are about what others in the cohort have. A ClusterQueue without a cohort, and a "
+        "Cohort without a parent, has no others; and no ClusterQueue can lend more than its own. "
+        "Kueue's webhook refuses all three. Where they are stored all the same, they do nothing.",
+        """kind: Cohort
+spec:                    # no parentName
+  resourceGroups: [{flavors: [{resources: [{borrowingLimit: 4, ...}], ...}], ...}]""",
+        "A cohort or a parent, or no limits; a `lendingLimit` of at most the `nominalQuota`.",
+        "docs/semantics/kueue.md §3",
+    ),
+    "KL-26": About(
+        "Quota is a promise that nodes must keep. Where all quota in a flavor, or in flavors with "
+        "the same nodes, is more than these have, Kueue admits workloads whose pods then wait for "
+        "a node. All nodes with the labels of the flavor count, also those that take no pods now, "
+        "but not those reserved for the control plane. Flavors whose nodes are made on demand "
+        "(ProvisioningRequest), or are in another cluster (MultiKueue), are left out.",
+        """# two nodes with 8 GPUs each, and in the flavor that stands for them:
+- {name: nvidia.com/gpu, nominalQuota: 24}""",
+        "Less quota, or more nodes. Where an autoscaler adds nodes, it may be as it should be.",
+        "docs/semantics/kueue.md §3; docs/semantics/kueue-topology.md §2.1",
+    ),
+    "KL-27": About(
+        "Two amounts of one resource in a cohort are exactly a suffix apart, or one of them is a "
+        "few bytes of memory, or less than a tenth of a core, beside a thousand times as much. A "
+        "number without a suffix is cores, or bytes.",
+        """- {name: memory, nominalQuota: 64}      # 64 bytes, in ClusterQueue a
+- {name: memory, nominalQuota: 64Gi}    # in ClusterQueue b""",
+        "The suffix that is missing, or one less.",
+        "docs/semantics/kueue.md §1",
     ),
     "YL-01": About(
         "An ask triggers preemption only within what is guaranteed to its queue. Without any "

@@ -158,8 +158,8 @@ HELP: Final[Mapping[str, str]] = {
                       costs
 """,
     "risk": """\b
-What --workload reads: Workloads of Kueue, Jobs of batch/v1, Pods and pod templates, as many
-documents and lists as there are; see `planner whatif --help`.
+What --workload reads: Workloads of Kueue, and what Kueue makes workloads of, as many documents
+and lists as there are; see `planner whatif --help`.
 
 """,
     "simulate": """\
@@ -171,7 +171,10 @@ victim would preempt again, of all where there is none of these; and boost, the 
 plan where priority boosts would lead Kueue to it, its own victims elsewhere.
 """,
     "whatif": """\b
-What --workload reads: a Workload of Kueue, a Job of batch/v1, a Pod or a pod template.
+What --workload reads: a Workload of Kueue, or what Kueue makes one of: a Job, Pod, pod template,
+Deployment, StatefulSet, LeaderWorkerSet, JobSet, RayJob, RayCluster, RayService, PyTorchJob, TFJob,
+XGBoostJob, PaddleJob, JAXJob, MPIJob or AppWrapper. Where each replica is a workload of its own,
+as of a Deployment, all of them wait and the first is planned for.
 It waits in the LocalQueue of its label kueue.x-k8s.io/queue-name, has the priority of its
 WorkloadPriorityClass or PriorityClass in STATE, and is created now. With --set as well,
 before is the state with it, unedited.

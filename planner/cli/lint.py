@@ -10,7 +10,7 @@ import click
 from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL
 from planner.cli.option import Given, define
-from planner.cli.output import write_file
+from planner.cli.output import warn, write_file
 from planner.errors import InputError
 
 SEVERITIES: Final = ("error", "warning", "note")
@@ -29,7 +29,8 @@ Families of findings:
   impossible  preemption that seems to be asked for finds nobody
   useless     a setting changes nothing
   starvation  a workload waits, and the scheduler never reaches it
-  nodes       what a topology makes of the nodes is not what is asked of it
+  nodes       the nodes, or what a topology makes of them, are not what is asked of them
+  mistake     a name, a limit or an amount that cannot be meant
 
 Each finding is shown by a smallest state made of the objects concerned, in which the scheduler's
 own algorithm, replayed, does what the finding says; where no such state is found, nothing is
@@ -80,6 +81,7 @@ def command(given: Given) -> int:
             raise InputError(f"--examples {given.examples}", error.strerror or str(error)) from None
         for name, text in files_of(answer.findings):
             write_file("--examples", given.examples / name, text.encode("ascii"))
+    warn(answer.notes)
     given.show(render_lint, answer)
     counted = () if given.fatal == option.NEVER else SEVERITIES[: SEVERITIES.index(given.fatal) + 1]
     return FINDINGS if any(one.severity in counted for one in answer.findings) else OPTIMAL

@@ -84,6 +84,12 @@ def resource_flavor(
     return _thing("ResourceFlavor", name, created) | {"spec": spec}
 
 
+def admission_check(name: str, *, created: datetime) -> Object:
+    """Return an AdmissionCheck that its controller has called active."""
+    active = {"type": "Active", "status": "True", "lastTransitionTime": rfc3339(created)}
+    return _thing("AdmissionCheck", name, created) | {"status": {"conditions": [active]}}
+
+
 def topology(name: str, levels: Iterable[str], *, created: datetime) -> Object:
     """Return a Topology with levels, the highest first."""
     spec = {"levels": [{"nodeLabel": level} for level in levels]}

@@ -130,6 +130,8 @@ def _findings(answer: Lint) -> doc.Document:
     left_out = len(answer.findings) - doc.MAX_ROWS
     if left_out > 0:
         sections.append(Section("More", (doc.Paragraph(CUT.format(count=left_out), "dim"),)))
+    notes = tuple(doc.Paragraph(note, "warn") for note in answer.notes)
+    sections.append(Section("Notes", notes))
     counts = Counter(one.severity for one in answer.findings)
     found = [plural(counts[severity], severity) for severity in _TONES if counts[severity]]
     tones: list[doc.Tone] = [tone for severity, tone in _TONES.items() if counts[severity]]
@@ -151,6 +153,7 @@ def _finding_lines(answer: Lint) -> Iterator[str]:
         yield line("reason", one.code, Said(one.reason))
         yield line("hint", one.code, Said(one.hint))
         yield from each("shows", map(Said, one.example.shows), one.code)
+    yield from each("note", map(Said, answer.notes))
 
 
 render_lint = renderer(_finding_lines, _findings)

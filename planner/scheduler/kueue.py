@@ -69,7 +69,7 @@ KUEUE: Final = Scheduler(
         "replay": "planner.commands.replay.kueue:replay_kueue_line",
         "live replay": "planner.commands.replay.kueue_live:replay_live",
         "recorded": "planner.commands.replay.kueue:recorded_of_kueue",
-        "lint": "planner.commands.lint.kueue:findings_in",
+        "lint": "planner.commands.lint.kueue:look",
         "precedence": "planner.commands.audit.kueue:precedence",
         "at-will": "planner.commands.audit.kueue:at_will",
         "page": "planner.report.kueue.plan:particulars",

@@ -54,7 +54,7 @@ YUNIKORN: Final = Scheduler(
         "generation": "planner.commands.generate.yunikorn",
         "replay": "planner.commands.replay.yunikorn:replay_yunikorn_line",
         "recorded": "planner.commands.replay.yunikorn:recorded_of_yunikorn",
-        "lint": "planner.commands.lint.yunikorn:findings_in",
+        "lint": "planner.commands.lint.yunikorn:look",
         "page": "planner.report.yunikorn.plan:particulars",
         "plain": "planner.report.yunikorn.plan",
         "explained": "planner.report.yunikorn.explanation:explained",

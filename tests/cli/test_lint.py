@@ -38,8 +38,11 @@ def test_json_obeys_its_schema(dump: Path) -> None:
 def test_plain_text_has_a_line_per_fact(dump: Path) -> None:
     result = call("lint", dump)
     assert result.exit_code == FINDINGS
-    assert result.stderr == ""
     lines = result.stdout.splitlines()
+    # What was not looked at is said on standard error, too.
+    notes = [line.removeprefix("note             ") for line in lines if line.startswith("note ")]
+    assert result.stderr == "".join(f"warning: {json.loads(note)}\n" for note in notes)
+    assert len(notes) == 1
     title = 'finding          KL-05 warning impossible title="threshold below every priority"'
     assert title in lines
     assert "object           KL-05 clusterqueue/a" in lines

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, Final, Literal, NamedTuple
 
@@ -19,11 +19,11 @@ from planner.scheduler import Part
 from planner.state import AnyState
 from planner.verb import verb
 
-Family = Literal["ping-pong", "impossible", "useless", "starvation", "nodes"]
+Family = Literal["ping-pong", "impossible", "useless", "starvation", "nodes", "mistake"]
 """ping-pong: workloads evict one another, again and again. impossible: a preemption that the
 configuration seems to ask for finds nobody. useless: a setting that changes nothing.
-starvation: a workload waits, and the scheduler never reaches it. nodes: what a topology makes
-of the nodes is not what is asked of it."""
+starvation: a workload waits, and the scheduler never reaches it. nodes: the nodes, or what a
+topology makes of them, are not what is asked of them. mistake: what is written cannot be meant."""
 
 Severity = Literal["error", "warning", "note"]
 """error: the scheduler refuses the object, or the object can never do what it says. warning: the
@@ -64,13 +64,15 @@ class Finding(Record):
 class Lint(Published, Told):
     """All findings of a state, in the order of their codes.
 
-    ``coverage`` is what the state holds that is not modelled.
+    ``coverage`` is what the state holds that is not modelled; ``notes`` say what was not looked at,
+    and what was taken for granted.
     """
 
     scheduler: SchedulerId
     digest: str
     findings: tuple[Finding, ...]
     coverage: tuple[Uncovered, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def in_a_line(self) -> str:
@@ -114,6 +116,11 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind("KL-20", "nodes", "warning", "no domain has room for what is required, even empty"),
         Kind("KL-21", "nodes", "warning", "nodes without the labels of a topology"),
         Kind("KL-22", "nodes", "error", "a flavor whose Topology does not exist"),
+        Kind("KL-23", "mistake", "error", "a name that nothing has, but something has one like it"),
+        Kind("KL-24", "mistake", "warning", "a name that nothing in the input has"),
+        Kind("KL-25", "mistake", "error", "a limit that Kueue refuses"),
+        Kind("KL-26", "nodes", "warning", "more quota than the nodes have"),
+        Kind("KL-27", "mistake", "warning", "amounts of one resource in different units"),
         Kind("YL-01", "impossible", "warning", "nothing guaranteed, so it never preempts"),
         Kind("YL-02", "impossible", "warning", "preemption is switched off"),
         Kind("YL-03", "impossible", "warning", "a fence leaves no candidates"),
@@ -147,8 +154,19 @@ def first(found: Iterable[Iterator[Finding]]) -> Iterator[Finding]:
     yield from islice(chain.from_iterable(found), 1)
 
 
-RULES: Final = Part[Callable[[AnyState], Iterable[Finding]]]("lint")
-"""Yields the findings in a state of the scheduler."""
+class Looked(NamedTuple):
+    """What the rules of a scheduler find in a state, and what they did not look at (``notes``).
+
+    ``sees_to`` are the features that no coverage need name, because the rules look at them.
+    """
+
+    findings: Iterable[Finding]
+    notes: Sequence[str] = ()
+    sees_to: Collection[str] = ()
+
+
+RULES: Final = Part[Callable[[AnyState], Looked]]("lint")
+"""Looks at a state of the scheduler by all of its rules."""
 
 
 @verb
@@ -167,12 +185,14 @@ def lint(state: AnyState) -> Lint:
     InputError
         If a workload names a flavor, or an application a queue, that is not in the state.
     """
-    found = RULES.of(state)(state)
+    looked = RULES.of(state)(state)
+    missing = covering(state).everything()
     return Lint(
         scheduler=state.scheduler,
         digest=state.digest,
-        findings=tuple(found),
-        coverage=covering(state).everything(),
+        findings=tuple(looked.findings),
+        coverage=tuple(one for one in missing if one.feature not in looked.sees_to),
+        notes=(*state.notes, *looked.notes),
     )
 
 

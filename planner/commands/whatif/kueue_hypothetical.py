@@ -3,174 +3,82 @@
 Source: kueue ff69552e, pkg/controller/jobframework/reconciler.go (ConstructWorkload,
 ExtractPriority), pkg/controller/jobframework/defaults.go (the LocalQueue and the
 WorkloadPriorityClass named ``default``) and pkg/util/priority/priority.go.
-
-It reads a batch/v1 Job, a Pod, a PodTemplate, and a bare pod template, which is a pod without a
-kind. Source: kueue ff69552e, pkg/controller/jobs/job/job_controller.go (PodSets, podsCount,
-minPodsCount) and pkg/controller/jobs/pod/pod_controller.go.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Final
 
-from pydantic import Field
-
+from planner.commands.whatif.kueue_manifests import (
+    PRIORITY_CLASS,
+    QUEUE,
+    manifest_of,
+    topology_request,
+)
 from planner.errors import LookupFailed, SchemaError, UnsupportedError, did_you_mean
 from planner.plan.base import name_some
 from planner.reader.complaint import checked
 from planner.reader.items import Item, items_of
 from planner.reader.kueue import resolve_priorities
 from planner.reader.parse import parse
-from planner.reader.show import Path, path_text, place, plain, shown
+from planner.reader.show import Path, path_text, place, shown
 from planner.reader.source import load
-from planner.state.base import Count, KubernetesObject, Metadata, Schema, Time
+from planner.state.base import Metadata
 from planner.state.kueue import API_GROUP, State, Workload
 from planner.state.kueue_workload import PodSet, PriorityClassRef, WorkloadSpec
-from planner.state.pods import Container, PodSpec, PodTemplate
+from planner.state.pods import PodTemplate
 
-MIN_PARALLELISM: Final = "kueue.x-k8s.io/job-min-parallelism"
-POD_GROUP: Final = "kueue.x-k8s.io/pod-group-name"
-POD_SET: Final = "main"
-"""How Kueue calls the only podset of a Job or Pod."""
-QUEUE: Final = "kueue.x-k8s.io/queue-name"
-PRIORITY_CLASS: Final = "kueue.x-k8s.io/priority-class"
-"""The labels by which a Job or Pod names its LocalQueue and its WorkloadPriorityClass."""
 DEFAULT: Final = "default"
 """The namespace, LocalQueue and WorkloadPriorityClass of an object that names none."""
+MOST_WORKLOADS: Final = 1000
+"""The most replicas of one object that are workloads of their own."""
 MAX_BYTES: Final = 16 * 2**20
 
 
-class ManifestMetadata(Schema):
-    """The metadata of an object that may not exist yet, and so may have no name of its own."""
+def _submitted(state: State, item: Item, local: tuple[str, str] | None) -> Iterator[Workload]:
+    """Yield the workloads that Kueue makes of an object which is no Workload itself.
 
-    name: str = Field(default="", max_length=253)
-    generate_name: str = Field(default="", max_length=253)
-    namespace: str = ""
-    creation_timestamp: Time | None = None
-    labels: dict[str, str] = Field(default_factory=dict)
-    annotations: dict[str, str] = Field(default_factory=dict)
-
-    @property
-    def called(self) -> str:
-        """A name for the object, made up if it has none."""
-        return self.name or self.generate_name.rstrip("-") or "hypothetical"
-
-
-class PodManifestSpec(PodSpec):
-    """A pod as it is written, with the PriorityClass that it names."""
-
-    containers: tuple[Container, ...] = Field(min_length=1)
-    priority_class_name: str = ""
-
-
-class PodManifest(KubernetesObject):
-    """A Pod, or a pod template."""
-
-    metadata: ManifestMetadata = ManifestMetadata()
-    spec: PodManifestSpec
-
-
-class PodTemplateManifest(KubernetesObject):
-    """A PodTemplate object."""
-
-    metadata: ManifestMetadata = ManifestMetadata()
-    template: PodManifest
-
-
-class JobSpec(Schema):
-    """The pods of a Job."""
-
-    parallelism: Count = 1
-    completions: Count | None = None
-    template: PodManifest
-
-    @property
-    def pods(self) -> int:
-        """How many pods run at once: never more than have to complete."""
-        if self.completions is None:
-            return self.parallelism
-        return min(self.parallelism, self.completions)
-
-
-class JobManifest(KubernetesObject):
-    """A Job of batch/v1."""
-
-    metadata: ManifestMetadata = ManifestMetadata()
-    spec: JobSpec
-
-
-def _submitted(state: State, item: Item, local: tuple[str, str] | None) -> Workload:
-    """Return what Kueue makes of a Job, a Pod, a PodTemplate or a bare pod template.
-
-    Raises ``SchemaError`` if it is of another kind, or a field of it cannot be used;
-    ``UnsupportedError`` if it is a pod of a group, whose other pods it does not show.
+    Raises ``SchemaError`` if Kueue makes none of its kind, or a field of it cannot be used;
+    ``UnsupportedError`` if other objects decide about its pods.
     """
-    kind, version = item.value.get("kind"), item.value.get("apiVersion")
-    prefix, counts = "pod", dict[str, int | None]()
-    made: JobManifest | PodManifest | PodTemplateManifest
-    match (version, kind):
-        case ("batch/v1", "Job"):
-            made = checked(JobManifest, item.value, item.root, item.path, "Job")
-            prefix, labels, spec = "job", made.metadata.labels, made.spec.template.spec
-            counts = {"count": made.spec.pods, "min_count": _least_pods(item, made)}
-        case ("v1", "Pod") | (None, None):
-            made = checked(PodManifest, item.value, item.root, item.path, "Pod")
-            labels, spec = made.metadata.labels, made.spec
-            if POD_GROUP in labels:
-                raise UnsupportedError(
-                    place(item.root, (*item.path, "metadata", "labels", POD_GROUP)),
-                    "a pod of a group: Kueue makes one Workload of all its pods",
-                    "that Workload, or a Job",
-                )
-        case ("v1", "PodTemplate"):
-            made = checked(PodTemplateManifest, item.value, item.root, item.path, "PodTemplate")
-            labels = {**made.template.metadata.labels, **made.metadata.labels}
-            spec = made.template.spec
-        case _:
-            of = "without an apiVersion" if version is None else f"of {shown(version)}"
-            raise SchemaError(
-                item.where,
-                f"{plain(str(kind))} {of} stands here",
-                "a Workload of Kueue, a Job of batch/v1, a Pod, or a pod template",
-                "kubectl get workload NAME -o yaml prints what Kueue makes of other kinds",
-            )
-    pod_set = PodSet(name=POD_SET, template=PodTemplate(spec=spec)).model_copy(update=counts)
-    metadata = made.metadata
-    namespace, queue = local or (metadata.namespace or DEFAULT, labels.get(QUEUE, ""))
+    made = manifest_of(item)
+    if made.workloads > MOST_WORKLOADS:
+        found = f"makes {made.workloads:,} workloads, one of each replica"
+        raise UnsupportedError(item.where, found, f"at most {MOST_WORKLOADS:,} replicas")
+    metadata, classes = made.metadata, [one.template.spec.priority_class_name for one in made.pods]
+    namespace, queue = local or (metadata.namespace or DEFAULT, made.labels.get(QUEUE, ""))
     if not queue and any(
         (one.metadata.namespace, one.metadata.name) == (namespace, DEFAULT)
         for one in state.local_queues
     ):
         queue = DEFAULT
-    return Workload(
-        metadata=Metadata(
-            name=f"{prefix}-{metadata.called}"[:253],
-            namespace=namespace,
-            creation_timestamp=metadata.creation_timestamp or state.now,
-        ),
-        spec=WorkloadSpec(
-            pod_sets=(pod_set,),
-            queue_name=queue,
-            priorityClassRef=_priority_class(state, labels, spec.priority_class_name),
-        ),
+    named = made.priority_class or next(filter(None, classes), "")
+    placing = state.configuration.gate("TopologyAwareScheduling")
+    pod_sets = [
+        {
+            "name": one.name.lower(),
+            "count": one.count,
+            "min_count": one.least,
+            "template": PodTemplate(spec=one.template.spec),
+            "topology_request": topology_request(one.template, item.where) if placing else None,
+        }
+        for one in made.pods
+    ]
+    spec = WorkloadSpec(
+        pod_sets=tuple(checked(PodSet, one, item.where, (), "podset") for one in pod_sets),
+        queue_name=queue,
+        priorityClassRef=_priority_class(state, made.labels, named),
     )
-
-
-def _least_pods(item: Item, job: JobManifest) -> int | None:
-    """Return the fewest pods with which partial admission may start a Job, if it allows that."""
-    text, count = job.metadata.annotations.get(MIN_PARALLELISM), job.spec.pods
-    if text is None:
-        return None
-    least = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
-    if not 1 <= least <= count:
-        where = place(item.root, (*item.path, "metadata", "annotations", MIN_PARALLELISM))
-        expected = f"a whole number in quotes, from 1 to the {count} pods of the Job"
-        raise SchemaError(where, f"{shown(text)} cannot be used", expected)
-    return least
+    for number in range(made.workloads):
+        which = f"-{number}" if made.workloads > 1 else ""
+        name = f"{made.prefix}-{metadata.called}"[: 253 - len(which)] + which
+        created = metadata.creation_timestamp or state.now
+        yield Workload(
+            metadata=Metadata(name=name, namespace=namespace, creation_timestamp=created), spec=spec
+        )
 
 
 def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
@@ -203,7 +111,7 @@ def add_workloads(
     Raises ``InputError`` if an object cannot be used, names no LocalQueue or priority class that is
     in the state, or has the name of a workload that is there already.
     """
-    local = None
+    local, notes = None, [*state.notes]
     if queue is not None:
         namespace, _, name = queue.partition("/")
         if not (namespace and name):
@@ -213,13 +121,18 @@ def add_workloads(
     known = {*state.workloads.keys}
     made = []
     for item in items:
-        workload = _workload(state, item, local)
-        if workload.key in known:
-            found = f"workload {workload.key} is there already"
-            raise SchemaError(item.where, found, hint="give it another metadata.name")
-        known.add(workload.key)
-        made.append(workload)
-    return with_workloads(state, made), tuple(workload.key for workload in made)
+        some = [*_workloads(state, item, local)]
+        for workload in some:
+            if workload.key in known:
+                found = f"workload {workload.key} is there already"
+                raise SchemaError(item.where, found, hint="give it another metadata.name")
+            known.add(workload.key)
+        made += some
+        if len(some) > 1:
+            kind, key = item.value.get("kind"), some[0].key
+            notes.append(f"the {kind} makes {len(some)} workloads, each by itself: {key} is one")
+    state = with_workloads(state, made)
+    return state.model_copy(update={"notes": tuple(notes)}), tuple(one.key for one in made)
 
 
 def with_workloads(state: State, more: Sequence[Workload]) -> State:
@@ -252,7 +165,8 @@ def _check_queue(state: State, namespace: str, name: str, where: str) -> None:
         )
 
 
-def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Workload:
+def _workloads(state: State, item: Item, local: tuple[str, str] | None) -> Sequence[Workload]:
+    """Return the workloads of an object, with a LocalQueue and a priority that the state knows."""
     version = item.value.get("apiVersion")
     if item.value.get("kind") == "Workload" and str(version).rpartition("/")[0] == API_GROUP:
         given = checked(Workload, item.value, item.root, item.path, "Workload")
@@ -260,22 +174,24 @@ def _workload(state: State, item: Item, local: tuple[str, str] | None) -> Worklo
             where = place(item.root, (*item.path, "spec", "podSets"))
             raise SchemaError(where, "is missing or empty")
         namespace = given.metadata.namespace or DEFAULT
-        workload = fresh(state, given, *(local or (namespace, given.spec.queue_name)))
+        made = [fresh(state, given, *(local or (namespace, given.spec.queue_name)))]
         at: Path = ("spec", "queueName")
     else:
-        workload = _submitted(state, item, local)
+        made = [*_submitted(state, item, local)]
         at = ("metadata", "labels", QUEUE)
-    if not workload.spec.queue_name:
+    if not made or not made[0].spec.pod_sets:
+        raise SchemaError(item.where, "asks for no pods: Kueue makes no workload of it")
+    namespace, spec = made[0].metadata.namespace, made[0].spec  # those of one object are equal
+    if not spec.queue_name:
         hint = "--queue NAMESPACE/NAME names one"
         raise SchemaError(item.where, "names no LocalQueue", f"one in {path_text(at)}", hint)
     if local is None:
-        where = place(item.root, (*item.path, *at))
-        _check_queue(state, workload.metadata.namespace, workload.spec.queue_name, where)
+        _check_queue(state, namespace, spec.queue_name, place(item.root, (*item.path, *at)))
     # Kueue makes no workload of an unknown class.
-    (resolved,), missing = resolve_priorities(
-        [workload], state.workload_priority_classes, state.priority_classes
+    resolved, missing = resolve_priorities(
+        made, state.workload_priority_classes, state.priority_classes
     )
-    reference = workload.spec.priority_class
+    reference = spec.priority_class
     if missing and reference is not None:
         of_kueue = reference.kind == "WorkloadPriorityClass"
         classes = state.workload_priority_classes if of_kueue else state.priority_classes

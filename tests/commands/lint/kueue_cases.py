@@ -11,6 +11,7 @@ from tests.cluster import (
     dump_of,
     fair_sharing,
     queue,
+    quotas,
     running,
 )
 from tests.reference.cycles import strict, waits
@@ -102,6 +103,7 @@ RACKS = (
     node("n3", "r2", gpu=8),
 )
 POOL = {"pool": "a"}
+GIBI = 2**30
 
 
 def asks(count: int) -> list[Object]:
@@ -113,6 +115,18 @@ def larger(dump: Dump) -> None:
     for item in dump["items"]:
         if item["kind"] == "Node":
             item["status"]["allocatable"]["gpu"] = "100"
+
+
+def with_flavor(dump: Dump) -> None:
+    dump["items"] += flavor(topology_name="")
+
+
+def without_limits(dump: Dump) -> None:
+    for item in dump["items"]:
+        for group in item.get("spec", {}).get("resourceGroups", ()):
+            for quota in group["flavors"][0]["resources"]:
+                quota.pop("borrowingLimit", None)
+                quota.pop("lendingLimit", None)
 
 
 def labelled(dump: Dump) -> None:
@@ -228,7 +242,8 @@ CASES = (
     ),
     case(
         "KL-16",
-        [queue("a", 4, "org", reclaim="Any", weight="2"), queue("b", 4, "org"), *TWO],
+        [queue("a", 4, "org", reclaim="Any", weight="2"), queue("b", 4, "org"), configuration(),
+         *TWO],
         [queue("a", 4, "org", reclaim="Any", weight="2"), queue("b", 4, "org"), fair_sharing(),
          *TWO],
         without_weights,
@@ -241,7 +256,7 @@ CASES = (
     ),
     case(
         "KL-18",
-        [queue("a", 4, within="LowerPriority"), *TWO,
+        [queue("a", 4, within="LowerPriority"), *TWO, configuration(),
          running("w", "a", 1, annotations={"kueue.x-k8s.io/priority-boost": "5"})],
         [queue("a", 4, within="LowerPriority"), *TWO,
          running("w", "a", 1, annotations={"kueue.x-k8s.io/priority-boost": "5"}),
@@ -267,5 +282,35 @@ CASES = (
         listed(flavor(topology_name="racks"), *RACKS[2:], room()),
         listed(*RACKS, room()),
         of("ResourceFlavor", "default", topologyName=""),
+    ),
+    Case(
+        "KL-23",
+        listed(flavor("defaults", ""), queue("a", 4)),
+        listed(flavor(topology_name=""), queue("a", 4)),
+        with_flavor,
+    ),
+    Case(
+        "KL-24",
+        listed(queue("a", 4)),
+        listed(flavor("defaults", ""), queue("a", 4)),
+        with_flavor,
+    ),
+    case(
+        "KL-25",
+        [queue("a", 4, borrowing=2)],
+        [queue("a", 4, "org", borrowing=2)],
+        without_limits,
+    ),
+    Case(
+        "KL-26",
+        listed(flavor(topology_name=""), node("n1", gpu=8), queue("a", 9)),
+        listed(flavor(topology_name=""), node("n1", gpu=8), queue("a", 8)),
+        larger,
+    ),
+    case(
+        "KL-27",
+        [queue("a", {"memory": 64}, "org"), queue("b", {"memory": 64 * GIBI}, "org")],
+        [queue("a", {"memory": 64 * GIBI}, "org"), queue("b", {"memory": 64 * GIBI}, "org")],
+        of("ClusterQueue", "example", resourceGroups=quotas({"memory": 64 * GIBI})),
     ),
 )  # fmt: skip

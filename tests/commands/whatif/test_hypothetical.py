@@ -222,10 +222,13 @@ def test_it_is_planned_for_like_one_of_the_dump() -> None:
 @pytest.mark.parametrize(
     ("value", "error", "said"),
     [
+        ({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d"}}, SchemaError,
+         ['DaemonSet of "apps/v1"', "a Workload of Kueue, or one of Job", "kubectl get workload"]),
         ({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}}, SchemaError,
-         ['Deployment of "apps/v1"', "a Job of batch/v1", "kubectl get workload"]),
+         ["file: spec.template: is missing"]),
         ({**job(), "apiVersion": None}, SchemaError, ["Job without an apiVersion"]),
-        ({**job(), "apiVersion": "batch/v1beta1"}, SchemaError, ['Job of "batch/v1beta1"']),
+        ({**job(), "apiVersion": "batch/v1beta1"}, SchemaError,
+         ['Job of "batch/v1beta1"', "expected a Job of batch/v1"]),
         (job(parallelism="4"), SchemaError, ["file: spec.parallelism", "leave out the quotes"]),
         (job(parallelism=-1), SchemaError, ["spec.parallelism", "at least 0"]),
         (job(template={}), SchemaError, ["spec.template.spec", "is missing"]),

@@ -37,6 +37,7 @@ from planner.commands.lint.lint import Example, Finding, finding, first
 from planner.plan.base import name_some
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way, never_reached
 from planner.reference.kueue.cycle.waiting import Pending, waiting_queues
 from planner.reference.kueue.decision import decide
@@ -131,22 +132,28 @@ def never_reached_at_all(facts: Facts) -> Iterator[Finding]:
         if one.status.requeue_state is not None and one.status.requeue_state.requeue_at is not None
     )
     # At a time when no workload waits for the end of its backoff: this wait ends by itself.
-    snapshot = replace(facts.snapshot, now=max((facts.snapshot.now, *ends)))
+    snapshot = facts.placed or facts.snapshot
+    snapshot = replace(snapshot, now=max((snapshot.now, *ends)))
     waiting = waiting_queues(facts.state, snapshot)
+    nodes = len(facts.state.nodes) if facts.placed else 0
     for tree in facts.trees.values():
         queues = {queue: waiting[queue] for queue in tree}
         if not any(one.active for one in queues.values()):
             continue
         held = sum(len(snapshot.admitted.get(queue, ())) for queue in tree)
         waits = sum(len(one.active) + len(one.parked) for one in queues.values())
-        spent = _budget(len(tree) * (held + 1) + waits)
+        spent = _budget(len(tree) * (held + nodes + 1) + waits)
         by_blocker: dict[InTheWay, list[Pending]] = {}
-        for pending, blocker in never_reached(facts.state, snapshot, queues, spent):
+        try:
+            kept = never_reached(facts.state, snapshot, queues, spent)
+        except Crash:  # so does Kueue: there are no further cycles
+            continue
+        for pending, blocker in kept:
             by_blocker.setdefault(blocker, []).append(pending)
-        for blocker, kept in by_blocker.items():
+        for blocker, behind in by_blocker.items():
             blockers = [find_preemptor(facts.state, snapshot, key) for key in blocker.workloads]
             if blockers:
-                yield from _found(_Case(facts, snapshot, tree, blocker, blockers), kept)
+                yield from _found(_Case(facts, snapshot, tree, blocker, blockers), behind)
 
 
 def _budget(each: int) -> Callable[[], bool]:

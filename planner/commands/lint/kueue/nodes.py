@@ -1,4 +1,4 @@
-"""Findings on nodes: what a topology makes of them, and what the workloads of its queues ask.
+"""Findings on nodes: what a topology makes of them, what workloads ask, and what quota promises.
 
 Only pending workloads are looked at, and only as if nobody ran: a workload without room in an empty
 cluster never has room.
@@ -9,39 +9,38 @@ Source: docs/semantics/kueue-topology.md §2.1, §3.1 and §7.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from planner.commands.lint.kueue.search import ASKS
-from planner.commands.lint.kueue.world import NAMESPACE, NOON, Facts, Object, read_example
+from planner.commands.lint.kueue.alone import JOB, admits, queue_alone, unless_cured
+from planner.commands.lint.kueue.world import NOON, Facts, Object
 from planner.commands.lint.lint import Example, Finding, finding
 from planner.dump import kueue as objects
-from planner.dump import listed
 from planner.errors import InputError
-from planner.quantity import format_units
+from planner.quantity import UNLIMITED, format_units, plural
 from planner.quota.kueue.preemptor import as_preemptor
-from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.quota.kueue.topology import FlavorTree, units_of
-from planner.reference.kueue.chance import Chance, Crash
-from planner.reference.kueue.decision import decide
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.topology import PODS, FlavorTree, Topologies, is_of, units_of
+from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
 from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
 from planner.reference.kueue.topology.slots import Wanted
-from planner.state.kueue import Node
-from planner.state.kueue_release import NEWEST
+from planner.state.kueue import Node, ResourceFlavor, State
 
 MOST_SHAPES: Final = 300
 """The most different requests that are looked at, each of them once."""
 MOST_NAMED: Final = 5
-_JOB: Final = f"{NAMESPACE}/{ASKS}"
+_CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+"""Taints of nodes that no workload is meant to run on."""
 
 
 def never_any_room(facts: Facts) -> Iterator[Finding]:
     """KL-20: pods must be in one domain, and no domain would have room if nobody ran."""
-    snapshot = _placing(facts)
+    snapshot = facts.placed
     if snapshot is None or not facts.state.nodes:
         return
     kept: dict[tuple[int, str], tuple[_TooMuch, list[str]]] = {}
@@ -114,10 +113,10 @@ class _TooMuch(Struct, frozen=True):
             large.append(objects.node(name, labels, amounts | whole, created=NOON))
         known = objects.topology(tree.topology, tree.levels, created=NOON)
         found, cured = (
-            _dump(queue, tree.flavor, tree.topology, pods, [known, *nodes])
+            queue_alone(queue, tree.flavor, tree.topology, pods, [known, *nodes])
             for nodes in (small, large)
         )
-        return _example(found, cured, "larger nodes")
+        return unless_cured(found, cured, "larger nodes")
 
 
 def _too_much(snapshot: Snapshot, preemptor: Preemptor) -> _TooMuch | None:
@@ -158,7 +157,7 @@ def _too_much(snapshot: Snapshot, preemptor: Preemptor) -> _TooMuch | None:
 
 def without_labels(facts: Facts) -> Iterator[Finding]:
     """KL-21: a node has the labels of a flavor, but not those of all levels of its topology."""
-    snapshot = _placing(facts)
+    snapshot = facts.placed
     if snapshot is None:
         return
     for flavor, tree in snapshot.topologies.trees.items():
@@ -184,7 +183,7 @@ def without_labels(facts: Facts) -> Iterator[Finding]:
         for labels in (own, full):
             kept = {key: labels[key] for key in (*tree.levels, *wanted) if key in labels}
             more = [known, objects.node(name, kept, amounts, created=NOON)]
-            dumps.append(_dump(queues[0], flavor, tree.topology, [pods], more, wanted))
+            dumps.append(queue_alone(queues[0], flavor, tree.topology, [pods], more, wanted))
         others = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
         yield from finding(
             "KL-21",
@@ -192,7 +191,7 @@ def without_labels(facts: Facts) -> Iterator[Finding]:
             f"node/{name}{others} has the labels of resourceflavor/{flavor}, but not {level} of "
             f"topology/{tree.topology}: Kueue places nothing there, whatever the quota says.",
             f"the label {level} on node/{name}",
-            _example(dumps[0], dumps[1], "all labels"),
+            unless_cured(dumps[0], dumps[1], "all labels"),
         )
 
 
@@ -208,66 +207,138 @@ def without_topology(facts: Facts) -> Iterator[Finding]:
         if not missing or missing in known or not queues:
             continue
         pods = objects.PodSet(1, {"cpu": 1})
-        found, cured = (_dump(queues[0].name, flavor.name, name, [pods]) for name in (missing, ""))
+        found, cured = (
+            queue_alone(queues[0].name, flavor.name, name, [pods]) for name in (missing, "")
+        )
         yield from finding(
             "KL-22",
             [f"resourceflavor/{flavor.name}", *(f"clusterqueue/{one.name}" for one in queues)],
             f"resourceflavor/{flavor.name} names topology/{missing}, which does not exist: "
             "every ClusterQueue with this flavor is inactive, and admits nothing.",
             f"create topology/{missing}, or take topologyName away",
-            _example(found, cured, "no topologyName"),
+            unless_cured(found, cured, "no topologyName"),
         )
 
 
-def _placing(facts: Facts) -> Snapshot | None:
-    """Return the snapshot with nodes; ``None`` where topologies do nothing, or nothing known."""
-    state = facts.state
-    if state.release is not NEWEST or not state.topology_of:
-        return None
-    snapshot = take_snapshot(state, placing=True)
-    return snapshot if snapshot.topologies.on else None
+def more_than_the_nodes(facts: Facts) -> Iterator[Finding]:
+    """KL-26: all quota in a flavor, or in flavors with the same nodes, is more than these have.
+
+    Of a resource that no node has, such as one made by a transformation, nodes say nothing; and
+    nodes that are made on demand, or are in another cluster, are not in the input.
+    """
+    state, checks = facts.whole, Topologies.of(facts.whole, ())
+    on_nodes = [units_of(node.status.allocatable) for node in state.nodes]
+    known = {name for amounts in on_nodes for name, n in amounts.items() if n} - {PODS}
+    queues = state.cluster_queues
+    elsewhere = {
+        flavor for one in queues for flavor in one.flavor_names if checks.is_delayed(one, flavor)
+    }
+    owned = _quotas(facts)
+    members = {
+        flavor.name: _nodes_of(state, flavor)
+        for flavor in facts.state.resource_flavors
+        if flavor.name in owned and flavor.name not in elsewhere
+    }
+    said: set[tuple[object, str]] = set()
+    for flavor, mine in members.items():
+        for resource in [one for one in owned[flavor] if one in known]:
+            held = sum(on_nodes[at].get(resource, 0) for at in mine)
+            alone = sum(owned[flavor][resource].values()) > held
+            # Flavors whose nodes are all among these compete for them.
+            within = [one for one, its in members.items() if its <= mine]
+            flavors = [flavor] if alone else [one for one in within if resource in owned[one]]
+            rows = [owned[one][resource] for one in flavors]
+            total = sum(amount for row in rows for amount in row.values())
+            if held < total < UNLIMITED and (alone or (mine, resource) not in said):
+                said.add((mine, resource))
+                excess = _Excess(flavors, resource, total, held, len(mine))
+                yield from _beyond_the_nodes(facts, excess, chain.from_iterable(rows))
+
+
+def _quotas(facts: Facts) -> Mapping[str, Mapping[str, Counter[str]]]:
+    """Return the nominal quotas by flavor, resource and owner."""
+    tree, found = facts.snapshot.tree, dict[str, dict[str, Counter[str]]]()
+    for node in tree.nodes:
+        owner = f"{'clusterqueue' if node.is_queue else 'cohort'}/{node.name}"
+        for fr, quota in node.quotas.items():
+            flavor, resource = tree.frs[fr]
+            of_flavor = found.setdefault(flavor, {})
+            of_flavor.setdefault(resource, Counter())[owner] += quota.nominal
+    return found
+
+
+def _nodes_of(state: State, flavor: ResourceFlavor) -> frozenset[int]:
+    """Return the nodes with the labels of a flavor, also those that take no pods now.
+
+    Those with a taint of their own count, too: its pods may tolerate it, unless that of the control
+    plane keeps all pods away.
+    """
+    levels = {one.name: one.levels for one in state.topologies}.get(flavor.spec.topology_name, ())
+    tolerated = {taint.key for taint in flavor.spec.node_taints}
+
+    def takes_pods(node: Node) -> bool:
+        return all(
+            taint.key in tolerated or any(one.accepts(taint) for one in flavor.spec.tolerations)
+            for taint in node.spec.taints
+            if taint.is_hard and taint.key in _CONTROL_PLANE
+        )
+
+    nodes = enumerate(state.nodes)
+    return frozenset(at for at, one in nodes if is_of(one, flavor, levels) and takes_pods(one))
+
+
+class _Excess(NamedTuple):
+    """More quota of a resource, in flavors with the same nodes, than these nodes have."""
+
+    flavors: Sequence[str]
+    resource: str
+    total: int
+    held: int
+    nodes: int
+
+    def example(self, facts: Facts) -> Example | None:
+        """Return one node with all that there is, and a workload that asks for a unit more."""
+        flavor = facts.snapshot.flavors[self.flavors[0]]
+        known = {one.name: one.levels for one in facts.state.topologies}
+        name = flavor.spec.topology_name if facts.placed else ""
+        levels = known.get(name, ())
+        labels = {level: level.rpartition("/")[2] for level in levels} | flavor.spec.node_labels
+        pods = [objects.PodSet(1, {self.resource: self.held + 1})]
+        more = [objects.topology(name, levels, created=NOON)] if levels else []
+
+        def dump(amount: int) -> Object:
+            node = objects.node("all", labels, {self.resource: amount, PODS: 1}, created=NOON)
+            wanted = flavor.spec.node_labels
+            topology = name if levels else ""
+            return queue_alone("example", flavor.name, topology, pods, [*more, node], wanted)
+
+        found = dump(self.held)
+        if levels:
+            return unless_cured(found, dump(self.total), "larger nodes")
+        asked, held = (format_units(n, self.resource) for n in (self.held + 1, self.held))
+        shows = (
+            f"{JOB} fits at once, as quota is free",
+            f"it asks for {asked}, and nodes have {held}",
+        )
+        return Example(state=found, pending=JOB, shows=shows) if admits(found) else None
+
+
+def _beyond_the_nodes(facts: Facts, found: _Excess, owners: Iterable[str]) -> Iterator[Finding]:
+    names = [f"resourceflavor/{one}" for one in found.flavors]
+    total, held = (format_units(n, found.resource) for n in (found.total, found.held))
+    fate = "Kueue admits more, and its pods wait for nodes that are not there"
+    if found.flavors[0] in facts.state.topology_of:
+        fate = "Kueue finds no place for more, however much quota is free"
+    yield from finding(
+        "KL-26",
+        [*names, *owners],
+        f"All quota of {found.resource} in {' and '.join(names)} is {total}, and "
+        f"{plural(found.nodes, 'node')} with the labels of {names[0]} have {held}: {fate}.",
+        "less quota, or more nodes, unless an autoscaler adds them",
+        found.example(facts),
+    )
 
 
 def _each(ask: Ask) -> str:
     amounts = (f"{format_units(n, name)} {name}" for name, n in ask.own.items() if n)
     return " and ".join(amounts) or "nothing"
-
-
-def _dump(  # noqa: PLR0913, PLR0917 - what an example is made of
-    queue: str,
-    flavor: str,
-    topology: str,
-    pods: Sequence[objects.PodSet],
-    more: Sequence[Object] = (),
-    labels: Mapping[str, str] | None = None,
-) -> Object:
-    """Return a dump of a queue and a workload, with quota for just what the workload asks for."""
-    needed = Counter[str]()
-    for one in pods:
-        needed.update({resource: n * one.count for resource, n in one.requests.items()})
-    quotas = {flavor: {resource: objects.Quota(amount) for resource, amount in needed.items()}}
-    return listed(
-        [
-            objects.resource_flavor(flavor, labels, topology, created=NOON),
-            *more,
-            objects.cluster_queue(queue, "", quotas, objects.Policies(), created=NOON),
-            objects.local_queue(NAMESPACE, queue, queue, created=NOON),
-            objects.workload(NAMESPACE, ASKS, queue, 0, pods, created=NOON),
-        ]
-    )
-
-
-def _example(found: Object, cured: Object, words: str) -> Example | None:
-    """Return an example, if Kueue does not admit the workload in it, and would once cured."""
-    if not _admits(found) and _admits(cured):
-        shows = (f"{_JOB} is not admitted, and nobody runs", f"with {words} it fits at once")
-        return Example(state=found, pending=_JOB, shows=shows)
-    return None
-
-
-def _admits(dump: Object) -> bool:
-    _, snapshot, preemptor = read_example(dump, _JOB, placing=True)
-    try:
-        return decide(snapshot, preemptor).assignment.mode == "Fit"
-    except Crash:
-        return False

@@ -105,9 +105,9 @@ def threshold_below_all(facts: Facts) -> Iterator[Finding]:
 
 def one_priority(facts: Facts) -> Iterator[Finding]:
     """KL-06: LowerPriority finds nobody where all workloads have the same priority."""
-    if len(facts.priorities) > 1:
+    if len(facts.priorities) != 1:  # of none at all, nothing is known
         return
-    priority = facts.priorities[0] if facts.priorities else 0
+    (priority,) = facts.priorities
     runs_with = inside(priority)
 
     def lower(items: list[Object]) -> None:
@@ -373,7 +373,7 @@ def threshold_above_all(facts: Facts) -> Iterator[Finding]:
 def weights_without_fair_sharing(facts: Facts) -> Iterator[Finding]:
     """KL-16: weights count under fair sharing only."""
     tree, off = facts.snapshot.tree, without("spec", "fairSharing")
-    for queues in () if facts.fair else facts.trees.values():
+    for queues in () if facts.fair or not facts.tells_of_shares else facts.trees.values():
         above = {node for queue in queues for node in tree.path(queue)}
         weighted = sorted(node for node in above if tree.nodes[node].weight_nano != NANO)
         active = facts.active(queues if weighted else ())
@@ -415,7 +415,7 @@ def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
     """KL-18: the annotation counts only with the feature gate PriorityBoost."""
     state = facts.state
     marked = [one.key for one in state.workloads.unfinished() if one.boost is not None]
-    if not marked or state.configuration.gate("PriorityBoost"):
+    if not (marked and facts.is_configured) or state.configuration.gate("PriorityBoost"):
         return
     off = without("metadata", "annotations")
     example = _found(

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planner.commands.lint.kueue.absent import as_if_there
 from planner.dump import kueue as objects
 from planner.dump import listed
 from planner.quantity import NANO, UNLIMITED, is_milli
@@ -20,6 +21,7 @@ from planner.quota.kueue.tree import NO_PARENT, FlavorResource
 from planner.quota.kueue.tree import Quota as NodeQuota
 from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
+from planner.state.kueue_release import NEWEST
 from planner.state.kueue_workload import BOOST_ANNOTATION
 from planner.state.queues import Preemption
 
@@ -35,9 +37,35 @@ class Facts(Struct, frozen=True, dict=True):
     state: State
 
     @cached_property
+    def whole(self) -> State:
+        """The state as if what its ClusterQueues name were there."""
+        return as_if_there(self.state)
+
+    @cached_property
     def snapshot(self) -> Snapshot:
-        """The state as every decision sees it."""
-        return take_snapshot(self.state)
+        """The whole state as every decision sees it."""
+        return take_snapshot(self.whole)
+
+    @cached_property
+    def placed(self) -> Snapshot | None:
+        """The same with nodes; ``None`` where topologies do nothing, or nothing is known."""
+        if self.whole.release is not NEWEST or not self.whole.topology_of:
+            return None
+        snapshot = take_snapshot(self.whole, placing=True)
+        return snapshot if snapshot.topologies.on else None
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether it is known how Kueue is configured, and not only assumed."""
+        return self.state.configuration_given or self.state.whole
+
+    @property
+    def tells_of_shares(self) -> bool:
+        """Whether it is known if fair sharing is on: a controller that uses shares writes them."""
+        filled = (one.status for one in self.state.cluster_queues)
+        return self.is_configured or any(
+            one.pending is not None or bool(one.reserved) for one in filled
+        )
 
     @property
     def fair(self) -> bool:
@@ -83,6 +111,12 @@ class Facts(Struct, frozen=True, dict=True):
     def borrows_by_force(self, queue: int) -> bool:
         """Say whether a ClusterQueue asks to preempt while it borrows."""
         return self.policies(queue).borrow_within_cohort.policy != "Never"
+
+    def goes_by_priority(self, queue: int) -> bool:
+        """Say whether priorities decide whom a ClusterQueue may preempt."""
+        own, borrow = self.policies(queue), self.policies(queue).borrow_within_cohort
+        policies = own.within_cluster_queue, own.reclaim_within_cohort, borrow.policy
+        return "LowerPriority" in policies
 
     @cached_property
     def forceful(self) -> Sequence[int]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final
 
-from planner.commands.lint.lint import Finding
+from planner.commands.lint.lint import Finding, Looked
 from planner.commands.lint.yunikorn import rules
 from planner.commands.lint.yunikorn.world import Facts
 from planner.state.yunikorn import YuniKornState
@@ -39,8 +39,13 @@ ONCE: Final = frozenset(
 """Those that find the same in every resource type; the first type that has an example will do."""
 
 
-def findings_in(state: YuniKornState) -> Iterator[Finding]:
-    """Yield everything that is found in a state of YuniKorn, in the order of the codes."""
+def look(state: YuniKornState) -> Looked:
+    """Look at a state of YuniKorn by all rules."""
+    return Looked(_findings_in(state))
+
+
+def _findings_in(state: YuniKornState) -> Iterator[Finding]:
+    """Yield everything that is found, in the order of the codes."""
     partitions = [Facts(state, partition).of_types() for partition in state.partitions]
     for rule in RULES:
         for of_types in partitions:
