@@ -41,6 +41,7 @@ a joint plan or a front ends in 2.
         "Proof trees that were written apart from the plan, by planner solve --proof.",
     ),
     *option.own("release"),
+    option.time_limit("For the proof trees of each plan; none: as long as it takes."),
     *option.last,
     epilog=EPILOG,
 )
@@ -57,7 +58,7 @@ def command(given: Given) -> int:
     from planner.report.checking import Checks, render_checks
     from planner.state import AUTO
 
-    known = {"objective": given.profile, "costs": given.read_file("costs")}
+    known = {"costs": given.read_file("costs"), **given.of("objective=profile time_limit")}
     plans = read_plans(given.plan, given.max_size)
     if given.proof is not None:
         plans = with_trees(plans, given.proof)

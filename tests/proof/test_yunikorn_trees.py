@@ -284,9 +284,9 @@ def test_there_are_no_other_splits(split: str, at: str | None) -> None:
 
 
 def test_amounts_are_refused_that_the_core_itself_cannot_add_up() -> None:
-    """Its sums end at 2^63 below nothing: four removals of 2^62 from 2^63 - 1 do not get there."""
+    """Its sums end at 2^63 below nothing: three removals of 2^62 from 2^63 - 1 end before."""
     disk = {"gpu": 1, "disk": 2**62}
-    few, many = ([allocation(f"a{i}", disk) for i in range(number)] for number in (4, 5))
+    few, many = ([allocation(f"a{i}", disk) for i in range(number)] for number in (3, 4))
     Sets(planning_of(two_queues(*few)), frozenset()).rules(("D2",))
     with pytest.raises(UnsupportedError, match="more than YuniKorn itself"):
         Sets(planning_of(two_queues(*many)), frozenset()).rules(("D2",))

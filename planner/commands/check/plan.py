@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final
 
 from planner.coverage.answer import covering, uncovered
@@ -12,8 +15,9 @@ from planner.objective.profile_file import checked_costs, find_profile
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan, Record, Verdict, Verification
 from planner.plan.base import Told
+from planner.plan.proof import Step
 from planner.scheduler import Part
-from planner.stage import begin
+from planner.stage import begin, going_on
 from planner.state import AnyState
 from planner.verb import verb
 from planner.verifier.wording import compare, judge
@@ -166,6 +170,33 @@ def check_claims(plan: AnyPlan, verdicts: Iterable[Verdict]) -> Iterator[Verdict
         yield judge(CLAIMS, findings, "")
 
 
+class OutOfTime(Exception):  # noqa: N818 - says what happened, as the others do
+    """The time for the trees of a plan is up."""
+
+
+_UNTIL: Final = ContextVar[float | None]("until", default=None)
+
+
+@contextmanager
+def walking_for(seconds: float | None) -> Iterator[None]:
+    """Walk the trees of a check for so many seconds in all; ``None`` is no limit."""
+    before = _UNTIL.set(None if seconds is None else time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _UNTIL.reset(before)
+
+
+def in_time(steps: Iterable[Step]) -> Iterator[Step]:
+    """Yield the steps of a tree while there is time, and report that it goes on."""
+    until = _UNTIL.get()
+    for step in steps:
+        if until is not None and time.monotonic() > until:
+            raise OutOfTime
+        going_on()
+        yield step
+
+
 Checker = Callable[[AnyState, AnyPlan, Profile, Mapping[str, int] | None], Check]
 """The function that checks plans of a scheduler."""
 CHECKER: Final = Part[Checker]("checker")
@@ -177,6 +208,7 @@ def check(
     plan: AnyPlan,
     objective: str | Profile | None = None,
     costs: Mapping[str, int] | None = None,
+    time_limit: float | None = None,
 ) -> Check:
     """Check a plan, made by anybody: its laws, its values, and the proof tree of every claim.
 
@@ -193,6 +225,9 @@ def check(
         names.
     costs
         The costs it was made under, as for ``planner.solve``.
+    time_limit
+        Seconds for its proof trees: a claim whose tree is not walked by then is not certified. By
+        default as long as it takes.
 
     Raises
     ------
@@ -209,7 +244,8 @@ def check(
     if plan.scheduler != state.scheduler:
         raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
     begin("checking")
-    found = CHECKER.of(state)(state, plan, profile, checked_costs(costs))
+    with walking_for(time_limit):
+        found = CHECKER.of(state)(state, plan, profile, checked_costs(costs))
     digest = plan.certificate.digest if plan.certificate else ""
     if digest not in {"", state.digest}:
         found = found.model_copy(update={"notes": (OTHER_STATE, *found.notes)})
