@@ -169,7 +169,12 @@ class Builder:
         return twin
 
     def new(self, lower: int, upper: int) -> int:
-        """Create an integer variable with inclusive bounds, and return its index."""
+        """Create an integer variable with inclusive bounds, and return its index.
+
+        Raises ``UnsupportedError`` if a bound is beyond 64 bits.
+        """
+        if lower < _NO_LOWER or upper > _NO_UPPER:
+            refuse_overflow(ZERO, lower, upper)
         self.proto.variables.add().domain.extend([lower, upper])
         self.lower.append(lower)
         self.upper.append(upper)

@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 
-from planner.errors import UnsupportedError
 from planner.laws.yunikorn import Spared
 from planner.models.shared import classes as shared
 from planner.models.shared.builder import Builder, Linear
@@ -31,24 +30,6 @@ class Columns(shared.Columns[YuniKornProblem], frozen=True):
     def node(self) -> IntArray:
         """(K,) the node of each class, or -1."""
         return self.problem.node[self.classes.first]
-
-    @cached_property
-    def holding(self) -> IntArray:
-        """(K, T) what one member of each class holds.
-
-        Raises ``UnsupportedError`` if all candidates hold too much together to be added up in 64
-        bits.
-        """
-        holding = super().holding
-        # In doubles, which do not wrap around: only the order of magnitude matters.
-        largest = (np.abs(holding.astype(np.float64)) * self.counts[:, None]).sum(initial=0)
-        if largest > _LARGEST:
-            raise UnsupportedError(
-                "the model",
-                f"what {self.counts.sum()} allocations hold leaves 64 bits",
-                hint="quantities are too large or too finely divided to be added up exactly",
-            )
-        return holding
 
     @cached_property
     def free_nodes(self) -> tuple[int, ...]:
@@ -90,9 +71,12 @@ class Columns(shared.Columns[YuniKornProblem], frozen=True):
         - ``groups``: G groups of classes.
         - ``leaves``: (G, Q) the leaves that count, all by default.
         """
-        held = self.holding * self.counts[:, None]
+        # In doubles, which do not wrap around: only the order of magnitude matters.
+        largest = (np.abs(self.holding.astype(np.float64)) * self.counts[:, None]).sum(initial=0)
+        exact = self.holding.astype(np.int64 if largest <= _LARGEST else object, copy=False)
+        held = exact * self.counts[:, None]
         size = len(self.problem.queues)
-        total = np.zeros((len(groups), size, held.shape[1]), dtype=np.int64)
+        total = np.zeros((len(groups), size, held.shape[1]), dtype=held.dtype)
         for index, these in enumerate(groups):
             np.add.at(total[index], self.queue[these], held[these])
         if leaves is not None:

@@ -43,6 +43,7 @@ whose flavors were chosen for least disruption, a joint plan or a front ends in 
     ),
     *option.own("assignment", "placement", "stable", "laws", "rules"),
     option.assume,
+    option.time_limit("For the proof trees of each plan; none: as long as it takes."),
     *option.reading,
     epilog=EPILOG,
 )
@@ -66,7 +67,7 @@ def command(given: Given) -> int:
     state = given.read()
     rules = "rules" if given.rules else "rules=laws"
     with given.naming("costs", "assignment"):
-        known |= given.of(f"{rules} placement stable assume")
+        known |= given.of(f"{rules} placement stable assume time_limit")
         checks: list[Check] = []
         codes: list[int] = []
         for plan in plans:

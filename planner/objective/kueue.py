@@ -11,7 +11,7 @@ import numpy as np
 from planner.errors import LookupFailed, did_you_mean
 from planner.objective.annotation import Disruptions, read_disruption
 from planner.objective.applied import KnownGroups
-from planner.objective.sums import LookedUp, Losses, exact_sizes, places, ranks, separable_terms
+from planner.objective.sums import LookedUp, Losses, as_costs, places, ranks, separable_terms
 from planner.objective.terms import PER_MILLE, Budget, TermTable
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
@@ -64,7 +64,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     first, which = problem.workloads.alike
     # Once for each different usage: a large state has many workloads, but few different usages.
     of_shape = [sum([weights[fr] * n for fr, n in one.usage.items()]) for one in first]
-    sizes = exact_sizes(keys, of_shape, which)
+    sizes = as_costs(of_shape)[which]
     # These are gone under every plan: what they free lowers the need, and is never over-freed.
     going = problem.evicted & eligible
     needs = [0] * len(problem.frs)

@@ -51,7 +51,9 @@ SUFFIX: Final = ".toml"
 FRONT: Final = "pareto:"
 MAX_BYTES: Final = 2**20
 _MOST: Final = 2**40
-"""The largest cost of a workload, and the largest budget."""
+"""The largest budget."""
+_DEAREST: Final = 2**63 - 1
+"""The largest cost of a workload."""
 _LONGEST: Final = 60
 _HIGHEST_RATE: Final = 10**9
 _EITHER: Final[Mapping[str, Mapping[str, str]]] = {
@@ -266,8 +268,8 @@ def checked_costs(costs: Mapping[str, int] | None) -> Mapping[str, int] | None:
     for name, cost in (costs or {}).items():
         if not isinstance(name, str):
             raise SchemaError("costs", f"the key {name!r} cannot be used", "a workload's, a text")
-        if not _is_whole(cost, 0, _MOST):
-            expected = f"a whole number from 0 to {_MOST}"
+        if not _is_whole(cost, 0, _DEAREST):
+            expected = f"a whole number from 0 to {_DEAREST}"
             raise SchemaError(f'costs["{name}"]', f"{cost!r} cannot be used", expected)
     return costs
 

@@ -12,7 +12,6 @@ from typing import Final, TypeVar, overload
 import numpy as np
 from msgspec import Struct
 
-from planner.errors import UnsupportedError
 from planner.objective.annotation import Disruptions, plain_disruption
 from planner.objective.terms import LARGEST_COST, work
 from planner.problem.array import BoolArray, IntArray
@@ -27,7 +26,7 @@ minutes, and a day more for the last tier (docs/design/objectives.md §5, weight
 _RAISED: Final = 2**31
 """What kube-scheduler adds to each priority, so that none is negative and none is free."""
 _HIGHEST_WEIGHT: Final = 2**20
-_LARGEST_SIZE: Final = 2**62
+_LARGEST_PRODUCT: Final = 2**62
 
 
 class LookedUp(Sequence[T]):
@@ -55,7 +54,7 @@ class Losses(Struct, frozen=True, dict=True):
     """What the evictions of W workloads lose, for terms to add up; all but ``costs`` are (W,).
 
     ``names`` are the keys of the workloads in ``costs``; one that is not named there costs 1.
-    ``sizes`` are in 1/32000 accelerator, as `exact_sizes` returns them. ``pods`` is how many pods
+    ``sizes`` are in 1/32000 accelerator, as `as_costs` returns them. ``pods`` is how many pods
     each workload runs, ``place`` its place in the scheduler's candidate order, from 1. ``rank``,
     ``priority`` and ``evicted`` are as in `TermTable`.
     """
@@ -85,31 +84,28 @@ class Losses(Struct, frozen=True, dict=True):
         """For how many seconds each workload has run: (W,)."""
         return self.of("running_s")
 
-    def array(self, values: Sequence[int] | IntArray) -> IntArray:
-        """Return a cost of each workload as an array, if all are exact: (W,)."""
-        return _array(self.names, values)
-
     def of(self, name: str) -> IntArray:
         """Return a field of the `Disruption` of each workload, a flag as 0 or 1: (W,)."""
         # In a plain disruption a field is the run time, here -1, or a constant of 0 or more.
         plain, said = getattr(plain_disruption(-1), name), self.disruptions.said
         runs = self.disruptions.running_s
         found = runs.copy() if plain < 0 else np.full(runs.size, plain, dtype=np.int64)
-        values = [getattr(one, name) for one in said.values()]
-        found[[*said]] = _array([self.names[place] for place in said], values)
+        values = as_costs([getattr(one, name) for one in said.values()])
+        found = found.astype(values.dtype, copy=False)
+        found[[*said]] = values
         return found
 
     def worked(self, seconds: IntArray) -> IntArray:
         """Return each workload's work in the seconds given, in accelerator-seconds: (W,)."""
         largest = int(self.sizes.max(initial=0)) * int(seconds.max(initial=1))
-        kind = np.int64 if largest <= _LARGEST_SIZE else np.object_  # Python's integers are exact
-        return self.array(work(self.sizes.astype(kind), seconds.astype(kind))) * self.costing
+        kind = np.int64 if largest <= _LARGEST_PRODUCT else object
+        return as_costs(work(self.sizes.astype(kind), seconds.astype(kind))) * self.costing
 
 
 SUMS: Final[dict[str, Callable[[Losses], IntArray]]] = {
     "D0": lambda w: w.last_tier * w.costing,
     "D2": lambda w: w.costing,
-    "D2p": lambda w: w.array(w.pods) * w.costing,
+    "D2p": lambda w: as_costs(w.pods) * w.costing,
     # The exponent is cut as well: 2 to the power of a rank beyond 62 would leave 64 bits.
     "D3": lambda w: np.minimum(2 ** np.minimum(w.rank, 20), _HIGHEST_WEIGHT) * w.costing,
     "D4": lambda w: w.worked(w.of("lost_s")),
@@ -117,7 +113,7 @@ SUMS: Final[dict[str, Callable[[Losses], IntArray]]] = {
     "D6": lambda w: w.of("milestone_cost") * w.costing,
     "D10": lambda w: w.of("preemptions") * w.costing,
     "D12": lambda w: w.place * w.costing,
-    "prio": lambda w: w.array(np.maximum(0, _RAISED + w.priority)) * w.costing,
+    "prio": lambda w: np.maximum(0, _RAISED + w.priority) * w.costing,
     "toll": lambda w: w.worked(TOLL_S + w.last_tier * LAST_TIER_TOLL_S),
     "time": lambda w: w.running_s * w.costing,
     "early": lambda w: np.maximum(0, w.of("min_runtime_s") - w.running_s) * w.costing,
@@ -125,45 +121,21 @@ SUMS: Final[dict[str, Callable[[Losses], IntArray]]] = {
     # without need.
     "count": lambda w: np.ones_like(w.rank),
     "cost": lambda w: (
-        w.array([w.costs.get(name, 1) for name in w.names]) if w.costs else np.ones_like(w.rank)
+        as_costs([w.costs.get(name, 1) for name in w.names]) if w.costs else np.ones_like(w.rank)
     ),
 }
 """What each workload adds to every term that is a sum over victims: (W,) each."""
 
 
 def separable_terms(losses: Losses) -> dict[str, IntArray]:
-    """Return what each workload adds to every separable term: (W,) each.
-
-    Raises ``UnsupportedError`` if a workload is too large to add its cost up exactly.
-    """
+    """Return what each workload adds to every separable term: (W,) each."""
     return {term: of_each(losses) for term, of_each in SUMS.items()}
 
 
-def exact_sizes(names: Sequence[str], sizes: Sequence[int], kind: IntArray) -> IntArray:
-    """Return sizes in 1/32000 accelerator as an array: (W,).
-
-    ``sizes`` has the size of each kind of workload, ``kind`` is (W,) the kind of each.
-
-    Raises ``UnsupportedError`` if a workload is too large to calculate with.
-    """
-    if max(sizes, default=0) > _LARGEST_SIZE:
-        _array(names, [sizes[one] for one in kind.tolist()], _LARGEST_SIZE)
-    return np.array(sizes, dtype=np.int64)[kind]
-
-
-def _array(
-    names: Sequence[str], values: Sequence[int] | IntArray, most: int = LARGEST_COST
-) -> IntArray:
+def as_costs(values: Sequence[int] | IntArray) -> IntArray:
+    """Return costs as an array, of Python's own integers where sums could leave 64 bits."""
     largest = values.max(initial=0) if isinstance(values, np.ndarray) else max(values, default=0)
-    if largest > most:
-        for name, value in zip(names, values, strict=True):
-            if value > most:
-                raise UnsupportedError(
-                    name,
-                    f"evicting it would cost {value}, beyond what can be added up exactly",
-                    hint="its usage of processors or accelerators is implausibly large",
-                )
-    return np.array(values, dtype=np.int64)
+    return np.array(values, dtype=np.int64 if largest <= LARGEST_COST else object)
 
 
 def places(order: IntArray, eligible: BoolArray) -> IntArray:

@@ -70,7 +70,8 @@ PER_MILLE: Final = 1000
 """The unit of D9."""
 
 LARGEST_COST: Final = 2**45
-"""A hundred thousand workloads of this cost can still be added up in 64 bits."""
+"""A hundred thousand workloads of this cost can still be added up in 64 bits. Beyond it, also at
+the rates of an objective, costs are arrays of Python's own integers."""
 
 Amount = TypeVar("Amount", int, NDArray[Any])
 _NAMESPACE: Final = "namespace/"
@@ -176,9 +177,9 @@ class TermTable(Struct, frozen=True):
 
         Raises ``KeyError`` if one of the terms is not separable.
         """
-        total = np.zeros_like(self.rank[of])
+        total: IntArray = np.zeros_like(self.rank[of])
         for term in terms:
-            total += self.separable[term][of]
+            total = total + self.separable[term][of]
         return total
 
     def rated(self, objective: str, rates: Mapping[str, int]) -> TermTable:
@@ -186,24 +187,17 @@ class TermTable(Struct, frozen=True):
 
         Where all rated terms are sums over victims, ``rated`` is one as well.
 
-        Raises ``UnsupportedError`` if the state cannot tell a rated term, or their sum is beyond
-        exact numbers.
+        Raises ``UnsupportedError`` if the state cannot tell a rated term.
         """
         self.refuse_missing(objective, rates)
         known = self.separable.keys() & rates.keys()
         # Tested before adding up: the sum itself could already wrap around.
         most = sum(int(self.separable[term].max(initial=0)) * rates[term] for term in known)
-        if most > LARGEST_COST:
-            raise UnsupportedError(
-                f"objective {objective}",
-                "at its rates one eviction costs more than can be added up exactly",
-                hint="smaller rates in the same proportions mean the same",
-            )
+        kind = np.int64 if most <= LARGEST_COST else object
         separable = dict(self.separable)
         if len(known) == len(rates):
-            separable[RATED] = np.zeros_like(self.rank)
-            for term, rate in rates.items():
-                separable[RATED] += rate * self.separable[term]
+            rated = (rate * self.separable[term].astype(kind) for term, rate in rates.items())
+            separable[RATED] = sum(rated, np.zeros(len(self.rank), dtype=kind))
         return replace(self, separable=separable, rates=rates)
 
     def counting(self, priorities: Iterable[int]) -> TermTable:

@@ -11,7 +11,7 @@ from planner.errors import LookupFailed, UnsupportedError, did_you_mean
 from planner.objective.annotation import DEFAULT_RESTART_S, Disruption, Disruptions
 from planner.objective.applied import KnownGroups
 from planner.objective.profiles import Profile
-from planner.objective.sums import LookedUp, Losses, exact_sizes, places, ranks, separable_terms
+from planner.objective.sums import LookedUp, Losses, as_costs, places, ranks, separable_terms
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
@@ -82,7 +82,7 @@ def yunikorn_term_table(
         sum(unit_weight(t) * amount for t, amount in one.resource.items())
         for one in problem.allocations
     ]
-    sizes, pods = exact_sizes(keys, held, np.arange(len(keys))), [1] * len(keys)
+    sizes, pods = as_costs(held), [1] * len(keys)
     place, asked = places(problem.order, eligible), problem.ask.resource
     # Without any node there is one alternative, which lacks all that the ask wants.
     needs = [

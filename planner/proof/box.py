@@ -183,6 +183,12 @@ def group(
 Numbers = NDArray[Any]
 """Integers of 64 bits, or Python's own where these could overflow."""
 
+
+def exact(values: Sequence[int] | IntArray, reach: int) -> Numbers:
+    """Return integers as an array in which sums of absolute value ``reach`` are exact."""
+    return np.array(values, dtype=np.int64 if reach < _INT64 else object)
+
+
 _HALF: Final = 2**31
 
 

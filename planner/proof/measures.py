@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_id
 from planner.objective.terms import PER_MILLE, TermTable, counted_as_borrowed
-from planner.proof.box import IntArray, Row, by_value
+from planner.proof.box import IntArray, Row, by_value, exact, sum_of_products
 from planner.term import MORE, RATED, priority_of
 
 SINGLE_ROWS = 40
@@ -93,12 +93,17 @@ class Measures:
         if measure == (MORE,):
             yield from self._more_than_own(bounded.name)
             return
-        costs: IntArray = np.zeros(self.first.size, dtype=np.int64)
+        rates, separable = self._rates(measure), self.table.separable
+        each = [(rate, separable[term][self.first]) for term, rate in rates if term in separable]
+        reach = sum(rate * int(of.max(initial=0)) for rate, of in each)
+        costs = exact(np.zeros_like(self.first), reach)
+        for rate, of in each:
+            costs += rate * of.astype(costs.dtype, copy=False)
         extra: dict[str, int] = {}
-        for term, rate in self._rates(measure):
-            if term in self.table.separable:
-                costs += rate * self.table.separable[term][self.first]
-            elif term == "pdb" or (term == "D7" and self.need):
+        for term, rate in rates:
+            if term in separable:
+                continue
+            if term == "pdb" or (term == "D7" and self.need):
                 yield from self._beyond(term, extra, rate)
             elif term in {"D8", "D8t"}:
                 yield from self._touched(term, extra, rate)
@@ -106,7 +111,7 @@ class Measures:
         classes = np.flatnonzero(costs)
         negated = {name: -rate for name, rate in extra.items()}
         yield bounded.name, Row(classes, -costs[classes], -most, negated)
-        if bounded.least > 0 and all(term in self.table.separable for term in measure):
+        if bounded.least > 0 and all(term in separable for term in measure):
             name = f"{measure_id(measure)} >= {bounded.least}"
             yield name, Row(classes, costs[classes], bounded.least)
 
@@ -144,7 +149,7 @@ class Measures:
             # A workload that is being evicted already costs nothing in any term.
             held = np.where(self._going(), amounts[self.first], 0)
             classes = np.flatnonzero(held)
-            self.ranges[name] = 0, sum((held * self.sizes).tolist())
+            self.ranges[name] = 0, sum_of_products(held, self.sizes)
             extra[name] = extra.get(name, 0) + rate * weight
             yield name, Row(classes, -held[classes], -most, {name: 1})
 

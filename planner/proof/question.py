@@ -5,7 +5,7 @@ A level can also be bounded by one sum of inequalities: what a reader can follow
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
@@ -36,6 +36,11 @@ _NOWHERE: Final = 2**62
 
 _REMEMBERED: Final = 8
 """Boxes whose rows are kept: a tree is walked depth first, and needs the rows of a few boxes."""
+
+MOST_HELD: Final = 5 * 10**7
+"""Numbers in all parts of a tree that wait to be walked: 0.4 GB. A tree may be anybody's."""
+SUM_HELD: Final = 8
+"""Numbers that one more sum in a box takes as much room as."""
 
 Written = tuple[Mapping[str, tuple[Row, Row]], dict[str, Row]]
 """The rows that a box knows, and the rows that say something there, by name."""
@@ -121,6 +126,11 @@ class Seen(NamedTuple):
     least: IntArray
     most: IntArray
     within: dict[int, tuple[Row, Row]]
+
+
+def room_of(box: Box) -> int:
+    """Return how many numbers a part that waits to be walked holds."""
+    return box.most.size + SUM_HELD * len(box.sums)
 
 
 class Layers(NamedTuple):
@@ -326,30 +336,49 @@ class Question:
 
     # The check.
 
-    def check(self, steps: Sequence[Step]) -> None:
+    def check(self, steps: Iterable[Step]) -> None:
         """Walk a tree.
 
-        Raises ``Open`` if a leaf closes nothing, a split is none, or a part has no steps.
+        Raises ``Open`` if a leaf closes nothing, a split is none, or a part has no steps; or if the
+        tree is deeper than any that this question needs.
         """
-        ahead = [self.root]
+        ahead, deepest, held = [(self.root, 0)], self._deepest, room_of(self.root)
         for number, step in enumerate(steps, start=1):
             if not ahead:
                 message = f"step {number} belongs to nothing"
                 raise Open(message)
-            box = ahead.pop()
+            box, depth = ahead.pop()
+            held -= room_of(box)
+            if depth > deepest or held > MOST_HELD:
+                message = f"step {number}: no tree of this state need be so deep"
+                raise Open(message)
             if isinstance(step, ByRows | ByLaws):
                 if not self.closes(box, step):
                     message = f"step {number} closes nothing"
                     raise Open(message)
                 continue
             try:
-                ahead.extend(reversed(self.parts(box, step)))
+                parts = self.parts(box, step)
+                ahead.extend((part, depth + 1) for part in reversed(parts))
+                held += sum(map(room_of, parts))
             except ValueError as error:
                 message = f"step {number}: {error}"
                 raise Open(message) from error
         if ahead:
             message = f"{len(ahead)} parts are left open at the end"
             raise Open(message)
+
+    @cached_property
+    def _deepest(self) -> int:
+        """The most splits, one within the other, that a tree of this question may have.
+
+        Each split of a tree that the planner grows leaves out members of a class, values of a
+        whole quantity, or a case of the nodes with candidates; the rest is to spare.
+        """
+        box, ranges = self.root, self.ranges(self.root)
+        whole = (ranges[name] for name in self.rules.whole if name in ranges)
+        open_ = int((box.most - box.least).sum()) + sum(most - least for least, most in whole)
+        return 100 + 10 * open_
 
     def is_asked(self, box: Box) -> bool:
         """Say whether all sets of a box are in question, but for laws and bounds.
@@ -387,6 +416,11 @@ class Question:
             raise ValueError(message)
         first, *others = step.of
         if others:
+            # Sums of the planner's own are of classes alike, each class in one: a box that knew any
+            # number would be written down with all of them, part by part.
+            if len(box.sums) > 2 * (box.most.size + len(self.ranges(box))):
+                message = "there are more sums than classes and quantities"
+                raise ValueError(message)
             return box.summing(step.of, step.most)
         return box.at_most(first, step.most), box.at_least(first, step.most + 1)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from planner.errors import InternalError
+from planner.errors import InternalError, UnsupportedError
 from planner.models.shared.builder import Linear
 from planner.models.shared.classes import Classes, Parts, Relaxation, Row
 from planner.models.shared.measure import Measured, express
@@ -247,7 +247,9 @@ class Search:
         while True:
             try:
                 result = self._run_once(classes, measure, rows, members, least, attempts)
-            except OutOfTime:  # D11 of the set that was found is not known: it is no answer
+            # D11 of the set that was found is not known: it is no answer. Or amounts are beyond
+            # what CP-SAT can add up, and trees have to tell.
+            except (OutOfTime, UnsupportedError):
                 return Run("unknown")
             if result is not None:
                 return result

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planner.errors import UnsupportedError
 from planner.models.shared.builder import Builder
 from planner.models.shared.measure import express
 from planner.objective.profiles import Measure
@@ -118,7 +119,8 @@ class TwoEngines:
         begin("asking a second engine")
         try:
             opinion = second_opinion(asked, soon(search.deadline), measure, most)
-        except OutOfTime:  # D11 of an answer that an engine found is not known
+        # D11 of an answer that an engine found is not known; or engines cannot add amounts up.
+        except (OutOfTime, UnsupportedError):
             return Opinion("unknown")
         self.engines.update(dict.fromkeys(opinion.engines))
         return opinion

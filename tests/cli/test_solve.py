@@ -255,7 +255,7 @@ def test_costs_decide(dump: Path, tmp_path: Path) -> None:
         ({BIG: 1.5}, f'["{BIG}"]: 1.5 cannot be used'),
         ({BIG: True}, f'["{BIG}"]: True cannot be used'),
         ({BIG: "7"}, f"[\"{BIG}\"]: '7' cannot be used"),
-        ({BIG: 2**62}, "a whole number from 0 to"),
+        ({BIG: 2**63}, "a whole number from 0 to"),
         ({"ns/typo": 1}, "there is no workload ns/typo"),
         ({"big": 1}, 'hint: did you mean "ns/big"?'),
         ([1], "one JSON object"),

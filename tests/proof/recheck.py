@@ -5,7 +5,7 @@ the parts of a split are all there is, is found here by counting, not by bounds.
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
@@ -27,9 +27,10 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[Walked]:
     found: list[Walked] = []
     check = Question.check
 
-    def checked(self: Question, steps: Sequence[Step]) -> None:
-        check(self, steps)
-        found.append((self, tuple(steps)))
+    def checked(self: Question, steps: Iterable[Step]) -> None:
+        walked = tuple(steps)
+        check(self, walked)
+        found.append((self, walked))
 
     monkeypatch.setattr(Question, "check", checked)
     return found

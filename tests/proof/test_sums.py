@@ -198,30 +198,15 @@ def crowded(size: int) -> State:
     )
 
 
-@pytest.mark.parametrize(
-    ("size", "proof"), [(2**40, "certified"), (2**58, "certified"), (2**59 - 1, "solver")]
-)
-def test_what_cannot_be_added_up_is_left_to_two_engines(size: int, proof: str) -> None:
+@pytest.mark.parametrize("size", [2**40, 2**58, 2**59 - 1, 2**60 - 1])
+def test_sums_are_exact_however_much_the_candidates_hold(size: int) -> None:
     state = crowded(size)
     plan = planner.solve(state, objective="min-count")
     assert plan.status == "optimal"
     assert len(plan.victims) == 1
     assert plan.certificate is not None
-    assert plan.certificate.levels[0].proof == proof
-    check = planner.check(state, plan)
-    assert check.accepted == (proof == "certified")
-    assert all(verdict.holds for verdict in check.verdicts)
-
-
-def test_a_tree_of_such_a_state_is_refused_in_words() -> None:
-    plan, state = planner.solve(crowded(2**40), objective="min-count"), crowded(2**59 - 1)
-    other = planner.solve(state, objective="min-count")
-    assert plan.certificate is not None
-    assert other.certificate is not None
-    forged = other.certificate.model_copy(update={"trees": plan.certificate.trees})
-    check = planner.check(state, other.model_copy(update={"certificate": forged}))
-    assert not check.accepted
-    assert any("added up exactly" in claim.detail for claim in check.claims)
+    assert plan.certificate.levels[0].proof == "certified"
+    assert planner.check(state, plan).accepted
 
 
 def test_a_row_within_a_box_says_the_same_of_every_set_in_it() -> None:

@@ -40,11 +40,13 @@ def flavors_of(plan: Plan) -> dict[str, dict[str, dict[str, str]]]:
     }
 
 
-def enumerated(state: RandomState, plan: Plan) -> Enumeration | None:
+def enumerated(
+    state: RandomState, plan: Plan, pending: str = PENDING, now: str = NOW
+) -> Enumeration | None:
     """Enumerate the legal sets under the plan's flavors; nothing where it has no flavors."""
     if plan.assignment.mode == "NoFit":
         return None
-    question = ask(Cluster(state.objects, NOW), PENDING, flavors_of(plan))
+    question = ask(Cluster(state.objects, now), pending, flavors_of(plan))
     return Enumeration(legal_sets(question), state.costs)
 
 

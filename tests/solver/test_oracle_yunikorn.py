@@ -38,21 +38,26 @@ def flow_case() -> Json:
     )
 
 
-def random_value(seed: int) -> Json:
-    """Build a full cluster of one resource with three queues."""
+def random_value(seed: int, unit: int = 1) -> Json:
+    """Build a full cluster of one resource with three queues; amounts are counted in units."""
     chance = random.Random(f"laws/{seed}")  # noqa: S311 - test data
+
+    def some(least: int, most: int) -> int:
+        """Draw some units, now and then one more or less where a unit is large."""
+        return chance.randint(least, most) * unit + (chance.randint(-1, 1) if unit > 1 else 0)
+
     names = ("needy", "low", "high")
     queues = [
         queue(name, **({"guaranteed": {GPU: amount}} if amount else {}))
         for name in names
-        for amount in [chance.choice((0, 2, 3, 5)) if name != "needy" else chance.randint(1, 8)]
+        for amount in [chance.choice((0, 2, 3, 5)) * unit if name != "needy" else some(1, 8)]
     ]
     held: dict[str, list[Json]] = {name: [] for name in names}
     nodes = []
     for place in range(chance.randint(1, 2)):
         total = 0
         for index in range(chance.randint(3, 6)):
-            name, size = chance.choice((*names, "low", "high")), chance.randint(1, 3)
+            name, size = chance.choice((*names, "low", "high")), some(1, 3)
             extra = {"x": {"allowPreemptSelf": False}} if chance.random() < 0.2 else {}
             total += size
             held[name].append(
@@ -66,7 +71,7 @@ def random_value(seed: int) -> Json:
                 )
             )
         nodes.append(node(f"n{place}", {GPU: total}))
-    wanted = ask("ask", {GPU: chance.randint(1, 5)}, priority=str(chance.randint(1, 2)))
+    wanted = ask("ask", {GPU: some(1, 5)}, priority=str(chance.randint(1, 2)))
     applications = [
         application(name, f"root.p.{name}", *held[name], asks=(wanted,) * (name == "needy"))
         for name in names

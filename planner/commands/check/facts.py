@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from planner.commands.check.plan import CheckedClaim
+from planner.commands.check.plan import CheckedClaim, OutOfTime, in_time
 from planner.errors import UnsupportedError
 from planner.laws import Law
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title, value_in
@@ -140,9 +140,11 @@ def _judge(
     if tree is None:
         return False, "there is no tree"
     try:
-        ask(asked).check(tree.steps)
+        ask(asked).check(in_time(tree.steps))
     except Open as gap:
         return False, f"the tree does not show it: {gap}"
+    except OutOfTime:
+        return False, "its tree was not walked to the end: the time limit"
     except UnsupportedError as error:
         return False, str(error)
     count = len(tree.steps)

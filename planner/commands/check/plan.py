@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from typing import Final
 
@@ -17,8 +20,9 @@ from planner.objective.profiles import PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Record, Uncovered, Verdict, Verification
 from planner.plan.asked import Asked, AssignmentInput, RulesInput
 from planner.plan.base import Told
+from planner.plan.proof import Step
 from planner.scheduler import OWN, Part, Placement
-from planner.stage import begin
+from planner.stage import begin, going_on
 from planner.state import AnyState
 from planner.state.clock import clock_of
 from planner.verb import verb
@@ -237,6 +241,33 @@ def check_claims(plan: AnyPlan, verdicts: Iterable[Verdict]) -> Iterator[Verdict
         yield judge(CLAIMS, findings, "")
 
 
+class OutOfTime(Exception):  # noqa: N818 - says what happened, as the others do
+    """The time for the trees of a plan is up."""
+
+
+_UNTIL: Final = ContextVar[float | None]("until", default=None)
+
+
+@contextmanager
+def walking_for(seconds: float | None) -> Iterator[None]:
+    """Walk the trees of a check for so many seconds in all; ``None`` is no limit."""
+    before = _UNTIL.set(None if seconds is None else time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _UNTIL.reset(before)
+
+
+def in_time(steps: Iterable[Step]) -> Iterator[Step]:
+    """Yield the steps of a tree while there is time, and report that it goes on."""
+    until = _UNTIL.get()
+    for step in steps:
+        if until is not None and time.monotonic() > until:
+            raise OutOfTime
+        going_on()
+        yield step
+
+
 Checker = Callable[[AnyState, AnyPlan, Profile, Mapping[str, int] | None, Named], Check]
 """The function that checks plans of a scheduler."""
 CHECKER: Final = Part[Checker]("checker")
@@ -255,6 +286,7 @@ def check(  # noqa: PLR0913, PLR0917 - the public signature
     stable: bool = False,
     placement: Placement = OWN,
     assume: Assume | None = None,
+    time_limit: float | None = None,
 ) -> Check:
     """Check a plan, made by anybody: its laws, its values, and the proof tree of every claim.
 
@@ -273,6 +305,9 @@ def check(  # noqa: PLR0913, PLR0917 - the public signature
         names, if it is the program's own.
     costs, assignment, now, rules, stable, placement, assume
         What it was made under, as for ``planner.solve``.
+    time_limit
+        Seconds for its proof trees: a claim whose tree is not walked by then is not certified. By
+        default as long as it takes.
 
     Raises
     ------
@@ -287,7 +322,8 @@ def check(  # noqa: PLR0913, PLR0917 - the public signature
         raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
     begin("checking")
     named = Named(rules, assignment, clock_of(now), placement, stable, assume)
-    found = CHECKER.of(state)(state, plan, profile, checked_costs(costs), named)
+    with walking_for(time_limit):
+        found = CHECKER.of(state)(state, plan, profile, checked_costs(costs), named)
     if any(one.law == QUESTION.id for one in found.verdicts):
         return found
     digest = plan.certificate.digest if plan.certificate else ""

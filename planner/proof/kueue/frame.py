@@ -9,17 +9,13 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.errors import UnsupportedError
-from planner.proof.box import Box, IntArray, Members, by_value, numbered
+from planner.proof.box import Box, IntArray, Members, Numbers, by_value, exact, numbered
 from planner.proof.kueue.places import Rooms
 from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.tree import Usage
 from planner.verifier.kep83 import Kep83Setting
 from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.setting import Setting, Variant
-
-_MOST: Final = 2**61
-"""Sums of amounts up to this do not leave 64 bits."""
 
 _VARIANTS: Final = [*Variant]
 _REMEMBERED: Final = 4
@@ -30,7 +26,6 @@ class Frame:
     """A decision of Kueue, over K classes of its candidates, which are ``going``.
 
     ``before`` is the usage before any removal, under fair sharing with the request counted.
-    Raises ``UnsupportedError`` if amounts cannot be added up exactly.
     """
 
     def __init__(self, setting: Setting, going: Holders, members: Members[Admitted]) -> None:
@@ -51,23 +46,6 @@ class Frame:
         self._held: dict[int, IntArray] = {}
         self._beneath: dict[int, Sequence[int]] = {}
         self._after: list[tuple[IntArray, Usage]] = []
-        self._refuse_inexact()
-
-    def _refuse_inexact(self) -> None:
-        """Refuse amounts for which sums of rows could leave 64 bits.
-
-        Raises ``UnsupportedError`` if all candidates together hold too much.
-        """
-        alike, usages = self._usages
-        counts = np.zeros(len(usages), dtype=np.int64)
-        np.add.at(counts, alike, self.members.sizes)
-        pairs = zip(usages, counts.tolist(), strict=True)
-        if sum(sum(usage.values()) * count for usage, count in pairs) > _MOST:
-            raise UnsupportedError(
-                self.setting.preemptor.workload.key,
-                "candidates hold more than can be added up exactly",
-                hint="a proof tree needs sums within 64 bits",
-            )
 
     @cached_property
     def _usages(self) -> tuple[IntArray, Sequence[Mapping[int, int]]]:
@@ -227,12 +205,16 @@ class Frame:
         # entries of the class come before it.
         within = np.arange(classes.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         entry = ends[alike][classes] + within
-        held = np.array(amounts, dtype=np.int64).reshape(len(amounts), 2)[entry]
-        pairs, numbers = np.unique(self.queue[classes] * size + held[:, 0], return_inverse=True)
+        fr = np.array([fr for fr, _ in amounts], dtype=np.int64)[entry]
+        largest = max((amount for _, amount in amounts), default=0)
+        # No sum is larger than if each candidate held the largest amount.
+        reach = largest * int(self.members.sizes.sum())
+        held = exact([amount for _, amount in amounts], reach)[entry]
+        pairs, numbers = np.unique(self.queue[classes] * size + fr, return_inverse=True)
         where = [divmod(pair, size) for pair in pairs.tolist()]
         by_cell = np.argsort(numbers, kind="stable")
         begins = np.searchsorted(numbers[by_cell], np.arange(pairs.size))
-        return _Cells(classes[by_cell], held[by_cell, 1], begins, where)
+        return _Cells(classes[by_cell], held[by_cell], begins, where)
 
 
 def variants(setting: Setting, some: Holders) -> IntArray:
@@ -249,6 +231,6 @@ class _Cells(NamedTuple):
     """
 
     classes: IntArray
-    amounts: IntArray
+    amounts: Numbers
     begins: IntArray
     where: Sequence[tuple[int, int]]

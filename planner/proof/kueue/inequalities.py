@@ -13,7 +13,16 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from planner.proof.box import Box, Holders, IntArray, Numbers, Row, all_but_last, unit_of
+from planner.proof.box import (
+    Box,
+    Holders,
+    IntArray,
+    Numbers,
+    Row,
+    all_but_last,
+    sum_of_products,
+    unit_of,
+)
 from planner.proof.kueue.frame import Frame
 from planner.quantity import UNLIMITED
 from planner.quota.kueue.amount import add, subtract
@@ -107,8 +116,8 @@ class _Passing:
             return
         below, is_queue = frame.below[node], frame.tree.nodes[node].is_queue
         # Unless what is stored binds, the part that is kept takes nothing: all freed passes up.
-        held = frame.held(fr)[below] * frame.members.sizes[below] if kept else _NOBODY
-        binds = sum(held.tolist()) > used - kept
+        sizes = frame.members.sizes[below]
+        binds = kept != 0 and sum_of_products(frame.held(fr)[below], sizes) > used - kept
         here = Freed([], {}) if binds else freed
         if is_queue:
             here.classes.append(below)
@@ -162,7 +171,7 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
         room = (frame.before.amount[node][fr] - frame.enough(node, fr) - 1) // unit
         # The node need be over only until its last victim goes, which is at most as large as this.
         room += int(held[left > 0].max(initial=0))
-        total = sum((held * left).tolist())
+        total = sum_of_products(held, left)
         if total <= room:
             return  # whatever the victims, the node stays over in this fr
         witness = f"{frame.tree.frs[fr]} over at {name}"
@@ -194,7 +203,7 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
     held = frame.held(fr)[below]
     room = frame.before.amount[node][fr] - frame.enough(node, fr) - 1
     sizes = sorted({*held[(most[below] > 0) & (held > 0)].tolist()})
-    if sum((held * most[below]).tolist()) > room + max(sizes, default=0):
+    if sum_of_products(held, most[below]) > room + max(sizes, default=0):
         holders = Holders(below, held, sizes)
         yield from all_but_last(f"excess {what}", what, holders, room, frame.ranges)
 

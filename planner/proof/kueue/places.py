@@ -31,7 +31,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from planner.proof.box import Box, IntArray, Members, Numbers, Row
+from planner.proof.box import Box, IntArray, Members, Numbers, Row, exact
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Group
 from planner.verifier.kueue_topology import Floor
@@ -49,8 +49,6 @@ Way = tuple[Mapping[int, int], int]
 
 MOST_WAYS: Final = 128
 """Sets of victims on one leaf up to which all are looked at."""
-
-_INT64: Final = 2**62
 
 
 class Given(Struct, frozen=True, dict=True):
@@ -147,7 +145,7 @@ class Rooms:
             freed = given.amounts.get(name, np.zeros(0, dtype=np.int64)).tolist()
             reach = sum(map(abs, freed)) * int(self._members.sizes.max(initial=1))
             reach += max(map(abs, before), default=0)
-            self._now[flavor, name] = np.array(before, np.int64 if reach < _INT64 else object)
+            self._now[flavor, name] = exact(before, reach)
         left: Numbers = self._now[flavor, name].copy()
         if name in given.amounts and name in nodes.tree(flavor).column_of:
             freed = given.amounts[name].astype(left.dtype)
@@ -358,6 +356,5 @@ def rounded(asked: int, cap: int, freed: Mapping[int, int]) -> tuple[dict[int, i
 def _row(weights: Mapping[int, int], extra: Mapping[str, int], least: int) -> Row:
     entries = sorted((k, weight) for k, weight in weights.items() if weight)
     largest = max((abs(weight) for _, weight in entries), default=0)
-    kind = np.int64 if largest < _INT64 else object
-    amounts: Numbers = np.array([weight for _, weight in entries], dtype=kind)
-    return Row(np.array([k for k, _ in entries], dtype=np.int64), amounts, least, dict(extra))
+    weighed = exact([weight for _, weight in entries], largest)
+    return Row(np.array([k for k, _ in entries], dtype=np.int64), weighed, least, dict(extra))

@@ -27,7 +27,19 @@ from planner.laws.yunikorn import (
     YK_PREEMPTABLE,
     YK_PRIORITY,
 )
-from planner.proof.box import Box, Holders, IntArray, Members, Row, all_but_last, numbered
+from planner.proof.box import (
+    Box,
+    Holders,
+    IntArray,
+    Members,
+    Numbers,
+    Row,
+    all_but_last,
+    exact,
+    numbered,
+    sum_of_products,
+)
+from planner.quantity import MAX_INT64, MIN_INT64
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import fits
@@ -193,7 +205,7 @@ class Turns:
             mine = classes[self._counted[g, self.leaf[classes]]]
             mine = mine[self.held[g][mine] > 0]
             held = self.held[g][mine]
-            total = int((held * self.sizes[mine]).sum())
+            total = sum_of_products(held, self.sizes[mine])
             limit = self.over[g] - 1
             if total <= limit + int(held.max(initial=0)):
                 return  # this guarantee is exceeded in any case when the largest victim is back
@@ -234,16 +246,13 @@ removal, as usage never rises."""
 NOWHERE: Final = -1
 """The node of an allocation whose node is not in the partition."""
 
-_MOST: Final = 2**61
-"""Sums of amounts up to this neither saturate in the core's arithmetic nor leave 64 bits here."""
-
 
 class Frame:
     """An ask, over K classes of its candidates on N nodes.
 
     ``cluster`` has the nodes and queues, ``asking`` is the ask, ``rules`` the rule set; ``members``
     are the candidates, in classes of the same queue, node and resources. Raises
-    ``UnsupportedError`` if amounts cannot be added up exactly.
+    ``UnsupportedError`` if the core itself cannot add amounts up exactly.
     """
 
     def __init__(
@@ -268,25 +277,37 @@ class Frame:
     def _refuse_inexact(self) -> None:
         """Refuse amounts for which sums of the core and of rows could differ.
 
-        Raises ``UnsupportedError`` if an allocation holds less than nothing, or sums could leave 64
-        bits.
+        Raises ``UnsupportedError`` if an allocation holds less than nothing, or removals take more
+        from what a queue uses than the core can count: its sums end at the limits of 64 bits.
         """
-        path = [step for queue in (*self.leaves, self.asking.leaf) for step in queue.lineage]
         amounts = [amount for one in self.first for amount in one.resource.values()]
-        used = [a for q in path for a in (*q.allocated.values(), *q.preempting.values())]
-        together = sum(
-            amount * size
-            for one, size in zip(self.first, self.members.sizes.tolist(), strict=True)
-            for amount in one.resource.values()
-        )
-        wanted = self.ask.values()
-        largest = max(map(abs, (together, *used, *wanted)))
-        if min((0, *amounts, *wanted)) < 0 or largest > _MOST:
+        if min((0, *amounts, *self.ask.values())) < 0 or self._ends_below():
             raise UnsupportedError(
                 self.asking.ask.allocation_key,
-                "amounts are negative or too large to be added up exactly",
+                "amounts are negative, or more than YuniKorn itself can add up",
                 hint="a proof tree needs sums within 64 bits",
             )
+
+    @cached_property
+    def _together(self) -> int:
+        """What all candidates hold of all types."""
+        sizes = self.members.sizes.tolist()
+        pairs = zip(self.first, sizes, strict=True)
+        return sum(sum(one.resource.values()) * size for one, size in pairs)
+
+    def _ends_below(self) -> bool:
+        """Say whether the core's sums reach their lower end once all candidates have gone."""
+        if self._together <= MAX_INT64:  # nothing that is used is below zero by more than that
+            return False
+        queues = {step.path: step for leaf in self.leaves for step in leaf.lineage}
+        everyone, sizes = np.arange(self.queue.size), self.members.sizes
+        for queue in queues.values():
+            mine = self.inside(everyone, queue)
+            for t in {t for k in mine.tolist() for t in self.first[k].resource}:
+                going = sum_of_products(self.held(t)[mine], sizes[mine])
+                if used_between(queue, t)[0] - going < MIN_INT64:
+                    return True
+        return False
 
     # The classes.
 
@@ -372,12 +393,12 @@ class Frame:
         return {t: short[t] for t in counts if short[t] > 0}
 
     @cached_property
-    def _missing(self) -> Mapping[str, IntArray]:
+    def _missing(self) -> Mapping[str, Numbers]:
         """Per type (N,): what is missing on each node."""
         missing = [self.missing(room) for room in self.cluster.nodes]
         types = sorted({t for short in missing for t in short})
-        # More than all candidates hold together is too much, however much more it is.
-        return {t: integers(min(short.get(t, 0), 2 * _MOST) for short in missing) for t in types}
+        each = {t: [short.get(t, 0) for short in missing] for t in types}
+        return {t: exact(some, max(self._together, *some)) for t, some in each.items()}
 
     def hosts(self, box: Box) -> list[int]:
         """Return the nodes that sets of a box can be for; no legal set is for another one.
@@ -392,8 +413,9 @@ class Frame:
         numbers = np.arange(self.usable.size)
         enough = self.usable & np.isin(numbers, self.node[on])
         for t, missing in self._missing.items():
-            freed = np.zeros_like(numbers)
-            np.add.at(freed, self.node[on], (self.held(t) * box.most)[on])
+            freed = np.zeros(numbers.size, dtype=missing.dtype)
+            held = self.held(t).astype(missing.dtype, copy=False) * box.most
+            np.add.at(freed, self.node[on], held[on])
             enough &= freed >= missing
         for node in np.unique(self.node[box.least > 0]).tolist():  # all victims are on the host
             enough &= numbers == node

@@ -27,10 +27,11 @@ from planner.laws.yunikorn import (
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
-from planner.proof.box import Box, IntArray, Members, Row, group, numbered
+from planner.proof.box import Box, IntArray, Members, Row, group, numbered, sum_of_products
 from planner.proof.claims import Claims
 from planner.proof.yunikorn.frame import Frame, Turns, candidates, counting, key_of, used_between
 from planner.quota.yunikorn.cluster import Asking, Cluster
+from planner.quota.yunikorn.resource import clamped
 from planner.term import RATED
 from planner.verifier.yunikorn import verify_yunikorn_case
 from planner.verifier.yunikorn.case import Victim, YuniKornCase
@@ -200,7 +201,7 @@ class YuniKornRules(Frame):
         for one in counts or ():
             if one.type in self.ask:
                 used, _ = used_between(one.queue, one.type)
-                missing = self.ask[one.type] + used - one.amount
+                missing = clamped(used + self.ask[one.type]) - one.amount
                 if missing > 0:
                     classes = self.inside(mine, one.queue)
                     yield f"YK-04 {one.name}", self._freeing(classes, one.type, missing)
@@ -216,7 +217,7 @@ class YuniKornRules(Frame):
             for t in sorted(self.ask):
                 limited = t in most or (queue.parent is None and not self.required)
                 limited &= self.ask[t] > 0 or not self.required
-                missing = queue.allocated.get(t, 0) + self.ask[t] - most.get(t, 0)
+                missing = clamped(queue.allocated.get(t, 0) + self.ask[t]) - most.get(t, 0)
                 if limited and missing > 0:
                     classes = self.inside(mine, queue)
                     yield f"YK-09 {t} of {queue.path}", self._freeing(classes, t, missing)
@@ -239,7 +240,7 @@ class YuniKornRules(Frame):
                 may_go += self.ask.get(t, 0) if queue in self.asking.leaf.lineage else 0
                 holding = classes[self.held(t)[classes] > 0]
                 held = self.held(t)[holding]
-                if int((held * self.members.sizes[holding]).sum()) > may_go:
+                if sum_of_products(held, self.members.sizes[holding]) > may_go:
                     yield f"YK-02 {t} of {queue.path}", Row(holding, -held, -may_go)
 
     # Refusals.
@@ -295,7 +296,7 @@ def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
     - ``caps``, ``wishes``: What binds every plan besides the laws.
     - ``spare``: Whom YK-01 spares.
 
-    Questions raise ``UnsupportedError`` if amounts cannot be added up exactly.
+    Questions raise ``UnsupportedError`` if the core itself cannot add amounts up exactly.
     """
     found = {
         victim.key: (position, victim) for position, victim in candidates(cluster, asking, rules)

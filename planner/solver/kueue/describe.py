@@ -129,10 +129,11 @@ class Subject(Struct, frozen=True, dict=True):
     def _after(self, victims: Iterable[Victim], request: Mapping[int, int]) -> Usage:
         snapshot = self.snapshot
         after = snapshot.usage.copy()
-        after.add(self.preemptor.queue, request)
         for victim in victims:
             held = {snapshot.fr(one.flavor, one.resource): one.units for one in victim.usage}
             after.remove(snapshot.node_of[victim.cluster_queue], held)
+        # Last, as it comes when they are gone: with them, the sum could be beyond 64 bits.
+        after.add(self.preemptor.queue, request)
         return after
 
     def _tree(self, after: Usage, touched: Iterable[int]) -> tuple[QuotaNode, ...]:

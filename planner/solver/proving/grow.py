@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from planner.plan.proof import ByLaws, ByRows, Narrowing, Split, Step
 from planner.proof.box import Box, IntArray, add_up, narrowed
 from planner.proof.claims import BETTER
-from planner.proof.question import Question
+from planner.proof.question import MOST_HELD, Question, room_of
 from planner.solver.deadline import Deadline
 from planner.solver.proving.earlier import Ahead, EarlierTree
 from planner.solver.proving.program import (
@@ -196,7 +196,8 @@ class _Growth:
         ahead: list[Ahead] = [(self.question.root, None)]
         while ahead:
             going_on()
-            if self._is_too_much:
+            # No checker would walk a tree that leaves more open at once.
+            if self._is_too_much or len(ahead) * room_of(ahead[-1][0]) > MOST_HELD:
                 return Grown()
             box, number = ahead.pop()
             if self.earlier is not None and number is not None:

@@ -428,6 +428,10 @@ class _Program:
         return model
 
 
+_LONG: Final = 2**31
+"""Amounts from this size on take more than half of the 64 bits."""
+
+
 def integers(multipliers: Sequence[float], largest: Sequence[int]) -> list[list[int]]:
     """Return integers in about the proportions of doubles: readable ones, then precise ones.
 
@@ -443,8 +447,12 @@ def integers(multipliers: Sequence[float], largest: Sequence[int]) -> list[list[
     # rows stay within 64 bits, in which they are added up ten times faster: a multiplier that this
     # rounds to 0 is the noise of a linear program.
     in_all = sum(m * amount for m, amount in zip(relative, largest, strict=True))
-    scale = min(2**30 / min(m for m in relative if m > 0), 2**61 / in_all)
-    return [[int(part * common) for part in parts], [round(m * scale) for m in relative]]
+    precise, small = 2**30 / min(m for m in relative if m > 0), 2**61 / in_all
+    scales = [min(precise, small)]
+    if max(largest) >= _LONG:  # amounts leave the multipliers few digits there
+        scales.append(min(precise, small * max(largest)))
+    rounded = [[round(m * scale) for m in relative] for scale in scales]
+    return [[int(part * common) for part in parts], *rounded]
 
 
 SIZES: Final = (1, 2, 3, 4, 6, 10, 30, 100, 300, 1000)

@@ -30,6 +30,7 @@ from planner.plan import Verdict, Verification
 from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.array import IntArray
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
+from planner.proof.box import exact, sum_of_products
 from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.quantity import plural
@@ -77,8 +78,8 @@ class YuniKornRules(Rules, Struct, frozen=True):
         there. A class that no node can use is taken to cost more than all candidates together.
         """
         counts = classes.sizes
-        out_of_reach = int((costs * counts).sum()) + 1
-        least = np.full(len(classes), out_of_reach, dtype=np.int64)
+        out_of_reach = sum_of_products(costs, counts) + 1
+        least = exact([out_of_reach] * len(classes), out_of_reach)
         lowest = out_of_reach
         for rows in self._rows(classes).values():
             # No set is for a node that has too little: its bound must not lower the least one.
@@ -91,7 +92,7 @@ class YuniKornRules(Rules, Struct, frozen=True):
                 max(0, -(-(bound.value + max(0, reduced)) // bound.denominator))
                 for reduced in bound.reduced
             ]
-            least[mine] = np.minimum(least[mine], np.array(with_class, dtype=np.int64))
+            least[mine] = np.minimum(least[mine], np.array(with_class, dtype=least.dtype))
         # If no node will do, it is the exact model that says so.
         if lowest == out_of_reach:
             return trivial_bound(costs)

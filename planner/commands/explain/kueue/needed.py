@@ -27,7 +27,7 @@ from planner.quota.kueue.preemptor import as_preemptor
 from planner.reference.kueue.aftermath import admit
 from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.eligibility import InvalidSelectorError
-from planner.solver.kueue.placement import may_be_placed
+from planner.quota.kueue.placement import may_be_placed
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given
 from planner.state.kueue import State
