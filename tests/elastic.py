@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planner.quota.kueue.preemptor import REPLACEMENT_FOR
+from planner.state.kueue_workload import REPLACEMENT_FOR
 from tests.cluster import FLAVOR, KUEUE, Object, at
 
 PODS = ("main", "aux", "more")

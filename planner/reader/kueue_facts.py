@@ -26,10 +26,14 @@ from planner.state.kueue_facts import Facts, Held, Layout
 from planner.state.kueue_workload import (
     BOOST_ANNOTATION,
     MAIN_POD_SET,
+    REPLACEMENT_FOR,
+    SLICE_REPLACED,
     Admission,
     PodSetAssignment,
+    Told,
     WorkloadStatus,
     remarks_of,
+    start_of_run,
 )
 
 _LONGEST: Final = 2**16
@@ -72,22 +76,17 @@ def _changed(
     return msgspec.defstruct(name, fields, bases=bases, kw_only=True, rename=names, gc=False)
 
 
-_Times = dict[str, datetime | None]
-"""Conditions that are true, and since when."""
+def _run(conditions: Sequence[Any]) -> tuple[dict[str, Told], datetime | None] | None:
+    """Return what the conditions say, by their types, and the newest time in any of them.
 
-
-def _run(conditions: Sequence[Any]) -> tuple[_Times, datetime | None] | None:
-    """Return the conditions that are true and the newest time in any condition.
-
-    ``None`` if the workload was evicted, a condition stands twice (of two the first counts), or a
-    time has to be read by the model.
+    ``None`` if the workload was evicted or replaced by another slice, a condition stands twice (of
+    two the first counts), or a time has to be read by the model.
     """
-    true: _Times = {}
-    other: set[str] = set()
+    told: dict[str, Told] = {}
     newest: datetime | None = None
     for one in conditions:
         kind, written, moment = one.type, one.last_transition_time, None
-        if kind in true or kind in other:
+        if kind in told:
             return None
         if written is not None:
             moment = quick_time(written)
@@ -95,11 +94,16 @@ def _run(conditions: Sequence[Any]) -> tuple[_Times, datetime | None] | None:
                 return None
             if newest is None or moment > newest:
                 newest = moment
-        if one.status == "True":
-            true[kind] = moment
-        else:
-            other.add(kind)
-    return None if "Evicted" in true or "Preempted" in true else (true, newest)
+        told[kind] = tuple.__new__(Told, (one.status, one.reason, moment))
+    finished = told.get("Finished")
+    is_replaced = finished is not None and finished.reason == SLICE_REPLACED
+    if is_replaced or _is_true(told, "Evicted") or _is_true(told, "Preempted"):
+        return None
+    return told, newest
+
+
+def _is_true(told: Mapping[str, Told], kind: str) -> bool:
+    return kind in told and told[kind].status == "True"
 
 
 def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a generated type
@@ -117,19 +121,25 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
     # The number of a priority class stands in an object of its own, which may be read later.
     if left_out or (named and spec.priority is None):
         return None
-    if metadata.owners and any(one.kind == "Workload" for one in metadata.owners):
+    (told, newest), annotations = run, metadata.annotations
+    # Slices of an elastic workload are one run: who asks for its start looks at all of them.
+    is_slice = annotations is not None and REPLACEMENT_FOR in annotations
+    if is_slice or (metadata.owners and any(one.kind == "Workload" for one in metadata.owners)):
         return None
-    true, newest = run
     admission = status.admission if status else None
-    reserved, ready_at = true.get("QuotaReserved"), true.get("PodsReady")
+    reserved, checked = told.get("QuotaReserved"), bool(status and status.admission_checks)
+    has_quota = reserved is not None and reserved.status == "True"
+    reserved_at = reserved.since if reserved and has_quota else None
+    started_at = start_of_run(
+        reserved, told.get("Admitted"), told.get("PodsReady"), checked=checked
+    )
     # Computed while the times are at hand: later they would be looked up all over memory.
-    reserved_s = reserved.timestamp() if reserved else None
-    started_s = ready_at.timestamp() if ready_at else reserved_s
-    goes_on = spec.active is not False and "Finished" not in true
-    pod_sets, annotations = spec.pod_sets or (), metadata.annotations
+    reserved_s = reserved_at.timestamp() if reserved_at else None
+    started_s = started_at.timestamp() if started_at else None
+    goes_on = spec.active is not False and not _is_true(told, "Finished")
+    pod_sets = spec.pod_sets or ()
     stats = status.scheduling_stats if status else None
     key = f"{namespace}/{metadata.name}"
-    has_quota = "QuotaReserved" in true
     holds = has_quota and admission is not None
     held: tuple[Held, ...] | None = ()
     if admission:
@@ -152,7 +162,7 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
         goes_on and not holds,
         has_quota,
         reserved_s,
-        ready_at or reserved,
+        started_at,
         started_s,
         _remarks(key, annotations, stats, pod_sets) if annotations or stats else None,
         _counts(pod_sets),

@@ -25,6 +25,7 @@ from pydantic import (
     Strict,
     StringConstraints,
     ValidationError,
+    ValidationInfo,
     ValidatorFunctionWrapHandler,
     WithJsonSchema,
     WrapValidator,
@@ -310,9 +311,14 @@ class Owner(Schema):
     uid: str = ""
 
 
-def _owning_workloads(value: object) -> object:
-    # Every workload has a job as its owner: jobs decide nothing, and would be kept 100,000 times.
-    if not isinstance(value, (list, tuple)):
+ELASTIC_JOB: Final = "kueue.x-k8s.io/elastic-job"
+"""The annotation of the slices of an elastic job, and of the job."""
+
+
+def _owners_that_count(value: object, info: ValidationInfo) -> object:
+    # Every workload has a job as its owner, which would be kept 100,000 times: it tells something
+    # of the slices of an elastic job only, which are one run.
+    if not isinstance(value, (list, tuple)) or ELASTIC_JOB in info.data.get("annotations", ()):
         return value
     return [one for one in value if not isinstance(one, dict) or one.get("kind") == "Workload"]
 
@@ -323,8 +329,9 @@ def _text_or_nothing(value: object) -> object:
 
 
 class Metadata(Schema):
-    """The part of ``metadata`` that decides anything; of the owners only those of kind Workload.
+    """The part of ``metadata`` that decides anything.
 
+    Of the owners it has those of kind Workload, and the jobs of elastic workloads.
     ``resource_version`` decides nothing: commands that carry a plan out test it.
     """
 
@@ -334,11 +341,11 @@ class Metadata(Schema):
     resource_version: Annotated[str, BeforeValidator(_text_or_nothing)] = ""
     creation_timestamp: Time | None = None
     deletion_timestamp: Time | None = None
-    owners: Annotated[tuple[Owner, ...], BeforeValidator(_owning_workloads)] = Field(
-        default=(), alias="ownerReferences"
-    )
     labels: dict[str, str] = Field(default_factory=dict)
     annotations: dict[str, str] = Field(default_factory=dict)
+    owners: Annotated[tuple[Owner, ...], BeforeValidator(_owners_that_count)] = Field(
+        default=(), alias="ownerReferences"
+    )
 
 
 class NamedObject(KubernetesObject):

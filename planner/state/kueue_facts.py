@@ -44,12 +44,13 @@ class Held(NamedTuple):
 class Facts(NamedTuple):
     """The facts that decide about a workload with nothing unusual to it.
 
-    It was neither evicted nor preempted, or no longer is; it has no reclaimable pods and is no
-    variant of another. Fields that `Workload` has, too, mean the same. ``reserved`` says that its
-    quota is reserved, ``reserved_s`` since when, in seconds since 1970, if that is known;
-    ``started_at`` is when its pods were ready, or else when its quota was reserved, and
-    ``started_s`` the same in seconds. ``counts`` are the pods of each podset; ``text`` is the JSON
-    that the facts were read from, and ``newest`` the newest time in it.
+    It was neither evicted nor preempted, or no longer is; it has no reclaimable pods, is no
+    variant of another, and neither replaced another slice of an elastic workload nor was replaced.
+    Fields that `Workload` has, too, mean the same. ``reserved`` says that its quota is reserved,
+    ``reserved_s`` since when, in seconds since 1970, if that is known; ``started_at`` is since
+    when it runs (``start_of_run``), and ``started_s`` the same in seconds. ``counts`` are the pods
+    of each podset; ``text`` is the JSON that the facts were read from, and ``newest`` the newest
+    time in it.
     """
 
     key: str

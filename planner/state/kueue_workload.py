@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -32,6 +32,10 @@ BOOST_GATE: Final = "PriorityBoost"
 """The feature gate without which boosts do not count."""
 PREEMPTED: Final = "Preempted"
 """The reason of evictions that made room for another workload."""
+REPLACEMENT_FOR: Final = f"{API_GROUP}/workload-slice-replacement-for"
+"""The annotation that names the slice of an elastic workload that another slice replaces."""
+SLICE_REPLACED: Final = "WorkloadSliceReplaced"
+"""The reason of the condition Finished of a slice whose pods go on in the next one."""
 DEFAULT_GRACE_S: Final = 30
 """Kubernetes' own default of terminationGracePeriodSeconds."""
 
@@ -40,6 +44,45 @@ _GATED_BY: Final = f"{API_GROUP}/admission-gated-by"
 _PARENT_LABEL: Final = f"{API_GROUP}/concurrent-admission-parent"
 _PARENT_VERSION: Final = f"{API_GROUP}/v1beta2"
 _ALLOWED_FLAVORS: Final = f"{API_GROUP}/workload-allowed-resource-flavors"
+NEVER_READY: Final = frozenset({"WaitForStart", "PodsReady"})
+"""Reasons with which PodsReady is False as long as the pods were not ready since the admission.
+
+Before 0.11 Kueue had one reason, and kept the condition True where pods that were ready fail.
+"""
+
+
+class Told(NamedTuple):
+    """What a condition of a workload says, and since when, if that is known."""
+
+    status: str | None
+    reason: str | None
+    since: datetime | None
+
+
+def start_of_run(
+    reserved: Told | None, admitted: Told | None, ready: Told | None, *, checked: bool
+) -> datetime | None:
+    """Return since when the pods of a workload run, or may run; ``None`` if they do not.
+
+    It is ``None``, too, where no time is known. The conditions are QuotaReserved, Admitted and
+    PodsReady; ``checked`` says that the workload has admission checks. Without any, Kueue admits
+    it as it reserves its quota, so that a missing condition Admitted says nothing.
+
+    Source: docs/design/objectives.md §2; kueue ff69552e pkg/controller/jobframework/reconciler.go
+    ``generatePodsReadyCondition``.
+    """
+    if admitted is None and not checked:
+        admitted = reserved
+    if admitted is None or admitted.status != "True":
+        return None
+    since = admitted.since or (reserved.since if reserved else None)
+    if ready is None:
+        return since
+    changed = ready.since
+    if ready.status == "True":  # a condition older than the admission is of the run before it
+        return max(since, changed) if since and changed else since or changed
+    was_not = changed is not None and since is not None and changed <= since
+    return None if ready.status == "False" and (ready.reason in NEVER_READY or was_not) else since
 
 
 def preemptor_uid(message: str) -> str:
@@ -329,6 +372,22 @@ class Workload(NamedObject):
             if owner.kind == "Workload" and owner.api_version == _PARENT_VERSION:
                 return owner.uid
         return ""
+
+    @property
+    def replaces(self) -> str:
+        """The key of the slice of its job that it replaced or is to replace; empty without one."""
+        return self.metadata.annotations.get(REPLACEMENT_FOR, "")
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether it is a slice of an elastic workload that is finished: the next one goes on."""
+        finished = self.condition("Finished")
+        return finished is not None and finished.is_true and finished.reason == SLICE_REPLACED
+
+    @property
+    def job_uid(self) -> str:
+        """The UID of the job of an elastic workload; empty if it is not known."""
+        return next((one.uid for one in self.metadata.owners if one.kind != "Workload"), "")
 
     @property
     def allowed_text(self) -> str | None:

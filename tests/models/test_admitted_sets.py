@@ -11,9 +11,10 @@ from planner.errors import UnsupportedError
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import read_assignment, total_request
 from planner.quota.kueue.holders import Admitted
-from planner.quota.kueue.preemptor import REPLACEMENT_FOR, find_preemptor
+from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.state.kueue import State, Workload
+from planner.state.kueue_workload import REPLACEMENT_FOR
 from planner.verifier.kueue.case import Case, setting_of
 from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of
 from planner.verifier.kueue.plan import verify_case

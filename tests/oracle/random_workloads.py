@@ -140,13 +140,16 @@ class Draw:
         }
         found = [reserved]
         if self.likely(0.2):
-            ready = f"2026-03-01T{hour + 1:02}:{minute:02}:30Z"
+            status = self.one_of("True", "True", "False")
+            # Of who is not ready some never were, and some were ready in the run before only.
+            unready = ("WaitForStart", "WaitForRecovery")[hour % 2]
+            since = hour + (-1 if minute == 42 else 1)
             found.append(
                 {
                     "type": "PodsReady",
-                    "status": self.one_of("True", "True", "False"),
-                    "reason": "Started",
-                    "lastTransitionTime": ready,
+                    "status": status,
+                    "reason": "Started" if status == "True" else unready,
+                    "lastTransitionTime": f"2026-03-01T{since:02}:{minute:02}:30Z",
                 }
             )
         if self.likely(0.12):

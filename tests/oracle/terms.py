@@ -8,12 +8,13 @@ holds is as good as free, which ``D7`` takes into account. Work is in accelerato
 import math
 import statistics
 from collections.abc import Mapping
+from datetime import datetime
 from fractions import Fraction
 from functools import cache, cached_property
 from typing import Final
 
 from tests.oracle.budgets import beyond_budgets
-from tests.oracle.cluster import FlavorResource, Held, NodeId, annotation, condition, moment
+from tests.oracle.cluster import FlavorResource, Held, NodeId, annotation, moment
 from tests.oracle.legality import Legal
 
 ACCELERATOR: Final = 32_000
@@ -119,9 +120,7 @@ class Terms:
 
     def seconds_since(self, held: Held, *, started: bool) -> int:
         """Return for how long it has run, or what of that is lost."""
-        ready = condition(held.source, "PodsReady")
-        start = moment(ready["lastTransitionTime"]) if ready else held.reserved_at
-        ran = max(0, math.floor((self.cluster.now - start).total_seconds()))
+        ran = max(0, math.floor((self.cluster.now - self._start(held)).total_seconds()))
         if started:
             return ran
         published = self._published(held, ran)
@@ -132,6 +131,18 @@ class Terms:
         if self.by_median and published is None and self._median is not None:
             return min(ran, self._median)
         return lost
+
+    def _start(self, held: Held) -> datetime:
+        """Return since when its pods run; now, if none of them was ready since its admission."""
+        start = held.reserved_at
+        for one in held.source["status"]["conditions"]:
+            if one["type"] == "PodsReady":
+                changed = moment(one["lastTransitionTime"])
+                if one["status"] == "True":
+                    start = max(start, changed)
+                elif one["reason"] == "WaitForStart" or changed <= start:
+                    start = self.cluster.now
+        return start
 
     def _published(self, held: Held, ran: int) -> int | None:
         """Return how old the checkpoint is that it publishes."""

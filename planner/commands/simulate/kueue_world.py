@@ -12,7 +12,8 @@ What the scheduler does in a cycle is ``planner.reference.kueue.cycle``. Between
 * A workload that backs off competes again when its backoff has expired.
 * Where flavors have a topology, pods are placed on nodes (``kueue_flow``).
 
-Admission checks pass at once: a workload runs from when its quota is reserved.
+Admission checks pass at once: a workload runs from when its quota is reserved. Who holds quota at
+the start and does not run loses nothing, and ends as if it started then.
 
 Source: kueue ff69552e pkg/controller/core/workload_controller.go ``Update``;
 pkg/cache/queue/inadmissible_workloads.go ``requeueBatchPeriod``, ``queueInadmissibleWorkloads``;
@@ -23,7 +24,6 @@ pkg/controller/core/cohort_controller.go, which handles updates of ClusterQueues
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -69,14 +69,6 @@ WAKE_S: Final = 1
 """Seconds in which Kueue gathers news of free quota before parked workloads compete again."""
 
 
-@dataclass(slots=True)
-class _Running:
-    """A workload that holds quota, and since when it runs: before 0 if it ran at the start."""
-
-    admitted: Admitted
-    since_s: int
-
-
 class KueueWorld(World):
     """The cohort trees, their running workloads and queues; the number of a tree is its root.
 
@@ -118,7 +110,7 @@ class KueueWorld(World):
         self._decider = own if instead is None else flow.changed(own, instead)
         self._part_of_name = {taken.queue_name(n): part for n, part in self._parts.items()}
         self._reconciled = flow.reconciled_queues(there, taken)
-        self._running: dict[str, _Running] = {}
+        self._running: dict[str, Admitted] = {}
         self._walks: set[object] = set()
         self._moved: set[int] = set(self._parts.values())
         # Parts in which the last cycle did nothing, and nothing happened since: the scheduler would
@@ -128,12 +120,12 @@ class KueueWorld(World):
         self._may_idle = instead is None and not there.configuration.blocks_admission
         for some in self._admitted.values():
             for one in some:
-                self._run(one, -one.running_s, 0)
+                self._run(one, 0)
                 # An evicted workload ends by its eviction, and no more by its script.
                 if one.evicted:
                     since = one.workload.condition("Evicted")
                     until = (since and since.last_transition_time) or self.start
-                    self._lose_run(one, seconds_since(one.started_at, until), until)
+                    self._lose_run(one, until)
                     self._plan_release(one, 0, 0)
         for waiting in self.queues.values():
             for pending in waiting.parked:
@@ -152,9 +144,10 @@ class KueueWorld(World):
     def _node(self, workload: kueue_facts.Entry) -> int | None:
         return self._behind.get((workload.namespace, workload.queue_name))
 
-    def _run(self, one: Admitted, since_s: int, at_s: int) -> None:
-        """Let a workload run since a time, and plan its end."""
-        self._running[one.key] = _Running(one, since_s)
+    def _run(self, one: Admitted, at_s: int) -> None:
+        """Let a workload run, and plan its end."""
+        self._running[one.key] = one
+        since_s = at_s - seconds_since(one.started_at, self._now(at_s))
         run_s = self._script.run_s(one.key, annotated=run_seconds(one.remarks))
         self._plan_end(one.key, self._parts[one.queue], since_s, run_s, at_s)
 
@@ -208,7 +201,7 @@ class KueueWorld(World):
         return self._event("finished", at_s, one.key, self._queue_name(one.queue))
 
     def _give_back(self, key: str, at_s: int) -> Admitted:
-        one = self._running.pop(key).admitted
+        one = self._running.pop(key)
         some = self._admitted[one.queue]
         self._admitted[one.queue] = Holders(other for other in some if other is not one)
         self._usage.remove(one.queue, one.usage)
@@ -315,20 +308,21 @@ class KueueWorld(World):
         return Cycle(events, moved=bool(walks) and not known)
 
     def _admit(self, snapshot: Snapshot, entry: Entry, at_s: int) -> Iterator[Event]:
-        """Let an entry run; the old slice of an elastic workload that it replaces is finished."""
+        """Let an entry run; the old slice that it replaces is finished, and its run goes on."""
         one = flow.admitted(snapshot, entry)
         old = entry.decision.replaced if entry.decision else None
         # The old slice first: the new slice was assigned the room that the old one gives back.
         if old is not None:
             self._agenda.call_off(Due.FINISH, old.slice.key)
             yield self._finish(old.slice.key, at_s)
+            one = one._replace(started_at=old.slice.started_at or one.started_at)
         self._waiting.pop(one.key, None)
         self._admitted[one.queue] = Holders((*self._admitted[one.queue], one))
         self._usage.add(one.queue, one.usage)
         if self._left is not None:
             self._left.take(self._snapshot.topologies.booked_for(one.workload))
         self._outdate(one.queue)
-        self._run(one, at_s, at_s)
+        self._run(one, at_s)
         self._reconcile(one.queue, at_s)
         self._walks.clear()
         yield self._event("admitted", at_s, one.key, self._queue_name(one.queue))
@@ -339,17 +333,17 @@ class KueueWorld(World):
         victims = entry.decision.victims(named) if entry.decision else ()
         going = [(self._running[one.workload.key], one.reason) for one in victims]
         # A target evicted before has its time to leave, and is not evicted a second time.
-        fresh = [(running, reason) for running, reason in going if not running.admitted.evicted]
+        fresh = [(one, reason) for one, reason in going if not one.evicted]
         by = {"by": entry.preemptor.key, "by_queue": self._queue_name(entry.preemptor.queue)}
-        for place, (running, reason) in enumerate(fresh):
-            one, now = running.admitted, self._now(at_s)
+        now = self._now(at_s)
+        for place, (one, reason) in enumerate(fresh):
             self._plan_release(one, at_s, place)
-            running.admitted = evicting(one, reason, now)
+            leaving = self._running[one.key] = evicting(one, reason, now)
             some = self._admitted[one.queue]
-            changed = (running.admitted if other is one else other for other in some)
+            changed = (leaving if other is one else other for other in some)
             self._admitted[one.queue] = Holders(changed)
             self._outdate(one.queue)
-            lost = self._lose_run(one, at_s - running.since_s, now)
+            lost = self._lose_run(one, now)
             frs = self._snapshot.tree.frs
             held = sum(unit_weight(frs[fr].resource) * amount for fr, amount in one.usage.items())
             self._walks.clear()
@@ -357,12 +351,11 @@ class KueueWorld(World):
             queue = self._queue_name(one.queue)
             yield self._event("preempted", at_s, one.key, queue, **by, **cost)
 
-    def _lose_run(self, one: Admitted, ran_s: int, now: datetime) -> int:
+    def _lose_run(self, one: Admitted, now: datetime) -> int:
         """Return how many seconds of its run the eviction of a workload loses, and end the run."""
-        most_s = None
+        ran_s, most_s = seconds_since(one.started_at, now), None
         if one.remarks is not None:
-            disruption = read_disruption(one.remarks, now, seconds_since(one.started_at, now))
-            most_s = disruption.lost_s
+            most_s = read_disruption(one.remarks, now, ran_s).lost_s
         return self._lose(one.key, ran_s, self._script.checkpoint_s(one.key), most_s)
 
     # What is reported of it
@@ -391,9 +384,8 @@ class KueueWorld(World):
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all workloads that are there, or arrive later."""
         for workload in self.state.workloads.entries:
-            running, priority = self._running.get(workload.key), workload.priority
-            if running is not None:
-                one = running.admitted
+            one, priority = self._running.get(workload.key), workload.priority
+            if one is not None:
                 tally.enter(one.key, self._queue_name(one.queue), one.priority, "running")
             elif workload.is_pending:
                 queue = self._queue_name(self._node(workload))

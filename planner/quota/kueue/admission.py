@@ -28,6 +28,7 @@ from planner.quota.kueue.holding import (
     queue_order_time,
 )
 from planner.quota.kueue.past_use import PastUse
+from planner.quota.kueue.slices import Slices
 from planner.quota.kueue.tree import FlavorResource
 from planner.state.clock import seconds_since
 from planner.state.kueue import Configuration, State, Workload
@@ -69,6 +70,7 @@ class Admissions:
         self._shapes: Final = shapes
         self._past_use: Final = past_use
         self._by_past: Final = {node_of[one.name] for one in queues if past_use.orders(one)}
+        self._slices: Final = Slices(state.workloads)
         self._made: Final[dict[int, Admitted]] = {}
 
     def holders(self) -> dict[int, Holders]:
@@ -109,7 +111,12 @@ class Admissions:
         if node in self._by_past:
             past = self._past_use.of(entry.namespace, entry.queue_name)
         at, shape = (self._workloads, place, node), self._shapes.of(entry)
-        return _admitted(self._configuration, self._moment, at, entry, shape, past)
+        one = _admitted(self._configuration, self._moment, at, entry, shape, past)
+        if isinstance(entry, Facts) or not entry.replaces:
+            return one
+        started_at = self._slices.started_at(entry)
+        running_s = seconds_since(started_at, self._moment[0])
+        return one._replace(started_at=started_at, running_s=running_s)
 
     def _holding(self, facts: FactColumns) -> NDArray[np.int64]:
         """Return the places of all workloads that hold quota, and note those of all others."""

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Self, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.quota.kueue.holding import Shape, progress_of
+from planner.quota.kueue.holding import Shape
 from planner.state import Remarks
 from planner.state.kueue import Workload
 from planner.state.kueue_facts import Entry
@@ -28,10 +28,11 @@ class Admitted(NamedTuple):
     integer units; ``names`` are the fr the workload names a flavor for: it is a candidate only if
     one of them is contested. Holders of equal usage share both objects. ``pods`` is how many pods
     still run; ``priority`` is the effective priority; ``reserved_s`` is when the workload got its
-    quota, in seconds since 1970; ``started_at`` is when it last started running, ``running_s`` how
-    many whole seconds ago. ``remarks`` are the notes on it that count in the cost of its eviction;
-    ``local_queue`` is the name of its LocalQueue, and ``past`` the past use of that LocalQueue,
-    where its ClusterQueue orders by past use. The workload is ``workloads[place]``.
+    quota, in seconds since 1970. ``started_at`` is since when it runs, ``None`` if no pod of it
+    ran, or no time is known, and ``running_s`` for how many whole seconds. ``remarks`` are the
+    notes on it that count in the cost of its eviction; ``local_queue`` is the name of its
+    LocalQueue, and ``past`` the past use of that LocalQueue, where its ClusterQueue orders by past
+    use. The workload is ``workloads[place]``.
     """
 
     workloads: Sequence[Workload]
@@ -59,9 +60,8 @@ class Admitted(NamedTuple):
         return self.workloads[self.place]
 
     def changed(self, workload: Workload) -> Admitted:
-        """Return this holder with another object as its workload, and the start time of that."""
-        started = progress_of(workload).started_at
-        return self._replace(workloads=(workload,), place=0, started_at=started)
+        """Return this holder with another object as its workload; its run goes on."""
+        return self._replace(workloads=(workload,), place=0)
 
 
 class Columns(NamedTuple):

@@ -22,13 +22,16 @@ from planner.quota.kueue.request import counts_after_reclaim
 from planner.quota.kueue.tree import FlavorResource
 from planner.state.kueue import ClusterQueue, Configuration, Workload
 from planner.state.kueue_facts import Entry, Facts, Layout
-from planner.state.kueue_workload import BOOST_GATE
+from planner.state.kueue_workload import BOOST_GATE, Told, start_of_run
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 """The value of a missing timestamp, which Kueue takes as the zero time."""
 
 _MOVING = frozenset({"Evicted", "Preempted"})
 """Conditions that may move a workload in its queue."""
+
+_OF_RUN = ("QuotaReserved", "Admitted", "PodsReady")
+"""Conditions that tell since when a workload runs."""
 
 _BOOST = re.compile(r"[+-]?[0-9]{1,64}")
 
@@ -184,8 +187,8 @@ class Progress(NamedTuple):
     """What the conditions of a workload say of its reservation and run.
 
     ``reserved`` says that it has a reservation, ``reserved_s`` since when, in seconds since 1970,
-    if that is known. ``started_at`` is when it last started running: pods ready, or else quota
-    reserved. ``moved`` says that a condition may have moved it in its queue.
+    if that is known. ``started_at`` is since when it runs, as far as its own conditions tell
+    (``start_of_run``). ``moved`` says that a condition may have moved it in its queue.
     """
 
     reserved: bool
@@ -197,22 +200,22 @@ class Progress(NamedTuple):
 
 def progress_of(workload: Workload) -> Progress:
     """Read the conditions in one pass: a state can have 200,000 workloads that run."""
-    reserved = ready = None
+    told: dict[str, Told] = {}
     evicted = moved = False
     for one in workload.status.conditions:
         kind = one.type
-        if kind == "QuotaReserved":
-            reserved = reserved or one
-        elif kind == "PodsReady":
-            ready = ready or one
+        if kind in _OF_RUN:
+            told.setdefault(kind, Told(one.status, one.reason, one.last_transition_time))
         elif kind in _MOVING:
             moved = True
             evicted = evicted or (kind == "Evicted" and one.is_true)
-    has_quota = reserved is not None and reserved.is_true
-    reserved_at = reserved.last_transition_time if reserved and has_quota else None
-    ready_at = ready.last_transition_time if ready and ready.is_true else None
+    checked = bool(workload.status.admission_checks)
+    started_at = start_of_run(*map(told.get, _OF_RUN), checked=checked)
+    reserved = told.get("QuotaReserved")
+    has_quota = reserved is not None and reserved.status == "True"
+    reserved_at = reserved.since if reserved and has_quota else None
     reserved_s = reserved_at.timestamp() if reserved_at else None
-    return Progress(has_quota, reserved_s, ready_at or reserved_at, evicted, moved)
+    return Progress(has_quota, reserved_s, started_at, evicted, moved)
 
 
 def queue_order_time(entry: Entry, configuration: Configuration, *, moved: bool = True) -> datetime:

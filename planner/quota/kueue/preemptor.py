@@ -156,15 +156,12 @@ def seconds_waiting(workload: Workload, now: datetime) -> int:
     return 0
 
 
-REPLACEMENT_FOR: Final = "kueue.x-k8s.io/workload-slice-replacement-for"
 _GATE: Final = "ElasticJobsViaWorkloadSlices"
 
 
 def names_replaced(workload: Workload, configuration: Configuration) -> str:
     """Return the key of the slice a workload says it replaces; empty if none or the gate is off."""
-    if not configuration.gate(_GATE):
-        return ""
-    return workload.metadata.annotations.get(REPLACEMENT_FOR, "")
+    return workload.replaces if configuration.gate(_GATE) else ""
 
 
 def as_in_kep83(state: State) -> State:

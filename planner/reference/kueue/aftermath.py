@@ -135,7 +135,9 @@ def admit(
     )
     workload = _with(preemptor.workload, changed, admission)
     held = as_admitted(configuration, now, snapshot.fr_index, preemptor.queue, workload)
-    return held._replace(past=snapshot.past_of(preemptor.queue, workload))
+    # Whatever a condition says of the pods is of a run before this one.
+    past = snapshot.past_of(preemptor.queue, workload)
+    return held._replace(past=past, started_at=now, running_s=0)
 
 
 def _written(placement: Placement) -> TopologyAssignment:

@@ -28,6 +28,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.release import by_other_releases, under_release
+from planner.solver.kueue.run_times import on_run_times
 from planner.solver.kueue.solve import solve_planning as solve
 from planner.solver.kueue.stability import Solve, solve_stable, with_stability
 from planner.solver.start import Given, Wanted, only_pending
@@ -188,22 +189,33 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
         planning = planning.by_quota_alone()  # quota decides what victims do next
     if wanted.stable:
         found = solve_stable(solved, planning, profile, deadline)
-        return with_stability(planning, with_turn(planning, found, deadline), deadline)
+        notes = tuple(of_run_times(planning, found))
+        return with_stability(planning, with_turn(planning, found, deadline, notes), deadline)
     plan = solved(planning, profile, deadline)
+    said = tuple(of_run_times(planning, plan))
     if planning.by_own_rules:
         notes = chain(
+            said,
             by_recorded_requests(planning, solved, profile, deadline),
             by_other_releases(planning, deadline),
             with_placement(planning),
             by_nodes_alone(planning, plan),
         )
         plan = with_turn(planning, plan, deadline, tuple(notes))
+    elif said:
+        plan = plan.model_copy(update={"notes": (*plan.notes, *said)})
     asked = wanted.stability or profile.counts("D11")
     # Where pods are placed on nodes, quota alone does not say what victims do next.
     cheap = planning.by_own_rules and planning.placement is None and wanted.stability is None
     if asked or cheap:
         return with_stability(planning, plan, deadline, cheaply=not asked)
     return plan
+
+
+def of_run_times(planning: Planning, plan: Plan) -> Iterator[str]:
+    """Yield what the dump does not tell of the run times of a plan's victims."""
+    workloads = planning.problem.workloads
+    return on_run_times(planning.state, [workloads[at] for at in planning.positions(plan.keys)])
 
 
 def is_outside(greedy: Plan, plans: Sequence[Plan], terms: Sequence[str]) -> bool:

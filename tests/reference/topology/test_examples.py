@@ -7,9 +7,9 @@ import pytest
 
 import planner
 from planner.errors import UnsupportedError
-from planner.quota.kueue.preemptor import REPLACEMENT_FOR
 from planner.reference.kueue.chance import ANY_PODSET
 from planner.state.kueue_topology import HOST
+from planner.state.kueue_workload import REPLACEMENT_FOR
 from tests.cluster import FLAVOR, Object, admission_check, configuration, queue, running
 from tests.reference.cycles import several_flavors, with_spec
 from tests.reference.topology.racks import (

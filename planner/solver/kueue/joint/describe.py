@@ -19,6 +19,7 @@ from planner.solver.answer import certify
 from planner.solver.kueue.describe import release_of, rule_set
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Served, after, refitting
+from planner.solver.kueue.run_times import on_run_times
 from planner.solver.levels import LevelResult
 from planner.solver.proving.settle import Proved
 from planner.verifier.kueue.certificate import check_status
@@ -63,6 +64,7 @@ def describe(
     """
     snapshot = question.snapshot
     fit_again: tuple[str, ...] = ()
+    gone: list[Admitted] = []
     status: Status = "infeasible"
     explanation = "none of them has flavors that could ever do"
     proved, steps, terms, cut_off = Proved("unknown", None, ()), [], {}, 0
@@ -77,7 +79,8 @@ def describe(
             victims = [key for step in found.steps for key in step.plan.keys]
             terms = found.table.evaluate([place[key] for key in victims])
             left = after(found.steps[-1].planning, found.steps[-1].plan.keys)
-            fit_again = refitting(left, _of_state(snapshot, victims))
+            gone = _of_state(snapshot, victims)
+            fit_again = refitting(left, gone)
     plan = JointPlan(
         rules=rule_set(snapshot.configuration),
         objective=profile.name,
@@ -93,7 +96,7 @@ def describe(
         certificate=certify(question.state.digest, proved, started, cut_off=cut_off),
         kueue=release_of(snapshot.configuration),
         requests=snapshot.configuration.requests_from,
-        notes=tuple(snapshot.notes),
+        notes=(*snapshot.notes, *on_run_times(question.state, gone)),
     )
     # Steps are verified one by one; what the whole claims is checked here.
     untrue = broken([check_status(plan)])
