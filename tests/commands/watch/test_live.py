@@ -67,6 +67,17 @@ def test_what_did_not_change_is_not_judged_again(
     assert asked == [PENDING] * 3  # once more by another, and once because its victims are others
 
 
+def test_a_victim_that_goes_already_is_no_change_of_the_decision(kueue: Cluster) -> None:
+    """Kueue counts on it, and evicts the others: each change would else be a decision anew."""
+    (going,) = kueue.preempt(SMALL[0], moment="2026-05-01T12:59:00Z", uid="uid-of-another")
+    steps = [lambda: [kueue.change(SMALL[1])]] * 3
+    kueue.steps = [kueue.begin, nothing, *steps, nothing]
+    (decision,) = of(kueue.run(), Decision)
+    assert isinstance(decision, Decision)
+    assert set(decision.measured.victims) == set(SMALL)
+    assert going.value["metadata"]["name"] == "small-1"
+
+
 @pytest.mark.parametrize(("looks", "decisions"), [(9, 0), (13, 1)])
 def test_no_decision_is_judged_before_what_was_used_is_made_up_for(
     kueue: Cluster, looks: int, decisions: int

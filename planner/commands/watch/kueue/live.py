@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.commands.audit.instance import Instance
-from planner.commands.audit.judge import SIZE, Question, audit_instance
+from planner.commands.audit.judge import Question, audit_instance
 from planner.commands.replay.kueue_live import replay_live
 from planner.commands.watch.kueue.keep import Episode, Keeper, Store, Whole
 from planner.commands.watch.record import Decision, Line, Measured, Note, Preemption
@@ -53,8 +53,9 @@ class Judge:
     def __init__(self, question: Question, seconds: Callable[[], float] = time.monotonic) -> None:
         self._question, self._seconds = question, seconds
         # By preemptor: Kueue's victims when the decision was judged last, and when that was.
-        self._known: dict[str, tuple[tuple[str, ...], float]] = {}
-        self._due: dict[str, str] = {}
+        self._known: dict[str, tuple[frozenset[str], float]] = {}
+        # Its queue, and Kueue's victims, where they are to be judged.
+        self._due: dict[str, tuple[str, frozenset[str]]] = {}
 
     def look(self, state: State, touched: Collection[str] | None) -> None:
         """Find the heads for which Kueue will preempt now.
@@ -66,7 +67,7 @@ class Judge:
         queues = waiting_queues(state, snapshot)
         first = {head.key: node for node, head in heads(queues, snapshot)}
         self._known = {key: known for key, known in self._known.items() if key in first}
-        self._due = {key: queue for key, queue in self._due.items() if key in first}
+        self._due = {key: due for key, due in self._due.items() if key in first}
         node_of, path = snapshot.node_of, snapshot.tree.path
         dirty = {path(node_of[name])[-1] for name in touched or () if name in node_of}
         now = self._seconds()
@@ -74,24 +75,23 @@ class Judge:
             if touched is not None and path(node)[-1] not in dirty:
                 continue
             victims = _own_victims(state, snapshot, key)
-            known, at_s = self._known.get(key, ((), now))
+            known, at_s = self._known.get(key, (frozenset(), now))
             if not victims:
                 self._known.pop(key, None)
                 self._due.pop(key, None)
             elif known != victims or now - at_s > AGAIN_S:
-                self._due[key] = snapshot.queue_name(node)
+                self._due[key] = snapshot.queue_name(node), victims
 
     def next(self, state: State) -> Decision | Note | None:
         """Judge the decision that has been due for longest; ``None`` if none is."""
         if not self._due:
             return None
         key = next(iter(self._due))
-        queue = self._due.pop(key)
+        queue, victims = self._due.pop(key)
         found = measure(state, key, self._question)
+        self._known[key] = victims, self._seconds()
         if isinstance(found, str):
-            self._known[key] = (), self._seconds()
             return Note(at=state.now, text=f"{key}: {found}")
-        self._known[key] = found.victims, self._seconds()
         return Decision(at=state.now, preemptor=key, queue=queue, measured=found)
 
 
@@ -106,14 +106,13 @@ def measure(state: State, key: str, question: Question) -> Measured | str:
     if found.failures:
         return f"cannot be judged: {found.failures[0].detail}"
     case = found.cases[0]
-    by_name = {one.objective: one for one in case.judgements}
-    best, smallest = by_name[question.objectives[0].name], by_name[SIZE.name]
+    best = case.judgements[0]
     has_plan = best.status in {"optimal", "feasible"}
     lost, least = (sum(each.terms.get(term, 0) for term in LOST) for each in (case, best))
     return Measured(
         victims=case.victims,
         needless=None if case.irredundant is None else case.needless,
-        fewest=len(smallest.victims) if smallest.status == "optimal" else None,
+        fewest=case.fewest,
         status=best.status,
         optimum=best.victims if has_plan else (),
         lost_s=lost,
@@ -128,16 +127,16 @@ def titles(coverage: Iterable[Uncovered]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.title for one in coverage))
 
 
-def _own_victims(state: State, snapshot: Snapshot, key: str) -> tuple[str, ...]:
+def _own_victims(state: State, snapshot: Snapshot, key: str) -> frozenset[str]:
     """Return the workloads that Kueue will evict for a head; none if it does not act for it."""
     try:
         preemptor = find_preemptor(state, snapshot, key)
     except PlannerError:
-        return ()
+        return frozenset()
     decision = decide(snapshot, preemptor)
     if why_held_back(state, snapshot, preemptor, decision) is not None:
-        return ()
-    return tuple(one.workload.key for one in decision.targets if not one.workload.evicted)
+        return frozenset()
+    return frozenset(one.workload.key for one in decision.targets if not one.workload.evicted)
 
 
 def compared(
