@@ -62,11 +62,11 @@ def figures(audits: dict[str, Audit]) -> str:
 
 def _row(cases: Sequence[Case]) -> list[str]:
     judged = [case for case in cases if case.victims and not case.outside_rules]
-    fewer = [_gap(case, "min-count", "count") for case in judged]
+    fewer = [_too_many(case) for case in judged]
     regretless = [_gap(case, "no-regret", "D2") > 0 for case in judged]
     return [
         f"{sum(bool(case.victims) for case in cases):,} of {len(cases):,}",
-        _share(["count" in case.findings for case in judged]),
+        _share([case.smallest is False for case in judged]),
         _share(regretless),
         _gaps(fewer),
         _share(["disruption" in case.findings for case in judged]),
@@ -75,6 +75,11 @@ def _row(cases: Sequence[Case]) -> list[str]:
         f"{sum('rules' in case.findings for case in cases):,}",
         f"{sum(not case.proved for case in cases):,}",
     ]
+
+
+def _too_many(case: Case) -> int:
+    """Return how many victims more than the fewest the scheduler's own answer has, if known."""
+    return 0 if case.fewest is None else len(case.victims) - case.fewest
 
 
 def _gap(case: Case, objective: str, term: str) -> int:

@@ -63,7 +63,7 @@ def _shares(audit: Audit) -> dict[str, str]:
         "decisions that evict somebody": f"{len(judged):,}",
         "proved: no legal victims": f"{audit.summary.infeasible:,}",
         "not proved": f"{audit.summary.unproved:,}",
-        "fewer would do": _percent(["count" in case.findings for case in judged]),
+        "fewer would do": _percent([case.smallest is False for case in judged]),
         "fewer, and no regret": _percent([_gap(case, "no-regret", "D2") > 0 for case in judged]),
         "less disruptive possible": _percent(["disruption" in case.findings for case in judged]),
     }
@@ -73,7 +73,7 @@ def _means(audit: Audit) -> dict[str, str]:
     judged = _judged(audit)
     of_each: dict[str, list[float]] = {
         "victims": [len(case.victims) for case in judged],
-        "too many": [_gap(case, "min-count", "count") for case in judged],
+        "too many": [len(case.victims) - case.fewest for case in judged if case.fewest is not None],
         "hours that a victim ran": [
             case.terms["time"] / HOUR_S / len(case.victims) for case in judged
         ],

@@ -103,7 +103,7 @@ def _seen(case: Case, setting: str, instant: int, day: int) -> Seen:
     regretless = judged and any(
         one.objective == "no-regret" and one.gaps["D2"] > 0 for one in case.judgements
     )
-    fewer = judged and "count" in case.findings
+    fewer = judged and case.smallest is False
     return Seen(setting, instant, day, judged, fewer, regretless, case.proved)
 
 

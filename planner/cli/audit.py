@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from planner.commands.audit import Settings
     from planner.commands.audit.record import Failure
 
-CODES: Final = ("redundant", "count", "disruption", "rules", "missed", "pointless", "fragmentation")
+CODES: Final = ("redundant", "disruption", "rules", "missed", "pointless", "fragmentation")
 
 EPILOG: Final = """\b
 Examples:
@@ -37,12 +37,13 @@ Examples:
 \b
 Findings on the scheduler's own answer:
   redundant      some of its victims alone would do
-  count          fewer victims would do
-  disruption     another legal set is better by an objective
+  disruption     another legal set is better by an objective that is asked for
   rules          it breaks its own rules
   missed         it finds nobody, although a legal set exists
   pointless      it evicts, although nobody needs to go
   fragmentation  whoever goes, its own placement of pods costs more than room for them does
+
+How few victims would do is told beside it, and is a finding under --objective min-count only.
 
 The exit code is 70 if the planner itself fails on a state, else 1 if there is a finding (see
 --fail-on), else 2 if a state fails, 4 if an optimum is not proved, and 6 if one is conditional.
@@ -93,7 +94,7 @@ BATCH: Final[tuple[Option, ...]] = (
     value.several(
         "--objective NAME",
         "objectives",
-        "What the optimum minimises; may be given several times. min-count is always added.",
+        "What the optimum minimises; may be given several times, each judged by itself.",
         option.objective,
         ("no-regret",),
     ),

@@ -113,7 +113,8 @@ def command(given: Given) -> int:
             raise click.UsageError("--record keeps what is watched: dumps are kept already")
         make_folder("--record", given.record)
     if given.metrics is not None:
-        from planner.commands.watch.record import Figures, serve
+        from planner.commands.watch.endpoint import serve
+        from planner.commands.watch.record import Figures
 
         figures = Figures()
         host = given.metrics[0]

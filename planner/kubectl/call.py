@@ -101,7 +101,11 @@ class Kubectl:
         """
         waiting = deque(each)
         begun: deque[_Call] = deque()
-        with selectors.DefaultSelector() as selector:
+        try:
+            found = selectors.DefaultSelector()
+        except OSError as error:  # too many open files
+            raise InputError(PROGRAM, f"cannot be started: {error}") from None
+        with found as selector:
             try:
                 while waiting or begun:
                     while waiting and sum(not call.ended for call in begun) < AT_ONCE:

@@ -162,6 +162,8 @@ _HINTS: Final = {
 }
 """Hints for the user, by a pattern of kubectl's message in lower case."""
 _LONGEST: Final = 400
+_LONGEST_REVISION: Final = 20
+"""Digits: the API server counts in 64 bits."""
 
 
 def is_missing(answer: Answer) -> bool:
@@ -265,7 +267,8 @@ class LiveObject:
     @property
     def revision(self) -> int:
         """Its resourceVersion as a number, which grows with each change; 0 for none."""
-        return int(self.version) if self.version.isdecimal() else 0
+        is_one = self.version.isdecimal() and len(self.version) <= _LONGEST_REVISION
+        return int(self.version) if is_one else 0
 
     @property
     def annotations(self) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """Several ``kubectl get --watch`` at once: the changes in a cluster, for as long as one reads them.
 
 No thread reads: a selector waits for all streams. A stream that ends (the server went away, or says
-410 Gone because the changes since are forgotten) is started anew, after a pause that grows.
+410 Gone because the changes since are forgotten), that prints what is no event, or that cannot be
+started any more is started anew, after a pause that grows.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from planner.errors import InputError, one_line
 from planner.kubectl.call import MAX_ERROR_BYTES, Answer, Kubectl, kill, last_words, part_with
 
 FIRST_WAIT_S: Final = 1.0
@@ -24,6 +26,7 @@ QUIET_S: Final = 5.0
 MAX_OBJECT: Final = 2**23
 """More bytes than any object has: the API server stores none above 1.5 MiB."""
 _PIECE: Final = 2**18
+_CHANGES: Final = ("ADDED", "MODIFIED", "DELETED")
 _END: Final = b"\n"
 """Where an event ends: kubectl prints each on a line of its own."""
 
@@ -33,7 +36,8 @@ class WatchEvent(NamedTuple):
 
     ``kind`` is the API server's ADDED, MODIFIED or DELETED, for the object ``value``; or ``BEGUN``:
     the stream has listed the objects of one moment, and all later changes follow; or ``LOST``: it
-    ended, as ``answer`` says. No event has the listed objects: to get them, read them after BEGUN.
+    ended, as ``answer`` says, whose exit code is 0 where kubectl did not end by itself. No event
+    has the listed objects: to get them, read them after BEGUN.
     """
 
     resource: str
@@ -64,7 +68,7 @@ class _Stream:
         self.buffer = bytearray()
         self.stderr = bytearray()
         self.begun = self.lists = False
-        self.started = 0.0
+        self.started: float | None = None
         self.wait_s = FIRST_WAIT_S
         self.due = 0.0
 
@@ -88,20 +92,24 @@ class Streams(Source):
         self._selector = selectors.DefaultSelector()
 
     def poll(self, timeout_s: float) -> Sequence[WatchEvent]:
-        """Start the streams that are due, and return their events; perhaps none in the time."""
+        """Start the streams that are due, and return their events; perhaps none in the time.
+
+        Raises ``InputError`` if kubectl cannot be started for a stream for the first time.
+        """
         now = self._seconds()
+        events: list[WatchEvent] = []
         for one in self._streams:
             if one.process is None and one.due <= now:
-                how = ("--all-namespaces", "--watch", "--output-watch-events", "--output=json")
-                one.process = self._connect().start("get", one.resource, *how)
-                one.started, one.begun, one.lists = now, False, True
-                for stream, is_output in ((one.process.stdout, True), (one.process.stderr, False)):
-                    if stream is not None:
-                        self._selector.register(stream, selectors.EVENT_READ, (one, is_output))
-        events: list[WatchEvent] = []
+                try:
+                    self._start(one, now)
+                except InputError as error:
+                    if one.started is None:
+                        raise
+                    one.stderr.extend(one_line(str(error)).encode(errors="replace"))
+                    events.append(self._ended(one))
         least = timeout_s
         for one in self._streams:
-            if one.process is None:
+            if one.process is None or one.started is None:
                 least = min(least, one.due - now)
             elif not one.begun and now - one.started < QUIET_S:
                 least = min(least, one.started + QUIET_S - now)
@@ -111,6 +119,14 @@ class Streams(Source):
         for key, _ in self._selector.select(0.0 if events else max(0.0, least)):
             events += self._read(*key.data)
         return events
+
+    def _start(self, one: _Stream, now: float) -> None:
+        how = ("--all-namespaces", "--watch", "--output-watch-events", "--output=json")
+        one.process = self._connect().start("get", one.resource, *how)
+        one.started, one.begun, one.lists = now, False, True
+        for stream, is_output in ((one.process.stdout, True), (one.process.stderr, False)):
+            if stream is not None:
+                self._selector.register(stream, selectors.EVENT_READ, (one, is_output))
 
     def close(self) -> None:
         """Kill every kubectl."""
@@ -135,7 +151,7 @@ class Streams(Source):
                 self._selector.unregister(stream)
             return
         if not piece:
-            yield self._ended(one)
+            yield self._ended(one, by_itself=True)
             return
         if not one.begun:
             one.begun = True
@@ -157,19 +173,19 @@ class Streams(Source):
         for text in whole:
             try:
                 event = json.loads(text)
-                kind, value = event["type"], event["object"]
+                kind, value = str(event["type"]), event["object"]
             except (ValueError, RecursionError, KeyError, TypeError):
                 kind, value = "ERROR", "kubectl printed something that is no event"
-            if kind == "ERROR" or not isinstance(value, dict):
+            if kind == "ERROR" or (kind in _CHANGES and not isinstance(value, dict)):
                 said = value.get("message") if isinstance(value, dict) else value
                 one.stderr.extend(f"{said}\n".encode(errors="replace"))
                 yield self._ended(one)
                 return
-            if kind in {"ADDED", "MODIFIED", "DELETED"}:
+            if kind in _CHANGES:
                 one.wait_s = FIRST_WAIT_S
                 yield WatchEvent(one.resource, kind, value)
 
-    def _ended(self, one: _Stream) -> WatchEvent:
+    def _ended(self, one: _Stream, *, by_itself: bool = False) -> WatchEvent:
         """Let a stream rest, and return the event that says how it ended."""
         code = self._stop(one)
         said = bytes(one.stderr).decode(errors="replace")
@@ -177,7 +193,7 @@ class Streams(Source):
         one.buffer.clear()
         one.due = self._seconds() + one.wait_s
         one.wait_s = min(LONGEST_WAIT_S, one.wait_s * 2)
-        return WatchEvent(one.resource, "LOST", answer=Answer(code, b"", said))
+        return WatchEvent(one.resource, "LOST", answer=Answer(code if by_itself else 0, b"", said))
 
     def _stop(self, one: _Stream) -> int:
         process, one.process = one.process, None

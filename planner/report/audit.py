@@ -23,8 +23,7 @@ from planner.report.words import WORK_UNIT, Work, lost_by, shown_in_words, work_
 
 FINDINGS: Final[dict[FindingCode, str]] = {
     "redundant": "some of its victims alone would do",
-    "count": "fewer victims would do",
-    "disruption": "another legal set is less disruptive",
+    "disruption": "another legal set is better by an objective",
     "rules": "it breaks its own rules",
     "missed": "it finds nobody, although a legal set exists",
     "pointless": "it evicts, although nobody needs to go",
@@ -39,7 +38,7 @@ ON_SCREEN: Final = 20
 MAX_NEEDLESS: Final = 3
 
 CSV_COLUMNS: Final = (
-    *("state", "pending", "rules", "status", "victims", "irredundant", "smallest"),
+    *("state", "pending", "rules", "status", "victims", "irredundant", "smallest", "fewest"),
     *("fewer_in_turn", "findings", "objective", "optimum_status", "optimum_victims", "best"),
     *("at_will_status", "at_will_victims", "at_will_better"),
 )
@@ -95,6 +94,7 @@ def _lines(audit: Audit) -> Iterator[str]:
             name=case.names.get(case.pending),
             irredundant=_known(case.irredundant),
             smallest=_known(case.smallest),
+            fewest=_told(case.fewest),
             findings=",".join(case.findings) or "none",
         )
         for one in case.judgements:
@@ -123,7 +123,7 @@ def _lines(audit: Audit) -> Iterator[str]:
     summary = audit.summary
     if summary.precedence.judged:
         yield line("precedence", **summary.precedence.model_dump())
-    names = "states cases conditional with_victims infeasible clean unproved failures"
+    names = "states cases conditional with_victims fewer infeasible clean unproved failures"
     yield line("total", **fields(summary, names))
 
 
@@ -138,6 +138,10 @@ def _known(answer: bool | None) -> bool | str:  # noqa: FBT001 - the only argume
     return "unknown" if answer is None else answer
 
 
+def _told(count: int | None) -> int | str:
+    return "unknown" if count is None else count
+
+
 def _csv_rows(audit: Audit) -> Iterator[Sequence[object]]:
     terms = list(dict.fromkeys(term for case in audit.cases for term in case.terms))
     yield [*CSV_COLUMNS, *(f"{side}_{term}" for term in terms for side in ("greedy", "optimum"))]
@@ -148,7 +152,7 @@ def _csv_rows(audit: Audit) -> Iterator[Sequence[object]]:
                 own = (free.status, len(free.victims), _known(free.better))
             yield [
                 *(case.state, case.pending, case.rules, case.status, len(case.victims)),
-                *(_known(case.irredundant), _known(case.smallest)),
+                *(_known(case.irredundant), _known(case.smallest), _told(case.fewest)),
                 _known(case.precedence.fewer) if case.precedence else "",
                 " ".join(case.findings),
                 *(one.objective, one.status, len(one.victims), _known(one.best)),
@@ -197,6 +201,9 @@ def _head(audit: Audit) -> Iterator[Fact]:
     yield Fact("Infeasible", Cell(f"{summary.infeasible:,} proved"))
     for one in summary.verdicts:
         yield Fact(one.objective, Cell(_judged(one)))
+    if summary.with_victims:
+        would = f"fewer victims would do {_in_cases(summary.fewer, summary.with_victims)}"
+        yield Fact("Fewest", Cell(f"{would}, at whatever cost"))
     if (kept := summary.precedence).judged:
         fewer = f"fewer victims would still do {_in_cases(kept.fewer, kept.judged, QUESTIONED)}"
         fewer += " (documented precedence, ST-01 to ST-05)"
@@ -313,6 +320,9 @@ def _worst(audit: Audit, folder: Path) -> Iterator[doc.Block]:
         title = shown[0].judgements[place].objective + ("\nat will" if at_will else "")
         return Column(title, cell, number=True)
 
+    def fewest(case: Case) -> Cell:
+        return NONE if case.fewest is None else Cell(f"{case.fewest:,}")
+
     def lost_more(case: Case) -> Cell:
         gaps = case.judgements[0].gaps
         return Cell(work.lost(lost_by(gaps))) if gaps else NONE
@@ -334,6 +344,7 @@ def _worst(audit: Audit, folder: Path) -> Iterator[doc.Block]:
             for place in places
             if any(case.judgements[place].at_will for case in shown)
         ),
+        Column("Fewest", fewest, number=True),
         Column(f"Lost {work.hours} more", lost_more, number=True, only="page"),
         Column("Findings", lambda case: ", ".join(case.findings), folds=True),
     ]

@@ -37,7 +37,7 @@ def text_of(record: Line) -> str:
             "least_lost_s": found.least_lost_s,
             "status": found.status,
         }
-        if found.optimum != found.victims:
+        if found.least_lost_s is not None and {*found.optimum} != {*found.victims}:
             facts["instead"] = Repeated(found.optimum)
         conditional = conditional or found.conditional
     if conditional:

@@ -48,12 +48,48 @@ def audited(*args: str | Path, code: int = 1) -> Any:
 
 def test_finding(dump: Path) -> None:
     value = audited(dump)
-    assert value["objectives"] == ["no-regret", "min-count"]
+    assert value["objectives"] == ["no-regret"]
     (case,) = value["cases"]
     assert set(case["victims"]) == set(SMALL)
     assert case["judgements"][0]["victims"] == [BIG]
-    assert case["findings"] == ["count", "disruption"]
-    assert value["summary"]["findings"] == {"count": 1, "disruption": 1}
+    assert (case["smallest"], case["fewest"]) == (False, 1)
+    assert case["findings"] == ["disruption"]
+    assert value["summary"]["findings"] == {"disruption": 1}
+
+
+@pytest.fixture
+def dearer(tmp_path: Path) -> Path:
+    """Return a cluster in which one victim would do that loses more than Kueue's four."""
+    value = cluster()
+    for one in value["items"]:
+        one["metadata"].pop("annotations", None)
+    return write(tmp_path, value, "dearer.json")
+
+
+def test_fewer_victims_that_lose_more_are_told_and_no_alarm(dearer: Path) -> None:
+    value = audited(dearer, code=0)
+    (case,) = value["cases"]
+    assert (case["findings"], case["fewest"], len(case["victims"])) == ([], 1, 4)
+    summary = value["summary"]
+    assert (summary["fewer"], summary["clean"], summary["findings"]) == (1, 1, {})
+    (verdicts,) = summary["verdicts"]
+    assert (verdicts["objective"], verdicts["best"], verdicts["not_best"]) == ("no-regret", 1, 0)
+    for style in ("table", "markdown", "html"):
+        result = call("audit", dearer, "--format", style)
+        assert result.exit_code == 0
+        assert "fewer victims would do in the only case, at whatever cost" in result.stdout
+        assert "min-count" not in result.stdout
+        assert "100%" not in result.stdout
+
+
+def test_who_asks_for_the_fewest_is_alarmed(dearer: Path) -> None:
+    value = audited(dearer, "--objective", "no-regret", "--objective", "min-count")
+    assert value["summary"]["findings"] == {"disruption": 1}
+    verdicts = value["summary"]["verdicts"]
+    assert [(one["objective"], one["not_best"]) for one in verdicts] == [
+        ("no-regret", 0),
+        ("min-count", 1),
+    ]
 
 
 def test_clean(clean: Path) -> None:
@@ -64,27 +100,27 @@ def test_clean(clean: Path) -> None:
 
 @pytest.mark.parametrize(
     ("fatal", "code"),
-    [(["count"], 1), (["redundant"], 0), (["redundant", "disruption"], 1), (["never"], 0)],
+    [(["disruption"], 1), (["redundant"], 0), (["redundant", "disruption"], 1), (["never"], 0)],
 )
 def test_fail_on(dump: Path, fatal: list[str], code: int) -> None:
     audited(dump, *(word for one in fatal for word in ("--fail-on", one)), code=code)
 
 
 def test_never_goes_alone(dump: Path) -> None:
-    assert "never" in refused("audit", dump, "--fail-on", "never", "--fail-on", "count")
+    assert "never" in refused("audit", dump, "--fail-on", "never", "--fail-on", "rules")
 
 
 def test_table(dump: Path) -> None:
     result = call("audit", dump, "--format", "table")
     assert "1 state, 1 case" in result.stdout
     assert "its only answer is not best" in result.stdout
-    assert "fewer victims would do" in result.stdout
+    assert "fewer victims would do in the only case, at whatever cost" in result.stdout
 
 
 def test_plain_has_a_line_for_every_case(dump: Path) -> None:
     lines = call("audit", dump, "--format", "plain").stdout.splitlines()
     (case,) = [line for line in lines if line.startswith("case ")]
-    assert case.endswith("victims=4 irredundant=yes smallest=no findings=count,disruption")
+    assert case.endswith("victims=4 irredundant=yes smallest=no fewest=1 findings=disruption")
     totals = ["states=1", "cases=1", "conditional=0", "with_victims=1"]
     assert lines[-1].split()[1:5] == totals
 
@@ -92,7 +128,8 @@ def test_plain_has_a_line_for_every_case(dump: Path) -> None:
 def test_csv(dump: Path) -> None:
     result = call("audit", dump, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
-    assert [row["objective"] for row in rows] == ["no-regret", "min-count"]
+    assert [row["objective"] for row in rows] == ["no-regret"]
+    assert rows[0]["fewest"] == "1"
     assert (rows[0]["victims"], rows[0]["optimum_victims"]) == ("4", "1")
     assert (rows[0]["greedy_D2"], rows[0]["optimum_D2"]) == ("4", "1")
 
@@ -111,7 +148,7 @@ def test_a_name_is_no_formula(tmp_path: Path) -> None:
 def test_several_states_and_objectives(dump: Path, clean: Path) -> None:
     asked = ["--objective", "min-lost-work", "--objective", "least-disruption"]
     value = audited(dump, clean, YUNIKORN, *asked)
-    assert value["objectives"] == ["min-lost-work", "least-disruption", "min-count"]
+    assert value["objectives"] == ["min-lost-work", "least-disruption"]
     assert value["summary"]["states"] == 3
     states = {case["state"] for case in value["cases"]}
     assert states == {str(dump), str(clean), str(YUNIKORN)}
@@ -454,7 +491,7 @@ def test_two_objectives_of_one_name_are_refused(dump: Path, tmp_path: Path) -> N
     said = refused("audit", dump, "--jobs", "1", *first, *second)
     assert 'two objectives have the name "gentle"' in said
     again = ("--objective", str(tmp_path / "b" / ".." / "a" / "gentle.toml"))
-    assert audited(dump, *first, *again)["objectives"] == ["gentle", "min-count"]
+    assert audited(dump, *first, *again)["objectives"] == ["gentle"]
 
 
 def without_times(text: str) -> str:

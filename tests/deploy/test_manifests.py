@@ -5,6 +5,8 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import cache
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,6 +23,9 @@ from tests.test_distribution import project
 Object = dict[str, Any]
 BASE = ROOT / "deploy" / "base"
 NAME = "preemption-planner"
+OWN = f"{NAME}-base"
+"""How what stands outside the namespace is named."""
+WIDE = {"Namespace", "ClusterRole", "ClusterRoleBinding"}
 SCHEMA = json.loads((ROOT / "tests/deploy/kubernetes.json").read_bytes())
 
 
@@ -97,10 +102,9 @@ def test_no_object_stands_twice() -> None:
 def test_everything_stands_in_its_namespace() -> None:
     (namespace,) = objects("Namespace")
     kueue = kueue_resource.CONFIGURATION.partition("/")[0]
-    wide = {"Namespace", "ClusterRole", "ClusterRoleBinding"}
     for one in objects():
         where = {"Role": kueue, "RoleBinding": kueue}.get(one["kind"], NAME)
-        expected = None if one["kind"] in wide else where
+        expected = None if one["kind"] in WIDE else where
         assert one["metadata"].get("namespace") == expected, named(one)
     assert namespace["metadata"]["name"] == NAME
     modes = ("enforce", "audit", "warn")
@@ -176,13 +180,13 @@ def role(kind: str, name: str) -> Object:
 
 
 def test_rights_are_those_that_the_planner_says_it_needs() -> None:
-    assert permitted(role("ClusterRole", NAME)["rules"]) == granted(cluster_role())
-    assert permitted(role("Role", NAME)["rules"]) == granted(configuration_role())
+    assert permitted(role("ClusterRole", OWN)["rules"]) == granted(cluster_role())
+    assert permitted(role("Role", OWN)["rules"]) == granted(configuration_role())
 
 
 def test_only_what_is_listed_is_watched() -> None:
-    watched = permitted(role("ClusterRole", f"{NAME}-watch")["rules"])
-    listed = {right[1:] for right in permitted(role("ClusterRole", NAME)["rules"])}
+    watched = permitted(role("ClusterRole", f"{OWN}-watch")["rules"])
+    listed = {right[1:] for right in permitted(role("ClusterRole", OWN)["rules"])}
     assert {right[0] for right in watched} == {"list", "watch"}
     assert {right[1:] for right in watched} <= listed
     assert watched == granted(kueue_resource.watching_role())
@@ -211,8 +215,35 @@ def test_roles_are_bound_to_accounts_that_pods_have() -> None:
         for subject in one["subjects"]:
             assert (subject["kind"], subject["namespace"]) == ("ServiceAccount", NAME)
             bound[subject["name"]].add(f"{reference['kind']}/{reference['name']}")
-    common = {f"ClusterRole/{NAME}", f"Role/{NAME}"}
-    assert bound == {"audit": common, "watch": common | {f"ClusterRole/{NAME}-watch"}}
+    common = {f"ClusterRole/{OWN}", f"Role/{OWN}"}
+    assert bound == {"audit": common, "watch": common | {f"ClusterRole/{OWN}-watch"}}
+
+
+def outside(folder: Path) -> set[tuple[str, str, str]]:
+    """Return what a folder of manifests has outside its own namespaces: kind, namespace, name."""
+    made = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    files = [folder / name for name in made["resources"] if (folder / name).is_file()]
+    every = [one for file in files for one in yaml.safe_load_all(file.read_text())]
+    own = {one["metadata"]["name"] for one in every if one["kind"] == "Namespace"}
+    places = [
+        (one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"])
+        for one in every
+    ]
+    assert len(places) == len(set(places))
+    return {place for place in places if place[1] not in own}
+
+
+def test_to_take_one_folder_away_takes_nothing_of_another() -> None:
+    """Nor what an administrator made by hand, as the planner's help says."""
+    folders = sorted(file.parent for file in (ROOT / "deploy").rglob("kustomization.yaml"))
+    assert BASE in folders
+    for one, other in combinations(folders, 2):
+        assert not outside(one) & outside(other)
+    commands = (cluster_role(), kueue_resource.watching_role(), configuration_role())
+    by_hand = {command.split()[3] for command in commands}
+    assert by_hand == {NAME, f"{NAME}-watch"}
+    for folder in folders:
+        assert not by_hand & {name for kind, _, name in outside(folder) if kind != "Namespace"}
 
 
 # Pods.

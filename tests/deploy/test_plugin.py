@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from planner.cli.kueue_plugin import PROGRAM
@@ -94,10 +95,17 @@ def unpacked(folder: Path, python: str) -> Path:
     return folder / "bin" / LAUNCHER.name
 
 
-def started(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def started(
+    program: Path, *words: str, folder: Path | None = None, **more: str
+) -> subprocess.CompletedProcess[str]:
     path = {"PATH": f"{program.parent}{os.pathsep}/usr/bin{os.pathsep}/bin"}
     return subprocess.run(
-        [str(program), *words], env=path, capture_output=True, text=True, check=False
+        [str(program), *words],
+        env={**path, **more},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -105,7 +113,7 @@ def test_words_arrive_and_the_archive_comes_first(tmp_path: Path) -> None:
     shown = 'echo "$PYTHONPATH"; printf "%s\\n" "$@"'
     done = started(unpacked(tmp_path, shown), "-n", "a b", "--pending", "$x")
     lib = tmp_path / "store" / "preemption-plan" / f"v{VERSION}" / "lib"
-    words = ["-m", "planner.cli.kueue_plugin", "-n", "a b", "--pending", "$x"]
+    words = ["-P", "-m", "planner.cli.kueue_plugin", "-n", "a b", "--pending", "$x"]
     assert done.stdout.splitlines() == [str(lib), *words]
 
 
@@ -114,6 +122,31 @@ def test_it_is_the_plugin(tmp_path: Path) -> None:
     done = started(program, "--help")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"Usage: {PROGRAM} ")
+
+
+@pytest.mark.parametrize("path", ["", ".", "/nowhere:"])
+@pytest.mark.parametrize("module", ["planner", "click", "yaml", "json", "prometheus_client"])
+def test_nothing_is_imported_from_the_folder_in_which_it_is_called(
+    tmp_path: Path, module: str, path: str
+) -> None:
+    """It may be anybody's: a repository that was cloned, or what was downloaded."""
+    program = unpacked(tmp_path, f'exec {sys.executable} "$@"')
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / f"{module}.py").write_text("raise SystemExit('code of the folder ran')\n")
+    done = started(program, "--help", folder=folder, PYTHONPATH=path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+MODULE = re.compile(r"python[\d.]*\S*( +-\w)* +-m +[\w.]+", re.MULTILINE)
+
+
+def test_no_launcher_imports_from_the_current_folder() -> None:
+    """Where a module is run outside a checkout of ours, -P or -I keeps the folder out."""
+    files = (LAUNCHER, ROOT / "Containerfile", ROOT / "action.yml")
+    found = [one[0].split() for file in files for one in MODULE.finditer(file.read_text())]
+    assert len(found) == 3
+    assert all({"-P", "-I"} & set(words) for words in found)
 
 
 def test_without_its_python_it_says_so(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """One call: words as they are, no shell, within a time and a number of bytes."""
 
+import errno
 import os
+import selectors
 import signal
 import sys
 import threading
@@ -56,6 +58,19 @@ def test_cannot_be_started(kubectl: StandIn) -> None:
     (kubectl.folder / "kubectl").write_text("#!/nonesuch/interpreter\n", encoding="utf-8")
     with pytest.raises(InputError, match="kubectl get configmaps: cannot be started"):
         Kubectl().call("get", "configmaps")
+
+
+def test_too_many_open_files(kubectl: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is an answer about kubectl, which a watch outlives, and no end of the process."""
+
+    def full() -> selectors.BaseSelector:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    program = Kubectl()
+    monkeypatch.setattr("selectors.DefaultSelector", full)
+    with pytest.raises(InputError, match=r"cannot be started: .*Too many open files"):
+        program.call("get", "configmaps")
+    assert kubectl.calls() == []
 
 
 def test_standard_input_is_empty(kubectl: StandIn) -> None:

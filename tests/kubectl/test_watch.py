@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from planner.errors import InputError
 from planner.kubectl.call import Kubectl
 from planner.kubectl.kueue_resource import WORKLOADS
 from planner.kubectl.watch import MAX_OBJECT, Streams, WatchEvent, reason
@@ -109,6 +110,9 @@ def test_events_in_pieces_and_several_in_one() -> None:
         (f"printf '%s\n' '{LISTED}' '{said('ERROR', 'x')}'", "None"),
         ("printf 'x\n{}\n'", "no event"),
         ("printf 'x\n[\n'", "no event"),
+        ("printf 'x\n7\n'", "no event"),
+        ('printf \'x\n{"type": "ADDED", "object": 7}\n\'', "7"),
+        ("printf 'x\n\377\n'", "no event"),
         ("exit 3", "exit code 3"),
         (f"head -c {MAX_OBJECT + 2} /dev/zero; echo; exit 4", "exit code 4"),
         (f"echo; head -c {MAX_OBJECT + 2} /dev/zero", "larger than any"),
@@ -134,6 +138,62 @@ def test_it_begins_again_after_a_while_that_grows() -> None:
                 clock.now += 0.5
     waits = [later - before for before, later in itertools.pairwise(starts)]
     assert waits == [1, 2, 4, 1]  # it had told something: then it is as at first
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"type": "BOOKMARK", "object": {"kind": "Workload", "metadata": {"resourceVersion": "9"}}},
+        {"type": "BOOKMARK", "object": None},
+        {"type": ["ADDED"], "object": {}},
+        {"type": {"a": 1}, "object": 7},
+        {"type": None, "object": []},
+    ],
+)
+def test_what_is_no_change_is_passed_over(line: Object) -> None:
+    script = f"printf '%s\n' x '{json.dumps(line)}' '{said('ADDED', 'a')}'"
+    with streams(Scripted(script)) as source:
+        news = hear(source, ends)
+    assert [one.kind for one in news] == ["BEGUN", "ADDED", "LOST"]
+
+
+def test_a_kubectl_that_cannot_be_started_any_more_is_tried_again() -> None:
+    clock, scripted = Clock(), Scripted("exit 3", f"printf '%s\n' x '{said('ADDED', 'a')}'")
+    there = True
+
+    def connect() -> Any:
+        if not there:
+            raise InputError("kubectl", "is not on PATH", hint="install it")
+        return scripted
+
+    source = Streams(connect, [WORKLOADS], clock)
+    try:
+        (first,) = hear(source, ends)
+        there = False
+        told: list[WatchEvent] = []
+        for _ in range(8):
+            clock.now += 0.5
+            told += source.poll(0)
+        there = True
+        clock.now += 60
+        news = hear(source, ends)
+    finally:
+        source.close()
+    assert first.answer is not None
+    assert first.answer.code == 3
+    said_of = [one.answer for one in told if one.answer]
+    assert [(one.code, reason(one)) for one in said_of] == [
+        (0, "kubectl: is not on PATH; hint: install it")
+    ] * 2
+    assert [one.kind for one in news] == ["BEGUN", "ADDED", "LOST"]
+
+
+def test_a_kubectl_that_was_never_started_is_an_error() -> None:
+    def connect() -> Any:
+        raise InputError("kubectl", "is not on PATH")
+
+    with pytest.raises(InputError, match="is not on PATH"):
+        Streams(connect, [WORKLOADS]).poll(0)
 
 
 def test_one_that_has_nothing_to_tell_has_begun_after_a_while() -> None:

@@ -34,9 +34,10 @@ def make_case(**changes: object) -> Case:
         "irredundant": False,
         "needless": ("ns/c",),
         "smallest": False,
-        "judgements": (make_judgement(), make_judgement(objective="min-count")),
+        "fewest": 1,
+        "judgements": (make_judgement(), make_judgement(objective="kube-like")),
         "ratios": (Ratio(flavor="h200", resource=GPU, requested=4, greedy=12, optimum=4),),
-        "findings": ("redundant", "count", "disruption"),
+        "findings": ("redundant", "disruption"),
         "proved": True,
     }
     return Case.model_validate({**facts, **changes})
@@ -51,7 +52,7 @@ def make_audit(**changes: object) -> Audit:
         victims=("ns/a",),
         judgements=(
             make_judgement(gaps={"D2": 0, "D4": 0, "D5": 0}, best=True),
-            make_judgement(objective="min-count", gaps={"D2": 0}, best=True),
+            make_judgement(objective="kube-like", gaps={"D2": 0}, best=True),
         ),
         ratios=(Ratio(flavor="h200", resource=GPU, requested=4, greedy=4, optimum=4),),
     )
@@ -69,10 +70,10 @@ def make_audit(**changes: object) -> Audit:
         needless=(),
         findings=(),
         ratios=(),
-        judgements=(make_judgement(**none), make_judgement(**none, objective="min-count")),
+        judgements=(make_judgement(**none), make_judgement(**none, objective="kube-like")),
     )
     facts: dict[str, object] = {
-        "objectives": ("no-regret", "min-count"),
+        "objectives": ("no-regret", "kube-like"),
         "summary": make_summary(),
         "cases": (make_case(), fine, nothing),
         "failures": (Failure(state="states/bad.json", detail="is no JSON\nhint: look at it"),),
@@ -101,14 +102,15 @@ def make_summary(**changes: object) -> Summary:
         "states": 3,
         "cases": 3,
         "with_victims": 2,
+        "fewer": 1,
         "infeasible": 1,
         "clean": 2,
         "unproved": 0,
         "failures": 1,
-        "findings": {"count": 1, "disruption": 1, "redundant": 1},
+        "findings": {"disruption": 1, "redundant": 1},
         "verdicts": [
             Verdicts.model_validate({"objective": one, **counts, "shown": shown})
-            for one in ("no-regret", "min-count")
+            for one in ("no-regret", "kube-like")
         ],
         "gaps": (gap,),
     }

@@ -48,10 +48,10 @@ def test_numbers_come_first() -> None:
         "1 needless victim of 4 that it evicts"
     ]
     assert rows(read, "What is wrong with the scheduler's own answers")[1] == [
-        "count",
+        "disruption",
         "1",
         "33.3%",
-        "fewer victims would do",
+        "another legal set is better by an objective",
     ]
 
 
@@ -67,7 +67,7 @@ def test_every_format_says_what_levels_rest_on() -> None:
     counts = "zero=2 one_row=5 multipliers=4 tree=1 engines=0 unproved=0"
     plain = render(read, "plain", width=120, color=False).splitlines()
     assert [one for one in plain if one.startswith("levels ")] == [
-        f"levels           {objective} {counts}" for objective in ("no-regret", "min-count")
+        f"levels           {objective} {counts}" for objective in ("no-regret", "kube-like")
     ]
 
 
@@ -136,8 +136,9 @@ def test_worst_cases_name_victims_and_optima() -> None:
             "3",
             "1",
             "1",
+            "1",
             "2.50",
-            "redundant, count, disruption",
+            "redundant, disruption",
             "ns/c",
         ]
     ]
@@ -194,6 +195,6 @@ def test_hostile_names_are_text(name: str) -> None:
 def test_markdown_says_the_same() -> None:
     text = in_markdown(make_audit())
     assert "**1 case with findings**" in text
-    assert "| `states/one.json` | `ns/wants` | 3 | 1 | 1 | 2.50 |" in text
+    assert "| `states/one.json` | `ns/wants` | 3 | 1 | 1 | 1 | 2.50 |" in text
     assert re.search(r"\| to 10 +\| 1 \|", text)
     assert {element.tag for element in read_back(text).elements} <= MADE_TAGS

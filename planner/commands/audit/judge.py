@@ -30,6 +30,7 @@ from planner.commands.audit.record import (
     Verdicts,
 )
 from planner.coverage.answer import Covering, covering, uncovered
+from planner.errors import SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Shown
@@ -53,12 +54,15 @@ from planner.verb import verb
 WITHIN: Final = Profile(
     "within",
     "the fewest of the scheduler's own victims that would do",
-    levels=(("cost",), ("count",)),
+    levels=(("cost",), ("D2",), ("count",)),
 )
-"""All but the scheduler's own victims cost 1, so that a plan of cost 0 is a subset of these."""
+"""All but the scheduler's own victims cost 1, so that a plan of cost 0 is a subset of these.
+
+Those that are being evicted already come last: who goes anyway is not needless.
+"""
 
 SIZE: Final = PROFILES["min-count"]
-"""The objective that says how few victims there can be; every audit solves it, too."""
+"""The objective that says how few victims there can be, which is told beside every judgement."""
 PRECEDENCE: Final = Part[
     Callable[[AnyPlanning, Instance, Given, float | None, AnyPlan], Precedence | None]
 ]("precedence")
@@ -77,19 +81,14 @@ class Question(Asked, frozen=True):
     time_limit: float | None = None
     certify: Trees = None
 
-    @property
-    def asked(self) -> tuple[Profile, ...]:
-        """All objectives, with `SIZE` among them."""
-        return self.objectives if SIZE in self.objectives else (*self.objectives, SIZE)
-
 
 def distinct(objectives: Iterable[Profile]) -> tuple[Profile, ...]:
     """Return objectives, each once, in order.
 
-    Raises ``SchemaError`` if two objectives have the same name; `SIZE` is always one of them.
+    Raises ``SchemaError`` if there is none, or two have the same name.
     """
-    found = each_once(objectives, "objective")
-    each_once((*found, SIZE), "objective")
+    if not (found := each_once(objectives, "objective")):
+        raise SchemaError("objectives", "there is none", "at least one objective")
     return found
 
 
@@ -115,10 +114,14 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     planning = start(instance.state, given)
     optima = {
         profile.name: solve(planning, profile, Deadline.after(question.time_limit))
-        for profile in question.asked
+        for profile in question.objectives
     }
+    first = optima[question.objectives[0].name]
     at_will = _at_will(planning, instance, given, question, optima)
-    smallest = optima[SIZE.name]
+    if SIZE in question.objectives:
+        smallest = optima[SIZE.name]
+    else:
+        smallest = solve(planning, SIZE, Deadline.after(question.time_limit))
     greedy = smallest.greedy or planning.greedy_plan()
     lawful = bool(greedy.victims) and not greedy.outside_rules
     fewest = _is_smallest(greedy, smallest) if lawful else None
@@ -126,14 +129,14 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     spared = () if fewest else _needless(instance, given, question, greedy) if lawful else None
     judgements = tuple(
         _judgement(planning, profile, optima[profile.name], greedy, at_will.get(profile.name))
-        for profile in question.asked
+        for profile in question.objectives
     )
     judge = PRECEDENCE.find(planning) if fewest is False else None
     case = Case(
         state=instance.name,
         pending=greedy.preemptor,
-        names=names_of(greedy, *optima.values()),
-        resources=resources_of(greedy, *optima.values()),
+        names=names_of(greedy, smallest, *optima.values()),
+        resources=resources_of(greedy, smallest, *optima.values()),
         rules=greedy.rules,
         status=greedy.status,
         victims=greedy.keys,
@@ -142,11 +145,12 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
         irredundant=None if spared is None else not spared,
         needless=spared or (),
         smallest=fewest,
+        fewest=len(smallest.keys) if smallest.status == "optimal" else None,
         precedence=judge and judge(planning, instance, given, question.time_limit, smallest),
         judgements=judgements,
-        ratios=tuple(_ratios(greedy, optima[question.asked[0].name])),
+        ratios=tuple(_ratios(greedy, first)),
         proved=all(plan.status in {"optimal", "infeasible"} for plan in optima.values()),
-        coverage=uncovered(known, optima[question.asked[0].name]),
+        coverage=uncovered(known, first),
         assume=question.assume,
     )
     if case.is_conditional:
@@ -159,14 +163,15 @@ def _needless(
 ) -> tuple[str, ...] | None:
     """Return the scheduler's own victims that a smallest legal subset of them spares.
 
-    They are empty if every victim is needed; ``None`` if that was not settled in time.
+    They are empty if every victim is needed, or goes anyway; ``None`` if that was not settled in
+    time.
     """
     planning = start(instance.state, given, dict.fromkeys(greedy.keys, 0))
     plan = solve(planning, WITHIN, Deadline.after(question.time_limit))
     if plan.status != "optimal" or plan.terms["cost"]:
         return None
     kept = set(plan.keys)
-    return tuple(key for key in greedy.keys if key not in kept)
+    return tuple(one.key for one in greedy.victims if one.key not in kept and one.costs["D2"])
 
 
 def _at_will(
@@ -183,7 +188,7 @@ def _at_will(
     if free is None:
         return {}
     found = {}
-    for profile in question.asked:
+    for profile in question.objectives:
         own = optima[profile.name]
         best = solve(free, profile, Deadline.after(question.time_limit))
         has_own, has_best = (one.status in {"optimal", "feasible"} for one in (own, best))
@@ -261,14 +266,12 @@ def _gaps(left: Mapping[str, int], right: Mapping[str, int]) -> dict[str, int]:
 def _findings(case: Case) -> tuple[FindingCode, ...]:
     judgements = case.judgements
     plans = [one for one in judgements if one.status in {"optimal", "feasible"}]
-    worse = (one.best is False for one in judgements if one.objective != SIZE.name)
     found: dict[FindingCode, bool] = {
         "redundant": case.irredundant is False,
-        "count": case.smallest is False,
-        "disruption": any(worse),
+        "disruption": any(one.best is False for one in judgements),
         "rules": bool(case.outside_rules),
         "missed": case.status == "unknown" and bool(plans),
-        "pointless": bool(case.victims) and any(not one.victims for one in plans),
+        "pointless": bool(case.terms["D2"]) and any(not one.victims for one in plans),
         "fragmentation": any(one.at_will and one.at_will.better for one in judgements),
     }
     return tuple(code for code, holds in found.items() if holds)
@@ -342,6 +345,7 @@ class Tally:
             self._counts["conditional"] += 1
             return
         self._counts["with_victims"] += bool(case.victims)
+        self._counts["fewer"] += case.smallest is False
         self._counts["clean"] += not case.findings
         self._counts["infeasible"] += case.judgements[0].status == "infeasible"
         self._findings.update(case.findings)
@@ -424,7 +428,7 @@ def audit(  # noqa: PLR0913 - the public signature
     pending
         The only one to judge; every one when left out.
     objectives
-        What the optimum minimises: names, TOML files or profiles. ``min-count`` is always added.
+        What the optimum minimises: names, TOML files or profiles. Each is judged by itself.
     now, rules, assume
         As for ``planner.solve``.
     time_limit
@@ -462,7 +466,7 @@ def audit_states(
         settings,
         max_bytes,
         "audit",
-        objectives=[repr(profile) for profile in question.asked],
+        objectives=[repr(profile) for profile in question.objectives],
         time_limit=question.time_limit,
     )
     return summarise(question, answers)
@@ -473,8 +477,8 @@ def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
     states = list(audits)
     cases = tuple(case for one in states for case in one.cases)
     failures = tuple(failure for one in states for failure in one.failures)
-    tally = Tally(question.asked, len(states), len(failures))
+    tally = Tally(question.objectives, len(states), len(failures))
     for case in cases:
         tally.add(case)
-    objectives = tuple(profile.name for profile in question.asked)
+    objectives = tuple(profile.name for profile in question.objectives)
     return Audit(objectives=objectives, summary=tally.summary(), cases=cases, failures=failures)

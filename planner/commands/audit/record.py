@@ -11,14 +11,12 @@ from planner.plan.base import Assume, Published, Record, Status, Told, Uncovered
 from planner.plan.record import Shown
 from planner.scheduler import schedulers
 
-FindingCode = Literal[
-    "redundant", "count", "disruption", "rules", "missed", "pointless", "fragmentation"
-]
-"""redundant: some victims alone would do. count: fewer victims would do. disruption: another set
-is better by an objective. rules: the answer breaks the scheduler's own rules. missed: it finds
-nothing although a legal set exists. pointless: it evicts although nothing needs to go.
-fragmentation: the best that its own placement of pods permits is proved worse than a set with which
-there is room for them, or proved not to exist."""
+FindingCode = Literal["redundant", "disruption", "rules", "missed", "pointless", "fragmentation"]
+"""redundant: some victims alone would do. disruption: another set is better by an objective that
+was asked for. rules: the answer breaks the scheduler's own rules. missed: it finds nothing although
+a legal set exists. pointless: it evicts although nothing needs to go. fragmentation: the best that
+its own placement of pods permits is proved worse than a set with which there is room for them, or
+proved not to exist."""
 
 Rules = Annotated[
     str,
@@ -83,11 +81,11 @@ class Judgement(Record):
 
 
 class Precedence(Record):
-    """What is left of the finding ``count`` where documented precedence is kept, too: ``strict``.
+    """Whether fewer victims would do where documented precedence is kept, too: ``strict``.
 
-    ``smallest`` says whether the set with which it was found keeps to ST-01 to ST-05, ``fewer``
-    whether any set does that has fewer victims than the scheduler's own answer: ``None`` where
-    the judgement reached its bound, or time was up. ``victims`` are the fewest that were found.
+    ``smallest`` says whether the smallest set of all keeps to ST-01 to ST-05, ``fewer`` whether any
+    set does that has fewer victims than the scheduler's own answer: ``None`` where the judgement
+    reached its bound, or time was up. ``victims`` are the fewest that were found.
     """
 
     smallest: bool | None
@@ -100,9 +98,11 @@ class Case(Record):
 
     ``status`` and ``victims`` are the scheduler's own answer, ``terms`` what it costs, and
     ``outside_rules`` the laws it breaks. ``irredundant`` says that no proper subset of its
-    victims would do, and ``smallest`` that no fewer victims would: ``None`` where there are none
-    to judge, or time was up. ``needless`` are those that a smallest subset spares. ``precedence``
-    is given where fewer victims of Kueue's would do. ``proved`` says that every optimum is.
+    victims would do, whoever is being evicted already aside, and ``smallest`` that no fewer victims
+    would, which by itself is no finding: ``None`` where there are none to judge, or time was up.
+    ``needless`` are those that a smallest subset spares, ``fewest`` how many victims a proved
+    smallest set has. ``precedence`` is given where fewer victims of Kueue's would do. ``proved``
+    says that the optimum under every objective is.
     ``coverage`` is what the state holds that is not modelled: then there are no findings, and no
     total counts the case, unless the user vouches for it by ``assume``. ``names`` are the pods of
     the ask and the victims, by their keys, where the state tells; ``resources`` what is asked for
@@ -121,6 +121,7 @@ class Case(Record):
     irredundant: bool | None = None
     needless: tuple[str, ...] = ()
     smallest: bool | None = None
+    fewest: int | None = None
     precedence: Precedence | None = None
     judgements: tuple[Judgement, ...]
     ratios: tuple[Ratio, ...] = ()
@@ -200,11 +201,11 @@ class Verdicts(Record):
 
 
 class PrecedenceCount(Record):
-    """How many findings ``count`` of Kueue are left where documented precedence is kept, too.
+    """In how many cases fewer victims of Kueue's would do if documented precedence is kept, too.
 
-    Of ``judged`` findings, ``fewer`` are those in which some set keeps to it and has fewer
-    victims than Kueue's own answer, ``smallest`` those in which the set shown does. Of
-    ``undecided`` it is not known whether some set does.
+    Of ``judged`` cases in which fewer would do, ``fewer`` are those in which some set keeps to it
+    and has fewer victims than Kueue's own answer, ``smallest`` those in which the smallest set of
+    all does. Of ``undecided`` it is not known whether some set does.
     """
 
     judged: int = 0
@@ -218,7 +219,8 @@ class Summary(Record):
 
     ``cases`` counts pending workloads; ``conditional`` those of them whose states hold what is not
     modelled, and which nothing else counts; ``with_victims`` those for which the scheduler itself
-    evicts anybody; ``infeasible`` those for which no legal set exists; ``unproved`` those of
+    evicts anybody; ``fewer`` those of them in which fewer victims would do, which by itself is no
+    finding; ``infeasible`` those for which no legal set exists; ``unproved`` those of
     which some optimum is not proved. ``findings`` counts cases by finding, ``clean`` those
     without any.
     """
@@ -227,6 +229,7 @@ class Summary(Record):
     cases: int
     conditional: int = 0
     with_victims: int
+    fewer: int = 0
     infeasible: int
     clean: int
     unproved: int

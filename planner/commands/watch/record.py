@@ -1,6 +1,6 @@
 """The lines of a watch: decisions to come, preemptions that happened, notes on the watch itself.
 
-Figures made of the lines are counted by queue, and served as Prometheus reads them.
+Figures made of the lines are counted by queue.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import Field, RootModel
 
-from planner.errors import InputError
 from planner.plan import Record, Status
 
 Outcome = Literal["equal", "different", "skipped"]
@@ -97,7 +96,6 @@ class Watched(RootModel[Annotated[Line, Field(discriminator="kind")]]):
 
 
 HOUR_S: Final = 3600
-EXTRA: Final = "pip install 'preemption-planner[watch]', or '.[watch]' in a checkout"
 
 
 class Metric(NamedTuple):
@@ -164,7 +162,7 @@ class Figures:
 
     def collect(self) -> Iterator[Any]:
         """Yield the figures as prometheus-client wants them, each time that they are asked for."""
-        # prometheus-client is an extra; `serve` has imported it by then.
+        # prometheus-client is an extra; `endpoint.py` has imported it by then.
         from prometheus_client import core  # noqa: PLC0415 # pyright: ignore[reportMissingImports]
 
         values = dict(self.values)  # another thread counts meanwhile
@@ -177,23 +175,3 @@ class Figures:
                 if one is metric:
                     found.add_metric(labels, value)
             yield found
-
-
-def serve(figures: Figures, host: str, port: int) -> int:
-    """Serve the figures over HTTP until the process ends; return the port.
-
-    Raises ``InputError`` if prometheus-client is not installed, or the port cannot be had.
-    """
-    try:
-        import prometheus_client  # noqa: PLC0415 # pyright: ignore[reportMissingImports]
-    except ImportError:
-        raise InputError("--metrics", "prometheus-client is not installed", hint=EXTRA) from None
-    registry = prometheus_client.CollectorRegistry(auto_describe=False)
-    registry.register(figures)
-    try:
-        server, _ = prometheus_client.start_http_server(port, addr=host, registry=registry)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError("--metrics", f"{host}:{port} cannot be had: {reason}") from None
-    found: int = server.server_port
-    return found

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner.commands.audit import Case
-from planner.commands.audit.record import Audit, FindingCode, Judgement, Summary
+from planner.commands.audit.record import Audit, Judgement, Summary
 from planner.commands.compare.confidence import mean, share
 from tests.conftest import ROOT
 
@@ -18,9 +18,9 @@ def script() -> Any:
     return SimpleNamespace(**run_path(str(ROOT / "instances" / "recorded" / "figures.py")))
 
 
-def case(victims: int, gaps: tuple[int, int], *findings: FindingCode, state: str = "f") -> Case:
-    """Return a case with so many victims, and how many of them min-count and no-regret spare."""
-    judged = zip(("min-count", "no-regret"), gaps, strict=True)
+def case(victims: int, gaps: tuple[int, int], state: str = "f") -> Case:
+    """Return a case with so many victims; how many are too many, and how many no-regret spares."""
+    more, regretless = gaps
     return Case(
         state=f"folder/{state}.jsonl.gz: line 1",
         pending="p",
@@ -28,18 +28,18 @@ def case(victims: int, gaps: tuple[int, int], *findings: FindingCode, state: str
         status="feasible" if victims else "infeasible",
         victims=tuple(map(str, range(victims))),
         terms={},
-        judgements=tuple(
+        smallest=not more,
+        fewest=victims - more,
+        judgements=(
             Judgement(
-                objective=name,
+                objective="no-regret",
                 status="optimal",
                 victims=(),
-                terms={"count": 0, "D2": 0},
-                gaps={"count": gap, "D2": gap},
+                terms={"D2": 0},
+                gaps={"D2": regretless},
                 best=None,
-            )
-            for name, gap in judged
+            ),
         ),
-        findings=findings,
         proved=True,
     )
 
@@ -49,11 +49,11 @@ def audit_of(*cases: Case) -> Audit:
     counts = dict.fromkeys(("with_victims", "infeasible", "clean", "unproved", "failures"), 0)
     totals: dict[str, Any] = {**counts, "states": len(cases), "cases": len(cases)}
     summary = Summary(**totals, findings={}, verdicts=(), gaps=())
-    return Audit(objectives=("no-regret", "min-count"), summary=summary, cases=cases)
+    return Audit(objectives=("no-regret",), summary=summary, cases=cases)
 
 
 def test_a_row_for_each_rule_set(script: Any) -> None:
-    audit = audit_of(case(5, (4, 0), "count"), case(2, (0, 0)), case(1, (0, 0)), case(0, (0, 0)))
+    audit = audit_of(case(5, (4, 0)), case(2, (0, 0)), case(1, (0, 0)), case(0, (0, 0)))
     header, _, row, _, frame = script.figures({"mine": audit}).splitlines()
     found = dict(zip(header.strip("| ").split(" | "), row.strip("| ").split(" | "), strict=True))
     low, high = (f"{100 * bound:.0f}" for bound in share(1, 3)[1:])

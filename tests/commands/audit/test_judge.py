@@ -9,12 +9,14 @@ import pytest
 import planner
 from planner.commands.audit import Case, Question
 from planner.commands.audit.instance import Instance
-from planner.commands.audit.judge import audit_instance
+from planner.commands.audit.judge import SIZE, _needless, audit_instance
 from planner.errors import InputError
-from planner.objective.profiles import PROFILES
+from planner.objective.profiles import PROFILES, Profile
 from planner.objective.wishes import Wishes
+from planner.plan import AnyPlan
 from planner.reader.kueue import read_kueue_objects
-from planner.solver.start import pending_workloads
+from planner.solver.deadline import Deadline
+from planner.solver.start import AnyPlanning, Given, pending_workloads, solve, start
 from tests import recorded
 from tests.cli.running import BIG, SMALL, another_pending, cluster
 from tests.cluster import NOW, cohort, dump_of, pending, queue, running
@@ -70,7 +72,7 @@ def check_against(case: Case, legal: list[Victims]) -> None:
         assert case.irredundant is None
         return
     assert case.smallest == (min(map(len, legal)) == len(theirs))
-    assert ("count" in case.findings) == (not case.smallest)
+    assert case.fewest == min(map(len, legal))
     subsets = [one for one in legal if one < theirs]
     assert case.irredundant == (not subsets)
     assert ("redundant" in case.findings) == bool(subsets)
@@ -92,6 +94,8 @@ def test_kueue_equals_all_legal_sets(name: str) -> None:
         if case.judgements[0].status == "infeasible" and not case.victims:
             continue  # what Kueue takes for fitting is never searched; the solver's tests have it
         check_against(case, legal_sets(line["expect"]["exhaustive"]))
+        if all(one.best for one in case.judgements):
+            assert case.findings == ()
         checked += 1
     assert checked > 3
 
@@ -122,16 +126,71 @@ def test_one_victim_would_do() -> None:
     """Kueue evicts the four newest of one GPU each; the old one of four GPUs would do."""
     case = audited(instance_of(cluster()), Question())
     assert set(case.victims) == set(SMALL)
-    assert case.findings == ("count", "disruption")
+    assert case.findings == ("disruption",)
     assert case.irredundant is True
-    assert case.smallest is False
-    judgement, size = case.judgements
-    assert (judgement.objective, size.objective) == ("no-regret", "min-count")
-    assert judgement.victims == size.victims == (BIG,)
+    assert (case.smallest, case.fewest) == (False, 1)
+    (judgement,) = case.judgements
+    assert (judgement.objective, judgement.victims) == ("no-regret", (BIG,))
     assert judgement.gaps["D2"] == 3
     assert judgement.best is False
     (ratio,) = case.ratios
     assert (ratio.resource, ratio.requested, ratio.greedy, ratio.optimum) == ("gpu", 4, 4, 4)
+
+
+def dearer_in_one() -> dict[str, Any]:
+    """Return a cluster in which one victim would do that loses more than Kueue's four."""
+    value = cluster()
+    (big,) = (one for one in value["items"] if one["metadata"]["name"] == "big")
+    big["metadata"]["annotations"] = {}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("names", "best"),
+    [
+        (["no-regret"], [True]),
+        (["min-count"], [False]),
+        (["no-regret", "min-lost-work"], [True, True]),
+        (["min-lost-work", "min-count"], [True, False]),
+    ],
+)
+def test_fewer_victims_are_a_finding_only_of_who_asks_for_them(
+    names: list[str], best: list[bool]
+) -> None:
+    case = audited(instance_of(dearer_in_one()), Question(tuple(PROFILES[one] for one in names)))
+    assert [one.best for one in case.judgements] == best
+    assert case.findings == (() if all(best) else ("disruption",))
+    assert (len(case.victims), case.fewest, case.smallest) == (4, 1, False)
+
+
+def test_a_proof_of_the_fewest_that_is_wanting_is_no_want_of_proof(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is told beside the judgement, and the judgement is proved."""
+
+    def hurried(planning: AnyPlanning, profile: Profile, deadline: Deadline) -> AnyPlan:
+        return solve(planning, profile, Deadline.after(0) if profile == SIZE else deadline)
+
+    monkeypatch.setattr("planner.commands.audit.judge.solve", hurried)
+    case = audited(instance_of(dearer_in_one()), Question())
+    assert (case.proved, case.fewest) == (True, None)
+
+
+def test_who_goes_anyway_is_not_needless() -> None:
+    """Kueue keeps one that is being evicted already in its set, of which the other is enough."""
+    parts = (
+        queue("alone", 4, within="LowerPriority"),
+        running("large", "alone", 3, priority=1),
+        running("going", "alone", 1, minute=5, evicted=True),
+        pending("alone", 3, priority=9),
+    )
+    instance = instance_of(dump_of(*parts))
+    planning = start(instance.state, Given("ns/pending"))
+    plan = planning.greedy_plan()
+    (large,) = plan.victims
+    going = large.model_copy(update={"key": "ns/going", "costs": {**large.costs, "D2": 0}})
+    both = plan.model_copy(update={"victims": (going, large)})
+    assert _needless(instance, Given("ns/pending"), Question(), both) == ()
 
 
 def test_fill_back_leaves_nobody_needless() -> None:
@@ -228,13 +287,15 @@ def test_what_nobody_had_time_to_ask_the_scheduler_is_not_judged(
 def test_library() -> None:
     state = read_kueue_objects(cluster(another_pending("second")), where="cluster", now=NOW)
     audit = planner.audit(state, objectives=["min-lost-work"])
-    assert audit.objectives == ("min-lost-work", "min-count")
+    assert audit.objectives == ("min-lost-work",)
     assert [case.pending for case in audit.cases] == ["ns/pending", "ns/second"]
-    assert audit.summary.findings["count"] == 1
+    assert (audit.summary.findings, audit.summary.fewer) == ({"disruption": 2}, 1)
     only = planner.audit(state, "ns/second", now=NOW)
     assert [case.pending for case in only.cases] == ["ns/second"]
     with pytest.raises(InputError, match="no profile"):
         planner.audit(state, objectives=["nonsense"])
+    with pytest.raises(InputError, match="at least one"):
+        planner.audit(state, objectives=[])
 
 
 def test_a_clock_that_is_none_is_refused() -> None:

@@ -64,14 +64,14 @@ def case(  # noqa: PLR0913 - the fields that are counted
 
 def test_totals() -> None:
     tally = Tally((D2,), states=5, failures=1)
-    tally.add(case("a", greedy=5, optimum=2, best=False, findings=("count", "disruption")))
+    tally.add(case("a", greedy=5, optimum=2, best=False, findings=("disruption",)))
     tally.add(case("b", greedy=2, optimum=2, best=True))
     tally.add(case("c", greedy=1, optimum=3, findings=("rules",), outside=("FS-07 share",)))
     tally.add(case("d", proved=False))
     summary = tally.summary()
     assert (summary.states, summary.cases, summary.failures) == (5, 4, 1)
     assert (summary.with_victims, summary.clean, summary.unproved) == (3, 2, 1)
-    assert summary.findings == {"count": 1, "disruption": 1, "rules": 1}
+    assert summary.findings == {"disruption": 1, "rules": 1}
     (verdicts,) = summary.verdicts
     assert (verdicts.judged, verdicts.best, verdicts.not_best, verdicts.proved) == (2, 1, 1, 4)
     (gap,) = summary.gaps
@@ -118,7 +118,7 @@ def small_first() -> Audit:
 def test_fewer_would_do_but_only_out_of_turn() -> None:
     audit = small_first()
     (case,) = audit.cases
-    assert "count" in case.findings
+    assert (case.smallest, case.fewest) == (False, 1)
     assert case.precedence is not None
     assert (case.precedence.smallest, case.precedence.fewer) == (False, False)
     assert len(case.precedence.victims) == 2
@@ -160,7 +160,7 @@ def test_as_many_as_all_strict_legal_sets_leave(name: str) -> None:
             "recorded", recorded.state_of(line), (line["pending"],), line.get("assignment")
         )
         (case,) = audit_instance(instance, COUNT).cases
-        assert ("count" in case.findings) == (case.precedence is not None), line["id"]
+        assert (case.smallest is False) == (case.precedence is not None), line["id"]
         if case.precedence is None:
             continue
         pod_sets = line["expect"]["assignment"]["podSets"]

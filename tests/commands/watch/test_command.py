@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from planner.cli.value import address
-from planner.commands.watch.record import CONNECTED, METRICS, Figures, Watched, serve
+from planner.commands.watch.endpoint import serve
+from planner.commands.watch.record import CONNECTED, METRICS, Figures, Watched
 from planner.solver.start import AnyPlanning, Given, start
 from planner.state import AnyState
 from tests.cli.running import SMALL, call, cluster, refused

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -23,6 +23,7 @@ from planner.errors import InputError
 from planner.kubectl.call import Answer
 from planner.kubectl.kueue_resource import COHORTS, WATCHED, WORKLOADS
 from planner.kubectl.watch import WatchEvent
+from planner.quota.kueue.snapshot import take_snapshot
 from tests.cli.running import BIG, SMALL, call
 from tests.cluster import PENDING, Object, cohort, dump_of, pending, queue, running
 from tests.commands.apply.stage import versioned
@@ -65,6 +66,17 @@ def test_what_did_not_change_is_not_judged_again(
     kueue.steps = [kueue.begin, nothing, lambda: [kueue.change(SMALL[0], "DELETED")], nothing]
     kueue.run()
     assert asked == [PENDING] * 3  # once more by another, and once because its victims are others
+
+
+def test_a_victim_that_goes_already_is_no_change_of_the_decision(kueue: Cluster) -> None:
+    """Kueue counts on it, and evicts the others: each change would else be a decision anew."""
+    (going,) = kueue.preempt(SMALL[0], moment="2026-05-01T12:59:00Z", uid="uid-of-another")
+    steps = [lambda: [kueue.change(SMALL[1])]] * 3
+    kueue.steps = [kueue.begin, nothing, *steps, nothing]
+    (decision,) = of(kueue.run(), Decision)
+    assert isinstance(decision, Decision)
+    assert set(decision.measured.victims) == set(SMALL)
+    assert going.value["metadata"]["name"] == "small-1"
 
 
 @pytest.mark.parametrize(("looks", "decisions"), [(9, 0), (13, 1)])
@@ -163,8 +175,11 @@ def test_a_server_that_goes_away(kueue: Cluster) -> None:
     kueue.steps = [kueue.begin, nothing, lost, back, *[nothing] * 60]
     lines = kueue.run()
     notes = [one for one in lines if isinstance(one, Note)]
-    assert [one.connected for one in notes] == [True, *[False] * 5, True]
-    assert "was refused" in notes[1].text
+    assert [one.connected for one in notes] == [True, False, False, True]
+    assert [one.text.partition(": ")[2] for one in notes[1:3]] == [
+        f"ended: {REFUSED.stderr}",
+        "kubectl get: the server was refused",
+    ]
     times = kueue.reads[1:]
     waits = [later - before for before, later in itertools.pairwise(times)]
     assert waits == sorted(waits)
@@ -333,8 +348,120 @@ def test_what_cannot_be_read_is_read_again(kueue: Cluster) -> None:
 
     kueue.steps = [kueue.begin, nothing, odd, *[nothing] * 3]
     notes = [one for one in kueue.run() if isinstance(one, Note)]
-    assert [one.connected for one in notes] == [True, False]
+    assert [one.connected for one in notes] == [True, False, True]
     assert len(kueue.reads) == 2
+
+
+STRANGE: Final[tuple[object, ...]] = (
+    *(None, True, 7, -0.5, "", "x", "\ud800", "9" * 5000),
+    *([], ["a"], {}, {"a": 1}, [[]]),
+)
+PLACES: Final = (
+    *(("apiVersion",), ("kind",), ("metadata",), ("spec",), ("status",)),
+    *(("metadata", name) for name in ("name", "namespace", "uid", "resourceVersion")),
+    *(("metadata", name) for name in ("annotations", "labels", "creationTimestamp")),
+    *(("spec", name) for name in ("podSets", "priority", "queueName")),
+    *(("status", name) for name in ("admission", "conditions")),
+    *(("status", "conditions", 0, name) for name in ("type", "status", "message")),
+    ("status", "conditions", 0, "lastTransitionTime"),
+)
+
+
+def strange(whole: Object, place: Sequence[str | int], value: object) -> Object:
+    """Return an object with another value in a place."""
+    found = copy.deepcopy(whole)
+    inner: Any = found
+    for step in place[:-1]:
+        inner = inner[step]
+    inner[place[-1]] = value
+    return found
+
+
+@pytest.mark.parametrize("resource", [WORKLOADS, WATCHED[1]])
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: ".".join(map(str, place)))
+def test_no_event_ends_the_watch(
+    kueue: Cluster, place: tuple[str | int, ...], resource: str
+) -> None:
+    """Whatever stands in a place of an object: it is passed over, or a note; what follows is told.
+
+    It comes by itself, and with the first victims, when all changes before are applied at once.
+    """
+    kueue.find(BIG)["status"]["conditions"][0]["message"] = "Quota reserved"
+    whole = {**kueue.find(BIG), "metadata": {**kueue.find(BIG)["metadata"]}}
+    whole["metadata"] |= {"resourceVersion": "9" * 15, "labels": {}}
+    events = [
+        WatchEvent(resource, kind, strange(whole, place, value))
+        for value in STRANGE
+        for kind in ("MODIFIED", "DELETED", "ADDED")
+    ]
+    kueue.steps = [
+        kueue.begin,
+        nothing,
+        *(partial(list, [one]) for one in events),
+        lambda: events,
+        *[nothing] * 20,
+    ]
+    kueue.steps += [lambda: kueue.preempt(*SMALL), *[nothing] * 3]
+    lines = kueue.run()
+    (line,) = of(lines, Preemption)
+    assert isinstance(line, Preemption)
+    assert (line.preemptor, set(line.evicted)) == (PENDING, set(SMALL))
+    notes = [one for one in lines if isinstance(one, Note)]
+    assert notes[-1].connected
+
+
+def test_a_strange_object_just_before_the_first_victim(kueue: Cluster) -> None:
+    def both() -> list[WatchEvent]:
+        odd = kueue.change(BIG)
+        odd.value["spec"]["podSets"] = 7
+        return [odd, *kueue.preempt(*SMALL)]
+
+    kueue.steps = [kueue.begin, nothing, both, *[nothing] * 4]
+    lines = kueue.run()
+    assert [one.connected for one in lines if isinstance(one, Note)] == [True, False, True]
+    (line,) = of(lines, Preemption)
+    assert isinstance(line, Preemption)
+    assert set(line.evicted) == set(SMALL)
+
+
+@pytest.mark.parametrize("answer", [REFUSED, FORBIDDEN, Answer(0, b"", "cannot be started: [24]")])
+def test_streams_that_end_together_are_one_note(kueue: Cluster, answer: Answer) -> None:
+    """Nor is each of the tries that follow told, until there is something else to tell."""
+
+    def all_lost() -> list[WatchEvent]:
+        return [WatchEvent(one, "LOST", answer=answer) for one in WATCHED]
+
+    kueue.steps = [kueue.begin, nothing, *[all_lost] * 7, kueue.begin, nothing, all_lost]
+    notes = [one for one in kueue.run() if isinstance(one, Note)]
+    assert [one.connected for one in notes] == [True, False, True, False]
+
+
+def test_what_cannot_be_planned_for_is_a_note(
+    kueue: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read anew ever more rarely, as if the server were away."""
+    take = take_snapshot
+    odd = False
+
+    def refused(*given: Any, **options: Any) -> Any:
+        if odd:
+            raise InputError("cohort a", "is its own parent")
+        return take(*given, **options)
+
+    def change(*, to: bool) -> list[WatchEvent]:
+        nonlocal odd
+        odd = to
+        return stopped(kueue)
+
+    monkeypatch.setattr("planner.commands.watch.kueue.live.take_snapshot", refused)
+    kueue.steps = [kueue.begin, nothing, partial(change, to=True), *[nothing] * 60]
+    kueue.steps += [partial(change, to=False), *[nothing] * 15]
+    notes = [one for one in kueue.run() if isinstance(one, Note)]
+    assert [one.connected for one in notes] == [True, False, True]
+    assert "cohort a: is its own parent" in notes[1].text
+    waits = [later - before for before, later in itertools.pairwise(kueue.reads[1:-1])]
+    assert len(waits) > 4
+    assert waits == sorted(waits)
 
 
 A_DAY: Final = 20_000

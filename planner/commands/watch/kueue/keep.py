@@ -100,10 +100,13 @@ class Keeper:
         return Whole(self.state, self.others)
 
     def take(self, event: WatchEvent) -> bool:
-        """Take one change; say whether it requires that everything is read anew."""
+        """Take one change; say whether it requires that everything is read anew.
+
+        Raises ``InputError`` if an object that was taken before is not what it has to be.
+        """
         live, item, deleted = LiveObject(event.value), event.value, event.kind == "DELETED"
         named = isinstance(live.at("metadata", "name"), str)
-        if not named or item.get("kind") not in {"Workload", *_SETTINGS}:
+        if not named or str(item.get("kind")) not in {"Workload", *_SETTINGS}:
             return False  # such as the list of all, which the dump has
         key, version = live.key, live.revision
         if event.resource != WORKLOADS:

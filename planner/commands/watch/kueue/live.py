@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.commands.audit.instance import Instance
-from planner.commands.audit.judge import SIZE, Question, audit_instance
+from planner.commands.audit.judge import Question, audit_instance
 from planner.commands.replay.kueue_live import replay_live
 from planner.commands.watch.kueue.keep import Episode, Keeper, Store, Whole
 from planner.commands.watch.record import Decision, Line, Measured, Note, Preemption
@@ -26,7 +27,7 @@ from planner.errors import InputError, PlannerError
 from planner.kubectl.call import Answer
 from planner.kubectl.kueue_dump import Dump
 from planner.kubectl.kueue_resource import COHORTS, hint_of, is_forbidden, is_missing, watching_role
-from planner.kubectl.watch import FIRST_WAIT_S, LONGEST_WAIT_S, Source, reason
+from planner.kubectl.watch import FIRST_WAIT_S, LONGEST_WAIT_S, Source, WatchEvent, reason
 from planner.plan import Uncovered
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
@@ -53,8 +54,9 @@ class Judge:
     def __init__(self, question: Question, seconds: Callable[[], float] = time.monotonic) -> None:
         self._question, self._seconds = question, seconds
         # By preemptor: Kueue's victims when the decision was judged last, and when that was.
-        self._known: dict[str, tuple[tuple[str, ...], float]] = {}
-        self._due: dict[str, str] = {}
+        self._known: dict[str, tuple[frozenset[str], float]] = {}
+        # Its queue, and Kueue's victims, where they are to be judged.
+        self._due: dict[str, tuple[str, frozenset[str]]] = {}
 
     def look(self, state: State, touched: Collection[str] | None) -> None:
         """Find the heads for which Kueue will preempt now.
@@ -66,7 +68,7 @@ class Judge:
         queues = waiting_queues(state, snapshot)
         first = {head.key: node for node, head in heads(queues, snapshot)}
         self._known = {key: known for key, known in self._known.items() if key in first}
-        self._due = {key: queue for key, queue in self._due.items() if key in first}
+        self._due = {key: due for key, due in self._due.items() if key in first}
         node_of, path = snapshot.node_of, snapshot.tree.path
         dirty = {path(node_of[name])[-1] for name in touched or () if name in node_of}
         now = self._seconds()
@@ -74,24 +76,23 @@ class Judge:
             if touched is not None and path(node)[-1] not in dirty:
                 continue
             victims = _own_victims(state, snapshot, key)
-            known, at_s = self._known.get(key, ((), now))
+            known, at_s = self._known.get(key, (frozenset(), now))
             if not victims:
                 self._known.pop(key, None)
                 self._due.pop(key, None)
             elif known != victims or now - at_s > AGAIN_S:
-                self._due[key] = snapshot.queue_name(node)
+                self._due[key] = snapshot.queue_name(node), victims
 
     def next(self, state: State) -> Decision | Note | None:
         """Judge the decision that has been due for longest; ``None`` if none is."""
         if not self._due:
             return None
         key = next(iter(self._due))
-        queue = self._due.pop(key)
+        queue, victims = self._due.pop(key)
         found = measure(state, key, self._question)
+        self._known[key] = victims, self._seconds()
         if isinstance(found, str):
-            self._known[key] = (), self._seconds()
             return Note(at=state.now, text=f"{key}: {found}")
-        self._known[key] = found.victims, self._seconds()
         return Decision(at=state.now, preemptor=key, queue=queue, measured=found)
 
 
@@ -106,14 +107,13 @@ def measure(state: State, key: str, question: Question) -> Measured | str:
     if found.failures:
         return f"cannot be judged: {found.failures[0].detail}"
     case = found.cases[0]
-    by_name = {one.objective: one for one in case.judgements}
-    best, smallest = by_name[question.objectives[0].name], by_name[SIZE.name]
+    best = case.judgements[0]
     has_plan = best.status in {"optimal", "feasible"}
     lost, least = (sum(each.terms.get(term, 0) for term in LOST) for each in (case, best))
     return Measured(
         victims=case.victims,
         needless=None if case.irredundant is None else case.needless,
-        fewest=len(smallest.victims) if smallest.status == "optimal" else None,
+        fewest=case.fewest,
         status=best.status,
         optimum=best.victims if has_plan else (),
         lost_s=lost,
@@ -128,16 +128,16 @@ def titles(coverage: Iterable[Uncovered]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.title for one in coverage))
 
 
-def _own_victims(state: State, snapshot: Snapshot, key: str) -> tuple[str, ...]:
+def _own_victims(state: State, snapshot: Snapshot, key: str) -> frozenset[str]:
     """Return the workloads that Kueue will evict for a head; none if it does not act for it."""
     try:
         preemptor = find_preemptor(state, snapshot, key)
     except PlannerError:
-        return ()
+        return frozenset()
     decision = decide(snapshot, preemptor)
     if why_held_back(state, snapshot, preemptor, decision) is not None:
-        return ()
-    return tuple(one.workload.key for one in decision.targets if not one.workload.evicted)
+        return frozenset()
+    return frozenset(one.workload.key for one in decision.targets if not one.workload.evicted)
 
 
 def compared(
@@ -220,6 +220,7 @@ class Live:
         self._judge = Judge(question, self._pace.seconds)
         self._keeper: Keeper | None = None
         self._begun: set[str] = set()
+        self._told: set[str] = set()
         self._is_gap = self._is_wanted = self._is_recording = True
         self._read_at = self._retry_at = 0.0
         self._wait_s = FIRST_WAIT_S
@@ -229,8 +230,8 @@ class Live:
     def run(self, for_s: float | None = None) -> None:
         """Watch, for ``for_s`` seconds or until the process is interrupted.
 
-        Raises ``InputError`` if the cluster cannot be read at the start; later reading is tried
-        again and again.
+        Raises ``InputError`` if the cluster cannot be read at the start; later everything that goes
+        wrong is a note, and reading is tried again and again.
         """
         interval, seconds = self._pace.interval_s, self._pace.seconds
         end = float("inf") if for_s is None else seconds() + for_s
@@ -239,24 +240,39 @@ class Live:
             while self._keeper is None or seconds() < end:
                 until = min(next_look, end) if self._keeper else seconds() + FIRST_WAIT_S
                 for one in self._source.poll(max(0.0, until - seconds())):
-                    if one.kind == "BEGUN":
-                        self._begun.add(one.resource)
-                        self._is_gap = True
-                    elif one.kind == "LOST":
-                        self._begun.discard(one.resource)
-                        self._lost(one.resource, one.answer or Answer(0, b"", ""))
-                    elif self._keeper is not None and not self._is_gap and self._keeper.take(one):
-                        # Before everything is read no change is taken: what is read has it.
-                        self._is_wanted = True
-                self._read_if_due()
+                    self._trying(partial(self._hear, one))
+                self._trying(self._read_if_due)
                 if self._keeper is not None and seconds() >= next_look:
-                    self._look(self._keeper)
+                    self._trying(partial(self._look, self._keeper))
                     next_look = seconds() + interval
                 if seconds() >= next_tidy:
                     gc.collect()
                     next_tidy = seconds() + TIDY_S
         finally:
             self._source.close()
+
+    def _trying(self, step: Callable[[], None]) -> None:
+        """Do a step; where it fails, once the watch goes on, read everything anew in a while."""
+        try:
+            step()
+        except InputError as error:
+            if self._keeper is None:
+                raise
+            self._retry_at = self._pace.seconds() + self._wait_s
+            self._wait_s = min(LONGEST_WAIT_S, 2 * self._wait_s)
+            self._is_wanted = True
+            self._trouble(f"cannot be read: {error}")
+
+    def _hear(self, event: WatchEvent) -> None:
+        if event.kind == "BEGUN":
+            self._begun.add(event.resource)
+            self._is_gap = True
+        elif event.kind == "LOST":
+            self._begun.discard(event.resource)
+            self._lost(event.resource, event.answer or Answer(0, b"", ""))
+        elif self._keeper is not None and not self._is_gap:
+            # Before everything is read no change is taken: what is read has it.
+            self._is_wanted |= self._keeper.take(event)
 
     def _lost(self, resource: str, answer: Answer) -> None:
         """Note that a stream has ended, which starts again by itself; at the start, raise why."""
@@ -265,16 +281,18 @@ class Live:
             return
         self._is_gap, begins = True, self._keeper is None
         where, why = f"kubectl get {resource} --watch", reason(answer)
-        error = InputError(where, f"ended: {why}", hint=hint_of(why) if begins else "")
+        what, error = why, InputError(where, f"ended: {why}", hint=hint_of(why) if begins else "")
         if is_forbidden(answer):
             hint = f"an administrator grants it: {watching_role()}"
+            what = "forbidden"
             error = InputError(where, f"is forbidden: {why}", "the right to watch", hint)
         elif is_missing(answer):
-            error = InputError(where, "Kueue is not installed in this cluster", why)
-        if begins:
+            what = "Kueue is not installed in this cluster"
+            error = InputError(where, what, why)
+        if begins and answer.code:
             raise error
-        if answer.code or answer.stderr:  # else the API server ended it, as it does after a while
-            self._note(str(error), connected=False)
+        if begins or answer.code or answer.stderr:  # else it ended as each does after a while
+            self._trouble(str(error), what)
 
     def _read_if_due(self) -> None:
         """Read everything where that is due: at the start, after a break, or once in a while."""
@@ -284,20 +302,16 @@ class Live:
         if not due or now < self._retry_at or not self._begun.issuperset(self._source.resources):
             return
         self._retry_at = now + self._pace.interval_s
-        try:
-            keeper = Keeper(self._take(), self._how, self._pace.seconds)
-        except InputError as error:
-            if before is None:
-                raise
-            self._try_later(error)
-            return
+        keeper = Keeper(self._take(), self._how, self._pace.seconds)
+        self._judge.look(keeper.state, None)
         self._keeper, self._read_at, self._wait_s = keeper, now, FIRST_WAIT_S
         if before is not None:
             self._go_on(before, keeper)
-        if self._is_gap:
-            self._note(f"read: {len(keeper.state.workloads):,} workloads")
+        is_news = self._is_gap or bool(self._told)
+        self._told.clear()
         self._is_gap = self._is_wanted = False
-        self._judge.look(keeper.state, None)
+        if is_news:
+            self._note(f"read: {len(keeper.state.workloads):,} workloads")
 
     def _go_on(self, before: Keeper, keeper: Keeper) -> None:
         """Go on with the preemptions that are not over, and tell those that were missed."""
@@ -322,26 +336,19 @@ class Live:
             )
             self._tell(missed)
 
-    def _try_later(self, error: InputError) -> None:
-        self._retry_at = self._pace.seconds() + self._wait_s
-        self._wait_s = min(LONGEST_WAIT_S, 2 * self._wait_s)
-        self._is_wanted = True
-        self._note(f"cannot be read: {error}", connected=False)
-
     def _look(self, keeper: Keeper) -> None:
         """Apply the changes, compare the preemptions that are over, judge the decisions due."""
-        try:
-            keeper.settle()
-        except InputError as error:
-            self._try_later(error)
-            return
+        keeper.settle()
         touched, keeper.touched = keeper.touched, set()
         if touched:
             self._judge.look(keeper.state, touched)
         for uid, befores in [*keeper.over()]:
             self._compare(keeper, uid, befores)
         while self._has_time() and (line := self._judge.next(keeper.state)) is not None:
-            self._tell(line)
+            if isinstance(line, Note):
+                self._note(line.text)
+            else:
+                self._tell(line)
 
     def _compare(self, keeper: Keeper, uid: str, befores: Sequence[Whole]) -> None:
         """Compare a preemption with the replay, tell the result, and record the states around it.
@@ -389,9 +396,15 @@ class Live:
         self._seen_at, self._used_at = now, used
         return self._left_s > 0
 
-    def _note(self, text: str, *, connected: bool = True) -> None:
+    def _trouble(self, text: str, what: str = "") -> None:
+        """Note what is wrong, once until everything is read again: streams all say ``what``."""
+        if (what or text) not in self._told:
+            self._told.add(what or text)
+            self._note(text)
+
+    def _note(self, text: str) -> None:
         moment = datetime.now(UTC) if self._keeper is None else self._keeper.now
-        self._tell(Note(at=moment, text=text, connected=connected))
+        self._tell(Note(at=moment, text=text, connected=not self._told))
 
 
 def follow(states: Iterable[State], question: Question, tell: Callable[[Line], None]) -> None:
