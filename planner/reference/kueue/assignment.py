@@ -97,8 +97,10 @@ class FlavorAssigner:
         tried: list[Mapping[str, int]] = []
         level, reasons, failed = 0, [NoFitReason.NONE], False
         messages: dict[str, str] = {}
+        attempts: dict[str, Attempts] = {}
         for group in self.groups(counts):
             result, failed = self._assign_group(group)
+            attempts |= dict.fromkeys((request.name for request in group), self._attempts)
             for request in group:
                 choices = {
                     name: result.choices[name] for name in request.totals if name in result.choices
@@ -141,11 +143,16 @@ class FlavorAssigner:
         if self.placing is None or failed or mode == "NoFit":
             return assigned
         settled = self.placing.settle(done, mode, messages)
+        # Flavors that were no fit before another one was taken count for these podsets, too.
+        for name, flavor in settled.unplaced.items():
+            for covering in self._offering(flavor):
+                attempts[name].add(covering, NoFitReason.TOPOLOGY_PLACEMENT_FAILED)
+            reasons.append(attempts[name].reason())
         pod_sets = tuple(settled.pod_sets)
         return replace(
             assigned,
             assignment=Assignment(mode=settled.mode, borrowing=level, pod_sets=pod_sets),
-            reason=settled.reason or severest,
+            reason=most_severe(reasons).value,
             message=settled.failed or _said(messages | settled.against),
             placements=settled.placements,
             delayed=settled.delayed,
@@ -169,6 +176,11 @@ class FlavorAssigner:
         """Return the resource group of the preemptor's queue that covers a resource."""
         groups = self.snapshot.queues[self.preemptor.queue].spec.resource_groups
         return next((one for one in groups if resource in one.covered_resources), None)
+
+    def _offering(self, flavor: str | None) -> list[ResourceGroup]:
+        """Return the resource groups of the preemptor's queue that list a flavor."""
+        groups = self.snapshot.queues[self.preemptor.queue].spec.resource_groups
+        return [one for one in groups if flavor in {each.name for each in one.flavors}]
 
     @property
     def taste(self) -> Taste:
