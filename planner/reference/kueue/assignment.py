@@ -143,11 +143,9 @@ class FlavorAssigner:
         if self.placing is None or failed or mode == "NoFit":
             return assigned
         settled = self.placing.settle(done, mode, messages)
-        # Flavors that were no fit before another one was taken count for these podsets, too.
-        for name, flavor in settled.unplaced.items():
-            for covering in self._offering(flavor):
-                attempts[name].add(covering, NoFitReason.TOPOLOGY_PLACEMENT_FAILED)
-            reasons.append(attempts[name].reason())
+        reasons += [
+            self._why_unplaced(attempts[name], flavor) for name, flavor in settled.unplaced.items()
+        ]
         pod_sets = tuple(settled.pod_sets)
         return replace(
             assigned,
@@ -177,10 +175,15 @@ class FlavorAssigner:
         groups = self.snapshot.queues[self.preemptor.queue].spec.resource_groups
         return next((one for one in groups if resource in one.covered_resources), None)
 
-    def _offering(self, flavor: str | None) -> list[ResourceGroup]:
-        """Return the resource groups of the preemptor's queue that list a flavor."""
-        groups = self.snapshot.queues[self.preemptor.queue].spec.resource_groups
-        return [one for one in groups if flavor in {each.name for each in one.flavors}]
+    def _why_unplaced(self, attempts: Attempts, flavor: str | None) -> NoFitReason:
+        """Return why a podset without a place is no fit; ``flavor`` is the one it has no place in.
+
+        Flavors that were no fit before another one was taken count, too.
+        """
+        for group in self.snapshot.queues[self.preemptor.queue].spec.resource_groups:
+            if flavor in {each.name for each in group.flavors}:
+                attempts.add(group, NoFitReason.TOPOLOGY_PLACEMENT_FAILED)
+        return attempts.reason()
 
     @property
     def taste(self) -> Taste:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from planner.reference.kueue.topology.ask import Ask
     from planner.reference.kueue.topology.find import Placement, Placer
 
+
 @dataclass(slots=True)
 class Settled:
     """An assignment after placement.
