@@ -188,9 +188,9 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
     A line is skipped if the scheduler gave no answer, or counts at random, or below zero where it
     differs; it is uncovered if it differs and its state holds what is not modelled. Where several
     outcomes are recorded, because the scheduler itself is not deterministic there, any of them is
-    right. They are a sample: a line without a match is decided again, under fair sharing with other orders of the
-    cohorts, a cycle with other orders of cohorts and queues, and either with other orders of
-    candidates where past use puts them in a circle.
+    right. They are a sample: a line without a match is decided again, under fair sharing with
+    other orders of the cohorts, a cycle with other orders of cohorts and queues, and either with
+    other orders of candidates where past use puts them in a circle.
 
     Raises ``InputError`` if the line is not a recorded instance, or its state cannot be read.
     """

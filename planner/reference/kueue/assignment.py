@@ -142,16 +142,25 @@ class FlavorAssigner:
         # Where assignment stopped early, Kueue does not look at nodes, not even for a Fit.
         if self.placing is None or failed or mode == "NoFit":
             return assigned
-        settled = self.placing.settle(done, mode, messages)
-        reasons += [
-            self._why_unplaced(attempts[name], flavor) for name, flavor in settled.unplaced.items()
-        ]
+        return self._placed(self.placing, assigned, messages, attempts)
+
+    def _placed(
+        self,
+        placing: Placing,
+        assigned: Assigned,
+        messages: Mapping[str, str],
+        attempts: Mapping[str, Attempts],
+    ) -> Assigned:
+        """Place the podsets of an assignment that quota does not forbid."""
+        before = assigned.assignment
+        settled = placing.settle(before.pod_sets, before.mode, messages)
+        reasons = (self._why_unplaced(attempts[name], f) for name, f in settled.unplaced.items())
         pod_sets = tuple(settled.pod_sets)
         return replace(
             assigned,
-            assignment=Assignment(mode=settled.mode, borrowing=level, pod_sets=pod_sets),
+            assignment=before.model_copy(update={"mode": settled.mode, "pod_sets": pod_sets}),
             reason=most_severe(reasons).value,
-            message=settled.failed or _said(messages | settled.against),
+            message=settled.failed or _said({**messages, **settled.against}),
             placements=settled.placements,
             delayed=settled.delayed,
         )
