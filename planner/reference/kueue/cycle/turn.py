@@ -192,7 +192,7 @@ def in_the_way(
     }
     if not was_tried(preemptor.workload):
         for waiting in queues.values():
-            waiting.park_tried()
+            waiting.park_tried(state.configuration)
     if all(one.key != key for one in queues[queue].active):
         return None
     found = never_reached(state, snapshot, queues, is_late, wanted=key)

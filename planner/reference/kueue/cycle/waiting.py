@@ -13,7 +13,7 @@ pkg/util/pod/pod.go ``SpecShape`` and pkg/cache/queue/cluster_queue.go ``baseCom
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -187,11 +187,11 @@ class Waiting:
             self.put(pending)
         return changed
 
-    def park_tried(self) -> None:
+    def park_tried(self, configuration: Configuration) -> None:
         """Park the workloads of which the dump tells that they were tried in vain."""
-        if not self.strict:
-            self.parked += [pending for pending in self.active if was_tried(pending.workload)]
-            self.active = [one for one in self.active if not was_tried(one.workload)]
+        parked = set() if self.strict else parked_after_a_try(self.active, configuration)
+        self.parked += [one for one in self.active if one.key in parked]
+        self.active = [one for one in self.active if one.key not in parked]
 
     def in_order(self) -> list[Pending]:
         """Return the active workloads in the order in which they become heads."""
@@ -288,7 +288,6 @@ def first_in_line(
     return kept[2][without_tried]
 
 
-_Place = tuple[tuple[float, tuple[int, datetime, str]], Workload]
 _First = tuple[Mapping[int, Workload], Mapping[int, Workload]]
 _LAST_FIRST: Final[list[tuple[ReferenceType[State], datetime, _First]]] = []
 """Who was first in line last, with the state and its clock; empty before that."""
@@ -297,21 +296,41 @@ _LAST_FIRST: Final[list[tuple[ReferenceType[State], datetime, _First]]] = []
 def _first_in_line(state: State, snapshot: Snapshot) -> _First:
     """Return the first workloads with those that are parked after a try, and without."""
     behind, configuration = open_queues(state, snapshot), snapshot.configuration
-    found: tuple[dict[int, _Place], dict[int, _Place]] = {}, {}
+    competing: dict[int, list[Workload]] = {}
     for workload in snapshot.waiting.values():
         node = behind.get((workload.metadata.namespace, workload.spec.queue_name))
         if node is None or not is_queued(workload, snapshot, node):
             continue
         # A workload that backs off is parked, and blocks no workload behind it.
         if backoff_expired(workload, snapshot.devices, snapshot.now):
-            past = snapshot.past_of(node, workload) or 0.0
-            order = past, queue_order(workload, configuration)
-            strict = snapshot.queues[node].spec.queueing_strategy == "StrictFIFO"
-            for first in found[: 2 if strict or not was_tried(workload) else 1]:
-                if node not in first or order < first[node][0]:
-                    first[node] = order, workload
-    awake, fresh = ({node: one for node, (_, one) in first.items()} for first in found)
+            competing.setdefault(node, []).append(workload)
+    awake: dict[int, Workload] = {}
+    fresh: dict[int, Workload] = {}
+    for node, some in competing.items():
+        line = [Pending(state, snapshot, one, node) for one in some]
+        awake[node] = min(line, key=lambda one: (one.past, one.order)).workload
+        if snapshot.queues[node].spec.queueing_strategy != "StrictFIFO":
+            parked = parked_after_a_try(line, configuration)
+            line = [one for one in line if one.key not in parked]
+        if line:
+            fresh[node] = min(line, key=lambda one: (one.past, one.order)).workload
     return awake, fresh
+
+
+def parked_after_a_try(line: Iterable[Pending], configuration: Configuration) -> set[str]:
+    """Return the workloads of a BestEffortFIFO queue that are parked as the dump tells, by key.
+
+    Those that the scheduler cannot tell from one that was tried in vain are parked with it, and
+    Kueue writes no condition on them then (docs/semantics/kueue.md §7.5).
+    """
+    parked = {one.key for one in line if was_tried(one.workload)}
+    silent = [one for one in line if one.workload.condition("QuotaReserved") is None]
+    if not parked or not silent or not configuration.gate("SchedulingEquivalenceHashing"):
+        return parked
+    # The kind looks at every container: only for tried ones that may be of the same kind.
+    priorities = {one.order[0] for one in silent}
+    kinds = {one.kind for one in line if one.key in parked and one.order[0] in priorities}
+    return parked | {one.key for one in silent if one.kind in kinds}
 
 
 def is_queued(workload: Workload, snapshot: Snapshot, queue: int) -> bool:
