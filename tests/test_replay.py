@@ -296,6 +296,29 @@ def test_where_the_scheduler_gave_no_answer_nothing_is_compared(expect: Line) ->
     assert replay_line({**recorded(), "expect": expect}).outcome == "skipped"
 
 
+@pytest.mark.parametrize(
+    ("release", "expected"),
+    [("0.16.9", "skipped"), ("0.17.6", "skipped"), ("0.17.7", "different"), ("main", "different")],
+)
+@pytest.mark.parametrize("at", ["pending", "running"])
+def test_what_counts_below_zero_is_not_compared(at: str, release: str, expected: str) -> None:
+    """Plans refuse it; since Kueue v0.17.7 no count is below zero."""
+    line = {**recorded(), "release": release}
+    line["expect"]["targets"][0]["workload"] = "ns/nobody"
+    assert replay_line(line).outcome == "different"
+    found = next(
+        one
+        for one in line["state"]["items"]
+        if one["kind"] == "Workload" and ("admission" in one.get("status", {})) is (at == "running")
+    )
+    reclaimable = [{"name": "main", "count": 2}]
+    found["status"] = {**found.get("status", {}), "reclaimablePods": reclaimable}
+    compared = replay_line(line)
+    assert compared.outcome == expected
+    if expected == "skipped":
+        assert compared.detail.startswith("not comparable: more pods of ns/")
+
+
 @pytest.mark.parametrize("part", ["assignment", "targets"])
 def test_a_part_of_an_answer_is_compared_by_itself(part: str) -> None:
     line = recorded()

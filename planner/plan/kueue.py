@@ -236,9 +236,11 @@ class HeldBack(Record):
 
     It is not nominated (``notQueued``, ``backOff``, ``clusterQueueInactive``, ``notHead``,
     ``inadmissible``), or may not act on what is decided for it: ``preemptionGated`` by a closed
-    gate, ``waitsForPodsReady`` of another workload, ``tooFewPods`` freed by its own victims.
+    gate, ``waitsForPodsReady`` of another workload, ``tooFewPods`` freed by its own victims. Or
+    heads of other ClusterQueues are before it in the cycle: ``notFirst``, as they take or reserve
+    what it would take, or ``deferred``, as their victims make room for it, too.
     ``message`` has Kueue's own words, where it has any; ``text`` says it in ours. ``head`` is the
-    workload of the same ClusterQueue that is looked at instead, if there is one.
+    workload that is before it, if there is one.
     """
 
     why: Literal[
@@ -250,6 +252,8 @@ class HeldBack(Record):
         "preemptionGated",
         "waitsForPodsReady",
         "tooFewPods",
+        "notFirst",
+        "deferred",
     ]
     message: str = ""
     text: str
@@ -289,7 +293,7 @@ class Plan(AnyPlan):
     were given. Ranks are then counted among all workloads that are candidates under any
     permitted flavors, here, in ``greedy`` and in ``flavors``.
     ``in_the_way`` stands in the scheduler's own plan: the workloads because of which it would never
-    come to the preemptor, as long as nothing changes. Looked for in small states.
+    come to the preemptor, as long as nothing changes.
     ``held_back`` says why Kueue does nothing for the preemptor in its next cycle: the plan, and
     Kueue's own beside it, are then what would be if it did.
     ``stability`` lists the victims that would preempt again, in the order of ``victims``, if

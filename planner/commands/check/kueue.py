@@ -52,7 +52,8 @@ from planner.quota.kueue.preemptor import as_in_kep83, find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
-from planner.reference.kueue.cycle.nomination import in_the_way, why_held_back
+from planner.reference.kueue.cycle.nomination import why_held_back
+from planner.reference.kueue.cycle.turn import in_the_way
 from planner.reference.kueue.decision import Decision, decide
 from planner.state.kep83 import STRICT, Kep83, read_rules
 from planner.state.kueue import State
@@ -417,8 +418,7 @@ class _Checking:
             claim = held_back.why, held_back.message, held_back.text, held_back.head
             yield from compare("what holds it back", claim, facts)
         if plan.in_the_way:
-            key, queue = preemptor.key, preemptor.queue
-            turn = in_the_way(self.state, self.snapshot, key, queue, lambda: False)
+            turn = in_the_way(self.state, self.snapshot, preemptor, lambda: False)
             others = () if turn is None else tuple(turn.workloads)
             yield from compare("who is in the way", plan.in_the_way, others)
 

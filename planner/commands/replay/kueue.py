@@ -29,7 +29,7 @@ from planner.coverage.kueue_features import TOPOLOGY
 from planner.errors import PlannerError, SchemaError
 from planner.quota.kueue.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.quota.kueue.preemptor import as_preemptor, find_preemptor, find_workload
-from planner.quota.kueue.request import ambiguous_resources
+from planner.quota.kueue.request import ambiguous_resources, counts_after_reclaim
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.reader.kueue_release import GateRefused
@@ -185,12 +185,12 @@ def _by_workload(answers: Iterable[Answer]) -> list[Answer]:
 def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
     """Decide a recorded instance of Kueue anew, and compare.
 
-    A line is skipped if the scheduler gave no answer, or counts at random; it is uncovered if it
-    differs and its state holds something that is not modelled. Where several outcomes are recorded,
-    because the scheduler itself is not deterministic there, any of them is right. They are a
-    sample: a line without a match is decided again, under fair sharing with other orders of the
-    cohorts, a cycle with other orders of cohorts and queues, and either with other orders of
-    candidates where past use puts them in a circle.
+    A line is skipped if the scheduler gave no answer, or counts at random, or below zero where it
+    differs; it is uncovered if it differs and its state holds what is not modelled. Where several
+    outcomes are recorded, because the scheduler itself is not deterministic there, any of them is
+    right. They are a sample: a line without a match is decided again, under fair sharing with
+    other orders of the cohorts, a cycle with other orders of cohorts and queues, and either with
+    other orders of candidates where past use puts them in a circle.
 
     Raises ``InputError`` if the line is not a recorded instance, or its state cannot be read.
     """
@@ -213,6 +213,11 @@ def replay_kueue_line(line: Mapping[str, Any], where: str = "line") -> Compariso
             names = ", ".join(sorted(made))
             why = f"not comparable: this release counts {names} of {workload.key} at random"
             return Comparison(name, "skipped", why)
+    for workload in state.workloads.unusual():
+        if min(counts_after_reclaim(workload, state.configuration).values(), default=0) < 0:
+            # Plans refuse such states: removing such a workload leaves less room than before.
+            why = f"more pods of {workload.key} are reclaimable than it has: it uses less than none"
+            return Comparison(name, "skipped", f"not comparable: {why}")
     known, pending = KueueCoverage(state), line.get("pending")
     keys = [pending] if isinstance(pending, str) else state.workloads.keys
     found = {one.feature for key in keys for one in known.unmodelled(key)}

@@ -3,8 +3,8 @@
 Kueue notes for every victim which preemptor it had to make room for: in the condition ``Preempted``
 with the UID of the preemptor, and in an Event that says the same and outlives the condition. The
 notes of the second dump that are newer than the first dump show what the scheduler did; the replay
-of the first dump shows what it should have done. Where the two differ, features of the first dump
-that are not modelled may explain it.
+of the first dump shows what it should have done: by itself, or in the cycle with all other heads.
+Where the two differ, features of the first dump that are not modelled may explain it.
 
 Source: docs/semantics/kueue-features.md §10 (rule E26).
 """
@@ -12,7 +12,8 @@ Source: docs/semantics/kueue-features.md §10 (rule E26).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Literal
 
 from planner.commands.replay.comparison import Outcome
@@ -21,6 +22,8 @@ from planner.errors import InputError, PlannerError
 from planner.plan import Record, Uncovered
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.reference.kueue.cycle.nomination import why_held_back
+from planner.reference.kueue.cycle.turn import next_turn
 from planner.reference.kueue.decision import decide
 from planner.state import AnyState
 from planner.state.kueue import State
@@ -31,8 +34,8 @@ class Observed(Record):
     """One preemptor of the first dump: whom Kueue evicted for it, and whom the replay names.
 
     Both are namespace/name, sorted: conditions do not tell the order. ``detail`` says what differs,
-    or why nothing can be compared. ``coverage`` is what the first dump holds that is not modelled,
-    where the two differ.
+    why nothing can be compared, or whom Kueue evicted in a later decision. ``coverage`` is what the
+    first dump holds that is not modelled, where the two differ.
     """
 
     preemptor: str
@@ -68,16 +71,17 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
     snapshot = take_snapshot(before, placing=bool(before.nodes))
     known = KueueCoverage(before)
     preemptors = {one.uid: one.key for one in before.workloads.entries if one.uid}
-    evicted: dict[str, set[str]] = {}  # victims by the UID of their preemptor
-    for key, text in _said(before, after):
+    # Victims by the UID of their preemptor, and when they were evicted.
+    evicted: dict[str, dict[str, datetime]] = {}
+    for key, text, moment in _said(before, after):
         if uid := preemptor_uid(text):
-            evicted.setdefault(uid, set()).add(key)  # the condition and the event say the same
+            evicted.setdefault(uid, {}).setdefault(key, moment)  # condition and event say the same
     rows = []
     for uid, victims in evicted.items():
         whom, gone = preemptors.get(uid, uid), tuple(sorted(victims))
         detail = "" if uid in preemptors else "the preemptor came after the dump before"
         row = Observed(preemptor=whom, outcome="skipped", evicted=gone, replayed=(), detail=detail)
-        rows.append(row if detail else _compared(before, snapshot, known, row))
+        rows.append(row if detail else _compared(before, snapshot, known, row, victims))
     counts = Counter(row.outcome for row in rows)
     return LiveReplay(
         before=before.source,
@@ -89,8 +93,8 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
     )
 
 
-def _said(before: State, after: State) -> Iterator[tuple[str, str]]:
-    """Yield victims with Kueue's message, for all preemptions that only the second dump shows.
+def _said(before: State, after: State) -> Iterator[tuple[str, str, datetime]]:
+    """Yield victims with Kueue's message and its time, for preemptions only in the second dump.
 
     A condition of a workload in the first dump that did not have it there is new, whatever the
     clocks say, which have whole seconds only. Events, and conditions of later workloads, are new
@@ -105,29 +109,54 @@ def _said(before: State, after: State) -> Iterator[tuple[str, str]]:
         moment = said.last_transition_time
         shown = old is not None and old.is_true and old.last_transition_time == moment
         if not shown and (victim.key in there or (moment or before.now) > before.now):
-            yield victim.key, said.message
+            yield victim.key, said.message, moment or before.now
     for event in after.events:
         late = event.at is not None and event.at > before.now
         if late and event.reason == "Preempted" and event.about.kind == "Workload":
             namespace = event.about.namespace or event.metadata.namespace
-            yield f"{namespace}/{event.about.name}", event.message
+            yield f"{namespace}/{event.about.name}", event.message, event.at or before.now
 
 
-def _compared(before: State, snapshot: Snapshot, known: KueueCoverage, row: Observed) -> Observed:
+def _compared(
+    before: State,
+    snapshot: Snapshot,
+    known: KueueCoverage,
+    row: Observed,
+    moments: Mapping[str, datetime],
+) -> Observed:
+    """Compare with what Kueue decides for the preemptor alone, and else with its next cycle.
+
+    A decision that Kueue can only have made in a later cycle, on another state, is no difference.
+    """
     try:
         preemptor = find_preemptor(before, snapshot, row.preemptor)
     except PlannerError as error:
         return row.model_copy(update={"detail": str(error)})
-    targets = (one.workload for one in decide(snapshot, preemptor).search.targets)
+    decision = decide(snapshot, preemptor)
     # Kueue evicts no target again that it is evicting already: it only waits for it.
+    targets = (one.workload for one in decision.search.targets)
     replayed = tuple(sorted(one.key for one in targets if not one.evicted))
-    differences = []
-    if only_kueue := sorted({*row.evicted} - {*replayed}):
-        differences.append(f"Kueue evicted {', '.join(only_kueue)}, the replay does not")
-    if only_here := sorted({*replayed} - {*row.evicted}):
-        differences.append(f"the replay evicts {', '.join(only_here)}, Kueue did not")
+    if row.evicted != replayed:
+        # The heads before it may leave it other victims than it would have alone.
+        turn = next_turn(before, snapshot, preemptor, decision)
+        replayed = tuple(sorted(turn.targets)) if turn and turn.targets else replayed
+    only_kueue, only_here = ({*row.evicted} - {*replayed}, {*replayed} - {*row.evicted})
     found: dict[str, object] = {"outcome": "equal", "replayed": replayed}
-    if differences:
-        found |= {"outcome": "different", "detail": "; ".join(differences)}
-        found["coverage"] = known.unmodelled(row.preemptor)
-    return row.model_copy(update=found)
+    if only_kueue and replayed and not only_here:
+        first = max(moments[key] for key in replayed)
+        later = sorted(key for key in only_kueue if moments[key] > first)
+        found["detail"] = f"in a later decision Kueue evicted {', '.join(later)} as well"
+        only_kueue -= {*later}
+    if not only_kueue and not only_here:
+        return row.model_copy(update=found)
+    held_back = why_held_back(before, snapshot, preemptor, decision)
+    if held_back is not None:
+        detail = f"Kueue decided in a later cycle: in the next one {held_back.text}"
+        return row.model_copy(update={"replayed": replayed, "detail": detail})
+    differences = []
+    if only_kueue:
+        differences.append(f"Kueue evicted {', '.join(sorted(only_kueue))}, the replay does not")
+    if only_here:
+        differences.append(f"the replay evicts {', '.join(sorted(only_here))}, Kueue did not")
+    found |= {"outcome": "different", "detail": "; ".join(differences)}
+    return row.model_copy(update={**found, "coverage": known.unmodelled(row.preemptor)})

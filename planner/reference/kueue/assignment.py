@@ -97,8 +97,10 @@ class FlavorAssigner:
         tried: list[Mapping[str, int]] = []
         level, reasons, failed = 0, [NoFitReason.NONE], False
         messages: dict[str, str] = {}
+        attempts: dict[str, Attempts] = {}
         for group in self.groups(counts):
             result, failed = self._assign_group(group)
+            attempts |= dict.fromkeys((request.name for request in group), self._attempts)
             for request in group:
                 choices = {
                     name: result.choices[name] for name in request.totals if name in result.choices
@@ -140,13 +142,25 @@ class FlavorAssigner:
         # Where assignment stopped early, Kueue does not look at nodes, not even for a Fit.
         if self.placing is None or failed or mode == "NoFit":
             return assigned
-        settled = self.placing.settle(done, mode, messages)
+        return self._placed(self.placing, assigned, messages, attempts)
+
+    def _placed(
+        self,
+        placing: Placing,
+        assigned: Assigned,
+        messages: Mapping[str, str],
+        attempts: Mapping[str, Attempts],
+    ) -> Assigned:
+        """Place the podsets of an assignment that quota does not forbid."""
+        before = assigned.assignment
+        settled = placing.settle(before.pod_sets, before.mode, messages)
+        reasons = (self._why_unplaced(attempts[name], f) for name, f in settled.unplaced.items())
         pod_sets = tuple(settled.pod_sets)
         return replace(
             assigned,
-            assignment=Assignment(mode=settled.mode, borrowing=level, pod_sets=pod_sets),
-            reason=settled.reason or severest,
-            message=settled.failed or _said(messages | settled.against),
+            assignment=before.model_copy(update={"mode": settled.mode, "pod_sets": pod_sets}),
+            reason=most_severe(reasons).value,
+            message=settled.failed or _said({**messages, **settled.against}),
             placements=settled.placements,
             delayed=settled.delayed,
         )
@@ -169,6 +183,16 @@ class FlavorAssigner:
         """Return the resource group of the preemptor's queue that covers a resource."""
         groups = self.snapshot.queues[self.preemptor.queue].spec.resource_groups
         return next((one for one in groups if resource in one.covered_resources), None)
+
+    def _why_unplaced(self, attempts: Attempts, flavor: str | None) -> NoFitReason:
+        """Return why a podset without a place is no fit; ``flavor`` is the one it has no place in.
+
+        Flavors that were no fit before another one was taken count, too.
+        """
+        for group in self.snapshot.queues[self.preemptor.queue].spec.resource_groups:
+            if flavor in {each.name for each in group.flavors}:
+                attempts.add(group, NoFitReason.TOPOLOGY_PLACEMENT_FAILED)
+        return attempts.reason()
 
     @property
     def taste(self) -> Taste:

@@ -202,6 +202,7 @@ class NoFitReason(Enum):
     """Reasons of the condition QuotaReserved, from mild to severe."""
 
     NONE = ""
+    TOPOLOGY_PLACEMENT_FAILED = "TopologyPlacementFailed"
     WAITING_FOR_QUOTA = "WaitingForQuota"
     EXCEEDS_MAX_QUOTA = "ExceedsMaxQuota"
     NO_MATCHING_FLAVOR = "NoMatchingFlavor"

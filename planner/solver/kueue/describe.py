@@ -398,6 +398,14 @@ _HELD: Final = {
     ),
     "waitsForPodsReady": ("Kueue does not admit {} for now, although it fits", ""),
     "tooFewPods": ("Kueue evicts nobody for {}, which will wait for ever", ""),
+    "notFirst": (
+        "Kueue does not come to {} in its next cycle",
+        "; the plan is what would be if it came first",
+    ),
+    "deferred": (
+        "Kueue evicts nobody for {} in its next cycle",
+        "; the plan is what would be if it came first",
+    ),
 }
 """By reason: what Kueue does not do for a preemptor, and what the plan for it then is."""
 

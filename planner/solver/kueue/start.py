@@ -22,7 +22,8 @@ from planner.quota.kueue.placement import not_replayed, snapshot_for
 from planner.quota.kueue.preemptor import as_in_kep83, find_preemptor, key_of
 from planner.quota.kueue.snapshot import build_snapshot, take_snapshot
 from planner.reference.kueue.chance import Crash
-from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way
+from planner.reference.kueue.cycle.nomination import are_before
+from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
 from planner.reference.kueue.decision import Decision, decide
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
@@ -51,18 +52,14 @@ def with_turn(
 ) -> Plan:
     """Return a plan, and Kueue's own beside it, with what keeps Kueue from serving the preemptor.
 
-    Who is in the way in every cycle is not looked for in a large state, nor where Kueue evicts
-    nobody anyhow.
+    Who is in the way in every cycle is looked for where somebody is before it in the next one.
     """
     plan = plan.model_copy(update={"notes": (*plan.notes, *notes)})
     if plan.greedy is None:
         return plan
-    reason = planning.held_back
-    found = None
-    if plan.greedy.victims and (reason is None or reason.why == "notHead"):
-        found = who_is_in_the_way(planning, deadline)
+    reason, found = planning.held_back, who_is_in_the_way(planning, deadline)
     if found is not None:
-        said = in_words(plan.preemptor, plan.cluster_queue, found)
+        said = in_words(planning, found)
     elif reason is not None:
         said = hold_in_words(plan.preemptor, reason)
     else:
@@ -74,27 +71,33 @@ def with_turn(
 
 
 def who_is_in_the_way(planning: Planning, deadline: Deadline) -> InTheWay | None:
-    """Return who keeps Kueue from serving the preemptor, if it is known and the state is small.
+    """Return who keeps Kueue from serving the preemptor in every cycle, if that is known.
 
-    It takes a decision for each head of the tree.
+    Nobody does that where Kueue would do nothing for it in its turn either.
     """
-    if not planning.is_small:
+    reason, decision = planning.held_back, planning.decision
+    acts = decision.search.targets or decision.assignment.mode == "Fit"
+    if reason is None or reason.why not in {"notHead", "notFirst"} or not acts:
         return None
-    key, queue = planning.preemptor.key, planning.preemptor.queue
-    return in_the_way(planning.state, planning.snapshot, key, queue, lambda: deadline.passed)
+    asked = planning.state, planning.snapshot, planning.preemptor
+    return in_the_way(*asked, lambda: deadline.passed)
 
 
-def in_words(preemptor: str, queue: str, found: InTheWay) -> str:
-    """Say who is in the way, and what Kueue's own victims then are."""
-    names = " and ".join(found.workloads) or "others"
+def in_words(planning: Planning, found: InTheWay) -> str:
+    """Say who is in the way, and what Kueue's own answer then is."""
     if found.own_queue:
-        why = f"{names} is the head of ClusterQueue {queue}, which is StrictFIFO"
+        (head,), (queue,) = found.workloads, found.queues
+        why = f"{head} is the head of ClusterQueue {queue}, which is StrictFIFO"
     else:
-        why = f"in every cycle {names} comes first and reserves what it cannot have"
-    return (
-        f"Kueue itself evicts nobody for {preemptor}, as long as nothing changes: {why}; what it "
-        "would evict is what it would choose if the turn came"
-    )
+        before = are_before(found.workloads, found.queues, " in every cycle")
+        why = f"{before} and reserves the room (KL-19)"
+    key = planning.preemptor.key
+    if planning.decision.search.targets:
+        what = f"Kueue itself evicts nobody for {key}"
+        plan = "what it would evict is what it would choose if the turn came"
+    else:
+        what, plan = f"Kueue never admits {key}", "the plan is what would be if the turn came"
+    return f"{what}, as long as nothing changes: {why}; {plan}"
 
 
 __all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]

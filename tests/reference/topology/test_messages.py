@@ -86,23 +86,60 @@ def test_slices_that_mean_nothing_are_refused(constraints: list[Object], said: s
     assert message(cluster, 4, required=BLOCK, **asked).endswith(said)
 
 
-def test_two_flavors_with_places_are_named() -> None:
-    """Two resource groups, and each of them places the pods."""
-    groups = [
+def two_groups(gpus: dict[str, int], cpus: dict[str, int]) -> list[Object]:
+    """Return a queue of two resource groups, each with its nominal quota by flavor, and nodes."""
+    (there, local) = room()
+    there["spec"]["resourceGroups"] = [
         {
             "coveredResources": [resource],
-            "flavors": [{"name": name, "resources": [{"name": resource, "nominalQuota": 9}]}],
+            "flavors": [
+                {"name": name, "resources": [{"name": resource, "nominalQuota": amount}]}
+                for name, amount in quotas.items()
+            ],
         }
-        for name, resource in (("two", "gpu"), ("one", "cpu"))
+        for resource, quotas in (("gpu", gpus), ("cpu", cpus))
     ]
-    (there, local) = room()
-    there["spec"]["resourceGroups"] = groups
-    flavors = [*flavor("one"), *flavor("two")]
-    asks = waits(pods("main", 1, {"gpu": 1, "cpu": 1}, {"required": HOST}))
-    found = decided([*topology(), *flavors, *node("a", "r", gpu=4, cpu=4), there, local], asks)
+    taints = [{"key": "reserved", "effect": "NoSchedule"}]
+    flavors = [
+        part
+        for name in {**gpus, **cpus}
+        for part in flavor(name, nodeTaints=taints if name == "tainted" else [])
+    ]
+    return [*topology(), *flavors, *node("a", "r", gpu=4, cpu=4), there, local]
+
+
+BOTH = {"gpu": 1, "cpu": 1}
+
+
+def test_two_flavors_with_places_are_named() -> None:
+    """Two resource groups, and each of them places the pods."""
+    asks = waits(pods("main", 1, BOTH, {"required": HOST}))
+    found = decided(two_groups({"two": 9}, {"one": 9}), asks)
     assert found.assigned.message == (
         "failed to assign flavors to pod set main: more than one TAS flavor assigned: one, two"
     )
+
+
+@pytest.mark.parametrize(
+    ("gpus", "cpus", "count", "expected"),
+    [
+        ({"two": 9}, {"one": 9}, 1, ""),  # nothing was refused on the way
+        ({"small": 0, "two": 9}, {"one": 9}, 1, "ExceedsMaxQuota"),
+        ({"small": 0, "two": 9}, {"little": 0, "one": 9}, 1, "ExceedsMaxQuota"),
+        ({"tainted": 9, "two": 9}, {"little": 0, "one": 9}, 1, "NoMatchingFlavor"),
+        # Of alternatives in one group the mildest reason counts, of the groups the severest.
+        ({"tainted": 9, "small": 0, "two": 9}, {"one": 9}, 1, "ExceedsMaxQuota"),
+        # One flavor for both, on whose nodes five pods have no place, mildest of all reasons.
+        ({"small": 0, "one": 9}, {"one": 9}, 5, "TopologyPlacementFailed"),
+        ({"one": 9}, {"little": 0, "one": 9}, 5, "TopologyPlacementFailed"),
+    ],
+)
+def test_flavors_refused_on_the_way_are_the_reason(
+    gpus: dict[str, int], cpus: dict[str, int], count: int, expected: str
+) -> None:
+    """Kueue ff69552e flavorassigner.go ``resolveNoFitReason``: all attempts of the podset."""
+    found = decided(two_groups(gpus, cpus), waits(pods("main", count, BOTH, {"required": HOST})))
+    assert (found.assignment.mode, found.assigned.reason) == ("NoFit", expected)
 
 
 @pytest.mark.parametrize(

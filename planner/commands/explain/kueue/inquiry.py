@@ -282,10 +282,10 @@ class KueueInquiry(clash.KueueExplainer):
     ) -> Explanation:
         """Put an answer together; it also says what keeps Kueue from reaching the preemptor."""
         plan, planning = self.plan, self.planning
-        ahead = who_is_in_the_way(planning, self.deadline) if self.greedy.victims else None
+        ahead = who_is_in_the_way(planning, self.deadline)
         reason = planning.held_back
         if ahead is not None:
-            text = f"{text}. {way_in_words(plan.preemptor, plan.cluster_queue, ahead)}"
+            text = f"{text}. {way_in_words(planning, ahead)}"
         elif reason is not None and reason.text not in text:
             text = f"{hold_in_words(plan.preemptor, reason)}. {text}"
         nodes = on_nodes(planning, plan, self.deadline)

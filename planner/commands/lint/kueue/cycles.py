@@ -38,7 +38,7 @@ from planner.plan.base import name_some
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.chance import Crash
-from planner.reference.kueue.cycle.nomination import InTheWay, in_the_way, never_reached
+from planner.reference.kueue.cycle.turn import InTheWay, in_the_way, never_reached
 from planner.reference.kueue.cycle.waiting import Pending, waiting_queues
 from planner.reference.kueue.decision import decide
 
@@ -277,4 +277,4 @@ def _shown(world: World, jobs: Sequence[Job], cure: Change) -> Example | None:
 
 def _blocker(dump: Object, key: str) -> InTheWay | None:
     state, snapshot, preemptor = read_example(dump, key)
-    return in_the_way(state, snapshot, key, preemptor.queue, lambda: False)
+    return in_the_way(state, snapshot, preemptor, lambda: False)

@@ -32,7 +32,7 @@ from planner.plan import Uncovered
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_held_back
-from planner.reference.kueue.cycle.waiting import heads, waiting_queues
+from planner.reference.kueue.cycle.waiting import first_in_line
 from planner.reference.kueue.decision import decide
 from planner.state.kueue import State
 from planner.state.kueue_workloads import Changes
@@ -65,8 +65,12 @@ class Judge:
         at. It is ``None`` if anything may have changed in all of them.
         """
         snapshot = take_snapshot(state, placing=bool(state.nodes))
-        queues = waiting_queues(state, snapshot)
-        first = {head.key: node for node, head in heads(queues, snapshot)}
+        # Who was tried in vain comes first only where nobody else competes, once it does so again.
+        heads = {
+            **first_in_line(state, snapshot, without_tried=False),
+            **first_in_line(state, snapshot, without_tried=True),
+        }
+        first = {head.key: node for node, head in heads.items() if snapshot.is_active(node)}
         self._known = {key: known for key, known in self._known.items() if key in first}
         self._due = {key: due for key, due in self._due.items() if key in first}
         node_of, path = snapshot.node_of, snapshot.tree.path
@@ -155,6 +159,9 @@ def compared(
             continue
         equal, local = row.outcome == "equal", None
         measured = measure(before, row.preemptor, question) if equal else None
+        # What is measured is the decision alone: in the cycle Kueue may have chosen others.
+        if isinstance(measured, Measured) and not {*row.replayed} <= {*measured.victims}:
+            measured = None
         if found is not None:
             local = queues.get((found.metadata.namespace, found.spec.queue_name))
         yield Preemption(

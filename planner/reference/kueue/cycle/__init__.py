@@ -3,8 +3,9 @@
 waiting.py        the workloads in each queue, their order, the heads, what queues remember, and
                   which workloads the scheduler cannot tell apart
 admissibility.py  heads that are turned down before any flavor is looked at
-nomination.py     at which filter a pending workload fails before it is nominated, and whether the
-                  scheduler ever comes to it
+nomination.py     at which filter a pending workload fails before it is nominated, and what keeps
+                  the scheduler from acting on a decision
+turn.py           what the next cycles do with a workload, and who is before it
 processing.py     a head with its decision; the decider; what becomes of an entry and of a cycle:
                   overlap, fit, preemption, admission, reserved capacity
 run.py            the whole cycle, from the heads, over the order of processing without and with

@@ -90,7 +90,8 @@ class Entry(Struct, frozen=True):
     ``decision`` is the last decision, after any recomputation, ``None`` for an inadmissible head.
     The reasons are Kueue's words: ``requeue_reason`` decides where the workload waits next,
     ``quota_reserved_reason`` stands in its condition QuotaReserved. ``message`` is Kueue's text
-    on an inadmissible head.
+    on an inadmissible head. ``taken`` is the quota that is gone for the entries behind it, by
+    flavor-resource.
     """
 
     preemptor: Preemptor
@@ -99,6 +100,7 @@ class Entry(Struct, frozen=True):
     requeue_reason: str = ""
     quota_reserved_reason: str = ""
     message: str = ""
+    taken: Mapping[int, int] = {}
 
     @property
     def assignment(self) -> Assignment | None:
@@ -179,6 +181,7 @@ class Processing:
     evicted: list[Target] = field(default_factory=list)
     finished: list[Admitted] = field(default_factory=list)
     unready: bool = field(init=False)
+    _taken: Mapping[int, int] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.unready = any(True for _ in not_ready(self.snapshot))
@@ -187,7 +190,8 @@ class Processing:
         """Decide what becomes of a nominee, and add what it takes to the usage and places."""
         if self._sibling(nominee.preemptor, better=True):
             return Entry(nominee.preemptor, "skipped", nominee.decision, "", _EVALUATING)
-        return self._process(nominee)
+        self._taken = {}
+        return replace(self._process(nominee), taken=self._taken)
 
     def _process(self, nominee: Nominee) -> Entry:
         preemptor, decision = nominee.preemptor, nominee.decision
@@ -300,7 +304,8 @@ class Processing:
         self, preemptor: Preemptor, decision: Decision, usage: Mapping[int, int] | None = None
     ) -> None:
         """Take the usage of an assignment, or ``usage`` in its place, and its places on nodes."""
-        self.usage.add(preemptor.queue, decision.assigned.usage if usage is None else usage)
+        self._taken = decision.assigned.usage if usage is None else usage
+        self.usage.add(preemptor.queue, self._taken)
         if self.places is not None:
             for placement in decision.assigned.placements.values():
                 self.places.take(placement.taken)

@@ -13,11 +13,12 @@ pkg/util/pod/pod.go ``SpecShape`` and pkg/cache/queue/cluster_queue.go ``baseCom
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Final, NamedTuple
+from weakref import ReferenceType, ref
 
 from planner.quota.kueue.devices import Devices
 from planner.quota.kueue.holding import effective_priority, is_concurrent, queue_order_time
@@ -32,6 +33,19 @@ from planner.state.kueue_workload import Workload
 from planner.state.pods import PodSpec
 
 LeadingTo = Mapping[tuple[str, str], str]
+
+_NO_ROOM: Final = frozenset(
+    {"WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor", "TopologyPlacementFailed"}
+)
+"""Kueue's reasons on a workload that was tried in vain; older releases say "Pending" of all."""
+_FAILED: Final = ("couldn't assign flavors to pod set", "failed to assign flavors to pod set")
+"""How Kueue's messages on such a workload begin, in every release."""
+_TRIED_AGAIN: Final = (
+    "Pending the preemption of",
+    "no longer fits after processing another workload",
+    "overlapping preemption targets",
+)
+"""What they say of a workload that is tried again in the next cycle all the same."""
 
 INADMISSIBLE: Final = "workload is inadmissible and can't be added to a LocalQueue"
 NO_LOCAL_QUEUE: Final = "localQueue doesn't exist or inactive"
@@ -173,6 +187,12 @@ class Waiting:
             self.put(pending)
         return changed
 
+    def park_tried(self, configuration: Configuration) -> None:
+        """Park the workloads of which the dump tells that they were tried in vain."""
+        parked = set() if self.strict else parked_after_a_try(self.active, configuration)
+        self.parked += [one for one in self.active if one.key in parked]
+        self.active = [one for one in self.active if one.key not in parked]
+
     def in_order(self) -> list[Pending]:
         """Return the active workloads in the order in which they become heads."""
         sticky = self.sticky
@@ -238,6 +258,79 @@ def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int,
         head = waiting.head
         if head is not None and snapshot.is_active(queue):
             yield queue, head
+
+
+def was_tried(workload: Workload) -> bool:
+    """Say whether Kueue tried a workload last and found no room for it, as its condition tells.
+
+    A BestEffortFIFO queue parks it then, until something changes in its tree.
+    """
+    said = workload.condition("QuotaReserved")
+    if said is None or said.status != "False" or any(text in said.message for text in _TRIED_AGAIN):
+        return False
+    return said.reason in _NO_ROOM or (
+        said.reason == "Pending" and said.message.startswith(_FAILED)
+    )
+
+
+def first_in_line(
+    state: State, snapshot: Snapshot, *, without_tried: bool
+) -> Mapping[int, Workload]:
+    """Return the first workload that competes in each ClusterQueue, by node.
+
+    ``without_tried`` leaves out those that are parked after a try. The answer is kept as long as
+    the state lives, as it is planned for again and again.
+    """
+    kept = next(iter(_LAST_FIRST), None)
+    if kept is None or kept[0]() is not state or kept[1] != snapshot.now:
+        kept = ref(state), snapshot.now, _first_in_line(state, snapshot)
+        _LAST_FIRST[:] = [kept]  # as a whole: other threads may plan, too
+    return kept[2][without_tried]
+
+
+_First = tuple[Mapping[int, Workload], Mapping[int, Workload]]
+_LAST_FIRST: Final[list[tuple[ReferenceType[State], datetime, _First]]] = []
+"""Who was first in line last, with the state and its clock; empty before that."""
+
+
+def _first_in_line(state: State, snapshot: Snapshot) -> _First:
+    """Return the first workloads with those that are parked after a try, and without."""
+    behind, configuration = open_queues(state, snapshot), snapshot.configuration
+    competing: dict[int, list[Workload]] = {}
+    for workload in snapshot.waiting.values():
+        node = behind.get((workload.metadata.namespace, workload.spec.queue_name))
+        if node is None or not is_queued(workload, snapshot, node):
+            continue
+        # A workload that backs off is parked, and blocks no workload behind it.
+        if backoff_expired(workload, snapshot.devices, snapshot.now):
+            competing.setdefault(node, []).append(workload)
+    awake: dict[int, Workload] = {}
+    fresh: dict[int, Workload] = {}
+    for node, some in competing.items():
+        line = [Pending(state, snapshot, one, node) for one in some]
+        awake[node] = min(line, key=lambda one: (one.past, one.order)).workload
+        if snapshot.queues[node].spec.queueing_strategy != "StrictFIFO":
+            parked = parked_after_a_try(line, configuration)
+            line = [one for one in line if one.key not in parked]
+        if line:
+            fresh[node] = min(line, key=lambda one: (one.past, one.order)).workload
+    return awake, fresh
+
+
+def parked_after_a_try(line: Iterable[Pending], configuration: Configuration) -> set[str]:
+    """Return the workloads of a BestEffortFIFO queue that are parked as the dump tells, by key.
+
+    Those that the scheduler cannot tell from one that was tried in vain are parked with it, and
+    Kueue writes no condition on them then (docs/semantics/kueue.md §7.5).
+    """
+    parked = {one.key for one in line if was_tried(one.workload)}
+    silent = [one for one in line if one.workload.condition("QuotaReserved") is None]
+    if not parked or not silent or not configuration.gate("SchedulingEquivalenceHashing"):
+        return parked
+    # The kind looks at every container: only for tried ones that may be of the same kind.
+    priorities = {one.order[0] for one in silent}
+    kinds = {one.kind for one in line if one.key in parked and one.order[0] in priorities}
+    return parked | {one.key for one in silent if one.kind in kinds}
 
 
 def is_queued(workload: Workload, snapshot: Snapshot, queue: int) -> bool:

@@ -27,17 +27,15 @@ if TYPE_CHECKING:
     from planner.reference.kueue.topology.ask import Ask
     from planner.reference.kueue.topology.find import Placement, Placer
 
-FAILED = "TopologyPlacementFailed"
-"""Kueue's reason for a workload that does not fit on nodes."""
-
 
 @dataclass(slots=True)
 class Settled:
     """An assignment after placement.
 
     ``placements`` are by podset, ``delayed`` the podsets that are placed in a later pass;
-    ``against`` says per podset in Kueue's words why it fits on no nodes, ``reason`` is Kueue's
-    reason where that makes it NoFit. ``failed`` is Kueue's message where it cannot even try.
+    ``against`` says per podset in Kueue's words why it fits on no nodes. ``unplaced`` are the
+    podsets because of which it is NoFit, each with the flavor on whose nodes it finds no place,
+    ``None`` where Kueue cannot even try. ``failed`` is Kueue's message on that.
     """
 
     pod_sets: list[PodSetFlavors]
@@ -45,16 +43,16 @@ class Settled:
     placements: Mapping[str, Placement] = field(default_factory=dict)
     delayed: frozenset[str] = frozenset()
     against: dict[str, str] = field(default_factory=dict)
-    reason: str = ""
+    unplaced: dict[str, str | None] = field(default_factory=dict)
     failed: str = ""
 
 
 class _Asked(NamedTuple):
-    """What podsets ask of nodes; ``wrong`` is a podset without a single flavor for it, and why."""
+    """What podsets ask of nodes; ``wrong`` are those without a single flavor for it, and why."""
 
     asks: list[Ask]
     delayed: frozenset[str]
-    wrong: tuple[str, str] | None = None
+    wrong: Mapping[str, str]
 
 
 class Placing:
@@ -102,9 +100,10 @@ class Placing:
             return Settled(list(pod_sets), mode)
         asked = self._asked(pod_sets)
         settled = Settled(list(pod_sets), mode, delayed=asked.delayed)
-        if asked.wrong is not None:
-            name, text = asked.wrong
+        if asked.wrong:
+            name, text = next(iter(asked.wrong.items()))
             settled.mode = "NoFit"
+            settled.unplaced = dict.fromkeys(asked.wrong)
             settled.failed = f"failed to assign flavors to pod set {name}: {text}"
             return settled
         if not asked.asks:
@@ -129,7 +128,8 @@ class Placing:
             name = self._chance.pick(list(found.against))
             settled.mode = "NoFit"
             # Kueue writes no message on this failure, and a reason only where it has one already.
-            settled.reason = FAILED if name in short or name in settled.against else ""
+            if name in short or name in settled.against:
+                settled.unplaced[name] = next(one.flavor for one in asked.asks if one.name == name)
             self._turn(settled, [name], "NoFit")
         return settled
 
@@ -153,7 +153,7 @@ class Placing:
         done = {pods.name: pods for pods in pod_sets}
         asks: list[Ask] = []
         delayed: set[str] = set()
-        wrong: tuple[str, str] | None = None
+        wrong: dict[str, str] = {}
         # Where nodes of an earlier assignment failed, nothing is placed (§9).
         replaced = bool(workload.status.unhealthy_nodes)
         for spec in workload.spec.pod_sets:
@@ -169,7 +169,7 @@ class Placing:
             flavors = named.intersection(topologies.flavors)
             if len(flavors) != 1:
                 # The podsets behind it may still be delayed.
-                wrong = wrong or (spec.name, self._why_not_one(flavors))
+                wrong[spec.name] = self._why_not_one(flavors)
                 continue
             flavor = flavors.pop()
             if topologies.is_delayed(self._queue, flavor):
