@@ -193,6 +193,7 @@ def _places(name: str, fair: bool) -> list[int]:  # noqa: FBT001 - arguments of 
         for place, line in enumerate(recorded.lines(name))
         if "exhaustive" in line["expect"]
         and recorded.state_of(line).configuration.fair_sharing_on == fair
+        and recorded.asks_the_state(line)
     ]
 
 

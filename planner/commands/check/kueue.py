@@ -184,7 +184,9 @@ class _Checking:
         accepted = "--assignment accepts others; modes follow from the state"
         if self.given is not None:
             read, preemptor = read_assignment(self.given, self.preemptor), self.preemptor
-            asked = with_modes(read, preemptor, self.snapshot, self._has_places)
+            borrows = self.kep83 is None or self.kep83.borrows
+            given = read, preemptor, self.snapshot, self._has_places
+            asked = with_modes(*given, borrows=borrows)
         if plan.assignment != asked:
             said, own = (_in_words(one) for one in (plan.assignment, asked))
             yield f"flavors {said}, not {own} ({accepted})"
