@@ -89,9 +89,9 @@ def accepted(state: RandomState, plan: Json | Plan) -> Plan | None:
     try:
         found = plan if isinstance(plan, KueuePlan) else Plan.model_validate(plan)
         judged = planner.check(read(state), found, assignment=state.assignment)
-        return found if judged.accepted else None
     except (InputError, ValidationError):
         return None
+    return found if judged.accepted else None
 
 
 def untrue(state: RandomState, plan: Plan, objective: str) -> list[str]:

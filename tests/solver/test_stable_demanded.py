@@ -87,8 +87,9 @@ def test_best_of_them_or_proved_that_there_is_none() -> None:
             assert "would preempt again" in plan.explanation
             # Enumeration found legal sets, and each of them unstable: so do trees, checked.
             assert plan.stable
-            given = {"assignment": line.truth.given, "stable": True}
-            assert planner.check(line.truth.state, plan, PLAIN, **given).accepted, line.truth.id
+            state, given = line.truth.state, line.truth.given
+            found = planner.check(state, plan, PLAIN, assignment=given, stable=True)
+            assert found.accepted, line.truth.id
             impossible += 1
             continue
         assert plan.status == "optimal", line.truth.id

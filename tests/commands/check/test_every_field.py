@@ -28,7 +28,7 @@ AS_TRUE: Final = re.compile(
 )
 """Fields in which another value is as true: the digest and what is omitted are notes, other
 multipliers have the same bound, and that no victim would preempt again is so where nobody asked."""
-OF_NOTHING: Final = (
+OF_NOTHING: Final[tuple[Any, ...]] = (
     *(True, 1, "any", "quota", "optimal", "certified", [], {"steps": [], "reason": "x"}),
     {"why": "notHead", "text": "it is not the head", "head": "a/b"},
     {"cohort": None, "queue": None, "order": ["ByLowestPriority"], "wait": 0},
