@@ -346,10 +346,8 @@ class _Checking:
         fact: Commands = write(self.state, self.plan, ()).commands
         # Which cluster is meant stands at the end of each: that is for the reader to know.
         if said.steps and fact.steps:
-            words, plain = (shlex.split(one.steps[0].command) for one in (said, fact))
-            options = words[len(plain) :]
-            if all(map(_OF_CLUSTER.match, options)):
-                fact = write(self.state, self.plan, options).commands
+            options = _cluster_options(said.steps[0].command, fact.steps[0].command)
+            fact = write(self.state, self.plan, options).commands
         printed = {one.command for one in fact.steps}
         strange = (one.command for one in said.steps if one.command not in printed)
         yield from (f"commands: the planner does not print {one!r}" for one in strange)
@@ -551,3 +549,12 @@ def _in_words(assignment: Assignment) -> str:
         each = (f"{name} {one.flavor} {one.mode}" for name, one in sorted(pods.flavors.items()))
         parts.append(f"{pods.name} x {pods.count}: {', '.join(each) or 'none'}")
     return f"({'; '.join(parts)})"
+
+
+def _cluster_options(said: str, plain: str) -> Sequence[str]:
+    """Return the options of kubectl, behind a plain command, that say which cluster is meant."""
+    try:
+        words = shlex.split(said.removeprefix(plain)) if said.startswith(plain) else []
+    except ValueError:  # a quote without its end
+        return ()
+    return words if all(map(_OF_CLUSTER.match, words)) else ()
