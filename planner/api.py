@@ -55,7 +55,8 @@ def greedy(
         its pod; may be left out when only one is pending.
     assignment
         Kueue: flavors to use instead of Kueue's own choice: a mapping in the form of a plan's
-        ``assignment``, or ``{podset: {resource: {"flavor": ..., "mode": ...}}}``.
+        ``assignment``, or ``{podset: {resource: {"flavor": ..., "mode": ...}}}``. Modes may be left
+        out: they follow from the state.
     now
         The clock; the state's own when left out.
     rules
@@ -68,8 +69,8 @@ def greedy(
     Raises
     ------
     InputError
-        If the workload cannot be planned for, the assignment does not suit it, or the rules are
-        not known.
+        If the workload cannot be planned for, the assignment does not suit it or says a mode that
+        is not so in the state, or the rules are not known.
     """
     plan = start(state, Given(pending, assignment, now, rules)).greedy_plan()
     return covered(state, plan)

@@ -200,10 +200,13 @@ def dump_of(*parts: Iterable[Object]) -> Object:
 
 
 def preempt(state: State) -> dict[str, Any]:
-    """Return an assignment of the pending workload in which every resource needs preemption."""
+    """Return the flavors of the pending workload; by themselves all need preemption.
+
+    In a state they have the modes that they have there.
+    """
     workload = next(item for item in state.workloads if item.key == PENDING)
     requests = workload.spec.pod_sets[0].template.spec.containers[0].resources.requests
-    return {"main": {name: {"flavor": FLAVOR, "mode": "Preempt"} for name in requests}}
+    return {"main": {name: {"flavor": FLAVOR} for name in requests}}
 
 
 def problem_of(state: State) -> tuple[Problem, Snapshot, Preemptor]:

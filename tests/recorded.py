@@ -13,7 +13,16 @@ from typing import Any
 
 import pytest
 
-from planner.quota.kueue.assignment import Assignment
+from planner.errors import SchemaError
+from planner.quota.kueue.assignment import (
+    Assignment,
+    flavor_resources,
+    parse_assignment,
+    read_assignment,
+)
+from planner.quota.kueue.modes import with_modes
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
 from tests.conftest import ROOT, recorded_root
@@ -62,6 +71,24 @@ def state_of(line: Line) -> State:
 def assignment_of(line: Line) -> Assignment:
     """Return the flavors Kueue assigned in a recorded instance."""
     return Assignment.model_validate(line["expect"]["assignment"])
+
+
+def asks_the_state(line: Line) -> bool:
+    """Say whether a call of Kueue had the modes that its flavors have in the state.
+
+    Some calls were made with others, to see whom Kueue then takes: nobody can ask for such a plan.
+    """
+    given = line.get("assignment")
+    if given is None:
+        return True
+    flavors, state = parse_assignment(given), state_of(line)
+    snapshot = take_snapshot(state, extra=flavor_resources(flavors))
+    preemptor = find_preemptor(state, snapshot, line["pending"])
+    try:
+        with_modes(read_assignment(flavors, preemptor), preemptor, snapshot, lambda _: True)
+    except SchemaError:
+        return False
+    return True
 
 
 def put(value: Any, path: Sequence[str | int], new: object) -> None:

@@ -138,7 +138,8 @@ OPTIONS: Final[Mapping[str, Option]] = {
     ),
     "assignment": value.file(
         "--assignment",
-        "Kueue: JSON object that fixes the flavors, in the form of a plan's assignment.",
+        "Kueue: JSON object that fixes the flavors, in the form of a plan's assignment; modes may "
+        "be left out, for they follow from STATE.",
     ),
 }
 HELP: Final[Mapping[str, str]] = {

@@ -17,7 +17,7 @@ class Law:
       text with the numbers of the problem; and the law in full.
     - ``source``: Where the rule comes from.
     - ``rule_sets``: Keys of `planner.laws.RULE_SETS`: the rule sets it belongs to. The checks of a
-      certificate and of the facts that a plan states, CT-01 to CT-10, belong to none.
+      certificate and of the facts that a plan states, CT-01 to CT-11, belong to none.
     - ``beside``: For a law that is added to other rule sets: the names of these.
     - ``reasons``: The scheduler's reason codes of the victims that the law permits.
     - ``drop``: Its place in the order in which an explanation drops laws that clash, the least

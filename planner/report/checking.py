@@ -97,6 +97,7 @@ def _checked(one: Check) -> doc.Document:
         Fact("Answer", said, "verdict"),
         Fact("", Cell(counted), "answer"),
     )
+    unchecked = ", ".join(one.unchecked)
     judged = (
         (name.capitalize().replace("_", " "), Cell(text))
         for name, text in asked_in_words(one.asked)
@@ -106,7 +107,7 @@ def _checked(one: Check) -> doc.Document:
         Section("Claims", (table("What the plan claims", columns, one.claims),)),
         Section("Does not hold", tuple(doc.Paragraph(text, "bad") for text in broken)),
         Section("Notes", tuple(doc.Paragraph(note, "warn") for note in one.notes)),
-        Section("Not looked at", (doc.Paragraph(", ".join(one.unchecked), "dim"),)),
+        Section("Not looked at", (doc.Paragraph(f"Held against nothing: {unchecked}", "dim"),)),
     )
     return doc.Document("Checked plan", head, sections, answer_last=True)
 

@@ -28,7 +28,8 @@ def test_plans_explanations_and_checks(tmp_path: Path) -> None:
     assert result.exit_code == 6
     found = json.loads(plan.read_text())
     assert (found["requests"], len(found["victims"])) == ("recorded", 2)
-    assert call("check", source, str(plan)).exit_code == 0
+    assert call("check", source, *said, str(plan)).exit_code == 0
+    assert call("check", source, str(plan)).exit_code == 1
     assert call("explain", source, *said).exit_code == 6
     by_template = json.loads(call("solve", source, "--format", "json").stdout)
     assert (by_template["requests"], len(by_template["victims"])) == ("template", 1)

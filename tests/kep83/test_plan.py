@@ -132,7 +132,7 @@ def test_a_plan_is_checked_on_the_state_that_it_was_made_for(
     )
     plan = planner.solve(given, PENDING, rules="kep83")
     assert (plan.status, plan.keys) == ("optimal" if keys else "infeasible", keys)
-    found = planner.check(given, plan)
+    found = planner.check(given, plan, rules="kep83")
     assert all(verdict.holds for verdict in found.verdicts)
     assert found.accepted or keys  # amounts as large as these are beyond trees
 

@@ -165,13 +165,8 @@ class StateDraw(Draw):
             spec["resourceGroups"] = self._groups(quotas, limits="parentName" in spec)
 
     def _assignment(self) -> dict[str, dict[str, dict[str, str]]]:
-        modes = ["Preempt", *(self.one_of(*["Preempt"] * 5, "Fit") for _ in self.resources[1:])]
-        return {
-            "main": {
-                name: {"flavor": self.flavor[name], "mode": mode}
-                for name, mode in zip(self.resources, modes, strict=True)
-            }
-        }
+        """Return flavors without modes, which follow from the state."""
+        return {"main": {name: {"flavor": self.flavor[name]} for name in self.resources}}
 
 
 def _nominal(queue: Object, resource: str) -> int:

@@ -78,7 +78,9 @@ def originals(seeds: Sequence[int]) -> Iterator[tuple[Original, random.Random]]:
             continue
         if untrue(state, plan, objective):
             continue  # another test is about that
-        assert planner.check(read(state), plan).accepted, f"seed {seed}"
+        assert planner.check(read(state), plan, assignment=state.assignment).accepted, (
+            f"seed {seed}"
+        )
         yield Original(state, objective, plan), chance
 
 
@@ -86,9 +88,10 @@ def accepted(state: RandomState, plan: Json | Plan) -> Plan | None:
     """Return a plan that the checker accepts, as it reads it; nothing if it is refused."""
     try:
         found = plan if isinstance(plan, KueuePlan) else Plan.model_validate(plan)
-        return found if planner.check(read(state), found).accepted else None
+        judged = planner.check(read(state), found, assignment=state.assignment)
     except (InputError, ValidationError):
         return None
+    return found if judged.accepted else None
 
 
 def untrue(state: RandomState, plan: Plan, objective: str) -> list[str]:

@@ -104,6 +104,8 @@ def test_where_levels_are_certified_ties_are_too(objective: str) -> None:
     """Also where rows narrow the sets in question down to the answer alone."""
     compared = 0
     for line in recorded.lines("classical-hier", 26):
+        if not recorded.asks_the_state(line):
+            continue
         state, given = recorded.state_of(line), line.get("assignment")
         plan = planner.solve(state, line["pending"], objective, assignment=given)
         if plan.certificate is None or not plan.victims:

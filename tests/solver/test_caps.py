@@ -91,14 +91,17 @@ def test_a_cap_of_each_priority_is_checked_as_the_plan_is(tmp_path: Path) -> Non
         assert (cap.term, cap.most) == ("more@each", 0)
         assert plan.terms["more@each"] == 0
         trees = all(level.proof == "certified" for level in plan.certificate.levels)
-        found = check(state_of(state), plan, objective=profile)
+        found = check(state_of(state), plan, objective=profile, assignment=state.assignment)
         assert all(verdict.holds for verdict in found.verdicts), (seed, found.verdicts)
         if trees and plan.certificate.ties == "certified":
             assert found.accepted, (seed, found.claims)
             certified += 1
         worse = plan.certificate.model_copy(update={"caps": ()})
         found = check(
-            state_of(state), plan.model_copy(update={"certificate": worse}), objective=profile
+            state_of(state),
+            plan.model_copy(update={"certificate": worse}),
+            objective=profile,
+            assignment=state.assignment,
         )
         assert not found.accepted
     assert certified > 10
@@ -133,7 +136,7 @@ def test_dropped_are_the_caps_that_no_legal_set_keeps(tmp_path: Path) -> None:
             greedy = sets.legal.mask(frozenset(own.keys))
             expected = unkeepable(sets, greedy, caps.split())
             assert [cap.term for cap in plan.certificate.dropped] == expected, seed
-            assert check(state_of(state), plan, capped).accepted, seed
+            assert check(state_of(state), plan, capped, assignment=state.assignment).accepted, seed
             dropped += len(expected)
             # As if no cap could be kept, with all the trees that there are.
             trees = (*forged.certificate.trees, *plan.certificate.trees)
@@ -146,7 +149,7 @@ def test_dropped_are_the_caps_that_no_legal_set_keeps(tmp_path: Path) -> None:
                 and not unkeepable(sets, greedy, [cap])
             ]
             false += bool(exceeded)
-            refused = check(state_of(state), forged, capped)
+            refused = check(state_of(state), forged, capped, assignment=state.assignment)
             claims = {one.claim for one in refused.claims if not one.certified}
             assert claims >= {f"cap of {cap}" for cap in exceeded}, seed
     assert dropped

@@ -78,6 +78,8 @@ def test_every_profile_beats_or_equals_the_scheduler_in_its_own_terms(profile: s
     # Few of the project's own copies, too: under `stable` one of them takes minutes.
     step = 32 if recorded_root() and not TEST_ALL else 16
     for line in [*recorded.lines("classical-hier")][::step]:
+        if not recorded.asks_the_state(line):
+            continue
         state = recorded.state_of(line)
         plan = solve(state, line["pending"], objective=profile, assignment=line.get("assignment"))
         assert plan.greedy is not None

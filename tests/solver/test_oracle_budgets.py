@@ -102,6 +102,6 @@ def test_trees_certify_budgets() -> None:
         assert plan.certificate.levels[0].term == "pdb"
         if plan.certificate.levels[0].proof == "certified":
             certified += 1
-            first = check(read, plan, PROFILES["kube-like"]).claims
+            first = check(read, plan, PROFILES["kube-like"], assignment=state.assignment).claims
             assert all(claim.certified for claim in first if claim.claim == "pdb")
     assert certified > 3

@@ -155,6 +155,8 @@ def test_plans_for_fair_shares_are_checked_without_the_weights_that_came_later()
             continue
         plan = solve(read, PENDING, "fair", None, state.assignment, rules=options.text)
         if plan.status == "optimal" and plan.victims:
-            assert planner.check(read, plan).accepted, seed
+            assert planner.check(
+                read, plan, assignment=state.assignment, rules=options.text
+            ).accepted, seed
             checked += 1
     assert checked > 3

@@ -109,7 +109,7 @@ def checked(
     """Say if the checker refuses a plan, or accepts another one that is not the best."""
     read = read_kueue_objects(state.objects, where=f"seed {state.given.seed}", now=NOW)
     assert plan.certificate is not None
-    if not planner.check(read, plan).accepted:
+    if not planner.check(read, plan, stable=plan.stable).accepted:
         yield "refused"
     trees = plan.certificate.trees
     seen["replayed"] += any(tree.claim.endswith("D11 replayed") for tree in trees)
@@ -157,11 +157,11 @@ def test_a_cap_that_no_stable_plan_keeps(seed: int) -> None:
     assert plan.certificate is not None
     assert plan.certificate.dropped
     read = read_kueue_objects(state.objects, where=f"seed {seed}", now=NOW)
-    assert planner.check(read, plan).accepted
+    assert planner.check(read, plan, stable=True).accepted
     trees = [tree for tree in plan.certificate.trees if not tree.claim.startswith("cap of")]
     certificate = plan.certificate.model_copy(update={"trees": tuple(trees)})
     forged = plan.model_copy(update={"certificate": certificate})
-    assert not planner.check(read, forged).accepted
+    assert not planner.check(read, forged, stable=True).accepted
 
 
 def test_long_numbers_are_proved() -> None:
@@ -182,4 +182,4 @@ def test_long_numbers_are_proved() -> None:
     costs = {f"ns/job-{number}": cost for number, cost in enumerate((1, 2, 3, 2, 7))}
     plan = planner.solve(state, "ns/pending", "min-cost", costs, stable=True)
     assert plan.status == "optimal"
-    assert planner.check(state, plan, costs=costs).accepted
+    assert planner.check(state, plan, costs=costs, stable=True).accepted

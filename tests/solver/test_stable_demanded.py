@@ -87,7 +87,9 @@ def test_best_of_them_or_proved_that_there_is_none() -> None:
             assert "would preempt again" in plan.explanation
             # Enumeration found legal sets, and each of them unstable: so do trees, checked.
             assert plan.stable
-            assert planner.check(line.truth.state, plan, PLAIN).accepted, line.truth.id
+            state, given = line.truth.state, line.truth.given
+            found = planner.check(state, plan, PLAIN, assignment=given, stable=True)
+            assert found.accepted, line.truth.id
             impossible += 1
             continue
         assert plan.status == "optimal", line.truth.id
@@ -123,7 +125,8 @@ def test_no_tree_denies_a_stable_plan_that_there_is() -> None:
         plan = planner.solve(state, line.truth.pending, PLAIN, assignment=given, stable=True)
         assert plan.certificate is not None
         for tree in (*plan.certificate.trees, elsewhere):
-            found = planner.check(state, denied(plan, tree), PLAIN)
+            said = denied(plan, tree)
+            found = planner.check(state, said, PLAIN, assignment=given, stable=True)
             assert [claim.certified for claim in found.claims] == [False], line.truth.id
             forged += 1
     assert forged >= 20

@@ -150,13 +150,13 @@ def test_no_stable_plan_is_proved_by_the_scheduler_or_two_engines(proof: str) ->
     claims = [tree.claim for tree in plan.certificate.trees]
     assert claims == (["infeasible, D11 replayed"] if proof == "certified" else [])
     assert len(plan.certificate.engines) == (0 if proof == "certified" else 2)
-    found = planner.check(state, plan)
+    found = planner.check(state, plan, stable=True)
     assert found.accepted == (proof == "certified")
     (claim,) = found.claims
     assert claim.title == "no legal victim set exists after which no victim would preempt again"
     # There are plans: only where a stable one is demanded there is none.
     assert plan.stable
-    assert not planner.check(state, plan.model_copy(update={"stable": False})).accepted
+    assert not planner.check(state, plan.model_copy(update={"stable": False}), stable=True).accepted
 
 
 def test_what_was_demanded_is_said_and_not_inferred() -> None:
@@ -169,9 +169,11 @@ def test_what_was_demanded_is_said_and_not_inferred() -> None:
     assert (set(best.keys), best.stable) == (UNSTABLE_BEST, False)
     assert (set(steady.keys), steady.stable) == (STABLE_BEST, True)
     for plan in (best, steady):
-        assert planner.check(state, plan).accepted
+        assert planner.check(state, plan, stable=plan.stable).accepted
         other = plan.model_copy(update={"stable": not plan.stable})
-        assert not planner.check(state, other).accepted
+        for stable in (False, True):
+            assert not planner.check(state, plan, stable=not plan.stable).accepted
+            assert not planner.check(state, other, stable=stable).accepted
 
 
 def test_the_demand_binds_beside_the_level() -> None:
@@ -179,11 +181,11 @@ def test_the_demand_binds_beside_the_level() -> None:
     state = state_of(*third_party())
     plan = planner.solve(state, PENDING, objective=STABLE, stable=True)
     assert (set(plan.keys), plan.terms["D11"]) == (STABLE_BEST, 0)
-    assert planner.check(state, plan).accepted
+    assert planner.check(state, plan, stable=True).accepted
     state = state_of(*third_party(priority=50))
     plan = planner.solve(state, PENDING, objective=STABLE, stable=True)
     assert (plan.status, plan.stable) == ("infeasible", True)
-    assert planner.check(state, plan).accepted
+    assert planner.check(state, plan, stable=True).accepted
 
 
 def test_what_is_true_of_all_plans_is_said_of_all() -> None:
@@ -194,7 +196,7 @@ def test_what_is_true_of_all_plans_is_said_of_all() -> None:
         plan = planner.solve(state, PENDING, stable=True)
         assert plan.status == ("infeasible" if within == "Never" else "optimal")
         assert not plan.stable
-        assert planner.check(state, plan).accepted
+        assert planner.check(state, plan, stable=True).accepted
 
 
 def test_the_demand_is_kept_where_the_search_errs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,12 @@ from planner.objective.applied import apply_profile, spelled_out
 from planner.objective.kueue import term_table
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
+from planner.plan.asked import AssignmentInput
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import Assignment, flavor_resources, read_assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.plan.asked import AssignmentInput
 from planner.state.kueue import State
 from tests import recorded
 from tests.conftest import recorded_root
@@ -193,6 +193,7 @@ def _places(name: str, fair: bool) -> list[int]:  # noqa: FBT001 - arguments of 
         for place, line in enumerate(recorded.lines(name))
         if "exhaustive" in line["expect"]
         and recorded.state_of(line).configuration.fair_sharing_on == fair
+        and recorded.asks_the_state(line)
     ]
 
 

@@ -216,8 +216,10 @@ def test_the_levels_are_those_of_the_objective() -> None:
 
 
 def test_a_feasible_plan_may_leave_a_gap() -> None:
-    plan = with_level(0, bound=3).model_copy(update={"status": "feasible"})
+    plan = with_level(0, bound=3, proof=None).model_copy(update={"status": "feasible"})
     assert check_status(plan).holds
+    proved = with_level(0, bound=3).model_copy(update={"status": "feasible"})
+    assert "it is said to be proved, and its bound 3 is below" in check_status(proved).detail
     assert not check_status(plan.model_copy(update={"status": "optimal"})).holds
 
 

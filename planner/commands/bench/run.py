@@ -195,7 +195,7 @@ def _optimum(case: Case, state: AnyState, objective: str) -> Optimum:
         values={level.term: level.value for level in levels},
         victims=len(plan.victims),
         digest=digest_of(plan.keys),
-        certified=check(state, covered(state, plan)).accepted,
+        certified=check(state, covered(state, plan), rules=case.rules).accepted,
     )
 
 

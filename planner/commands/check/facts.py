@@ -47,7 +47,8 @@ def check_levels(
 ) -> Iterator[CheckedClaim]:
     """Judge the bound of every level, then ``ties``; ``victims`` are in candidate order.
 
-    ``replayed`` says that the values of levels which ask the scheduler were recomputed, too.
+    Of a level whose bound is 0, and its value not, nothing is claimed. ``replayed`` says that the
+    values of levels which ask the scheduler were recomputed, too.
     """
     trees = {tree.claim: tree for tree in certificate.trees}
     stated: list[Stated] = []
@@ -68,14 +69,15 @@ def check_levels(
             found, detail = _judge(claims.asking, ask, asking_claim(claim), trees)
         fault = _sum_fault(claims, stated, level, certificate.sums) if found else ""
         stated.append(Stated(measure, value, found and bound == value))
-        detail = detail if bound == level.value else f"at least {bound:,}: {detail}"
-        yield CheckedClaim(
-            claim=level.term,
-            title=measure_title(measure),
-            value=level.value,
-            certified=found and not fault,
-            detail=fault or detail,
-        )
+        if bound == level.value or bound > 0:
+            less = "" if bound == level.value else f"below the plan's {level.value:,}: "
+            yield CheckedClaim(
+                claim=level.term,
+                title=measure_title(measure),
+                value=bound,
+                certified=found and not fault,
+                detail=fault or f"{less}{detail}",
+            )
     levels = {level.term for level in certificate.levels}
     for stray in (each.term for each in certificate.sums if each.term not in levels):
         yield CheckedClaim(claim=stray, title="", certified=False, detail="it is no level")

@@ -185,7 +185,9 @@ class _Checking:
         accepted = "--assignment accepts others; modes follow from the state"
         if self.given is not None:
             read, preemptor = read_assignment(self.given, self.preemptor), self.preemptor
-            asked = with_modes(read, preemptor, self.snapshot, self._has_places)
+            borrows = self.kep83 is None or self.kep83.borrows
+            given = read, preemptor, self.snapshot, self._has_places
+            asked = with_modes(*given, borrows=borrows)
         if plan.assignment != asked:
             said, own = (_in_words(one) for one in (plan.assignment, asked))
             yield f"flavors {said}, not {own} ({accepted})"
@@ -345,10 +347,8 @@ class _Checking:
         fact: Commands = write(self.state, self.plan, ()).commands
         # Which cluster is meant stands at the end of each: that is for the reader to know.
         if said.steps and fact.steps:
-            words, plain = (shlex.split(one.steps[0].command) for one in (said, fact))
-            options = words[len(plain) :]
-            if all(map(_OF_CLUSTER.match, options)):
-                fact = write(self.state, self.plan, options).commands
+            options = _cluster_options(said.steps[0].command, fact.steps[0].command)
+            fact = write(self.state, self.plan, options).commands
         printed = {one.command for one in fact.steps}
         strange = (one.command for one in said.steps if one.command not in printed)
         yield from (f"commands: the planner does not print {one!r}" for one in strange)
@@ -549,3 +549,12 @@ def _in_words(assignment: Assignment) -> str:
         each = (f"{name} {one.flavor} {one.mode}" for name, one in sorted(pods.flavors.items()))
         parts.append(f"{pods.name} x {pods.count}: {', '.join(each) or 'none'}")
     return f"({'; '.join(parts)})"
+
+
+def _cluster_options(said: str, plain: str) -> Sequence[str]:
+    """Return the options of kubectl, behind a plain command, that say which cluster is meant."""
+    try:
+        words = shlex.split(said.removeprefix(plain)) if said.startswith(plain) else []
+    except ValueError:  # a quote without its end
+        return ()
+    return words if all(map(_OF_CLUSTER.match, words)) else ()

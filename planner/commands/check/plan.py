@@ -50,8 +50,8 @@ def unchecked(plan: AnyPlan) -> tuple[str, ...]:
 class CheckedClaim(Record):
     """One claim of a plan: nothing is better on a level, nothing equal comes first, or no plan is.
 
-    ``value`` is that of a level. ``certified`` says that a tree shows it, ``detail`` how, or what
-    is missing.
+    ``value`` is the bound of a level: that of the plan, if it is called best there. ``certified``
+    says that a tree shows it, ``detail`` how, or what is missing.
     """
 
     claim: str

@@ -19,7 +19,12 @@ HasPlaces = Callable[[Sequence[Group]], bool]
 
 
 def with_modes(
-    assignment: Assignment, preemptor: Preemptor, snapshot: Snapshot, has_places: HasPlaces
+    assignment: Assignment,
+    preemptor: Preemptor,
+    snapshot: Snapshot,
+    has_places: HasPlaces,
+    *,
+    borrows: bool = True,
 ) -> Assignment:
     """Return flavors that a user gives with their modes, of which any may be left out.
 
@@ -27,9 +32,12 @@ def with_modes(
     do, is available. Podsets that are placed on nodes contest all they ask for, though, where
     anything is short, quota or nodes. The mode of the whole is the worst of them.
 
+    Without ``borrows`` nobody borrows while preempting, as by KEP-83: what fits by borrowing alone
+    is Preempt where something else of its flavor is.
+
     Raises ``SchemaError`` if another mode is given than the state has.
     """
-    modes = [*_by_quota(assignment, preemptor, snapshot)]
+    modes = [*_by_quota(assignment, preemptor, snapshot, borrows=borrows)]
     groups = placed_groups(assignment, preemptor, snapshot)
     # Of nodes that the state does not know the verifier complains.
     if groups and all(group.flavor in snapshot.topologies.trees for group in groups):
@@ -58,14 +66,14 @@ def _settled(what: str, choice: FlavorChoice, mode: Mode) -> FlavorChoice:
 
 
 def _by_quota(
-    assignment: Assignment, preemptor: Preemptor, snapshot: Snapshot
+    assignment: Assignment, preemptor: Preemptor, snapshot: Snapshot, *, borrows: bool
 ) -> Iterator[dict[str, Mode]]:
     """Yield the modes of each podset by resource, as quota alone has them.
 
     Podsets of one podset group are tested together, by the sum of what they ask for.
     """
     replaced, exact = replaced_by(snapshot, preemptor), snapshot.tree.arithmetic
-    asked: list[dict[str, tuple[int | None, int]]] = []
+    asked: list[dict[str, tuple[int, int]]] = []
     groups: dict[str, list[int]] = {}
     pairs = zip(preemptor.pod_sets, assignment.pod_sets, strict=True)
     for place, (request, pods) in enumerate(pairs):
@@ -76,22 +84,22 @@ def _by_quota(
             amount = totals.get(resource, 0)
             if replaced is not None:
                 amount = replaced.beyond([place], resource, amount)
-            mine[resource] = snapshot.fr_or_none(choice.flavor, resource), amount
+            mine[resource] = snapshot.fr(choice.flavor, resource), amount
         asked.append(mine)
     taken, modes = Counter[int](), dict[int, dict[str, Mode]]()
+    queue, usage = preemptor.queue, snapshot.usage
     for places in groups.values():
         for fr, amount in (one for place in places for one in asked[place].values()):
-            if fr is not None:
-                taken[fr] = exact.add_wanted(taken[fr], amount)
+            taken[fr] = exact.add_wanted(taken[fr], amount)
+        frs = {fr for place in places for fr, _ in asked[place].values()}
+        short = {fr for fr in frs if taken[fr] > max(0, usage.available(queue, fr))}
+        if not borrows:
+            flavors = {snapshot.tree.frs[fr].flavor for fr in short}
+            beside = (fr for fr in frs if snapshot.tree.frs[fr].flavor in flavors)
+            short |= {fr for fr in beside if usage.borrows_with(queue, fr, taken[fr])}
         for place in places:
             modes[place] = {
-                resource: "Fit" if _fits(snapshot, preemptor, fr, taken) else "Preempt"
+                resource: "Preempt" if fr in short else "Fit"
                 for resource, (fr, _) in asked[place].items()
             }
     yield from (modes[place] for place in range(len(asked)))
-
-
-def _fits(snapshot: Snapshot, preemptor: Preemptor, fr: int | None, taken: Counter[int]) -> bool:
-    """Say whether what is asked of a flavor-resource so far is available with nobody evicted."""
-    # Nobody has quota of one without a number; the snapshot has one for all that are given.
-    return fr is not None and taken[fr] <= max(0, snapshot.usage.available(preemptor.queue, fr))

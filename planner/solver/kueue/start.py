@@ -158,7 +158,11 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
     fixed = None if flavors is None else read_assignment(flavors, preemptor)
     if fixed is not None and not given.recorded:
         fixed = with_modes(
-            fixed, preemptor, snapshot, lambda groups: Floor(snapshot, tuple(groups)).finds(())
+            fixed,
+            preemptor,
+            snapshot,
+            lambda groups: Floor(snapshot, tuple(groups)).finds(()),
+            borrows=options is None or options.borrows,
         )
     if options is None:
         snapshot = under_release(state, snapshot, preemptor)

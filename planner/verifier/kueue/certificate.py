@@ -198,8 +198,8 @@ STATUS: Final = Law(
     "CT-02",
     "check_status",
     "the status follows from the bounds",
-    "No bound exceeds its value, and a plan is optimal only if every level's bound is its value, "
-    "which rests on a tree or on two engines.",
+    "No bound exceeds its value, or is below it where the level is said to be proved; and a plan "
+    "is optimal only if every level's bound is its value, which rests on a tree or on two engines.",
     "docs/design/theory.md §4",
 )
 SOLVER_FREE_BOUND: Final = Law(
@@ -298,6 +298,9 @@ def check_status(plan: AnyPlan | JointPlan) -> Verdict:
             )
         elif claims_optimum and plan.victims and level.proof is None:
             findings.append(f"level {level.term}: nothing says what its bound rests on")
+        elif level.proof is not None and level.bound < level.value:
+            said = f"said to be proved, and its bound {level.bound} is below {level.value}"
+            findings.append(f"level {level.term}: it is {said}")
         findings += [
             f"level {level.term}: solver-free bound {by_hand.bound} > value {level.value}"
             for by_hand in certificate.bounds_by_hand

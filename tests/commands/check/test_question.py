@@ -9,6 +9,7 @@ import pytest
 
 import planner
 from planner.plan.asked import Asked
+from planner.state.kueue import of_kueue
 from tests.cli.running import another_pending, call, cluster, refused, write
 from tests.cluster import dump_of, preempt
 from tests.commands.check.test_forged import TOPOLOGY, YUNIKORN
@@ -162,7 +163,7 @@ def test_how_the_release_is_known_is_a_fact(tmp_path: Path) -> None:
 def test_flavors_are_kueues_or_given(tmp_path: Path) -> None:
     """The file is read as `planner solve` reads it, with or without modes."""
     state = write(tmp_path, cluster())
-    flavors = preempt(planner.read(state))
+    flavors = preempt(of_kueue(planner.read(state)))
     bare = {
         pods: {name: {"flavor": one["flavor"]} for name, one in some.items()}
         for pods, some in flavors.items()
@@ -195,9 +196,9 @@ def test_both_schedulers_rules_at_once_are_refused(tmp_path: Path) -> None:
     [("assignment", {}), ("placement", "any"), ("stable", True), ("rules", "strict")],
 )
 def test_what_means_nothing_to_yunikorn(name: str, value: object) -> None:
-    state = planner.read(YUNIKORN)
+    state, options = planner.read(YUNIKORN), dict[str, Any]({name: value})
     with pytest.raises(planner.PlannerError, match=name):
-        planner.check(state, planner.solve(state), **{name: value})
+        planner.check(state, planner.solve(state), **options)
 
 
 def test_every_format_says_what_a_plan_is_judged_by(tmp_path: Path) -> None:

@@ -130,6 +130,7 @@ def test_commands_are_those_that_the_planner_prints(tmp_path: Path) -> None:
         [{**steps[0], "title": "do nothing"}, *steps[1:]],
         [{**one, "command": f"{one['command']} --context=x; rm -r ."} for one in steps],
         [{**one, "command": f"{one['command']} --context=x --force"} for one in steps],
+        [{**one, "command": f"{one['command']} --context='x"} for one in steps],
     ):
         plan["commands"]["steps"] = forged
         result = call("check", QUICKSTART, write(tmp_path, plan, "forged.json"))

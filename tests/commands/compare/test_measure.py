@@ -228,7 +228,7 @@ NAMES = (
 @pytest.mark.parametrize("name", ["small-classical-hier", "small-fair-hier", "flavors", "edge"])
 def test_rows_equal_the_library(name: str) -> None:
     """Each row is what planner.greedy says of the edited state, or planner.solve of the state."""
-    for line in islice(recorded.lines(name), 1, 25, 6):
+    for line in filter(recorded.asks_the_state, islice(recorded.lines(name), 1, 25, 6)):
         state, asked = recorded.state_of(line), line["pending"]
         assignment = line.get("assignment")
         instance = Instance(line["id"], state, (asked,), assignment)

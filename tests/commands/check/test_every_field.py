@@ -1,0 +1,98 @@
+"""Whatever is changed in a plan, field by field: it is refused, or named as held against nothing.
+
+Trees are left to tests/proof. A plan may leave parts out, which are not asked for then.
+"""
+
+import random
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+from pydantic import ValidationError
+
+import planner
+from planner.errors import InputError
+from planner.plan import AnyPlan
+from planner.state import AnyState
+from tests.commands.check import test_said
+from tests.commands.check.test_said import as_file
+from tests.conftest import TEST_ALL
+from tests.proof.mutation import Json, Path, replaced
+
+MOST: Final = 10**6 if TEST_ALL else 60
+"""How many forged plans of a plan are checked."""
+AS_TRUE: Final = re.compile(
+    r"certificate\.(digest|trees_omitted|bounds\.\[\]\.(denominator|multipliers\.\[\]\.numerator))"
+    r"|(greedy\.)?stability"
+)
+"""Fields in which another value is as true: the digest and what is omitted are notes, other
+multipliers have the same bound, and that no victim would preempt again is so where nobody asked."""
+OF_NOTHING: Final[tuple[Any, ...]] = (
+    *(True, 1, "any", "quota", "optimal", "certified", [], {"steps": [], "reason": "x"}),
+    {"why": "notHead", "text": "it is not the head", "head": "a/b"},
+    {"cohort": None, "queue": None, "order": ["ByLowestPriority"], "wait": 0},
+    {"digest": "", "levels": []},
+)
+"""What stands in the place of nothing."""
+
+
+def places(value: object, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield each value in a plan with where it stands; of a list the first two are enough."""
+    yield path, value
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from places(each, (*path, name))
+    elif isinstance(value, list):
+        for index, each in enumerate(value[:2]):
+            yield from places(each, (*path, index))
+
+
+def others(value: Any) -> tuple[Any, ...]:
+    """Return other values of a kind, and none with less in it."""
+    if value is None:
+        return OF_NOTHING
+    if isinstance(value, bool):
+        return (not value,)
+    if isinstance(value, int | float):
+        return value + 1, value - 1, -value
+    return (f"{value}x", value[1:] or "x") if isinstance(value, str) else ()
+
+
+def forged(plan: AnyPlan, most: int, chance: random.Random) -> Iterator[tuple[str, AnyPlan]]:
+    """Yield up to ``most`` plans with one other value each, with the name of the field."""
+    file: Json = as_file(plan)
+    every = [(path, other) for path, value in places(file) for other in others(value)]
+    chance.shuffle(every)
+    for path, other in every:
+        if path[:2] == ("certificate", "trees"):
+            continue
+        if not most:
+            return
+        try:
+            changed = type(plan).model_validate(replaced(file, path, other))
+        except ValidationError:
+            continue
+        if changed != plan:
+            most -= 1
+            yield ".".join("[]" if isinstance(step, int) else step for step in path), changed
+
+
+@pytest.mark.parametrize(
+    "made", ["kueue", "outside", "topology", "unstable", "yunikorn", "nobody", "required"]
+)
+def test_no_field_is_taken_from_the_plan(made: str) -> None:
+    state: AnyState
+    state, plan = getattr(test_said, made)()
+    chance = random.Random(made)  # noqa: S311 - test data
+    accepted: dict[str, AnyPlan] = {}
+    for name, each in forged(plan, MOST, chance):
+        try:
+            found = planner.check(state, each)
+        except InputError:
+            continue
+        bare = name.replace(".[]", "")
+        named = any(bare == one or bare.startswith(f"{one}.") for one in found.unchecked)
+        if found.accepted and not named and not AS_TRUE.fullmatch(name):
+            accepted[name] = each
+    assert not accepted.keys()

@@ -1,0 +1,98 @@
+"""Of a plan that is not called best, each level that claims something is judged all the same."""
+
+from typing import Any
+
+import pytest
+
+import planner
+from planner.commands.check.plan import Check
+from planner.plan import AnyPlan
+from planner.state import AnyState
+from tests.commands.check.test_forged import INSTANCES, quickstart, refused
+from tests.commands.check.test_said import as_file, changed
+from tests.proof.mutation import Json
+
+
+def at_once(state: AnyState) -> AnyPlan:
+    """Return what is known with no time at all: Kueue's own seven victims, and their bounds."""
+    plan = planner.solve(state, time_limit=0)
+    assert (plan.status, len(plan.victims)) == ("feasible", 7)
+    return plan
+
+
+def forged(plan: AnyPlan, **levels: dict[str, Any]) -> AnyPlan:
+    """Return a plan with fields of its levels changed; of all others nothing is claimed."""
+    file: Json = as_file(plan)
+    for level in file["certificate"]["levels"]:
+        nothing = {"bound": min(level["value"], 0), "proof": None}
+        level.update(levels.get(level["term"], nothing))
+    trees = as_file(planner.solve(quickstart(), certify=True))["certificate"]["trees"]
+    file["certificate"] |= {"trees": trees, "bounds": []}
+    return type(plan).model_validate(file)
+
+
+def claims(check: Check) -> list[tuple[str, int | None, bool]]:
+    """Return the claims with their values, and whether a tree shows them."""
+    return [(one.claim, one.value, one.certified) for one in check.claims]
+
+
+def test_a_plan_that_claims_no_bound_is_accepted() -> None:
+    state = quickstart()
+    found = planner.check(state, forged(at_once(state)))
+    assert found.accepted
+    assert claims(found) == [("D7", 0, True)]
+
+
+def test_a_bound_below_the_value_needs_a_tree_as_well() -> None:
+    """Two must go, and the plan takes seven: the tree shows the two, and not a third."""
+    state = quickstart()
+    plan = at_once(state)
+    found = planner.check(state, forged(plan, D2={"bound": 2}))
+    assert (found.accepted, claims(found)[0]) == (True, ("D2", 2, True))
+    assert found.claims[0].detail == "below the plan's 7: 1 step"
+    found = planner.check(state, forged(plan, D2={"bound": 3}))
+    assert refused(found) == {"D2"}
+    # Nobody has to take the bounds of an engine on its word.
+    assert refused(planner.check(state, plan)) >= {"D2", "D4+D5"}
+
+
+@pytest.mark.parametrize("proof", ["certified", "solver"])
+def test_a_level_that_is_called_proved_is_judged(proof: str) -> None:
+    state = quickstart()
+    plan = at_once(state)
+    best = forged(plan, D2={"bound": 7, "proof": proof})
+    assert refused(planner.check(state, best)) == {"D2"}
+    lower = forged(plan, D2={"bound": 2, "proof": proof})
+    assert refused(planner.check(state, lower)) == {"CT-02"}
+
+
+def test_ties_are_judged_where_they_are_claimed() -> None:
+    state = quickstart()
+    plan = forged(at_once(state))
+    assert plan.certificate is not None
+    ties = plan.certificate.model_copy(update={"ties": "certified"})
+    found = planner.check(state, plan.model_copy(update={"certificate": ties}))
+    assert refused(found) == {"ties"}
+
+
+def test_a_cap_that_is_said_to_be_beyond_reach_is_judged() -> None:
+    """Feasible or not: no legal set keeps it, which takes its tree."""
+    state = planner.read(INSTANCES / "fair-sharing" / "outside-rules.yaml")
+    plan = planner.solve(state)
+    file = as_file(plan) | {"status": "feasible"}
+    assert file["certificate"]["dropped"]
+    assert planner.check(state, type(plan).model_validate(file)).accepted
+    trees = file["certificate"]["trees"]
+    file["certificate"]["trees"] = [one for one in trees if not one["claim"].startswith("cap of")]
+    found = planner.check(state, type(plan).model_validate(file))
+    assert refused(found) == {"cap of D2", "cap of D4+D5"}
+
+
+def test_levels_of_no_plan() -> None:
+    """Where nothing was found, nothing is claimed of any level."""
+    state = planner.read(INSTANCES / "fair-sharing" / "outside-rules.yaml")
+    plan = planner.solve(state, time_limit=0)
+    assert (plan.status, planner.check(state, plan).accepted) == ("unknown", True)
+    levels = as_file(planner.solve(state))["certificate"]["levels"]
+    found = planner.check(state, changed(plan, ("certificate", "levels"), levels))
+    assert not found.accepted
