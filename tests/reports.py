@@ -1,6 +1,6 @@
 """Inputs from public reports that were once answered wrongly, each with the right answer.
 
-A report is a folder: the input, ``cmd.txt`` with the commands, ``expected.md`` with what is right.
+A report is a folder: the input, the commands as their reporter would ask, and what is right.
 The folder of all of them lies outside the project; small copies of the inputs are in the tests.
 """
 
