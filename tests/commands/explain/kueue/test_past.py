@@ -16,7 +16,7 @@ from planner.objective.profiles import PROFILES
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given
 from planner.state.kueue import State
-from tests.cli.running import answer, call, write
+from tests.cli.running import answer, call, refused, write
 from tests.cluster import Object, at, cohort, dump_of, pending, queue, running, state_of
 from tests.conftest import recorded_root
 
@@ -273,6 +273,14 @@ def test_a_deactivation_has_a_cause_of_its_own() -> None:
     evicted = condition("Evicted", "DeactivatedDueToRequeuingLimitExceeded", "")
     found = past(OWN, new(4), waiting("victim", 2, evicted))
     assert "because it was deactivated, as it had been queued again too often" in found.text
+
+
+def test_who_was_deactivated_waits_no_more_and_is_told_why(tmp_path: Path) -> None:
+    evicted = condition("Evicted", "DeactivatedDueToRequeuingLimitExceeded", "too often")
+    parts = OWN, new(4), waiting("victim", 2, evicted, active=False)
+    said = refused("explain", write(tmp_path, dump_of(*parts)), "--pending", VICTIM)
+    assert "it is deactivated (spec.active is false); its condition Evicted is True" in said
+    assert "(DeactivatedDueToRequeuingLimitExceeded: too often)" in said
 
 
 def test_a_reason_that_is_not_known_is_named() -> None:
