@@ -297,6 +297,22 @@ def test_a_preemption_before_the_last_eviction() -> None:
     assert "PodsReadyTimeout. Before that ns/victim was preempted by ns/new" in found.text
 
 
+@pytest.mark.parametrize("preemption", [True, False])
+def test_what_a_new_admission_has_ended(*, preemption: bool) -> None:
+    """It waits again for another reason; what no condition tells any more is not made up."""
+    message = f"Previously: {text() if preemption else 'As Kueue said.'}"
+    ended = [
+        condition(kind, "QuotaReserved", message, "False")
+        for kind in ("Evicted", "Preempted")[: 1 + preemption]
+    ]
+    found = planner.explain(state_of(OWN, new(4), waiting("victim", 2, *ended)), VICTIM)
+    assert isinstance(found, Explanation)
+    assert (found.eviction is not None) is preemption
+    if found.eviction is not None:
+        assert (found.eviction.at, found.eviction.necessary) == (None, None)
+        assert found.eviction.text.startswith("ns/victim was preempted by ns/new of ClusterQueue a")
+
+
 def test_how_often_it_was_evicted() -> None:
     (victim,) = preempted("victim")
     counts = [("Preempted", "", 2), ("Deactivated", "RequeuingLimitExceeded", 1)]
