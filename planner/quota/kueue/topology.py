@@ -8,7 +8,7 @@ tas_flavor.go, clusterqueue_snapshot.go ``updateTASUsage``.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import pairwise
 from typing import Final, NamedTuple, Protocol
@@ -110,27 +110,32 @@ class Machines(NamedTuple):
         shapes = cache(lambda amounts: units_of(dict(amounts)))
         have = tuple([shapes(tuple(node.status.allocatable.items())) for node in usable])
         taken: dict[str, dict[str, int]] = {}
-        known: dict[object, Units] = {}
-        for pod in pods:
-            if pod.spec.node_name not in names or not pod.holds_its_node:
-                continue
-            # All that decides how much a pod takes: many thousand pods are of a few shapes.
-            several = (pod.spec.containers, pod.spec.init_containers)
-            whole = pod.spec.resources and tuple(pod.spec.resources.requests.items())
-            containers = tuple(
-                tuple([(one.restart_policy, *one.resources.requests.items()) for one in some])
-                for some in several
-            )
-            shape = containers, whole, tuple(pod.spec.overhead.items())
-            asked = known.get(shape)
-            if asked is None:
-                asked = known[shape] = _asked_by(pod)
+        for pod, amounts in takers(pods, names):
             row = taken.setdefault(pod.spec.node_name, {})
-            for name, amount in asked.items():
+            for name, amount in amounts.items():
                 row[name] = row.get(name, 0) + amount
-            # A pod takes one of ``pods`` beside whatever it asks for by that name.
-            row[PODS] = row.get(PODS, 0) + 1
         return cls(usable, have, taken)
+
+
+def takers(pods: Iterable[Pod], nodes: Collection[str]) -> Iterator[tuple[Pod, Units]]:
+    """Yield the pods that Kueue did not place on some nodes, each with what it takes there."""
+    known: dict[object, Units] = {}
+    for pod in pods:
+        if pod.spec.node_name not in nodes or not pod.holds_its_node:
+            continue
+        # All that decides how much a pod takes: many thousand pods are of a few shapes.
+        several = (pod.spec.containers, pod.spec.init_containers)
+        whole = pod.spec.resources and tuple(pod.spec.resources.requests.items())
+        containers = tuple(
+            tuple([(one.restart_policy, *one.resources.requests.items()) for one in some])
+            for some in several
+        )
+        shape = containers, whole, tuple(pod.spec.overhead.items())
+        if shape not in known:
+            asked = _asked_by(pod)
+            # A pod takes one of ``pods`` beside whatever it asks for by that name.
+            known[shape] = {**asked, PODS: asked.get(PODS, 0) + 1}
+        yield pod, known[shape]
 
 
 def units_of(amounts: Mapping[str, int]) -> dict[str, int]:
@@ -362,12 +367,9 @@ class Topologies(Struct, frozen=True, dict=True):
             for node in self.nodes
             if node.is_usable and is_of(node, spec, tree.levels)
         }
-        for pod in self.pods:
-            leaf = leaf_of.get(pod.spec.node_name)
-            if leaf is not None and pod.holds_its_node:
-                amounts = _asked_by(pod)
-                name = f"{pod.metadata.namespace}/{pod.metadata.name}"
-                yield leaf, name, {**amounts, PODS: amounts.get(PODS, 0) + 1}
+        for pod, amounts in takers(self.pods, leaf_of):
+            name = f"{pod.metadata.namespace}/{pod.metadata.name}"
+            yield leaf_of[pod.spec.node_name], name, amounts
 
     @cached_property
     def occupancy(self) -> Occupancy:

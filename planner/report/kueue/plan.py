@@ -368,6 +368,7 @@ def lines(plan: Plan) -> Iterator[str]:
     yield line("borrowing", _borrowing(plan))
     for item in plan.demand:
         amounts = fields(item, "requested available short=shortfall")
+        amounts |= {"excess": item.excess} if item.excess else {}
         shown = {key: format_units(units, item.resource) for key, units in amounts.items()}
         place = joined(item.flavor, item.resource)
         yield line("demand", place, **shown, contested=item.contested)

@@ -77,8 +77,9 @@ class Subject(Struct, frozen=True, dict=True):
         """Return a plan of this preemptor."""
         snapshot, preemptor = self.snapshot, self.preemptor
         after = self._after(victims, self._request)
-        if status in {"optimal", "feasible"}:
-            explanation += "".join(f"; {text}" for text in self._reduced())
+        reduced = " and ".join(self._reduced())
+        if reduced and explanation and status in {"optimal", "feasible"}:
+            explanation = f"with {reduced} (partial admission) {explanation}"
         touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
         return Plan(
             rules="kep83" if self.kep83 else rule_set(snapshot.configuration),
@@ -115,7 +116,7 @@ class Subject(Struct, frozen=True, dict=True):
             count = assigned.get(request.name)
             if count is not None and count < request.count:
                 of = f" of podset {request.name}" if len(assigned) > 1 else ""
-                yield f"partial admission, {count} of {request.count} pods{of}"
+                yield f"{count} of {request.count} pods{of}"
 
     @cached_property
     def _request(self) -> Mapping[int, int]:

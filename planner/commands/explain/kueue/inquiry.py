@@ -38,6 +38,10 @@ _OF_SHORT: Final = frozenset(
 """The laws about what is short, which protect everybody where nothing is."""
 
 
+NOBODY: Final = "Kueue looks for nobody to evict here"
+"""What these laws say where nothing is contested: all of it fits, or can never fit."""
+
+
 def excluding(planning: Planning, position: int) -> Iterator[LawInWords]:
     """Yield the laws that each exclude a workload on their own; none for a candidate.
 
@@ -109,7 +113,7 @@ def _outside(planning: Planning, workload: str) -> tuple[str, int, LawInWords]:
 @WORDS.of(laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED)
 def _holds_nothing(problem: Problem, position: int) -> str:
     if not problem.contested:
-        return "nothing is short"
+        return NOBODY
     held = [fr for fr in range(len(problem.frs)) if problem.holding[position, fr]]
     text = f"it holds nothing of what is short, {_listed(problem, problem.contested)}"
     return f"{text}; it holds {_listed(problem, held)}" if held else text
@@ -142,7 +146,7 @@ def _reclaim(problem: Problem, position: int) -> str:
 @WORDS.of(laws.FS_BORROWS_CONTESTED)
 def _borrows_nothing(problem: Problem, position: int) -> str:
     if not problem.contested:
-        return "nothing is short"
+        return NOBODY
     return _within_quota(problem, int(problem.queue[position]), problem.contested)
 
 

@@ -9,7 +9,7 @@ Source: docs/semantics/kueue-features.md §10 (E26); kueue ff69552e pkg/workload
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Final
@@ -57,6 +57,11 @@ RULES: Final = {
 }
 """What the rule behind each of Kueue's reasons for a preemption does for the preemptor."""
 
+VERDICTS: Final[Mapping[bool | None, str]] = {
+    True: "That was necessary",
+    False: "That was not necessary",
+    None: "Whether that was necessary is not known",
+}
 Necessity = tuple[bool | None, str]
 """Whether the eviction of a victim was needed, ``None`` if that cannot be told; and why."""
 
@@ -70,40 +75,36 @@ def past_of(
     whether it needed this workload to go.
     """
     last, preempted = workload.condition("Evicted"), workload.condition("Preempted")
-    if last is None or not (last.is_true or last.message.startswith(PREVIOUSLY)):
+    if last is None:
         return None
-    text = last.message.removeprefix(PREVIOUSLY)
-    # Once it is admitted again, only the message of a condition says what it was.
-    over = preempted is not None and preempted.message == last.message
+    # Once it is admitted again, a preemption is known by the message that both conditions have.
+    earlier = preempted if preempted and preempted.message.startswith(PREVIOUSLY) else None
+    if not last.is_true and (earlier is None or earlier.message != last.message):
+        return None
     counts = tuple(
         EvictionCount(reason=one.reason, cause=one.underlying_cause, count=one.count)
         for one in workload.status.scheduling_stats.evictions
         if one.count
     )
     found = PastEviction(
-        reason=PREEMPTED if over else last.reason,
+        reason=last.reason if last.is_true else PREEMPTED,
         at=last.last_transition_time if last.is_true else None,
-        message=text,
+        message=last.message.removeprefix(PREVIOUSLY),
         counts=counts,
         text="",
     )
     if found.reason == PREEMPTED:
         found = _preempted(state, workload, found, rules)
         needed, why = _needed(found, necessity)
-        verdict = {True: "That was necessary", False: "That was not necessary"}
-        said = verdict.get(needed, "Whether that was necessary is not known")  # type: ignore[arg-type]
-        found = found.model_copy(
-            update={"necessary": needed, "text": f"{found.text}. {said}: {why}"}
-        )
+        text = f"{found.text}. {VERDICTS[needed]}: {why}"
+        found = found.model_copy(update={"necessary": needed})
     else:
-        said = _of_cause(workload.key, found)
-        if preempted is not None and preempted.message.startswith(PREVIOUSLY):
-            before = found.model_copy(
-                update={"at": None, "message": preempted.message.removeprefix(PREVIOUSLY)}
-            )
-            said += f". Before that {_preempted(state, workload, before, rules).text}"
-        found = found.model_copy(update={"text": said})
-    return found.model_copy(update={"text": f"{found.text}{_how_often(counts)}"})
+        text = _of_cause(workload.key, found)
+        if earlier is not None:
+            message = earlier.message.removeprefix(PREVIOUSLY)
+            before = found.model_copy(update={"at": None, "message": message})
+            text += f". Before that {_preempted(state, workload, before, rules).text}"
+    return found.model_copy(update={"text": f"{text}{_how_often(counts)}"})
 
 
 def _of_cause(key: str, found: PastEviction) -> str:

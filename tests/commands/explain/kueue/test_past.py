@@ -16,7 +16,7 @@ from planner.objective.profiles import PROFILES
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given
 from planner.state.kueue import State
-from tests.cli.running import answer, call, write
+from tests.cli.running import answer, call, refused, write
 from tests.cluster import Object, at, cohort, dump_of, pending, queue, running, state_of
 from tests.conftest import recorded_root
 
@@ -168,16 +168,36 @@ def policy_changed() -> Scene:
     return [queue("a", 4), new(), running("other", "a", 2), preempted("victim")]
 
 
-def any_flavor() -> Scene:
+def two_flavors() -> Scene:
+    """Return a queue with 4 of each of two flavors."""
     (owned, *rest) = queue("a", 4, within="LowerPriority")
     flavors = owned["spec"]["resourceGroups"][0]["flavors"]
     flavors.append({**flavors[0], "name": "spare"})
-    spare = {
-        "apiVersion": owned["apiVersion"],
-        "kind": "ResourceFlavor",
-        "metadata": {"name": "spare"},
-    }
-    return [[owned, *rest, spare], new(4), preempted("victim")]
+    version = owned["apiVersion"]
+    spare = {"apiVersion": version, "kind": "ResourceFlavor", "metadata": {"name": "spare"}}
+    return [[owned, *rest, spare]]
+
+
+def any_flavor() -> Scene:
+    """In whichever flavor it ran, the other one had room for the preemptor."""
+    return [*two_flavors(), new(4), preempted("victim")]
+
+
+def of_both_flavors() -> Scene:
+    """The preemptor has pods in both flavors, all of them: whoever was there had to go."""
+    (preemptor,) = new(4)
+    for part in (
+        preemptor["spec"]["podSets"],
+        preemptor["status"]["admission"]["podSetAssignments"],
+    ):
+        part.append({**part[0], "name": "other"})
+    part[1] |= {"flavors": {"gpu": "spare"}}
+    return [*two_flavors(), [preemptor], preempted("victim", 4), preempted("other", 4)]
+
+
+def one_of_two_flavors() -> Scene:
+    ones = [preempted(name, 4) for name in ("victim", "other")]
+    return [*two_flavors(), new(4), *ones]
 
 
 def fewer_pods() -> Scene:
@@ -192,7 +212,7 @@ def fewer_pods() -> Scene:
         (gone, "the preemptor is not in the dump"),
         (there_is_room, "ns/new fits with ns/victim still there: others have left since"),
         (policy_changed, "no candidate (KQ-04 withinClusterQueue of ClusterQueue a is Never)"),
-        (any_flavor, "ns/victim may have run in any of default, spare: no dump says in which"),
+        (any_flavor, "by this dump Kueue itself would not take ns/victim"),
         (fewer_pods, "with how many pods ns/victim ran is in no dump"),
     ],
     ids=lambda one: getattr(one, "__name__", None),
@@ -202,6 +222,24 @@ def test_what_a_dump_does_not_tell_is_said(make: Callable[[], Scene], why: str) 
     assert found.necessary is None
     assert "Whether that was necessary is not known: " in found.text
     assert why in found.text
+
+
+def test_in_whichever_flavors_they_ran() -> None:
+    found = past(*of_both_flavors())
+    assert found.necessary is True
+    assert found.text.endswith("is without ns/victim, in whichever flavors they ran")
+
+
+def test_of_two_flavors_only_who_ran_in_the_one_that_was_assigned_makes_room() -> None:
+    """Had both run in one flavor, there had been room in the other one."""
+    assert past(*one_of_two_flavors()).necessary is True
+
+
+def test_too_many_flavors_are_not_tried() -> None:
+    ones = [preempted(f"other{n}", 1) for n in range(8)]
+    found = past(*two_flavors(), new(4), preempted("victim"), *ones)
+    assert found.necessary is None
+    assert "may have run in many flavors: no dump says in which" in found.text
 
 
 def test_a_preemptor_that_is_gone_is_named_by_what_the_message_says() -> None:
@@ -237,6 +275,14 @@ def test_a_deactivation_has_a_cause_of_its_own() -> None:
     assert "because it was deactivated, as it had been queued again too often" in found.text
 
 
+def test_who_was_deactivated_waits_no_more_and_is_told_why(tmp_path: Path) -> None:
+    evicted = condition("Evicted", "DeactivatedDueToRequeuingLimitExceeded", "too often")
+    parts = OWN, new(4), waiting("victim", 2, evicted, active=False)
+    said = refused("explain", write(tmp_path, dump_of(*parts)), "--pending", VICTIM)
+    assert "it is deactivated (spec.active is false); its condition Evicted is True" in said
+    assert "(DeactivatedDueToRequeuingLimitExceeded: too often)" in said
+
+
 def test_a_reason_that_is_not_known_is_named() -> None:
     found = past(OWN, new(4), waiting("victim", 2, condition("Evicted", "BrandNew", "")))
     assert found.text.endswith("because Kueue says so: BrandNew")
@@ -249,6 +295,22 @@ def test_a_preemption_before_the_last_eviction() -> None:
     found = past(OWN, new(4), waiting("victim", 2, last, before))
     assert (found.reason, found.necessary) == ("PodsReadyTimeout", None)
     assert "PodsReadyTimeout. Before that ns/victim was preempted by ns/new" in found.text
+
+
+@pytest.mark.parametrize("preemption", [True, False])
+def test_what_a_new_admission_has_ended(*, preemption: bool) -> None:
+    """It waits again for another reason; what no condition tells any more is not made up."""
+    message = f"Previously: {text() if preemption else 'As Kueue said.'}"
+    ended = [
+        condition(kind, "QuotaReserved", message, "False")
+        for kind in ("Evicted", "Preempted")[: 1 + preemption]
+    ]
+    found = planner.explain(state_of(OWN, new(4), waiting("victim", 2, *ended)), VICTIM)
+    assert isinstance(found, Explanation)
+    assert (found.eviction is not None) is preemption
+    if found.eviction is not None:
+        assert (found.eviction.at, found.eviction.necessary) == (None, None)
+        assert found.eviction.text.startswith("ns/victim was preempted by ns/new of ClusterQueue a")
 
 
 def test_how_often_it_was_evicted() -> None:

@@ -64,7 +64,7 @@ FITS = "ns/pending fits as it is: nobody is evicted for it, and ns/one could not
                 "is not below 10"
             ),
         ),
-        (False, "all", {"reclaim": "Any"}, 0, "KQ-03 nothing is short"),
+        (False, "all", {"reclaim": "Any"}, 0, "KQ-03 Kueue looks for nobody to evict here"),
         (
             True,
             "all",
@@ -82,7 +82,7 @@ FITS = "ns/pending fits as it is: nobody is evicted for it, and ns/one could not
                 "is above 10"
             ),
         ),
-        (True, "all", {"within": "LowerPriority"}, 0, "KQ-03 nothing is short"),
+        (True, "all", {"within": "LowerPriority"}, 0, "KQ-03 Kueue looks for nobody to evict here"),
         (False, "", {}, 0, "KQ-03 ClusterQueue b shares no cohort with ClusterQueue a"),
     ],
 )
@@ -97,6 +97,14 @@ def test_why_nobody_goes_where_nothing_is_short(
     (one,) = answer.workloads
     assert f"{one.law.law} {one.law.text}" == why
     assert one.others == ()
+
+
+def test_why_nobody_goes_for_what_can_never_fit() -> None:
+    """Kueue never looks for victims: nothing is contested, and yet it does not fit."""
+    parts = queue("a", 4, within="LowerPriority"), running("one", "a", 4), pending("a", 5)
+    answer = explained(state_of(*parts), "ns/one").answer
+    start = "ns/one may not be evicted for ns/pending: KQ-03 Kueue looks for nobody to evict here. "
+    assert answer.startswith(start)
 
 
 @pytest.mark.parametrize("fair", [False, True])
@@ -184,6 +192,7 @@ def test_what_is_available_is_less_than_nothing_in_a_cohort_over_its_quota() -> 
         " Cohort all uses 3 gpu in flavor default more than its quota: victims give that back, too."
     )
     assert said in lines
+    assert " requested=1 available=0 short=4 excess=3 " in render_plan([plan], "plain", alone=True)
 
 
 def test_an_own_limit_that_is_exceeded_is_no_quota_of_the_cohort() -> None:
@@ -230,18 +239,17 @@ def test_quota_taken_out_of_a_queue_is_taken_back_by_those_who_have_some(*, lent
     ("nominal", "said"),
     [
         (9, ""),
-        (6, "it fits as it is: no eviction needed; partial admission, 6 of 9 pods"),
-        (8, "it fits as it is: no eviction needed; partial admission, 8 of 9 pods"),
+        (6, "with 6 of 9 pods (partial admission) "),
+        (8, "with 8 of 9 pods (partial admission) "),
     ],
 )
 def test_with_how_many_pods_it_starts(nominal: int, said: str) -> None:
     (asks,) = pending("a", 1)
     asks["spec"]["podSets"][0] |= {"count": 9, "minCount": 3}
     plan = solved(state_of(queue("a", nominal), [asks]))
-    assert ("partial admission" in plan.explanation) == bool(said)
-    assert plan.explanation == (said or "it fits as it is: no eviction needed")
+    assert plan.explanation == f"{said}it fits as it is: no eviction needed"
     assert plan.greedy is not None
-    assert plan.explanation.partition("; ")[2] == plan.greedy.explanation.partition("; ")[2]
+    assert plan.greedy.explanation == f"{said}Kueue admits it without preemption"
 
 
 def test_with_how_many_pods_it_starts_once_others_are_gone() -> None:
@@ -250,7 +258,8 @@ def test_with_how_many_pods_it_starts_once_others_are_gone() -> None:
     parts = queue("a", 7, within="LowerPriority"), running("one", "a", 3), [asks]
     plan = solved(state_of(*parts))
     assert plan.keys == ("ns/one",)
-    assert plan.explanation.endswith("; partial admission, 7 of 9 pods")
+    started = "with 7 of 9 pods (partial admission) evicting 1 workload makes room"
+    assert plan.explanation.startswith(started)
 
 
 RACKS = "main needs 4 slots of 4 gpu in one rack, and none of 2 has room: "
