@@ -75,6 +75,8 @@ def _left_out(facts: Facts) -> Iterator[str]:
     """Yield what the rules did not look at, and what they took for granted."""
     for name, why in facts.snapshot.inactive.items():
         yield f"ClusterQueue {name} is inactive: {why}; its policies were not examined"
+    if not facts.state.cluster_queues:
+        yield "the input has no ClusterQueue: there was nothing to examine"
     for queue in facts.queues:
         if not facts.snapshot.tree.nodes[queue].quotas:
             name = facts.snapshot.queue_name(queue)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from planner.errors import did_you_mean
 from planner.state.base import Condition, Metadata
 from planner.state.kueue import ClusterQueue, ResourceFlavor, State
 from planner.state.queues import AdmissionCheck, ConditionsStatus
@@ -25,13 +26,14 @@ _ACTIVE: Final = ConditionsStatus.model_construct(
 class Absent(NamedTuple):
     """A name that stands for nothing in the input.
 
-    ``named_by`` are the objects that have it; ``others`` the names that there are, of its kind.
+    ``named_by`` are the objects that have it; ``meant`` asks whether a similar name was meant, if
+    something of the kind has one.
     """
 
     kind: str
     name: str
     named_by: tuple[str, ...]
-    others: Collection[str]
+    meant: str
 
     @property
     def object(self) -> str:
@@ -72,7 +74,7 @@ def _absent(
             by_name.setdefault(name, []).append(owner)
     for name, owners in by_name.items():
         if name and name not in there:
-            yield Absent(kind, name, tuple(owners), there)
+            yield Absent(kind, name, tuple(owners), did_you_mean(name, there))
 
 
 def _is_active(queue: ClusterQueue) -> bool:

@@ -11,14 +11,13 @@ from collections.abc import Collection, Iterator
 from itertools import chain
 from typing import Final, NamedTuple
 
-from planner.commands.lint.kueue.absent import CHECK, FLAVOR, QUEUE, Absent, absent_from
+from planner.commands.lint.kueue.absent import CHECK, FLAVOR, QUEUE, Absent
 from planner.commands.lint.kueue.alone import JOB, queue_alone, unless_cured
 from planner.commands.lint.kueue.search import decided
 from planner.commands.lint.kueue.world import NOON, Facts, Object
 from planner.commands.lint.lint import Example, Finding, finding
 from planner.dump import kueue as objects
 from planner.dump import listed
-from planner.errors import did_you_mean
 from planner.quantity import UNLIMITED, format_units, is_bytes, is_milli
 from planner.quota.kueue.tree import NO_PARENT, Node
 
@@ -35,15 +34,15 @@ _FIELDS: Final = ("nominalQuota", "borrowingLimit", "lendingLimit")
 
 def misspelt(facts: Facts) -> Iterator[Finding]:
     """KL-23: a name that nothing has, where something of its kind is called almost so."""
-    for one in absent_from(facts.state):
-        if hint := did_you_mean(one.name, one.others):
-            yield from _absent("KL-23", facts, one, hint)
+    for one in facts.absent:
+        if one.meant:
+            yield from _absent("KL-23", facts, one, one.meant)
 
 
 def not_in_the_input(facts: Facts) -> Iterator[Finding]:
     """KL-24: a name that nothing in the input has; what it names may stand elsewhere."""
-    for one in absent_from(facts.state):
-        if not did_you_mean(one.name, one.others):
+    for one in facts.absent:
+        if not one.meant:
             hint = f"check {one.object} along, or create it where there is none"
             yield from _absent("KL-24", facts, one, hint)
 

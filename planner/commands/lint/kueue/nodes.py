@@ -241,11 +241,11 @@ def more_than_the_nodes(facts: Facts) -> Iterator[Finding]:
     }
     said: set[tuple[object, str]] = set()
     for flavor, mine in members.items():
+        # Flavors whose nodes are all among these compete for them.
+        within = [one for one, its in members.items() if its <= mine]
         for resource in [one for one in owned[flavor] if one in known]:
             held = sum(on_nodes[at].get(resource, 0) for at in mine)
             alone = sum(owned[flavor][resource].values()) > held
-            # Flavors whose nodes are all among these compete for them.
-            within = [one for one, its in members.items() if its <= mine]
             flavors = [flavor] if alone else [one for one in within if resource in owned[one]]
             rows = [owned[one][resource] for one in flavors]
             total = sum(amount for row in rows for amount in row.values())
@@ -326,6 +326,7 @@ class _Excess(NamedTuple):
 def _beyond_the_nodes(facts: Facts, found: _Excess, owners: Iterable[str]) -> Iterator[Finding]:
     names = [f"resourceflavor/{one}" for one in found.flavors]
     total, held = (format_units(n, found.resource) for n in (found.total, found.held))
+    have = "has" if found.nodes == 1 else "have"
     fate = "Kueue admits more, and its pods wait for nodes that are not there"
     if found.flavors[0] in facts.state.topology_of:
         fate = "Kueue finds no place for more, however much quota is free"
@@ -333,7 +334,7 @@ def _beyond_the_nodes(facts: Facts, found: _Excess, owners: Iterable[str]) -> It
         "KL-26",
         [*names, *owners],
         f"All quota of {found.resource} in {' and '.join(names)} is {total}, and "
-        f"{plural(found.nodes, 'node')} with the labels of {names[0]} have {held}: {fate}.",
+        f"{plural(found.nodes, 'node')} with the labels of {names[0]} {have} {held}: {fate}.",
         "less quota, or more nodes, unless an autoscaler adds them",
         found.example(facts),
     )
