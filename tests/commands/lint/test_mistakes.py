@@ -121,6 +121,29 @@ def test_a_local_queue_alone_is_not_passed_over() -> None:
     assert found.objects == ("clusterqueue/team", "localqueue/ns/team")
 
 
+def test_the_flavor_of_a_cohort_may_be_misspelt_too() -> None:
+    quota = cohort("org", nominal=4)
+    quota[0]["spec"]["resourceGroups"][0]["flavors"][0]["name"] = "defualt"
+    (found,) = looked(ONE, quota, queue("a", 4, "org")).findings
+    assert (found.code, found.hint) == ("KL-23", 'did you mean "default"?')
+    assert found.objects == ("resourceflavor/defualt", "cohort/org")
+    assert "no ClusterQueue can have that quota" in found.reason
+    assert codes(flavor("defualt", ""), ONE, quota, queue("a", 4, "org")) == []
+
+
+def test_a_cohort_that_nobody_is_in_is_said() -> None:
+    parts = (ONE, cohort("reserch", nominal=4), queue("a", 4, "research"))
+    said = "Cohort reserch: no ClusterQueue is below it, so its quota was not examined; did you"
+    assert any(note.startswith(said) for note in looked(*parts).notes)
+    assert not any("Cohort" in note for note in looked(*parts[:2], queue("a", 4, "reserch")).notes)
+
+
+def test_a_topology_may_be_misspelt() -> None:
+    parts = (flavor(topology_name="cd"), *RACKS[2:], topology(name="cdd"), room())
+    (found,) = (one for one in looked(*parts).findings if one.code == "KL-22")
+    assert found.hint == 'did you mean "cdd"?'
+
+
 def test_where_there_are_no_queues_nothing_was_examined() -> None:
     assert any("no ClusterQueue" in note for note in looked(ONE).notes)
     assert not any("no ClusterQueue" in note for note in looked(ONE, queue("a", 4)).notes)

@@ -10,13 +10,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from planner.errors import did_you_mean
+from planner.quota.kueue.activity import cohorts_of
 from planner.state.base import Condition, Metadata
 from planner.state.kueue import ClusterQueue, ResourceFlavor, State
-from planner.state.queues import AdmissionCheck, ConditionsStatus
+from planner.state.queues import AdmissionCheck, Cohort, ConditionsStatus
 
 FLAVOR: Final = "resourceflavor"
 CHECK: Final = "admissioncheck"
 QUEUE: Final = "clusterqueue"
+COHORT: Final = "cohort"
 
 _ACTIVE: Final = ConditionsStatus.model_construct(
     conditions=(Condition.model_construct(type="Active", status="True"),)
@@ -42,7 +44,7 @@ class Absent(NamedTuple):
 
 
 def absent_from(state: State) -> Iterator[Absent]:
-    """Yield what ClusterQueues and LocalQueues name and the input lacks, in the order of kinds.
+    """Yield what queues and Cohorts name and the input lacks, in the order of kinds.
 
     Where Kueue calls a queue active, what it names is missing from the dump only.
     """
@@ -51,7 +53,8 @@ def absent_from(state: State) -> Iterator[Absent]:
     yield from _absent(
         FLAVOR,
         {flavor.name for flavor in state.resource_flavors},
-        {f"{QUEUE}/{one.name}": one.flavor_names for one in queues},
+        {f"{QUEUE}/{one.name}": one.flavor_names for one in queues}
+        | {f"{COHORT}/{one.name}": _flavors(one) for one in cohorts_of(state)},
     )
     yield from _absent(
         CHECK,
@@ -80,6 +83,10 @@ def _absent(
 def _is_active(queue: ClusterQueue) -> bool:
     said = queue.status.condition("Active")
     return said is not None and said.is_true
+
+
+def _flavors(cohort: Cohort) -> Sequence[str]:
+    return [flavor.name for group in cohort.spec.resource_groups for flavor in group.flavors]
 
 
 def _checks(queue: ClusterQueue) -> Sequence[str]:

@@ -19,7 +19,7 @@ from planner.commands.lint.kueue.alone import JOB, admits, queue_alone, unless_c
 from planner.commands.lint.kueue.world import NOON, Facts, Object
 from planner.commands.lint.lint import Example, Finding, finding
 from planner.dump import kueue as objects
-from planner.errors import InputError
+from planner.errors import InputError, did_you_mean
 from planner.quantity import UNLIMITED, format_units, plural
 from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
@@ -215,7 +215,7 @@ def without_topology(facts: Facts) -> Iterator[Finding]:
             [f"resourceflavor/{flavor.name}", *(f"clusterqueue/{one.name}" for one in queues)],
             f"resourceflavor/{flavor.name} names topology/{missing}, which does not exist: "
             "every ClusterQueue with this flavor is inactive, and admits nothing.",
-            f"create topology/{missing}, or take topologyName away",
+            did_you_mean(missing, known) or f"create topology/{missing}, or take topologyName away",
             unless_cured(found, cured, "no topologyName"),
         )
 
