@@ -247,7 +247,7 @@ def more_than_the_nodes(facts: Facts) -> Iterator[Finding]:
             held = sum(on_nodes[at].get(resource, 0) for at in mine)
             alone = sum(owned[flavor][resource].values()) > held
             flavors = [flavor] if alone else [one for one in within if resource in owned[one]]
-            rows = [owned[one][resource] for one in flavors]
+            rows = [+owned[one][resource] for one in flavors]  # without those of 0
             total = sum(amount for row in rows for amount in row.values())
             if held < total < UNLIMITED and (alone or (mine, resource) not in said):
                 said.add((mine, resource))
@@ -270,8 +270,7 @@ def _quotas(facts: Facts) -> Mapping[str, Mapping[str, Counter[str]]]:
 def _nodes_of(state: State, flavor: ResourceFlavor) -> frozenset[int]:
     """Return the nodes with the labels of a flavor, also those that take no pods now.
 
-    Those with a taint of their own count, too: its pods may tolerate it, unless that of the control
-    plane keeps all pods away.
+    Those with taints count, too, as pods may tolerate them; but not those of the control plane.
     """
     levels = {one.name: one.levels for one in state.topologies}.get(flavor.spec.topology_name, ())
     tolerated = {taint.key for taint in flavor.spec.node_taints}
