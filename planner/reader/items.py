@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -22,8 +23,21 @@ _UNKIND: Final = (
     ({"type", "object"}, "kubectl get --watch prints events: without it, it prints objects"),
     ({"Name", "Kind"}, "kubectl describe is for people: kubectl get -o json prints objects"),
     ({"managerConfig"}, "values of a chart are no objects: the ConfigMap made of them is one"),
+    ({"apiVersion", "name", "version"}, "a chart is no object: helm template prints its objects"),
 )
 """What the fields of other things than objects are, and what helps."""
+_VALUES: Final = re.compile(r"(?:.*/)?values[^/]*\.ya?ml(?:: document [0-9]+)?")
+"""How the files are called that hold the values of a chart."""
+BUILD: Final = "build it first: kubectl kustomize FOLDER prints the objects"
+"""What to do with a kustomization."""
+_KUSTOMIZES: Final = frozenset(
+    {"apiVersion", "resources", "bases", "components", "crds", "configurations"}
+    | {"namePrefix", "nameSuffix", "namespace", "labels", "commonLabels", "commonAnnotations"}
+    | {"patches", "patchesStrategicMerge", "patchesJson6902", "replacements", "replicas", "images"}
+    | {"configMapGenerator", "secretGenerator", "generatorOptions", "generators", "transformers"}
+    | {"helmCharts", "helmGlobals", "validators", "vars", "openapi", "buildMetadata", "sortOptions"}
+)
+"""The fields of a kustomization; its kind may be left out."""
 _REFUSAL: Final = "Status"
 """The kind of what an API server answers instead of objects."""
 
@@ -101,11 +115,16 @@ def _kind_of(value: dict[str, object], root: str, at: Path) -> str:
         found = f"{shown(kind)} is not a kind" if kind else ""
         if str(value.get("schema")).startswith(ANSWERS):
             found = "an answer of the planner stands here, not a state"
+        hint = next((hint for fields, hint in _UNKIND if fields <= value.keys()), "")
+        if not hint and _VALUES.fullmatch(root):
+            hint = "values of a chart are no objects: helm template prints its objects"
+        if {"apiVersion"} < value.keys() | {"apiVersion"} <= _KUSTOMIZES:
+            found, hint = "a kustomization stands here", BUILD
         raise SchemaError(
             place(root, at),
             found or "an object without a kind stands here",
             "apiVersion, kind and metadata",
-            next((hint for fields, hint in _UNKIND if fields <= value.keys()), ""),
+            hint,
         )
     if kind == _REFUSAL and value.get("apiVersion") == "v1":
         said = shown(value.get("message") or value.get("reason"))

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_snake
 
 from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
-from planner.reader.items import items_of
+from planner.reader.items import BUILD, items_of
 from planner.reader.kueue_collect import Collection
 from planner.reader.kueue_facts import read_workload
 from planner.reader.kueue_release import settle, signs_of
@@ -183,7 +183,9 @@ def _check_any(collection: Collection, source: str) -> None:
     )
     if others and not own:
         kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
-        raise SchemaError(source, f"has no object of Kueue, only {kinds}", EXPECTED)
+        built = any(kind.startswith("Kustomization.") for kind in others)
+        hint = BUILD if built else ""
+        raise SchemaError(source, f"has no object of Kueue, only {kinds}", EXPECTED, hint)
 
 
 def _without_a_clock(source: str, objects: Mapping[str, Sized]) -> InputError:

@@ -75,6 +75,8 @@ class Collection:
             if name in _INSTALLED:
                 self._note_labels(name, item)
             self.ignored[plain(f"{name}.{group}" if group else name)] += 1
+            if name == "Kustomization":
+                self.notes["a Kustomization was ignored: what it makes was not built"] += 1
             if name in _KUEUE_NAMES:
                 self.notes[f"{name} of {shown(api_version)} is not Kueue's and was ignored"] += 1
 

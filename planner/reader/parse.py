@@ -54,6 +54,12 @@ _MESSAGE: Final = re.compile(
 _FIRST_LINE: Final = re.compile(rb"\s*[^\s{\[#%\-][^\r\n]*")
 _OBJECT: Final = re.compile(rb"^[{\[]", re.MULTILINE)
 _SEPARATOR: Final = re.compile(rb"^---", re.MULTILINE)
+_TEMPLATE: Final = re.compile(
+    rb"\{\{-?\s*(?:[.$]|/\*|(?:if|else|end|range|with|include|template|define|block|toYaml|required"
+    rb"|default|printf|quote|tpl|lookup|fail|list|dict|eq|ne|and|or|not)\b)"
+)
+"""What a Helm template begins an action with; other tools have braces in their texts, too."""
+_RENDER: Final = "render it first: helm template prints the objects"
 _QUOTED: Final = 80
 EXPECTED: Final = "Kubernetes objects as JSON or YAML, as kubectl get -o json prints them"
 
@@ -100,12 +106,17 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
     try:
         values, is_json = _values(data, text, budget)
     except ParseError as error:
+        if error.kind == "input" and (action := _TEMPLATE.search(data)):
+            raise _unrendered(data, action.start(), text.where) from None
         error.hint = error.hint or _between(data)
         raise
     if not is_json and b"kind" not in data and (hint := _between(data)):
         raise ParseError(
             text.where, "is no dump: did the command that wrote it fail?", EXPECTED, hint
         )
+    action = None if is_json else _TEMPLATE.search(data)
+    if action and any(map(_has_actions, values)):
+        raise _unrendered(data, action.start(), text.where)
     documents = [
         Document(
             f"{text.where}: document {number + 1}" if len(values) > 1 else text.where,
@@ -120,6 +131,33 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
     if not documents:
         raise ParseError(text.where, "is empty", EXPECTED, _FAILED[text.where == STDIN])
     return documents
+
+
+def _unrendered(data: bytes, at: int, where: str) -> ParseError:
+    """Return the error about a Helm template, which names the line of its first action."""
+    line = data.count(b"\n", 0, at) + 1
+    return ParseError(f"{where}: line {line}", "this is a Helm template", EXPECTED, _RENDER)
+
+
+def _has_actions(value: object) -> bool:
+    """Say whether a value is an object of Kueue that is named, or quoted, by a template.
+
+    Workloads are left out: what their containers are told may be a template of somebody else.
+    """
+    if not isinstance(value, dict) or "kueue.x-k8s.io/" not in str(value.get("apiVersion")):
+        return False
+    todo: list[object] = [value.get("spec") if value.get("kind") != "Workload" else None]
+    metadata = value.get("metadata")
+    todo.append(metadata.get("name") if isinstance(metadata, dict) else None)
+    while todo:
+        one = todo.pop()
+        if isinstance(one, dict):
+            todo += one.values()
+        elif isinstance(one, list):
+            todo += one
+        elif isinstance(one, str) and _TEMPLATE.search(one.encode(errors="replace")):
+            return True
+    return False
 
 
 def _refuse_binary(data: bytes, where: str) -> None:

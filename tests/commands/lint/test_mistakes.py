@@ -17,9 +17,12 @@ from tests.cluster import (
     configuration,
     fair_sharing,
     queue,
+    running,
 )
 from tests.commands.lint.kueue_cases import GIBI, RACKS, TWO, asks, listed
-from tests.reference.topology.racks import flavor, node, room, topology
+from tests.reference.cycles import strict
+from tests.reference.topology.racks import RACK, flavor, node, pods, room, topology
+from tests.reference.topology.racks import waits as pending_pods
 from tests.reports import reports
 
 ONE = flavor(topology_name="")
@@ -118,6 +121,51 @@ def test_a_local_queue_alone_is_not_passed_over() -> None:
     assert found.objects == ("clusterqueue/team", "localqueue/ns/team")
 
 
+def test_the_flavor_of_a_cohort_may_be_misspelt_too() -> None:
+    quota = cohort("org", nominal=4)
+    quota[0]["spec"]["resourceGroups"][0]["flavors"][0]["name"] = "defualt"
+    (found,) = looked(ONE, quota, queue("a", 4, "org")).findings
+    assert (found.code, found.hint) == ("KL-23", 'did you mean "default"?')
+    assert found.objects == ("resourceflavor/defualt", "cohort/org")
+    assert "no ClusterQueue can have that quota" in found.reason
+    assert codes(flavor("defualt", ""), ONE, quota, queue("a", 4, "org")) == []
+
+
+def test_a_cohort_that_nobody_is_in_is_said() -> None:
+    parts = (ONE, cohort("reserch", nominal=4), queue("a", 4, "research"))
+    said = "Cohort reserch: no ClusterQueue is below it, so its quota was not examined; did you"
+    assert any(note.startswith(said) for note in looked(*parts).notes)
+    assert not any("Cohort" in note for note in looked(*parts[:2], queue("a", 4, "reserch")).notes)
+
+
+def test_a_topology_may_be_misspelt() -> None:
+    parts = (flavor(topology_name="cd"), *RACKS[2:], topology(name="cdd"), room())
+    (found,) = (one for one in looked(*parts).findings if one.code == "KL-22")
+    assert found.hint == 'did you mean "cdd"?'
+
+
+def test_where_there_are_no_queues_nothing_was_examined() -> None:
+    assert any("no ClusterQueue" in note for note in looked(ONE).notes)
+    assert not any("no ClusterQueue" in note for note in looked(ONE, queue("a", 4)).notes)
+
+
+def test_of_queues_that_the_dump_lacks_nothing_is_said() -> None:
+    """Who holds quota in a ClusterQueue shows that it is there, perhaps in the same cohort."""
+    parts = (
+        ONE,
+        queue("poor", 0, "org"),
+        queue("a", 4, "lonely", reclaim="Any"),
+        queue("mean", 4, "both", reclaim="Any", borrow="LowerPriority", borrowing=0),
+        queue("other", 4, "both", reclaim="Any", borrowing=0),
+        *TWO,
+    )
+    about_others = {"KL-10", "KL-11", "KL-13", "KL-14"}
+    assert set(codes(*parts)) >= about_others
+    assert not about_others & set(codes(*parts, running("w", "elsewhere", 4)))
+    alone = (ONE, queue("poor", 0), queue("a", 4, reclaim="Any"), running("w", "elsewhere", 4))
+    assert {"KL-10", "KL-11"} <= set(codes(*alone, *TWO))
+
+
 def test_a_stopped_queue_is_said_not_to_be_examined() -> None:
     answer = looked(ONE, queue("a", 4, "org", stop="Hold"), queue("b", 4, "org"), *TWO)
     assert "ClusterQueue a is inactive: its stopPolicy is Hold" in answer.notes[0]
@@ -150,6 +198,17 @@ def test_a_topology_that_is_looked_at_is_modelled() -> None:
     older = looked(*RACKS, room(), asks(5), release="0.16.9")
     assert [one.feature for one in older.coverage] == ["topology"]
     assert any("placement by Kueue 0.16.9 is not modelled" in note for note in older.notes)
+
+
+def test_who_has_quota_and_no_place_starves_others_too() -> None:
+    """The head fits by quota, and in no rack: it stays the head, and nobody behind it starts."""
+    head, behind = asks(5), pending_pods(pods("main", 1, {"gpu": 4}, {"required": RACK}))
+    head[0]["metadata"] |= {"name": "first", "creationTimestamp": "2026-05-01T12:01:00Z"}
+    waits = (head, behind)
+    parts = (*RACKS, strict("q", 100, within="LowerPriority"))
+    (found,) = (one for one in looked(*parts, *waits).findings if one.code == "KL-19")
+    assert found.objects == ("clusterqueue/q", "workload/ns/first", "workload/ns/pending")
+    assert "KL-19" not in codes(*RACKS, room(), *waits)
 
 
 @pytest.mark.parametrize(

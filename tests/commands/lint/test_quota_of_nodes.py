@@ -28,7 +28,8 @@ def in_flavor(name: str, *parts: list[Object]) -> list[Object]:
 
 
 def test_it_is_said_who_has_what() -> None:
-    (one,) = found(PLAIN, EIGHT, node("n2", gpu=8), queue("a", 10), queue("b", 10))
+    queues = (queue("a", 10), queue("b", 10), queue("poor", 0))
+    (one,) = found(PLAIN, EIGHT, node("n2", gpu=8), *queues)
     assert one.objects == ("resourceflavor/default", "clusterqueue/a", "clusterqueue/b")
     assert one.reason == (
         "All quota of gpu in resourceflavor/default is 20, and 2 nodes with the labels of "

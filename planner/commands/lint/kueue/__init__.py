@@ -22,6 +22,7 @@ from planner.commands.lint.kueue import cycles, mistakes, nodes, settings
 from planner.commands.lint.kueue.world import Facts
 from planner.commands.lint.lint import Finding, Looked
 from planner.coverage.kueue_features import TOPOLOGY
+from planner.errors import did_you_mean
 from planner.stage import begin
 from planner.state.kueue import State
 
@@ -73,12 +74,21 @@ def _findings_in(facts: Facts) -> Iterator[Finding]:
 
 def _left_out(facts: Facts) -> Iterator[str]:
     """Yield what the rules did not look at, and what they took for granted."""
+    tree = facts.snapshot.tree
+    if not facts.state.cluster_queues:
+        yield "the input has no ClusterQueue: there was nothing to examine"
     for name, why in facts.snapshot.inactive.items():
         yield f"ClusterQueue {name} is inactive: {why}; its policies were not examined"
     for queue in facts.queues:
-        if not facts.snapshot.tree.nodes[queue].quotas:
+        if not tree.nodes[queue].quotas:
             name = facts.snapshot.queue_name(queue)
             yield f"ClusterQueue {name} has no quota: there was nothing to examine"
+    above = {node for queue in facts.snapshot.queues for node in tree.ancestors(queue)}
+    for at, cohort in enumerate(tree.nodes):
+        if cohort.quotas and not cohort.is_queue and at not in above:
+            hint = did_you_mean(cohort.name, [tree.nodes[node].name for node in above])
+            said = "no ClusterQueue is below it, so its quota was not examined"
+            yield f"Cohort {cohort.name}: {said}{hint and f'; {hint}'}"
     if facts.queues and not facts.is_configured:
         shares = "on, as shares are published" if facts.fair else "off"
         yield (

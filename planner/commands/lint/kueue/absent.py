@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from planner.errors import did_you_mean
+from planner.quota.kueue.activity import cohorts_of
 from planner.state.base import Condition, Metadata
 from planner.state.kueue import ClusterQueue, ResourceFlavor, State
-from planner.state.queues import AdmissionCheck, ConditionsStatus
+from planner.state.queues import AdmissionCheck, Cohort, ConditionsStatus
 
 FLAVOR: Final = "resourceflavor"
 CHECK: Final = "admissioncheck"
 QUEUE: Final = "clusterqueue"
+COHORT: Final = "cohort"
 
 _ACTIVE: Final = ConditionsStatus.model_construct(
     conditions=(Condition.model_construct(type="Active", status="True"),)
@@ -25,13 +28,14 @@ _ACTIVE: Final = ConditionsStatus.model_construct(
 class Absent(NamedTuple):
     """A name that stands for nothing in the input.
 
-    ``named_by`` are the objects that have it; ``others`` the names that there are, of its kind.
+    ``named_by`` are the objects that have it; ``meant`` asks whether a similar name was meant, if
+    something of the kind has one.
     """
 
     kind: str
     name: str
     named_by: tuple[str, ...]
-    others: Collection[str]
+    meant: str
 
     @property
     def object(self) -> str:
@@ -40,7 +44,7 @@ class Absent(NamedTuple):
 
 
 def absent_from(state: State) -> Iterator[Absent]:
-    """Yield what ClusterQueues and LocalQueues name and the input lacks, in the order of kinds.
+    """Yield what queues and Cohorts name and the input lacks, in the order of kinds.
 
     Where Kueue calls a queue active, what it names is missing from the dump only.
     """
@@ -49,7 +53,8 @@ def absent_from(state: State) -> Iterator[Absent]:
     yield from _absent(
         FLAVOR,
         {flavor.name for flavor in state.resource_flavors},
-        {f"{QUEUE}/{one.name}": one.flavor_names for one in queues},
+        {f"{QUEUE}/{one.name}": one.flavor_names for one in queues}
+        | {f"{COHORT}/{one.name}": _flavors(one) for one in cohorts_of(state)},
     )
     yield from _absent(
         CHECK,
@@ -72,12 +77,16 @@ def _absent(
             by_name.setdefault(name, []).append(owner)
     for name, owners in by_name.items():
         if name and name not in there:
-            yield Absent(kind, name, tuple(owners), there)
+            yield Absent(kind, name, tuple(owners), did_you_mean(name, there))
 
 
 def _is_active(queue: ClusterQueue) -> bool:
     said = queue.status.condition("Active")
     return said is not None and said.is_true
+
+
+def _flavors(cohort: Cohort) -> Sequence[str]:
+    return [flavor.name for group in cohort.spec.resource_groups for flavor in group.flavors]
 
 
 def _checks(queue: ClusterQueue) -> Sequence[str]:

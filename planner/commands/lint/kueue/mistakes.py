@@ -11,14 +11,13 @@ from collections.abc import Collection, Iterator
 from itertools import chain
 from typing import Final, NamedTuple
 
-from planner.commands.lint.kueue.absent import CHECK, FLAVOR, QUEUE, Absent, absent_from
+from planner.commands.lint.kueue.absent import CHECK, COHORT, FLAVOR, QUEUE, Absent
 from planner.commands.lint.kueue.alone import JOB, queue_alone, unless_cured
 from planner.commands.lint.kueue.search import decided
 from planner.commands.lint.kueue.world import NOON, Facts, Object
 from planner.commands.lint.lint import Example, Finding, finding
 from planner.dump import kueue as objects
 from planner.dump import listed
-from planner.errors import did_you_mean
 from planner.quantity import UNLIMITED, format_units, is_bytes, is_milli
 from planner.quota.kueue.tree import NO_PARENT, Node
 
@@ -35,15 +34,15 @@ _FIELDS: Final = ("nominalQuota", "borrowingLimit", "lendingLimit")
 
 def misspelt(facts: Facts) -> Iterator[Finding]:
     """KL-23: a name that nothing has, where something of its kind is called almost so."""
-    for one in absent_from(facts.state):
-        if hint := did_you_mean(one.name, one.others):
-            yield from _absent("KL-23", facts, one, hint)
+    for one in facts.absent:
+        if one.meant:
+            yield from _absent("KL-23", facts, one, one.meant)
 
 
 def not_in_the_input(facts: Facts) -> Iterator[Finding]:
     """KL-24: a name that nothing in the input has; what it names may stand elsewhere."""
-    for one in absent_from(facts.state):
-        if not did_you_mean(one.name, one.others):
+    for one in facts.absent:
+        if not one.meant:
             hint = f"check {one.object} along, or create it where there is none"
             yield from _absent("KL-24", facts, one, hint)
 
@@ -53,9 +52,11 @@ def _absent(code: str, facts: Facts, one: Absent, hint: str) -> Iterator[Finding
     more = f" (and {len(others):,} more)" if others else ""
     whole = {FLAVOR: facts.whole.resource_flavors, CHECK: facts.whole.admission_checks}
     made_up = one.name in {there.name for there in whole.get(one.kind, ())}
-    fate = "whoever waits there is never admitted"
-    if one.kind != QUEUE:
-        fate = "Kueue makes such a ClusterQueue inactive, and admits nothing there"
+    fate = "Kueue makes such a ClusterQueue inactive, and admits nothing there"
+    if one.kind == QUEUE:
+        fate = "whoever waits there is never admitted"
+    elif first.startswith(COHORT):
+        fate = "no ClusterQueue can have that quota"
     taken = "; all other rules looked at it as if it were there" if made_up else ""
     yield from finding(
         code,
@@ -63,7 +64,7 @@ def _absent(code: str, facts: Facts, one: Absent, hint: str) -> Iterator[Finding
         f"{first}{more} names {one.object}, which is not in the input{taken}. Where it does not "
         f"exist, {fate}.",
         hint,
-        _without_it(one),
+        _unreachable_quota(one) if first.startswith(COHORT) else _without_it(one),
     )
 
 
@@ -79,6 +80,24 @@ def _without_it(one: Absent) -> Example | None:
             item["spec"]["admissionChecksStrategy"] = checks
     kept = [item for item in whole["items"] if item["kind"].lower() != one.kind]
     return unless_cured(listed(kept), whole, one.object)
+
+
+def _unreachable_quota(one: Absent) -> Example | None:
+    """Return a workload that waits for quota of a Cohort, in a flavor that its queue lacks."""
+    name, own = one.named_by[0].rpartition("/")[2], f"{one.name}-2"
+    found, cured = (
+        queue_alone(
+            "example",
+            own,
+            "",
+            _PODS,
+            [objects.cohort(name, quotas={flavor: {"cpu": objects.Quota(_CORE)}}, created=NOON)],
+            cohort=name,
+            quota=objects.Quota(0),
+        )
+        for flavor in (one.name, own)
+    )
+    return unless_cured(found, cured, f"quota in {FLAVOR}/{own}, which the ClusterQueue has")
 
 
 def refused_limits(facts: Facts) -> Iterator[Finding]:
@@ -113,7 +132,7 @@ def refused_limits(facts: Facts) -> Iterator[Finding]:
 
 
 def _name(node: Node) -> str:
-    return f"{QUEUE if node.is_queue else 'cohort'}/{node.name}"
+    return f"{QUEUE if node.is_queue else COHORT}/{node.name}"
 
 
 def _idle_limits(facts: Facts, at: int, fr: int) -> Example | None:

@@ -19,7 +19,7 @@ from planner.commands.lint.kueue.alone import JOB, admits, queue_alone, unless_c
 from planner.commands.lint.kueue.world import NOON, Facts, Object
 from planner.commands.lint.lint import Example, Finding, finding
 from planner.dump import kueue as objects
-from planner.errors import InputError
+from planner.errors import InputError, did_you_mean
 from planner.quantity import UNLIMITED, format_units, plural
 from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
@@ -215,7 +215,7 @@ def without_topology(facts: Facts) -> Iterator[Finding]:
             [f"resourceflavor/{flavor.name}", *(f"clusterqueue/{one.name}" for one in queues)],
             f"resourceflavor/{flavor.name} names topology/{missing}, which does not exist: "
             "every ClusterQueue with this flavor is inactive, and admits nothing.",
-            f"create topology/{missing}, or take topologyName away",
+            did_you_mean(missing, known) or f"create topology/{missing}, or take topologyName away",
             unless_cured(found, cured, "no topologyName"),
         )
 
@@ -241,13 +241,13 @@ def more_than_the_nodes(facts: Facts) -> Iterator[Finding]:
     }
     said: set[tuple[object, str]] = set()
     for flavor, mine in members.items():
+        # Flavors whose nodes are all among these compete for them.
+        within = [one for one, its in members.items() if its <= mine]
         for resource in [one for one in owned[flavor] if one in known]:
             held = sum(on_nodes[at].get(resource, 0) for at in mine)
             alone = sum(owned[flavor][resource].values()) > held
-            # Flavors whose nodes are all among these compete for them.
-            within = [one for one, its in members.items() if its <= mine]
             flavors = [flavor] if alone else [one for one in within if resource in owned[one]]
-            rows = [owned[one][resource] for one in flavors]
+            rows = [+owned[one][resource] for one in flavors]  # without those of 0
             total = sum(amount for row in rows for amount in row.values())
             if held < total < UNLIMITED and (alone or (mine, resource) not in said):
                 said.add((mine, resource))
@@ -270,8 +270,7 @@ def _quotas(facts: Facts) -> Mapping[str, Mapping[str, Counter[str]]]:
 def _nodes_of(state: State, flavor: ResourceFlavor) -> frozenset[int]:
     """Return the nodes with the labels of a flavor, also those that take no pods now.
 
-    Those with a taint of their own count, too: its pods may tolerate it, unless that of the control
-    plane keeps all pods away.
+    Those with taints count, too, as pods may tolerate them; but not those of the control plane.
     """
     levels = {one.name: one.levels for one in state.topologies}.get(flavor.spec.topology_name, ())
     tolerated = {taint.key for taint in flavor.spec.node_taints}
@@ -326,6 +325,7 @@ class _Excess(NamedTuple):
 def _beyond_the_nodes(facts: Facts, found: _Excess, owners: Iterable[str]) -> Iterator[Finding]:
     names = [f"resourceflavor/{one}" for one in found.flavors]
     total, held = (format_units(n, found.resource) for n in (found.total, found.held))
+    have = "has" if found.nodes == 1 else "have"
     fate = "Kueue admits more, and its pods wait for nodes that are not there"
     if found.flavors[0] in facts.state.topology_of:
         fate = "Kueue finds no place for more, however much quota is free"
@@ -333,7 +333,7 @@ def _beyond_the_nodes(facts: Facts, found: _Excess, owners: Iterable[str]) -> It
         "KL-26",
         [*names, *owners],
         f"All quota of {found.resource} in {' and '.join(names)} is {total}, and "
-        f"{plural(found.nodes, 'node')} with the labels of {names[0]} have {held}: {fate}.",
+        f"{plural(found.nodes, 'node')} with the labels of {names[0]} {have} {held}: {fate}.",
         "less quota, or more nodes, unless an autoscaler adds them",
         found.example(facts),
     )

@@ -219,7 +219,7 @@ def no_quota(facts: Facts) -> Iterator[Finding]:
     """KL-10: a resource that is covered, but of which no flavor has quota within reach."""
     frs = facts.snapshot.tree.frs
     empty: dict[str, list[int]] = {}
-    for queue in facts.queues:
+    for queue in filter(facts.knows_others, facts.queues):
         covered = {frs[fr].resource for fr in facts.frs(queue)}
         reached = {frs[fr].resource for fr in facts.frs(queue) if facts.most(queue, fr) > 0}
         for resource in covered - reached:
@@ -285,7 +285,7 @@ _NO_RECLAIM: Object = {"reclaimWithinCohort": "Never", **_NO_BORROW}
 def alone_in_cohort(facts: Facts) -> Iterator[Finding]:
     """KL-11: policies towards other ClusterQueues of the cohort, where there are none."""
     lonely = [q for q in facts.queues if facts.reclaims(q) and not facts.others(q)]
-    for queue in lonely:
+    for queue in filter(facts.knows_others, lonely):
         name = facts.name(queue)
         off = policies([facts.snapshot.queue_name(queue)], **_NO_RECLAIM)
         cohort = facts.snapshot.queues[queue].spec.cohort_name
@@ -323,7 +323,7 @@ def cannot_borrow(facts: Facts) -> Iterator[Finding]:
     yield from _each_group(
         facts,
         "KL-13",
-        [queue for queue in forceful if not facts.anywhere(facts.can_borrow, queue)],
+        [q for q in forceful if facts.knows_others(q) and not facts.anywhere(facts.can_borrow, q)],
         partial(_without, field="borrowWithinCohort", off=_NO_BORROW),
         "{name} has borrowWithinCohort, but can borrow nothing: its borrowingLimit is 0, or nobody "
         "lends.",
@@ -336,7 +336,8 @@ def nobody_borrows(facts: Facts) -> Iterator[Finding]:
     for tree in facts.trees.values():
         pairs = ((queue, fr) for queue in tree for fr in facts.frs(queue))
         borrowers = Counter(fr for queue, fr in pairs if facts.can_borrow(queue, fr))
-        reclaiming = [q for q in facts.active(tree) if facts.reclaims(q) and len(tree) > 1]
+        known = [q for q in facts.active(tree) if facts.knows_others(q) and len(tree) > 1]
+        reclaiming = [queue for queue in known if facts.reclaims(queue)]
         yield from _each_group(
             facts,
             "KL-14",

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.commands.lint.kueue.absent import as_if_there
+from planner.commands.lint.kueue.absent import Absent, absent_from, as_if_there
 from planner.dump import kueue as objects
 from planner.dump import listed
 from planner.quantity import NANO, UNLIMITED, is_milli
@@ -40,6 +40,11 @@ class Facts(Struct, frozen=True, dict=True):
     def whole(self) -> State:
         """The state as if what its ClusterQueues name were there."""
         return as_if_there(self.state)
+
+    @cached_property
+    def absent(self) -> Sequence[Absent]:
+        """What objects of the state name and the state lacks."""
+        return [*absent_from(self.state)]
 
     @cached_property
     def snapshot(self) -> Snapshot:
@@ -111,6 +116,10 @@ class Facts(Struct, frozen=True, dict=True):
     def borrows_by_force(self, queue: int) -> bool:
         """Say whether a ClusterQueue asks to preempt while it borrows."""
         return self.policies(queue).borrow_within_cohort.policy != "Never"
+
+    def knows_others(self, queue: int) -> bool:
+        """Say whether all other ClusterQueues of its cohort are known: the dump may lack some."""
+        return not (self.state.absent_queues and self.snapshot.queues[queue].spec.cohort_name)
 
     def goes_by_priority(self, queue: int) -> bool:
         """Say whether priorities decide whom a ClusterQueue may preempt."""
