@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from statistics import median
 from typing import Final, NamedTuple
 
@@ -29,6 +30,7 @@ RESOURCES: Final = ("cpu", "memory", "nvidia.com/gpu", "a/b", "c/d", "e/f")
 PENDING: Final = 40
 """Workloads that wait in a joint state."""
 
+lender = partial(queue, cohort="c", within="LowerPriority", reclaim="Any")
 OVER_S: Final = 1.0
 """Seconds of processor time that a plan may take once its time is up."""
 
@@ -51,8 +53,7 @@ def ties(chance: random.Random) -> AnyState:
     sizes, number = [chance.randint(1, 4) for _ in range(3)], chance.randint(10, 30)
     held = [[chance.choice(sizes) for _ in range(20)] for _ in range(number)]
     owned = sum(map(sum, held))
-    policies = {"cohort": "c", "within": "LowerPriority", "reclaim": "Any"}
-    parts: list[Iterable[Object]] = [queue("a", owned, **policies)]
+    parts: list[Iterable[Object]] = [lender("a", owned)]
     for q, amounts in enumerate(held):
         parts.append(queue(f"q{q}", 0, cohort="c"))
         parts += [running(f"w{q}-{i}", f"q{q}", n) for i, n in enumerate(amounts)]
@@ -81,10 +82,9 @@ def domains(chance: random.Random) -> AnyState:
 def joint(chance: random.Random) -> AnyState:
     """Return a full cohort in which forty wait at once."""
     number = chance.randint(4, 10)
-    policies = {"cohort": "c", "within": "LowerPriority", "reclaim": "Any"}
     held = [chance.randint(1, 9) for _ in range(chance.randint(60, 150))]
     parts: list[Iterable[Object]] = [queue("z", 0, cohort="c")]
-    parts += [queue(f"q{q}", sum(held) // number, **policies) for q in range(number)]
+    parts += [lender(f"q{q}", sum(held) // number) for q in range(number)]
     parts += [running(f"w{i}", "z", n, minute=i % 60) for i, n in enumerate(held)]
     for i in range(PENDING):
         wanted = pending(f"q{chance.randrange(number)}", chance.randint(1, 9))
@@ -134,6 +134,12 @@ def each_apart(states: int, limit: float) -> Iterator[Taken]:
         yield Taken(*json.loads(run.stdout.splitlines()[-1]))
 
 
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
     """Print the table, or with ``--one`` a line of JSON about one state."""
     parser = argparse.ArgumentParser()
@@ -143,18 +149,18 @@ def main() -> None:
     given = parser.parse_args()
     if given.one:
         kind, seed, limit = given.one
-        print(json.dumps(solve(kind, int(seed), float(limit))))
+        say(json.dumps(solve(kind, int(seed), float(limit))))
         return
     found = []
     for taken in each_apart(given.states, given.limit):
         found.append(taken)
         if taken.over_s > OVER_S:
-            print(f"{taken.kind} {taken.seed}: {taken.over_s} s over, {taken.status}", flush=True)
+            say(f"{taken.kind} {taken.seed}: {taken.over_s} s over, {taken.status}")
     for kind in KINDS:
         mine = [each for each in found if each.kind == kind]
         over = [each.over_s for each in mine]
         best = sum(each.status == "optimal" for each in mine)
-        print(f"{kind:9} {best:3} of {len(mine):3} optimal, over: {max(over)} s, {median(over)} s")
+        say(f"{kind:9} {best:3} of {len(mine):3} optimal, over: {max(over)} s, {median(over)} s")
 
 
 if __name__ == "__main__":
