@@ -253,23 +253,14 @@ class Builder:
         unit = gcd(free.constant, *free.terms.values())
         inside = free.in_units(unit)
         result = self.new(0, high // unit)
-        if inside.longest >= _SPLIT:
-            # As rows, which can be split; as `Builder.add` makes them, no guard applies.
-            above = -Linear(inside.terms, inside.constant) + variable(result)
-            positive = self.new_bool()
-            Builder.add(self, above >= 0)
-            Builder.add(self, above <= 0, (positive,))
-            Builder.add(self, variable(result) <= 0, (negation(positive),))
-        else:
-            refuse_overflow(inside, inside.reach // 2, inside.constant)
-            row = self.proto.constraints.add().lin_max
-            row.target.vars.append(result)
-            row.target.coeffs.append(1)
-            expression = row.exprs.add()
-            expression.vars.extend(list(inside.terms))
-            expression.coeffs.extend(list(inside.terms.values()))
-            expression.offset = inside.constant
-            row.exprs.add().offset = 0
+        # As rows, not as `lin_max`: of that presolve lists all values that a sum of many different
+        # amounts can have, for minutes, and heeds no limit. As `Builder.add` makes them, no guard
+        # applies.
+        above = -Linear(inside.terms, inside.constant) + variable(result)
+        positive = self.new_bool()
+        Builder.add(self, above >= 0)
+        Builder.add(self, above <= 0, (positive,))
+        Builder.add(self, variable(result) <= 0, (negation(positive),))
         return Linear({result: unit})
 
     def unequal(self, linear: Linear, value: int) -> list[tuple[Linear, int]]:

@@ -133,7 +133,9 @@ class PlannerCommand(Command):
             raise
         except BrokenPipeError:
             return _pipe_closed()
-        except Exception as error:  # noqa: BLE001 - users never see a traceback
+        except Exception as error:
+            if _is_interruption(error):
+                raise KeyboardInterrupt from error
             if ctx.params.get("debug"):
                 write(traceback.format_exc())
             return _failed(error)
@@ -202,6 +204,13 @@ def _pipe_closed() -> int:
         # What is still buffered goes nowhere when the interpreter flushes it at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
+
+
+def _is_interruption(error: BaseException | None) -> bool:
+    """Say whether an error comes of Ctrl-C: a library that is just loaded calls it its failure."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _tell(kind: Kind) -> None:

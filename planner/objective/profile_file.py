@@ -54,6 +54,8 @@ _MOST: Final = 2**40
 """The largest budget."""
 _DEAREST: Final = 2**63 - 1
 """The largest cost of a workload."""
+_MOST_MEASURES: Final = 100
+"""Levels, and caps: each level takes its time, and there are a few dozen terms."""
 _LONGEST: Final = 60
 _HIGHEST_RATE: Final = 10**9
 _EITHER: Final[Mapping[str, Mapping[str, str]]] = {
@@ -152,6 +154,8 @@ def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Mea
     where = f"{path}: {key}"
     if not isinstance(value, list):
         raise _unusable(where, value, 'a list such as ["D0"]')
+    if len(value) > _MOST_MEASURES:
+        raise SchemaError(where, f"there are {len(value):,}", f"at most {_MOST_MEASURES}")
     return tuple(_measure(f"{where}[{i}]", text, in_list=True) for i, text in enumerate(value))
 
 

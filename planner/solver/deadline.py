@@ -21,7 +21,7 @@ are asked), ``None`` for short ones, ``brief`` for those that are found nearly a
 
 
 class OutOfTime(Exception):  # noqa: N818 - says what happened, as the others do
-    """Time was up before a decision of the scheduler was replayed: its outcome is not known."""
+    """Time was up before something was known: a decision of the scheduler, or a solver's answer."""
 
 
 def never() -> bool:
@@ -70,19 +70,25 @@ class Clock:
 
 
 TICK_S: Final = 0.5
+GRACE_S: Final = 0.3
+"""Seconds that a call is waited for once it should have ended."""
 T = TypeVar("T")
 
 
-def waited_for(call: Callable[[], T], stop: Callable[[], None] | None = None) -> T:
+def waited_for(
+    call: Callable[[], T], stop: Callable[[], None] | None = None, seconds: float | None = None
+) -> T:
     """Run a call in a thread of its own, report meanwhile that it goes on, and return its result.
 
     The call must let other threads run. Python runs no handler of a signal before a call of a
     library returns: without the thread, Ctrl-C would end nothing, and nothing could be reported.
 
-    Where the wait is interrupted, ``stop`` makes the call end. A call that nothing ends is left to
-    itself: its thread keeps no process alive, and its result is lost.
+    Where the wait is interrupted, or the call takes more than ``seconds``, ``stop`` makes it end. A
+    call that does not listen is left to itself: its thread keeps no process alive, and its result
+    is lost. What it works on must not be changed any more.
 
-    Raises `MemoryError` if there is no memory for a thread.
+    Raises `OutOfTime` if it is left so after ``seconds``, `MemoryError` if there is no memory for a
+    thread.
     """
     returned: list[T] = []
     raised: list[BaseException] = []
@@ -99,15 +105,20 @@ def waited_for(call: Callable[[], T], stop: Callable[[], None] | None = None) ->
             thread.start()
         except RuntimeError as error:
             raise MemoryError from error
-        while thread.is_alive():
+        end = Deadline.after(None if seconds is None else seconds + GRACE_S)
+        while thread.is_alive() and not end.passed:
             going_on()
-            thread.join(TICK_S)
+            left = end.left()
+            thread.join(TICK_S if left is None else min(TICK_S, left))
     finally:
-        while stop is not None and thread.is_alive():
+        grace = Deadline.after(GRACE_S)
+        while stop is not None and thread.is_alive() and not grace.passed:
             stop()
-            thread.join(TICK_S)
+            thread.join(GRACE_S / 10)
     if raised:
         raise raised[0]
+    if not returned:
+        raise OutOfTime
     return returned[0]
 
 

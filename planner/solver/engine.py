@@ -29,13 +29,14 @@ from ortools.sat.python import cp_model_helper as cp
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear, refuse_wide
 from planner.solver.attempt import ATTEMPTS, SEED, Attempt, Outcome, Run
-from planner.solver.deadline import Deadline, waited_for
+from planner.solver.deadline import Deadline, OutOfTime, waited_for
 from planner.stage import going_on
 
 SOLVER: Final = f"OR-Tools CP-SAT {__version__}"
 """The solver's name and version for the certificate."""
 _AT_ONCE: Final = 0.1
-"""Effort up to which a model is solved without a thread: to start one can take longer."""
+"""Effort up to which a model is solved without a thread, where there is no presolve: to start one
+can take longer."""
 _SMALL: Final = 1000
 """Variables up to which a model is small."""
 
@@ -198,9 +199,15 @@ def _solve(proto: cp.CpModelProto, parameters: cp.SatParameters) -> cp.CpSolverR
     wrapper = cp.SolveWrapper()
     wrapper.set_parameters(parameters)
     solve: Callable[[cp.CpModelProto], cp.CpSolverResponse] = wrapper.solve
-    if parameters.max_deterministic_time <= _AT_ONCE:
+    # Without presolve so small an effort ends soon; presolve heeds neither effort nor limit.
+    if parameters.max_deterministic_time <= _AT_ONCE and not parameters.cp_model_presolve:
         return solve(proto)
-    return waited_for(lambda: solve(proto), wrapper.stop_search)
+    own = cp.CpModelProto()
+    own.copy_from(proto)  # the model may be changed while a call that does not end goes on
+    try:
+        return waited_for(lambda: solve(own), wrapper.stop_search, parameters.max_time_in_seconds)
+    except OutOfTime:
+        return cp.CpSolverResponse()
 
 
 def complete(
@@ -277,23 +284,20 @@ def _careful(
 class _Sum(NamedTuple):
     variables: Sequence[int]
     coefficients: Sequence[int]
-    offset: int = 0
 
     def value(self, point: Sequence[int]) -> int:
-        return self.offset + value_of(self.variables, self.coefficients, point)
+        return value_of(self.variables, self.coefficients, point)
 
 
 class _Row(NamedTuple):
     """What a row requires where all literals of ``when`` are true; just one requirement is set.
 
-    A sum is ``within`` two bounds, a literal of ``some`` is true, or the first sum of ``largest``
-    equals the largest of the others.
+    A sum is ``within`` two bounds, or a literal of ``some`` is true.
     """
 
     when: Sequence[int]
     within: tuple[_Sum, int, int] | None = None
-    some: Sequence[int] | None = None
-    largest: Sequence[_Sum] | None = None
+    some: Sequence[int] = ()
 
     def holds(self, point: Sequence[int]) -> bool:
         if not all(is_true(literal, point) for literal in self.when):
@@ -301,10 +305,7 @@ class _Row(NamedTuple):
         if self.within is not None:
             linear, lower, upper = self.within
             return lower <= linear.value(point) <= upper
-        if self.some is not None:
-            return any(is_true(literal, point) for literal in self.some)
-        target, *others = (each.value(point) for each in self.largest or ())
-        return target == max(others)
+        return any(is_true(literal, point) for literal in self.some)
 
 
 @dataclass(slots=True)
@@ -367,8 +368,4 @@ def _read(row: cp.ConstraintProto) -> _Row:
         return _Row(when, within=(terms, domain[0], domain[1]))
     if row.has_bool_or():
         return _Row(when, some=list(row.bool_or.literals))
-    if row.has_lin_max():
-        target, others = row.lin_max.target, row.lin_max.exprs
-        sums = [_Sum(list(one.vars), list(one.coeffs), one.offset) for one in (target, *others)]
-        return _Row(when, largest=sums)
     raise NotImplementedError(f"a row that the builder does not make: {row}")

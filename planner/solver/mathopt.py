@@ -52,7 +52,7 @@ from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Row
 from planner.problem.array import FloatArray
 from planner.solver.attempt import ITERATIONS, SEED
-from planner.solver.deadline import undisturbed, waited_for
+from planner.solver.deadline import OutOfTime, undisturbed, waited_for
 
 _FOREVER = 2**62
 """Bounds beyond it bind nothing: CP-SAT writes 64-bit extremes there."""
@@ -185,36 +185,34 @@ def _solve(
 
     Nothing ends the engine early: HiGHS heeds no interrupter, and with one SCIP writes of errors.
     """
-    call = undisturbed if short else waited_for
-    try:
-        return call(
-            lambda: solver.solve(
-                program,
-                engine,
-                SolverInitializerProto(),
-                parameters,
-                ModelSolveParametersProto(),
-                None,
-                CallbackRegistrationProto(),
-                None,
-                None,
-            )
+    limited = parameters.HasField("time_limit")
+    seconds = parameters.time_limit.ToNanoseconds() / 1e9 if limited else None
+
+    def call() -> SolveResultProto:
+        return solver.solve(
+            program,
+            engine,
+            SolverInitializerProto(),
+            parameters,
+            ModelSolveParametersProto(),
+            None,
+            CallbackRegistrationProto(),
+            None,
+            None,
         )
-    except StatusNotOk:
+
+    try:
+        return undisturbed(call) if short else waited_for(call, seconds=seconds)
+    except (StatusNotOk, OutOfTime):
         return None
-
-
-_FIRST_CHOICE: Final = 2**40
-"""The number, while a program is built, of the first column that max(...) needs."""
 
 
 @dataclass(slots=True)
 class _Program:
     """A program under construction; columns have the numbers of the model's variables.
 
-    Columns that max(...) needs, so many ``choices``, come after those: as long as variables may be
-    added to the model, they count from `_FIRST_CHOICE`. ``longest`` is the largest absolute value
-    of a bound or coefficient, ``read`` how many rows of the model are in the program.
+    ``longest`` is the largest absolute value of a bound or coefficient, ``read`` how many rows of
+    the model are in the program.
     """
 
     lower: list[int] = field(default_factory=list)
@@ -224,7 +222,6 @@ class _Program:
     rows: list[int] = field(default_factory=list)
     columns: list[int] = field(default_factory=list)
     coefficients: list[int] = field(default_factory=list)
-    choices: int = 0
     longest: int = 0
     read: int = 0
 
@@ -288,20 +285,18 @@ class _Program:
 
     def proto(self, objective: Mapping[int, int]) -> ModelProto:
         """Return the program that minimises an expression."""
-        variables, choices = len(self.lower), self.choices
         widths = (high - low for low, high in zip(self.lower, self.upper, strict=True))
         program = without_rows(
-            [*self.lower, *[0] * choices],
-            [*self.upper, *[1] * choices],
-            [*(width <= _WIDE for width in widths), *[True] * choices],
+            self.lower,
+            self.upper,
+            [width <= _WIDE for width in widths],
             [-inf if low is None else low for low in self.row_lower],
             [inf if high is None else high for high in self.row_upper],
             {v: c for v, c in sorted(objective.items()) if c},
         )
         matrix = program.linear_constraint_matrix
         matrix.row_ids.extend(self.rows)
-        behind = variables - _FIRST_CHOICE
-        matrix.column_ids.extend(v if v < _FIRST_CHOICE else v + behind for v in self.columns)
+        matrix.column_ids.extend(self.columns)
         matrix.coefficients.extend(map(float, self.coefficients))
         return program
 
@@ -368,16 +363,6 @@ def _translate_row(program: _Program, row: ConstraintProto) -> None:
         # At least one literal is true: not all of them are false.
         literals = row.bool_or.literals
         program.add_if(when, _false(literals), None, len(literals) - 1)
-    elif row.has_lin_max() and not when:
-        # The target is at least each expression, and at most the one that is chosen.
-        target, others = row.lin_max.target, row.lin_max.exprs
-        first = _FIRST_CHOICE + program.choices
-        program.choices += len(others)
-        for chosen, other in enumerate(others, start=first):
-            more = _linear(target, target.offset) - _linear(other, other.offset)
-            program.add(more, 0, None)
-            program.add_if([chosen], more, None, 0)
-        program.add(Linear(dict.fromkeys(range(first, first + len(others)), 1)), 1, None)
     else:
         raise NotImplementedError(f"a row that the builder does not make: {row}")
 

@@ -124,8 +124,16 @@ def test_debug_shows_the_traceback(
     assert "Traceback" in result.stderr
 
 
-def test_interruption(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    raising(KeyboardInterrupt(), monkeypatch)  # type: ignore[arg-type]
+@pytest.mark.parametrize("of_a_library", [False, True])
+def test_interruption(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, of_a_library: bool
+) -> None:
+    """A library of C++ that is being loaded when Ctrl-C comes says that it cannot be."""
+    error: BaseException = KeyboardInterrupt()
+    if of_a_library:
+        error = ImportError("initialization failed")
+        error.__cause__ = KeyboardInterrupt()
+    raising(error, monkeypatch)  # type: ignore[arg-type]
     result = call("solve", write(tmp_path, cluster()))
     assert result.exit_code == 130
     assert "error: interrupted" in result.stderr

@@ -150,6 +150,8 @@ def test_names_are_those_of_the_program() -> None:
         ("", "levels", "nothing to minimise"),
         ("levels = []", "levels", "nothing to minimise"),
         ('levels = "D0"', "levels", "'D0' cannot be used"),
+        (f"levels = {['D0'] * 5000}", "levels", "there are 5,000"),
+        (f"levels = ['D0']\ncaps = {['D2'] * 101}", "caps", "there are 101"),
         ('levels = ["D0", 2]', "levels[1]", "2 cannot be used"),
         ('levels = ["D0", "D99"]', "levels[1]", 'there is no term "D99"'),
         ('levels = [""]', "levels[0]", 'there is no term ""'),

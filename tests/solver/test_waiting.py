@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from ortools.math_opt.core.python import solver
+from ortools.sat.python import cp_model_helper as cp
 
 import planner
 from planner.models.shared.builder import Builder, Linear, total
 from planner.solver.attempt import ATTEMPTS
-from planner.solver.deadline import Deadline, undisturbed, waited_for
+from planner.solver.deadline import Deadline, OutOfTime, undisturbed, waited_for
 from planner.solver.engine import run
 from planner.solver.mathopt import Kind, ask, translate
 from planner.solver.proving import program
@@ -102,6 +103,56 @@ def test_a_call_is_stopped_however_late_it_listens() -> None:
     with pytest.raises(KeyboardInterrupt):
         waited_for(call, asked.release)
     assert ended.is_set()
+
+
+def test_a_call_that_never_listens_is_left_to_itself() -> None:
+    ended = threading.Event()
+    try:
+        with pytest.raises(OutOfTime):
+            waited_for(ended.wait, lambda: None, seconds=0.0)
+
+        def call() -> None:
+            press_ctrl_c()
+            ended.wait()
+
+        with pytest.raises(KeyboardInterrupt):
+            waited_for(call, lambda: None)
+    finally:
+        ended.set()
+
+
+def test_presolve_that_heeds_no_limit_is_waited_for_no_longer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It works on a copy: the model may be changed meanwhile."""
+    ended, asked = threading.Event(), list[Any]()
+
+    class Deaf(cp.SolveWrapper):
+        def solve(self, proto: Any) -> Any:
+            asked.append(proto)
+            ended.wait()
+
+    monkeypatch.setattr(cp, "SolveWrapper", Deaf)
+    builder = split_markets()
+    attempts = [each for each in ATTEMPTS if each.thorough][:1]
+    try:
+        found = run(builder, None, Deadline.after(0.1), attempts=attempts)
+    finally:
+        ended.set()
+    assert found.outcome == "unknown"
+    assert len(asked) == 1
+    assert asked[0] is not builder.proto
+
+
+def test_models_have_no_constraint_that_presolve_takes_apart_without_end() -> None:
+    builder = Builder()
+    amounts = {builder.new(0, 1): size for size in (3, 5, 7)}
+    positive = builder.positive_part(Linear(amounts, -8))
+    builder.add(positive >= 4)
+    assert not any(row.has_lin_max() for row in builder.proto.constraints)
+    found = run(builder, positive, Deadline())
+    assert found.outcome == "optimal"
+    assert positive.value(found.solution) == 4  # 5 + 7 - 8; all three give 7, others less than 4
 
 
 def test_what_a_call_raises_is_raised() -> None:
