@@ -14,7 +14,7 @@ import planner
 from planner.commands.simulate.script import Script
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import build_snapshot
-from planner.state import parse_time
+from planner.state import AnyState, parse_time
 from planner.state.base import ELASTIC_JOB
 from planner.state.kueue import State
 from planner.state.kueue_facts import Facts
@@ -271,7 +271,7 @@ def notes_of(one: list[Object], **asked: Any) -> tuple[str, ...]:
         state_of(queue("a", 1, within="LowerPriority"), pending("a", 1), one), PENDING, **asked
     )
     assert plan.keys == (f"ns/{one[0]['metadata']['name']}",)
-    return plan.notes
+    return tuple(plan.notes)
 
 
 @pytest.mark.parametrize("rules", [None, "strict"])
@@ -361,7 +361,7 @@ def test_explain_says_what_a_run_costs() -> None:
 # Simulations
 
 
-def lost(state: State, script: Object, **asked: Any) -> list[tuple[str, int | None]]:
+def lost(state: AnyState, script: Object, **asked: Any) -> list[tuple[str, int | None]]:
     """Return who was evicted in a simulation, and how many seconds of its run that lost."""
     answer = planner.simulate(state, script=Script.model_validate(script), **asked)
     evicted = [one for one in answer.timeline if one.kind == "preempted"]
