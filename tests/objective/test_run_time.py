@@ -211,6 +211,15 @@ def test_a_slice_admitted_again_after_an_eviction_begins_a_new_run() -> None:
     assert found["ns/third"].running_s == 20 * 60
 
 
+def test_a_slice_that_replaced_nobody_begins_a_run() -> None:
+    _, found = holders(
+        a_slice("before", 5, done=10),
+        a_slice("first", 15, done=20),
+        a_slice("second", 20, "first"),
+    )
+    assert found["ns/second"].running_s == 45 * 60
+
+
 @pytest.mark.parametrize("reason", ["Succeeded", "OutOfSync", "WorkloadSliceReplaced"])
 def test_only_a_slice_that_was_replaced_goes_on(reason: str) -> None:
     _, found = holders(a_slice("first", 5, done=20, reason=reason), a_slice("second", 20, "first"))
