@@ -33,7 +33,7 @@ from planner.state.kueue_workload import (
     Told,
     WorkloadStatus,
     remarks_of,
-    start_of_run,
+    run_of,
 )
 
 _LONGEST: Final = 2**16
@@ -94,16 +94,14 @@ def _run(conditions: Sequence[Any]) -> tuple[dict[str, Told], datetime | None] |
                 return None
             if newest is None or moment > newest:
                 newest = moment
-        told[kind] = tuple.__new__(Told, (one.status, one.reason, moment))
-    finished = told.get("Finished")
-    is_replaced = finished is not None and finished.reason == SLICE_REPLACED
-    if is_replaced or _is_true(told, "Evicted") or _is_true(told, "Preempted"):
+        told[kind] = one.status, one.reason, moment
+    if "Finished" in told and told["Finished"][1] == SLICE_REPLACED:
         return None
-    return told, newest
+    return None if _is_true(told, "Evicted") or _is_true(told, "Preempted") else (told, newest)
 
 
 def _is_true(told: Mapping[str, Told], kind: str) -> bool:
-    return kind in told and told[kind].status == "True"
+    return kind in told and told[kind][0] == "True"
 
 
 def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a generated type
@@ -127,15 +125,9 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
     if is_slice or (metadata.owners and any(one.kind == "Workload" for one in metadata.owners)):
         return None
     admission = status.admission if status else None
-    reserved, checked = told.get("QuotaReserved"), bool(status and status.admission_checks)
-    has_quota = reserved is not None and reserved.status == "True"
-    reserved_at = reserved.since if reserved and has_quota else None
-    started_at = start_of_run(
-        reserved, told.get("Admitted"), told.get("PodsReady"), checked=checked
+    has_quota, reserved_s, started_at = run_of(
+        told, checked=bool(status and status.admission_checks)
     )
-    # Computed while the times are at hand: later they would be looked up all over memory.
-    reserved_s = reserved_at.timestamp() if reserved_at else None
-    started_s = started_at.timestamp() if started_at else None
     goes_on = spec.active is not False and not _is_true(told, "Finished")
     pod_sets = spec.pod_sets or ()
     stats = status.scheduling_stats if status else None
@@ -163,7 +155,7 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
         has_quota,
         reserved_s,
         started_at,
-        started_s,
+        started_at.timestamp() if started_at else None,
         _remarks(key, annotations, stats, pod_sets) if annotations or stats else None,
         _counts(pod_sets),
         held,

@@ -48,7 +48,7 @@ class Facts(NamedTuple):
     variant of another, and neither replaced another slice of an elastic workload nor was replaced.
     Fields that `Workload` has, too, mean the same. ``reserved`` says that its quota is reserved,
     ``reserved_s`` since when, in seconds since 1970, if that is known; ``started_at`` is since
-    when it runs (``start_of_run``), and ``started_s`` the same in seconds. ``counts`` are the pods
+    when it runs (``run_of``), and ``started_s`` the same in seconds. ``counts`` are the pods
     of each podset; ``text`` is the JSON that the facts were read from, and ``newest`` the newest
     time in it.
     """

@@ -51,38 +51,58 @@ Before 0.11 Kueue had one reason, and kept the condition True where pods that we
 """
 
 
-class Told(NamedTuple):
-    """What a condition of a workload says, and since when, if that is known."""
-
-    status: str | None
-    reason: str | None
-    since: datetime | None
+Told = tuple[str | None, str | None, datetime | None]
+"""The status and the reason of a condition, and since when, if that is known."""
 
 
-def start_of_run(
-    reserved: Told | None, admitted: Told | None, ready: Told | None, *, checked: bool
+class Run(NamedTuple):
+    """What the conditions of a workload tell of its reservation and of its run.
+
+    ``reserved`` says that its quota is reserved, ``reserved_s`` since when, in seconds since 1970,
+    if that is known. ``started_at`` is since when its pods run, or may run: ``None`` if they do
+    not, or no time is known.
+    """
+
+    reserved: bool
+    reserved_s: float | None
+    started_at: datetime | None
+
+
+def run_of(told: Mapping[str, Told], *, checked: bool) -> Run:
+    """Return what conditions tell of the run of a workload, by their types.
+
+    ``checked`` says that it has admission checks.
+    """
+    reserved = told.get("QuotaReserved")
+    if reserved is None or reserved[0] != "True":
+        return Run(reserved=False, reserved_s=None, started_at=None)
+    started_at = _start(reserved, told.get("Admitted"), told.get("PodsReady"), checked=checked)
+    # Computed while the time is at hand: later it would be looked up all over memory.
+    return Run(True, reserved[2].timestamp() if reserved[2] else None, started_at)  # noqa: FBT003
+
+
+def _start(
+    reserved: Told, admitted: Told | None, ready: Told | None, *, checked: bool
 ) -> datetime | None:
-    """Return since when the pods of a workload run, or may run; ``None`` if they do not.
+    """Return since when the pods of a workload with quota run, or may run.
 
-    It is ``None``, too, where no time is known. The conditions are QuotaReserved, Admitted and
-    PodsReady; ``checked`` says that the workload has admission checks. Without any, Kueue admits
-    it as it reserves its quota, so that a missing condition Admitted says nothing.
+    Without checks Kueue admits it as it reserves its quota: a missing Admitted then says nothing.
 
     Source: docs/design/objectives.md §2; kueue ff69552e pkg/controller/jobframework/reconciler.go
     ``generatePodsReadyCondition``.
     """
     if admitted is None and not checked:
         admitted = reserved
-    if admitted is None or admitted.status != "True":
+    if admitted is None or admitted[0] != "True":
         return None
-    since = admitted.since or (reserved.since if reserved else None)
+    since = admitted[2] or reserved[2]
     if ready is None:
         return since
-    changed = ready.since
-    if ready.status == "True":  # a condition older than the admission is of the run before it
+    status, reason, changed = ready
+    if status == "True":  # a condition older than the admission is of the run before it
         return max(since, changed) if since and changed else since or changed
     was_not = changed is not None and since is not None and changed <= since
-    return None if ready.status == "False" and (ready.reason in NEVER_READY or was_not) else since
+    return None if status == "False" and (reason in NEVER_READY or was_not) else since
 
 
 def preemptor_uid(message: str) -> str:

@@ -5,6 +5,7 @@ Source: docs/design/objectives.md §2.
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ import planner
 from planner.commands.simulate.script import Script
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import build_snapshot
-from planner.state import parse_time
+from planner.state import AnyState, parse_time
 from planner.state.base import ELASTIC_JOB
 from planner.state.kueue import State
 from planner.state.kueue_facts import Facts
@@ -41,9 +42,10 @@ Said = tuple[str, str, int | None]
 RESERVED: Said = ("True", "QuotaReserved", 10)
 ADMITTED: Said = ("True", "Admitted", 20)
 UNCHECKED: Said = ("False", "UnsatisfiedChecks", 10)
+STUCK: Mapping[str, Said] = {"Admitted": ADMITTED, "PodsReady": ("False", "WaitForStart", 10)}
 
 
-def conditions(**said: Said | None) -> list[Object]:
+def conditions(said: Mapping[str, Said | None]) -> list[Object]:
     found = []
     for kind, one in said.items():
         if one is not None:
@@ -53,10 +55,10 @@ def conditions(**said: Said | None) -> list[Object]:
     return found
 
 
-def holder(name: str, *, checks: bool = False, **said: Said | None) -> list[Object]:
+def holder(name: str, said: Mapping[str, Said | None], *, checks: bool = False) -> list[Object]:
     """Return a workload of one GPU that holds quota, with the conditions given."""
     [workload] = running(name, "a", 1)
-    workload["status"]["conditions"] = conditions(**{"QuotaReserved": RESERVED, **said})
+    workload["status"]["conditions"] = conditions({"QuotaReserved": RESERVED, **said})
     if checks:
         workload["status"]["admissionChecks"] = [{"name": "prov", "state": "Pending"}]
     return [workload]
@@ -70,13 +72,13 @@ def a_slice(  # noqa: PLR0913 - the words of the small language
     job: str = "job",
     done: int | None = None,
     reason: str = "WorkloadSliceReplaced",
-    **said: Said | None,
+    said: Mapping[str, Said] = MappingProxyType({}),
 ) -> list[Object]:
     """Return a slice of an elastic job that was admitted in a minute, and is done since one."""
     reserved, admitted = ("True", "QuotaReserved", started), ("True", "Admitted", started)
     finished = None if done is None else ("True", reason, done)
     usual = {"QuotaReserved": reserved, "Admitted": admitted, "Finished": finished}
-    [workload] = holder(name, **{**usual, **said})
+    [workload] = holder(name, {**usual, **said})
     metadata = workload["metadata"]
     metadata["creationTimestamp"] = at(started)
     metadata["annotations"] = {ELASTIC_JOB: "true"}
@@ -118,7 +120,7 @@ READY: dict[str, tuple[Said | None, int]] = {
 @pytest.mark.parametrize("case", READY)
 def test_an_admitted_workload_runs_since_its_pods_were_ready(case: str) -> None:
     ready, minutes = READY[case]
-    state, found = holders(holder("one", Admitted=ADMITTED, PodsReady=ready))
+    state, found = holders(holder("one", {"Admitted": ADMITTED, "PodsReady": ready}))
     assert isinstance(state.workloads.entries[0], Facts), "the fast reader tells it"
     assert found["ns/one"].running_s == 60 * minutes
 
@@ -140,7 +142,7 @@ ADMISSION: dict[str, tuple[Said | None, bool, int]] = {
 def test_who_is_not_admitted_does_not_run(case: str, ready: Said | None) -> None:
     admitted, checks, minutes = ADMISSION[case]
     waits = ready is not None and ready[0] == "False"
-    _, found = holders(holder("one", checks=checks, Admitted=admitted, PodsReady=ready))
+    _, found = holders(holder("one", {"Admitted": admitted, "PodsReady": ready}, checks=checks))
     assert found["ns/one"].running_s == (0 if waits else 60 * minutes)
 
 
@@ -149,14 +151,14 @@ def test_a_workload_admitted_again_runs_since_then() -> None:
     evicted = ("False", "QuotaReserved", 40)
     for ready in (None, ("True", "Started", 15)):
         said = {"QuotaReserved": again[0], "Admitted": again[1], "PodsReady": ready}
-        _, found = holders(holder("one", Evicted=evicted, **said))
+        _, found = holders(holder("one", {**said, "Evicted": evicted}))
         assert found["ns/one"].running_s == 15 * 60
 
 
 def test_the_order_of_candidates_goes_by_the_reservation_all_the_same() -> None:
     """Kueue takes the newest reservation first, whether its pods run or not."""
-    stuck = holder("stuck", Admitted=ADMITTED, PodsReady=("False", "WaitForStart", 10))
-    newer = holder("newer", QuotaReserved=("True", "QuotaReserved", 30))
+    stuck = holder("stuck", STUCK)
+    newer = holder("newer", {"QuotaReserved": ("True", "QuotaReserved", 30)})
     asked = queue("a", 2, within="LowerPriority"), pending("a", 1)
     plan = planner.solve(state_of(*asked, stuck, newer), PENDING)
     assert plan.keys == ("ns/stuck",)
@@ -180,33 +182,42 @@ def test_slices_are_one_run() -> None:
 
 def test_each_slice_starts_by_its_own_conditions() -> None:
     """The first never ran; of the second all pods were ready at 12:25; the third waits for one."""
-    waits = ("False", "WaitForStart", 1)
+    waits = {"PodsReady": ("False", "WaitForStart", 1)}
     _, found = holders(
-        a_slice("first", 5, done=20, PodsReady=waits),
-        a_slice("second", 20, "first", done=30, PodsReady=("True", "Started", 25)),
-        a_slice("third", 30, "second", PodsReady=waits),
+        a_slice("first", 5, done=20, said=waits),
+        a_slice("second", 20, "first", done=30, said={"PodsReady": ("True", "Started", 25)}),
+        a_slice("third", 30, "second", said=waits),
     )
     assert found["ns/third"].running_s == 35 * 60
 
 
 def test_a_slice_that_none_ran_of_has_not_run() -> None:
-    waits = ("False", "WaitForStart", 1)
+    waits = {"PodsReady": ("False", "WaitForStart", 1)}
     _, found = holders(
-        a_slice("first", 5, done=20, PodsReady=waits),
-        a_slice("second", 20, "first", PodsReady=waits),
+        a_slice("first", 5, done=20, said=waits),
+        a_slice("second", 20, "first", said=waits),
     )
     assert found["ns/second"].running_s == 0
 
 
 def test_a_slice_admitted_again_after_an_eviction_begins_a_new_run() -> None:
     again = {"Evicted": ("False", "QuotaReserved", 40)}
-    first, second = a_slice("first", 5, done=20), a_slice("second", 40, "first", **again)
+    first, second = a_slice("first", 5, done=20), a_slice("second", 40, "first", said=again)
     _, found = holders(first, second)
     assert found["ns/second"].running_s == 20 * 60
     [ended] = second
-    ended["status"]["conditions"] += conditions(Finished=("True", "WorkloadSliceReplaced", 50))
+    ended["status"]["conditions"] += conditions({"Finished": ("True", "WorkloadSliceReplaced", 50)})
     _, found = holders(first, second, a_slice("third", 50, "second"))
     assert found["ns/third"].running_s == 20 * 60
+
+
+def test_a_slice_that_replaced_nobody_begins_a_run() -> None:
+    _, found = holders(
+        a_slice("before", 5, done=10),
+        a_slice("first", 15, done=20),
+        a_slice("second", 20, "first"),
+    )
+    assert found["ns/second"].running_s == 45 * 60
 
 
 @pytest.mark.parametrize("reason", ["Succeeded", "OutOfSync", "WorkloadSliceReplaced"])
@@ -269,21 +280,21 @@ def notes_of(one: list[Object], **asked: Any) -> tuple[str, ...]:
         state_of(queue("a", 1, within="LowerPriority"), pending("a", 1), one), PENDING, **asked
     )
     assert plan.keys == (f"ns/{one[0]['metadata']['name']}",)
-    return plan.notes
+    return tuple(plan.notes)
 
 
 @pytest.mark.parametrize("rules", [None, "strict"])
 def test_a_plan_says_what_is_not_known_of_a_run(rules: str | None) -> None:
     failed = notes_of(
-        holder("one", Admitted=ADMITTED, PodsReady=("False", "WaitForRecovery", 30)), rules=rules
+        holder("one", {**STUCK, "PodsReady": ("False", "WaitForRecovery", 30)}), rules=rules
     )
     assert any("all time since the admission counts as lost: ns/one" in note for note in failed)
-    undated = notes_of(holder("one", QuotaReserved=("True", "", None)), rules=rules)
+    undated = notes_of(holder("one", {"QuotaReserved": ("True", "", None)}), rules=rules)
     assert any("no run time counts as lost: ns/one" in note for note in undated)
     for known in (
-        holder("one", Admitted=ADMITTED),
-        holder("one", Admitted=ADMITTED, PodsReady=("False", "WaitForStart", 30)),
-        holder("one", checks=True),
+        holder("one", {"Admitted": ADMITTED}),
+        holder("one", STUCK),
+        holder("one", {}, checks=True),
     ):
         assert not any("counts as lost" in note for note in notes_of(known, rules=rules))
 
@@ -298,14 +309,14 @@ def test_a_joint_plan_says_it_too() -> None:
 
 
 def test_a_checkpoint_counts_no_more_than_the_run() -> None:
-    [one] = holder("one", Admitted=ADMITTED)
+    [one] = holder("one", {"Admitted": ADMITTED})
     for minute, lost in ((50, 10), (5, 40)):
         saved = {"preemption-planner.io/last-checkpoint": at(minute)}
         one["metadata"]["annotations"] = saved
         state = state_of(queue("a", 1, within="LowerPriority"), pending("a", 1), [one])
         [victim] = planner.solve(state, PENDING).victims
         assert victim.costs["D4"] == lost * 60
-    one["status"]["conditions"] += conditions(PodsReady=("False", "WaitForStart", 10))
+    one["status"]["conditions"] += conditions({"PodsReady": ("False", "WaitForStart", 10)})
     state = state_of(queue("a", 1, within="LowerPriority"), pending("a", 1), [one])
     [victim] = planner.solve(state, PENDING).victims
     assert victim.costs["D4"] == 0
@@ -359,7 +370,7 @@ def test_explain_says_what_a_run_costs() -> None:
 # Simulations
 
 
-def lost(state: State, script: Object, **asked: Any) -> list[tuple[str, int | None]]:
+def lost(state: AnyState, script: Object, **asked: Any) -> list[tuple[str, int | None]]:
     """Return who was evicted in a simulation, and how many seconds of its run that lost."""
     answer = planner.simulate(state, script=Script.model_validate(script), **asked)
     evicted = [one for one in answer.timeline if one.kind == "preempted"]
@@ -385,7 +396,7 @@ def coming(*seconds: int) -> tuple[list[Object], Object]:
 
 
 def test_once_admitted_by_a_simulation_it_runs() -> None:
-    stuck = holder("stuck", Admitted=ADMITTED, PodsReady=("False", "WaitForStart", 10))
+    stuck = holder("stuck", STUCK)
     urgent, script = coming(100, 200)
     state = state_of(queue("a", 1, within="LowerPriority"), stuck, urgent)
     # The first comes after 100 s, its victim leaves within 30 s, it runs for 30 s, and a second

@@ -29,6 +29,7 @@ from planner.reference.kueue.cycle.run import run_cycle
 from planner.state import parse_time
 from planner.state.kueue import Changes, State, Workloads
 from planner.state.kueue_facts import Facts
+from planner.state.kueue_workload import REPLACEMENT_FOR
 from tests.cluster import KUEUE, at, pending, queue, running
 from tests.conftest import ROOT, TEST_ALL
 from tests.fuzz import octets, structure
@@ -160,6 +161,9 @@ def unusual() -> Iterator[Any]:
     yield lambda one: one["status"].update(reclaimablePods=[{"name": "main", "count": 1}])
     yield lambda one: one["metadata"].pop("namespace")
     yield lambda one: one["metadata"].update(ownerReferences=[{"kind": "Workload", "uid": "u"}])
+    yield lambda one: one["metadata"].update(annotations={REPLACEMENT_FOR: "ns/old"})
+    replaced = {"type": "Finished", "status": "True", "reason": "WorkloadSliceReplaced"}
+    yield lambda one: one["status"]["conditions"].append(replaced)
     yield lambda one: (one["spec"].pop("priority"), one["spec"].update(priorityClassName="high"))
     yield lambda one: one["spec"].update(priorityClassName="a field of v1beta1")
     yield lambda one: assigned(one)[0].update(topologyAssignment={"domains": [DOMAIN]})
@@ -193,6 +197,9 @@ def test_what_is_unusual_is_an_object(change: Any) -> None:
         lambda one: one["status"]["conditions"].append({"type": "Evicted", "status": "False"}),
         lambda one: one["status"]["conditions"].append({"type": "Finished", "status": "True"}),
         lambda one: one["status"]["conditions"][0].pop("lastTransitionTime", None),
+        lambda one: one["status"]["conditions"].append({"type": "PodsReady", "status": "False"}),
+        lambda one: one["status"]["conditions"].append({"type": "Admitted", "status": "False"}),
+        lambda one: one["status"].update(admissionChecks=[{"name": "prov", "state": "Ready"}]),
         lambda one: one["spec"].update(active=False),
         lambda one: one["spec"].pop("priority", None),
         lambda one: one["status"].update(schedulingStats={"evictions": [{"reason": "Preempted"}]}),

@@ -149,7 +149,7 @@ def test_every_answer_is_the_best_of_the_stable_sets(chunk: range) -> None:
     assert min(seen["replayed"], seen["forged"]) > 0, seen
 
 
-@pytest.mark.parametrize("seed", [45, 147, 210, 221, 318])
+@pytest.mark.parametrize("seed", [45, 147, 210, 318, 445])
 def test_a_cap_that_no_stable_plan_keeps(seed: int) -> None:
     """Whether a cap is beyond reach is asked of the stable plans: others may keep it."""
     state = queueing_state(seed, most=7, classical=seed % 2 == 0)

@@ -22,7 +22,7 @@ from planner.quota.kueue.request import counts_after_reclaim
 from planner.quota.kueue.tree import FlavorResource
 from planner.state.kueue import ClusterQueue, Configuration, Workload
 from planner.state.kueue_facts import Entry, Facts, Layout
-from planner.state.kueue_workload import BOOST_GATE, Told, start_of_run
+from planner.state.kueue_workload import BOOST_GATE, Told, run_of
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 """The value of a missing timestamp, which Kueue takes as the zero time."""
@@ -30,7 +30,7 @@ NEVER = datetime.min.replace(tzinfo=UTC)
 _MOVING = frozenset({"Evicted", "Preempted"})
 """Conditions that may move a workload in its queue."""
 
-_OF_RUN = ("QuotaReserved", "Admitted", "PodsReady")
+_OF_RUN = frozenset({"QuotaReserved", "Admitted", "PodsReady"})
 """Conditions that tell since when a workload runs."""
 
 _BOOST = re.compile(r"[+-]?[0-9]{1,64}")
@@ -186,9 +186,7 @@ def effective_priority(entry: Entry, configuration: Configuration) -> int:
 class Progress(NamedTuple):
     """What the conditions of a workload say of its reservation and run.
 
-    ``reserved`` says that it has a reservation, ``reserved_s`` since when, in seconds since 1970,
-    if that is known. ``started_at`` is since when it runs, as far as its own conditions tell
-    (``start_of_run``). ``moved`` says that a condition may have moved it in its queue.
+    The first three are as in `Run`. ``moved`` says that a condition may have moved it in its queue.
     """
 
     reserved: bool
@@ -205,17 +203,12 @@ def progress_of(workload: Workload) -> Progress:
     for one in workload.status.conditions:
         kind = one.type
         if kind in _OF_RUN:
-            told.setdefault(kind, Told(one.status, one.reason, one.last_transition_time))
+            told.setdefault(kind, (one.status, one.reason, one.last_transition_time))
         elif kind in _MOVING:
             moved = True
             evicted = evicted or (kind == "Evicted" and one.is_true)
-    checked = bool(workload.status.admission_checks)
-    started_at = start_of_run(*map(told.get, _OF_RUN), checked=checked)
-    reserved = told.get("QuotaReserved")
-    has_quota = reserved is not None and reserved.status == "True"
-    reserved_at = reserved.since if reserved and has_quota else None
-    reserved_s = reserved_at.timestamp() if reserved_at else None
-    return Progress(has_quota, reserved_s, started_at, evicted, moved)
+    run = run_of(told, checked=bool(workload.status.admission_checks))
+    return Progress(*run, evicted, moved)
 
 
 def queue_order_time(entry: Entry, configuration: Configuration, *, moved: bool = True) -> datetime:

@@ -44,6 +44,8 @@ class Slices:
 
     def _before(self, one: Workload) -> Workload | None:
         """Return the slice that another replaced, or else the last of its job before that."""
+        if not one.replaces:
+            return None
         found = self._replaced.get(one.replaces)
         if found is not None and found.namespace == one.namespace:
             return found

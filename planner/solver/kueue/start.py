@@ -195,22 +195,17 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
     if wanted.stable or profile.counts("D11"):
         planning = planning.by_quota_alone()  # quota decides what victims do next
     if wanted.stable:
-        found = solve_stable(solved, planning, profile, deadline)
-        notes = tuple(of_run_times(planning, found))
-        return with_stability(planning, with_turn(planning, found, deadline, notes), deadline)
-    plan = solved(planning, profile, deadline)
-    said = tuple(of_run_times(planning, plan))
+        found = with_run_times(planning, solve_stable(solved, planning, profile, deadline))
+        return with_stability(planning, with_turn(planning, found, deadline), deadline)
+    plan = with_run_times(planning, solved(planning, profile, deadline))
     if planning.by_own_rules:
         notes = chain(
-            said,
             by_recorded_requests(planning, solved, profile, deadline),
             by_other_releases(planning, deadline),
             with_placement(planning),
             by_nodes_alone(planning, plan),
         )
         plan = with_turn(planning, plan, deadline, tuple(notes))
-    elif said:
-        plan = plan.model_copy(update={"notes": (*plan.notes, *said)})
     asked = wanted.stability or profile.counts("D11")
     # Where pods are placed on nodes, quota alone does not say what victims do next.
     cheap = planning.by_own_rules and planning.placement is None and wanted.stability is None
@@ -219,10 +214,12 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
     return plan
 
 
-def of_run_times(planning: Planning, plan: Plan) -> Iterator[str]:
-    """Yield what the dump does not tell of the run times of a plan's victims."""
+def with_run_times(planning: Planning, plan: Plan) -> Plan:
+    """Return a plan with remarks on what the dump does not tell of its victims' run times."""
     workloads = planning.problem.workloads
-    return on_run_times(planning.state, [workloads[at] for at in planning.positions(plan.keys)])
+    victims = [workloads[at] for at in planning.positions(plan.keys)]
+    notes = on_run_times(planning.state, victims)
+    return plan.model_copy(update={"notes": (*plan.notes, *notes)})
 
 
 def is_outside(greedy: Plan, plans: Sequence[Plan], terms: Sequence[str]) -> bool:

@@ -39,7 +39,7 @@ def as_dumped(world: KueueWorld, at_s: int) -> State:
     """Return a cluster as a dump shows it, which is without what queues remember."""
     now = world.snapshot(at_s)
     # Those who run are counted apart from the snapshot, which tests hold against the dump.
-    running = (one.admitted.workload for one in world._running.values())  # noqa: SLF001
+    running = (one.workload for one in world._running.values())  # noqa: SLF001
     workloads = (*running, *now.waiting.values())
     return world.state.model_copy(update={"now": now.now, "workloads": workloads})
 
