@@ -1,6 +1,7 @@
 """What is shipped: the built wheel and sdist are looked into, not the source tree."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,8 +12,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+PYTHONS = ("3.11", "3.12", "3.13")
+"""What the workflow tests."""
 
 
 def project() -> dict[str, Any]:
@@ -130,3 +138,46 @@ def test_installed_command_knows_its_version(installed: Path, tmp_path: Path) ->
 def test_installed_wheel_has_its_pages(installed: Path, tmp_path: Path) -> None:
     code = "from planner.report.plan import render; print(render([], 'html', alone=False))"
     assert run(sys.executable, "-c", code, cwd=tmp_path, path=installed).startswith("<!DOCTYPE")
+
+
+def required() -> set[Requirement]:
+    """Return all that is required to build, to run, and by the extras."""
+    pyproject = project()
+    own = pyproject["project"]
+    extras = own["optional-dependencies"].values()
+    texts = [*own["dependencies"], *(one for extra in extras for one in extra)]
+    texts += pyproject["build-system"]["requires"]
+    return {one for one in map(Requirement, texts) if one.name != own["name"]}
+
+
+CONSTRAINTS = [
+    Requirement(line)
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_constraints_have_one_version_of_all_that_is_required(python: str, platform: str) -> None:
+    """CONTRIBUTING.md says how they are made anew, once a dependency changes."""
+    versions = {"python_version": python, "python_full_version": f"{python}.0"}
+    here: dict[str, Any] = {**default_environment()}
+    environment = here | versions | {"sys_platform": platform}
+    chosen: dict[str, str] = {}
+    for one in CONSTRAINTS:
+        if one.marker is None or one.marker.evaluate(environment):
+            (version,) = one.specifier
+            assert version.operator == "=="
+            assert chosen.setdefault(canonicalize_name(one.name), version.version) == (
+                version.version
+            )
+    for one in required():
+        assert one.specifier.contains(chosen[canonicalize_name(one.name)]), one
+
+
+def test_constraints_name_no_place_to_fetch_from() -> None:
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    assert not re.search(r"://|index-url|find-links", text)
+    assert all(one.url is None for one in CONSTRAINTS)
+    assert "constraints.txt" in (ROOT / "MANIFEST.in").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The action and the workflow: no secret, pinned by major version, and what they run works."""
+"""The action and the workflows: no secret, pinned by commit, and what they run works."""
 
 import os
 import re
@@ -16,17 +16,17 @@ from planner.cli.option import NEVER
 from tests.cli.running import environment
 from tests.conftest import ROOT
 from tests.page import blocks
-from tests.test_distribution import project
+from tests.test_distribution import PYTHONS, project
 
 Object = dict[str, Any]
 ACTION: Object = yaml.safe_load((ROOT / "action.yml").read_text())
-WORKFLOW: Object = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())
+FILES = sorted((ROOT / ".github/workflows").iterdir())
+WORKFLOWS: dict[str, Object] = {one.stem: yaml.safe_load(one.read_text()) for one in FILES}
+WORKFLOW = WORKFLOWS["release"]
 GUIDE = ROOT / "docs/how-to/lint-in-ci.md"
-PINNED = re.compile(r"actions/[a-z-]+@v\d+")
-STEPS = [
-    *ACTION["runs"]["steps"],
-    *(step for job in WORKFLOW["jobs"].values() for step in job["steps"]),
-]
+PINNED = re.compile(r"actions/[a-z-]+@[0-9a-f]{40}")
+JOBS = [job for workflow in WORKFLOWS.values() for job in workflow["jobs"].values()]
+STEPS = [*ACTION["runs"]["steps"], *(step for job in JOBS for step in job["steps"])]
 
 
 def scripts() -> list[str]:
@@ -37,15 +37,31 @@ def test_steps_are_pinned_or_scripts() -> None:
     for step in STEPS:
         assert set(step) <= {"name", "uses", "with", "run", "shell", "env", "if"}
         assert ("uses" in step) != ("run" in step)
-        assert PINNED.fullmatch(step.get("uses", "actions/checkout@v1"))
+        assert "run" in step or PINNED.fullmatch(step["uses"])
     assert all(step.get("shell") == "bash" for step in ACTION["runs"]["steps"] if "run" in step)
 
 
+def test_a_commit_is_one_version_of_an_action() -> None:
+    """Beside each commit stands the version that it is, the same everywhere."""
+    files = (*FILES, ROOT / "action.yml", GUIDE)
+    used = [
+        one.groups()
+        for file in files
+        for one in re.finditer(
+            r"uses: (actions/\S+)@(\S+)( # v[\d.]+)?$", file.read_text(), re.MULTILINE
+        )
+    ]
+    assert all(version for *_, version in used)
+    assert len(set(used)) == len({name for name, *_ in used})
+
+
 def test_no_secret_and_no_right_to_write() -> None:
-    for file in ("action.yml", ".github/workflows/release.yml"):
-        assert not re.search(r"secrets\.|token|password|: write", (ROOT / file).read_text())
-    assert WORKFLOW["permissions"] == {"contents": "read"}
-    assert set(WORKFLOW) == {"name", True, "permissions", "jobs"}  # YAML 1.1 takes on for true
+    for file in (*FILES, ROOT / "action.yml"):
+        assert not re.search(r"secrets\.|token|password|: write", file.read_text())
+    for workflow in WORKFLOWS.values():
+        assert workflow["permissions"] == {"contents": "read"}
+        # YAML 1.1 takes on for true.
+        assert set(workflow) - {"env"} == {"name", True, "permissions", "jobs"}
 
 
 def test_no_script_has_an_expression_in_it() -> None:
@@ -72,7 +88,7 @@ def test_what_is_downloaded_was_uploaded() -> None:
 
 @pytest.mark.parametrize("tag", [f"v{project()['project']['version']}", "v9.9.9", ""])
 def test_a_tag_that_is_another_version_is_refused(tag: str) -> None:
-    (script,) = (one["run"] for one in STEPS if "if" in one)
+    (script,) = (one["run"] for one in WORKFLOW["jobs"]["package"]["steps"] if "if" in one)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-eo", "pipefail", "-c", script],  # noqa: S607
@@ -81,6 +97,36 @@ def test_a_tag_that_is_another_version_is_refused(tag: str) -> None:
         check=False,
     )
     assert (done.returncode == 0) == (tag == f"v{project()['project']['version']}")
+
+
+# The tests.
+
+
+def test_every_python_is_tested_with_the_constraints_and_with_the_newest() -> None:
+    job = WORKFLOWS["tests"]["jobs"]["tests"]
+    assert job["strategy"]["matrix"] == {
+        "python": list(PYTHONS),
+        "versions": ["constraints.txt", "newest"],
+    }
+    installed = {one["if"]: one["run"] for one in job["steps"] if "if" in one}
+    assert len(installed) == 2
+    for condition, run in installed.items():
+        assert ("'constraints.txt'" in condition) == ("--constraint constraints.txt" in run)
+
+
+def test_what_is_installed_is_looked_up_every_night() -> None:
+    nightly = WORKFLOWS["tests"]["jobs"]["nightly"]
+    begins: Any = {str(key): value for key, value in WORKFLOWS["tests"].items()}["True"]
+    assert begins["schedule"]
+    (audit,) = (one["run"] for one in nightly["steps"] if "pip-audit" in one.get("run", ""))
+    assert "--requirement constraints.txt" in audit
+
+
+def test_what_is_released_is_built_with_the_constraints() -> None:
+    variables = ("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT")
+    assert WORKFLOW["env"] == dict.fromkeys(variables, "constraints.txt")
+    (install,) = (one["run"] for one in ACTION["runs"]["steps"] if "install" in one.get("run", ""))
+    assert '--constraint "$GITHUB_ACTION_PATH/constraints.txt"' in install
 
 
 # The action.

@@ -46,7 +46,9 @@ def test_one_slim_base_of_no_named_registry() -> None:
     bases = {one.rest for one in STEPS if one.word == "FROM"}
     (base,) = bases
     name, _, tag = base.partition(":")
+    tag, _, digest = tag.partition("@sha256:")
     assert name == "python"
+    assert re.fullmatch(r"[0-9a-f]{64}", digest), "a tag is another image next week"
     version = re.fullmatch(r"(3\.\d+)-slim-[a-z]+", tag)
     assert version is not None
     least = project()["project"]["requires-python"].removeprefix(">=")
@@ -55,7 +57,8 @@ def test_one_slim_base_of_no_named_registry() -> None:
 
 def test_nothing_of_the_source_is_in_the_image() -> None:
     assert [one.stage for one in STEPS if one.word == "COPY"][:3] == ["built"] * 3
-    assert rest("COPY", "installed") == ["--from=built /wheels /wheels"]
+    wheels = "--from=built /wheels /wheels"
+    assert rest("COPY", "installed") == [wheels, "constraints.txt /wheels/"]
     assert rest("COPY") == ["--from=installed /opt/planner /opt/planner"]
 
 
@@ -63,7 +66,10 @@ def test_the_wheel_comes_with_what_watch_needs() -> None:
     (install,) = rest("RUN", "installed")
     (extra,) = re.findall(r"\[(\w+)\]", install)
     assert extra in project()["project"]["optional-dependencies"]
-    assert install.endswith(f'pip install --no-cache-dir "$(echo /wheels/*.whl)[{extra}]"')
+    chosen = f'--constraint /wheels/constraints.txt "$(echo /wheels/*.whl)[{extra}]"'
+    assert install.endswith(f"pip install --no-cache-dir {chosen}")
+    (wheel,) = rest("RUN", "built")
+    assert wheel.startswith("PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt ")
 
 
 def test_it_runs_as_nobody_and_writes_to_tmp_only() -> None:
