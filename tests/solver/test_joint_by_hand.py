@@ -54,12 +54,15 @@ def test_what_was_evicted_for_nothing_is_named() -> None:
 
 
 def test_the_first_in_precedence_is_served_second_where_only_that_admits_it() -> None:
-    """First may preempt nobody. Second may take the large one, which leaves room for both."""
+    """First may preempt nobody. Second may take the large one, which leaves room for both.
+
+    Kueue parks first, and comes back to it once the large one is gone.
+    """
     plan = planner.solve_joint(second_first())
     assert plan.status == "optimal"
     assert steps_of(plan) == [(SECOND, {"ns/large"}), (FIRST, set())]
     assert [(one.workload, one.admitted, one.greedy) for one in plan.pending] == [
-        (FIRST, True, False),
+        (FIRST, True, True),
         (SECOND, True, True),
     ]
 

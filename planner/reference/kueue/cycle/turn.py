@@ -229,23 +229,26 @@ def never_reached(
         reached.update(one.preemptor.key for one in entries if one.outcome != "skipped")
         if wanted in reached:
             return []
-        # The workloads that compete and that are parked, and how far walks over flavors came.
-        competing = (
-            tuple((one.key, str(one.progress and one.progress.tried)) for one in waiting.active)
-            for waiting in queues.values()
-        )
-        parked = (tuple(sorted(one.key for one in waiting.parked)) for waiting in queues.values())
-        standing = tuple(zip(queues, competing, parked, strict=True))
         # Nothing else changes, so cycles repeat from here on: what was not reached never is.
-        if standing in seen:
+        if (marks := standing(queues)) in seen:
             return [
                 (pending, _keeper(snapshot, ran, at_head[node], reached))
                 for node in at_head
                 for pending in queues[node].active
                 if pending.key not in reached
             ]
-        seen.add(standing)
+        seen.add(marks)
     return []
+
+
+def standing(queues: Mapping[int, Waiting]) -> object:
+    """Return who competes and who is parked in queues, and how far walks over flavors came."""
+    competing = (
+        tuple((one.key, str(one.progress and one.progress.tried)) for one in waiting.active)
+        for waiting in queues.values()
+    )
+    parked = (tuple(sorted(one.key for one in waiting.parked)) for waiting in queues.values())
+    return tuple(zip(queues, competing, parked, strict=True))
 
 
 def _keeper(snapshot: Snapshot, ran: Schedule, head: Pending, reached: Container[str]) -> InTheWay:

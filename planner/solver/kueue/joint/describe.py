@@ -192,9 +192,7 @@ def _greedy(question: Question, table: TermTable | None) -> OneByOneAnswer:
         terms = table.evaluate([place[key] for key in victims if key in place])
     return OneByOneAnswer(
         turns=tuple(
-            GreedyTurn(
-                preemptor=turn.planning.preemptor.key, admitted=turn.admitted, victims=turn.evicted
-            )
+            GreedyTurn(preemptor=turn.preemptor.key, admitted=turn.admitted, victims=turn.evicted)
             for turn in greedy.turns
         ),
         victims=tuple(victims),
