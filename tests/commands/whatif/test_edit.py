@@ -136,7 +136,7 @@ def test_later_edits_win_and_the_digest_tells_states_apart(state: State) -> None
     [
         ("nonsense", ["is not an edit", "OBJECT.FIELD=VALUE"]),
         ("clusterqueue/team.fairSharing.weight=", ["is not an edit"]),
-        ("pod/a.priority=1", ['"pod"', "clusterqueue, cohort, workload, node, configuration"]),
+        ("pod/a.priority=1", ['"pod"', "localqueue, resourceflavor, workload"]),
         ("clusterqueue/taem.fairSharing.weight=1", ['ClusterQueue "taem"', "team, team.a",
                                                     'did you mean "team"?']),
         ("clusterqueue/team=1", ['ClusterQueue "team"']),
