@@ -46,6 +46,10 @@ def _greedy(plan: AnyPlan) -> AnyPlan:
     return plan.greedy or plan
 
 
+def _never_comes(plan: AnyPlan) -> bool:
+    return _greedy(plan).never_comes
+
+
 def document(answer: WhatIf) -> doc.Document:
     """Return the document: the answers, the victims, and the disruption."""
     said: tuple[doc.Block, ...] = (doc.Only("page", tuple(_hit(answer))),)
@@ -55,6 +59,9 @@ def document(answer: WhatIf) -> doc.Document:
     if answer.greedy.is_none and answer.optimum.is_none:
         what, whose = "Only places change" if moves else "Nothing changes", owners[0][0]
         text = f"{what}: neither {whose}'s victims nor the plan's, nor what they lose."
+        if answer.before and _never_comes(answer.before) != _never_comes(answer.after):
+            when = "before" if _never_comes(answer.after) else "after"
+            text = f"Only {when} the edit {whose} comes to {answer.preemptor}."
         said += (doc.Paragraph(text),)
     sides, after = _sides(answer), answer.after
     levels = after.certificate.levels if after.certificate else ()

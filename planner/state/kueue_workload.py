@@ -44,6 +44,18 @@ _GATED_BY: Final = f"{API_GROUP}/admission-gated-by"
 _PARENT_LABEL: Final = f"{API_GROUP}/concurrent-admission-parent"
 _PARENT_VERSION: Final = f"{API_GROUP}/v1beta2"
 _ALLOWED_FLAVORS: Final = f"{API_GROUP}/workload-allowed-resource-flavors"
+_NO_ROOM: Final = frozenset(
+    {"WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor", "TopologyPlacementFailed"}
+)
+"""Kueue's reasons on a workload that was tried in vain; older releases say "Pending" of all."""
+_FAILED: Final = ("couldn't assign flavors to pod set", "failed to assign flavors to pod set")
+"""How Kueue's messages on such a workload begin, in every release."""
+_TRIED_AGAIN: Final = (
+    "Pending the preemption of",
+    "no longer fits after processing another workload",
+    "overlapping preemption targets",
+)
+"""What they say of a workload that is tried again in the next cycle all the same."""
 NEVER_READY: Final = frozenset({"WaitForStart", "PodsReady"})
 """Reasons with which PodsReady is False as long as the pods were not ready since the admission.
 
@@ -373,6 +385,20 @@ class Workload(NamedObject):
     def gated_by(self) -> str:
         """The text of the annotation that keeps it out of the queues; empty without one."""
         return self.metadata.annotations.get(_GATED_BY, "")
+
+    @property
+    def was_tried(self) -> bool:
+        """Whether Kueue tried it last and found no room for it, as its condition tells.
+
+        A BestEffortFIFO queue parks it then, until something changes in its tree.
+        """
+        said = self.condition("QuotaReserved")
+        if said is None or said.status != "False":
+            return False
+        if any(text in said.message for text in _TRIED_AGAIN):
+            return False
+        by_message = said.reason == "Pending" and said.message.startswith(_FAILED)
+        return said.reason in _NO_ROOM or by_message
 
     @property
     def is_on_hold(self) -> bool:

@@ -77,18 +77,31 @@ class Joint:
             served |= {key}
         return True
 
-    def one_by_one(self) -> list[tuple[str, bool, Names]]:
-        """Serve in order of precedence as Kueue would: who, whether, and whom it evicts."""
+    def one_by_one(self) -> list[tuple[str, bool, Names]] | None:
+        """Serve as Kueue would where all wait in one queue: who, whether, and whom it evicts.
+
+        Who finds no room is tried again once somebody is evicted; who never does comes last. The
+        answer is ``None`` where several queues compete in a cycle.
+        """
+        only = {"main": only_flavors(self.cluster)}
+        if len({ask(self.cluster, key, only).queue for key in self.pending}) > 1:
+            return None
         objects: Sequence[Json] = self.objects
-        turns = []
-        for key in self.pending:
+        turns: list[tuple[str, bool, Names]] = []
+        waiting, parked = self.pending, list[str]()
+        while waiting:
+            key, *waiting = waiting
             question = asked(Cluster(objects, NOW), key)
             fits = question is not None and not question.contested
             targets = frozenset(() if fits or question is None else kueue(question))
-            turns.append((key, fits or bool(targets), targets))
-            if question is not None and turns[-1][1]:
-                objects = admitted(without(objects, targets), key, question)
-        return turns
+            if question is None or not (fits or targets):
+                parked.append(key)
+                continue
+            turns.append((key, True, targets))
+            objects = admitted(without(objects, targets), key, question)
+            if targets:
+                waiting, parked = sorted(waiting + parked, key=self._precedence), []
+        return turns + [(key, False, frozenset()) for key in parked]
 
     def terms(self, costs: Mapping[str, int]) -> Terms:
         """Return the terms; ranks of priority count the candidates of every pending workload."""

@@ -1,5 +1,6 @@
 """Joint plans on small clusters, reasoned by hand; the refusals of the library."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,16 @@ from planner.objective.profile_file import find_profile
 from planner.plan.kueue import JointPlan
 from planner.solver.kueue.joint import question as joint_question
 from planner.solver.kueue.joint import solve as joint_solve
+from planner.state.queues import Preemption
+from tests.cluster import Object, fair_sharing
+from tests.cluster import queue as cluster_queue
+from tests.cluster import running as holds
+from tests.cluster import state_of as small
 from tests.conftest import YUNIKORN
 from tests.flavored import flavor, group, podset, queue, running, state_of
 from tests.flavored import waiting as one_waiting
+from tests.reference.cycles import strict, waits
+from tests.reference.test_turn import drawn
 from tests.solver.joint_clusters import lent, lent_and_asked_for, second_first, waiting
 
 FIRST, SECOND = "ns/first", "ns/second"
@@ -54,14 +62,74 @@ def test_what_was_evicted_for_nothing_is_named() -> None:
 
 
 def test_the_first_in_precedence_is_served_second_where_only_that_admits_it() -> None:
-    """First may preempt nobody. Second may take the large one, which leaves room for both."""
+    """First may preempt nobody. Second may take the large one, which leaves room for both.
+
+    Kueue parks first, and comes back to it once the large one is gone.
+    """
     plan = planner.solve_joint(second_first())
     assert plan.status == "optimal"
     assert steps_of(plan) == [(SECOND, {"ns/large"}), (FIRST, set())]
     assert [(one.workload, one.admitted, one.greedy) for one in plan.pending] == [
-        (FIRST, True, False),
+        (FIRST, True, True),
         (SECOND, True, True),
     ]
+
+
+def turns_of(*parts: Iterable[Object]) -> list[tuple[str, bool, set[str]]]:
+    """Return who is served one by one, in Kueue's cycles: whether, and whom it evicts."""
+    turns = planner.solve_joint(small(*parts)).greedy.turns
+    return [(turn.preemptor, turn.admitted, {*turn.victims}) for turn in turns]
+
+
+def test_one_by_one_the_head_of_a_strict_queue_stays_the_head() -> None:
+    """Vip asks for more than there is; what is behind it fits."""
+    waiting = [waits("vip", "a", 9, 50), waits("fits", "a", 2)]
+    served = [("ns/fits", True, set[str]()), ("ns/vip", False, set[str]())]
+    assert turns_of(cluster_queue("a", 4), *waiting) == served
+    never = [("ns/vip", False, set[str]()), ("ns/fits", False, set[str]())]
+    assert turns_of(strict("a", 4), *waiting) == never
+
+
+def test_one_by_one_who_finds_nobody_keeps_its_room() -> None:
+    """Only where it is StrictFIFO, and may not take it back from anybody."""
+    waiting = [waits("first", "b", 3, 9), waits("one", "a", 1), holds("low", "a", 1)]
+    for kind, reclaim, admitted in (
+        (strict, "Never", False),
+        (strict, "Any", True),
+        (cluster_queue, "Never", True),
+    ):
+        queues = kind("b", 3, "all", reclaim=reclaim), cluster_queue("a", 0, "all")
+        served = {key: done for key, done, _ in turns_of(*queues, *waiting)}
+        assert served == {"ns/first": reclaim == "Any", "ns/one": admitted and reclaim != "Any"}
+
+
+def test_one_by_one_shares_decide_under_fair_sharing() -> None:
+    """Queue a uses more of what c lends than b: its priority does not help."""
+    parts = [cluster_queue(name, 6 if name == "c" else 0, "all") for name in "abc"]
+    more = [holds("used", "a", 2), waits("one", "a", 3, 100), waits("first", "b", 3)]
+    first, one = ("ns/first", True, set[str]()), ("ns/one", True, set[str]())
+    assert turns_of(*parts, *more) == [one, (*first[:1], False, set())]
+    assert turns_of(fair_sharing(), *parts, *more) == [first, (*one[:1], False, set())]
+
+
+def test_one_by_one_nobody_evicted_is_what_a_simulation_admits() -> None:
+    """Random trees in which nobody may be preempted: the same workloads, in the same order."""
+    served = 0
+    for seed in range(60):
+        state = drawn(seed)
+        queues = tuple(
+            one.model_copy(
+                update={"spec": one.spec.model_copy(update={"preemption": Preemption.blank()})}
+            )
+            for one in state.cluster_queues
+        )
+        state = state.model_copy(update={"cluster_queues": queues})
+        turns = planner.solve_joint(state, objective="min-count").greedy.turns
+        timeline = planner.simulate(state).timeline
+        admitted = [turn.preemptor for turn in turns if turn.admitted]
+        assert admitted == [one.workload for one in timeline if one.kind == "admitted"], seed
+        served += len(admitted)
+    assert served > 40
 
 
 def test_priority_decides_where_not_all_can_be_admitted() -> None:

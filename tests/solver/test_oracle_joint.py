@@ -64,8 +64,10 @@ def compare(
 ) -> Iterator[str]:
     """Say in what a plan differs from the best of all that can be reached."""
     turns = [(turn.preemptor, turn.admitted, frozenset(turn.victims)) for turn in plan.greedy.turns]
-    if not joint.cluster.fair and turns != joint.one_by_one():
-        yield f"one by one {turns}, by the pages {joint.one_by_one()}"
+    one_by_one = None if joint.cluster.fair else joint.one_by_one()
+    seen["one queue"] += one_by_one is not None
+    if one_by_one is not None and turns != one_by_one:
+        yield f"one by one {turns}, by the pages {one_by_one}"
     best = joint.best()
     if plan.status == "infeasible" or not best:
         if best or plan.status not in {"infeasible", "unknown"}:

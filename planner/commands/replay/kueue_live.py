@@ -12,7 +12,7 @@ Source: docs/semantics/kueue-features.md §10 (rule E26).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Literal
 
@@ -136,27 +136,42 @@ def _compared(
     # Kueue evicts no target again that it is evicting already: it only waits for it.
     targets = (one.workload for one in decision.search.targets)
     replayed = tuple(sorted(one.key for one in targets if not one.evicted))
-    if row.evicted != replayed:
+    only_kueue, only_here, later = _difference(moments, replayed)
+    if only_kueue or only_here:
         # The heads before it may leave it other victims than it would have alone.
         turn = next_turn(before, snapshot, preemptor, decision)
-        replayed = tuple(sorted(turn.targets)) if turn and turn.targets else replayed
-    only_kueue, only_here = ({*row.evicted} - {*replayed}, {*replayed} - {*row.evicted})
-    found: dict[str, object] = {"outcome": "equal", "replayed": replayed}
-    if only_kueue and replayed and not only_here:
-        first = max(moments[key] for key in replayed)
-        later = sorted(key for key in only_kueue if moments[key] > first)
-        found["detail"] = f"in a later decision Kueue evicted {', '.join(later)} as well"
-        only_kueue -= {*later}
+        if turn is not None and turn.targets:
+            replayed = tuple(sorted(turn.targets))
+            only_kueue, only_here, later = _difference(moments, replayed)
+    found: dict[str, object] = {"replayed": replayed}
     if not only_kueue and not only_here:
-        return row.model_copy(update=found)
+        detail = f"in a later decision Kueue evicted {', '.join(later)} as well" if later else ""
+        return row.model_copy(update={**found, "outcome": "equal", "detail": detail})
     held_back = why_held_back(before, snapshot, preemptor, decision)
     if held_back is not None:
         detail = f"Kueue decided in a later cycle: in the next one {held_back.text}"
-        return row.model_copy(update={"replayed": replayed, "detail": detail})
+        return row.model_copy(update={**found, "detail": detail})
     differences = []
     if only_kueue:
-        differences.append(f"Kueue evicted {', '.join(sorted(only_kueue))}, the replay does not")
+        differences.append(f"Kueue evicted {', '.join(only_kueue)}, the replay does not")
     if only_here:
-        differences.append(f"the replay evicts {', '.join(sorted(only_here))}, Kueue did not")
+        differences.append(f"the replay evicts {', '.join(only_here)}, Kueue did not")
     found |= {"outcome": "different", "detail": "; ".join(differences)}
     return row.model_copy(update={**found, "coverage": known.unmodelled(row.preemptor)})
+
+
+def _difference(
+    moments: Mapping[str, datetime], replayed: Collection[str]
+) -> tuple[list[str], list[str], list[str]]:
+    """Return who is evicted by Kueue only, by the replay only, and by Kueue in a later decision.
+
+    ``moments`` says when Kueue evicted whom. Whom it evicted after all victims of the replay, it
+    evicted in another decision: those of one have the same second, as a rule.
+    """
+    only_kueue = sorted(moments.keys() - {*replayed})
+    only_here = sorted({*replayed} - moments.keys())
+    first = max((moments[key] for key in replayed if key in moments), default=None)
+    if first is None or only_here:
+        return only_kueue, only_here, []
+    later = [key for key in only_kueue if moments[key] > first]
+    return [key for key in only_kueue if key not in later], [], later

@@ -109,6 +109,8 @@ def replaced(
         # As YAML would read it: a whole number, true or false, ``none``, or a text.
         number = int(setting.value) if _WHOLE.fullmatch(setting.value) else setting.value
         given[field] = _WORDS.get(setting.value, number)
+        if given[field] is None and fields[name].default == "":
+            del given[field]  # an absent name
         read = checked(type(part), given, setting.where, (), subject)
         return part.model_copy(update={name: getattr(read, name)})
 

@@ -11,8 +11,16 @@
 ``clusterqueue/NAME.quota.FLAVOR/RESOURCE.borrowingLimit`` a quantity, or ``none``: no limit
 ``clusterqueue/NAME.quota.FLAVOR/RESOURCE.lendingLimit``  likewise
 ``clusterqueue/NAME.fairSharing.weight``                  a quantity
+``clusterqueue/NAME.queueingStrategy``                    StrictFIFO, BestEffortFIFO
+``clusterqueue/NAME.stopPolicy``                          None, Hold, HoldAndDrain
+``clusterqueue/NAME.cohortName``                          a name, or ``none``: no cohort
 ``cohort/NAME.quota...``, ``cohort/NAME.fairSharing.weight``  as for a ClusterQueue
+``localqueue/NAMESPACE/NAME.stopPolicy``                  None, Hold, HoldAndDrain
+``resourceflavor/NAME.topologyName``                      the name of a Topology, or ``none``
 ``workload/NAMESPACE/NAME.priority``                      a whole number
+``workload/NAMESPACE/NAME.podSets.PODSET.count``          a whole number
+``workload/NAMESPACE/NAME.podSets.PODSET.topologyRequest.required``, ``.preferred``
+                                                          a level of a topology, or ``none``
 ``configuration.featureGates.GATE``                       true or false
 ``configuration.fairSharing.enable``                      true or false
 ``node/NAME.unschedulable``                               true or false
@@ -25,7 +33,8 @@
 
 Nodes matter where a flavor has a topology. Only what the dump has can be edited: an object that is
 there, and a quota that it has. But a node can be added that is like another, with nobody on it. The
-taint that Kubernetes gives a node while it is unschedulable comes and goes with that.
+taint that Kubernetes gives a node while it is unschedulable comes and goes with that. After an edit
+all workloads compete that were tried in vain before it.
 """
 
 from __future__ import annotations
@@ -48,6 +57,7 @@ from planner.reader.complaint import checked
 from planner.state.kueue import State
 from planner.state.kueue_configuration import FEATURE_GATES, Configuration, FairSharing
 from planner.state.kueue_topology import HOST, NodeStatus
+from planner.state.kueue_workload import Workload
 from planner.state.pods import Taint
 from planner.state.queues import ClusterQueue, Cohort, ResourceGroup
 
@@ -57,6 +67,9 @@ CORDONED: Final = "node.kubernetes.io/unschedulable"
 _EFFECTS: Final = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 EXAMPLE: Final = "clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority"
 _WEIGHT: Final[Mapping[str, Place]] = {"fairSharing.weight": (("spec", "fair_sharing"), "weight")}
+_OF_QUEUE: Final[Mapping[str, Place]] = {
+    name: (("spec",), name) for name in ("queueingStrategy", "stopPolicy", "cohortName")
+}
 _PREEMPTION: Final = ("spec", "preemption")
 _BORROW: Final = (*_PREEMPTION, "borrow_within_cohort")
 _NEVER, _LOWER = "Never", "LowerPriority"
@@ -76,34 +89,84 @@ QUOTA: Final[Mapping[str, tuple[str, str]]] = {
     "lendingLimit": ("lendingLimit", "Lending limit"),
 }
 """The field of each quota, and what it is in words."""
-KINDS: Final = ("clusterqueue", "cohort", "workload", "node", "configuration")
+KINDS: Final = (
+    *("clusterqueue", "cohort", "localqueue", "resourceflavor"),
+    *("workload", "node", "configuration"),
+)
 
 
 def edited(state: State, setting: Setting) -> State:
     """Return the state with one value set, as `Edits` says."""
+    # Kueue tries again, after a change, what it tried in vain before.
+    tried = {one.key for one in state.workloads.pending() if one.was_tried}
+    if tried:
+        workloads = state.workloads.edited(tried, _untried)
+        state = state.model_copy(update={"workloads": workloads})
+    return _edited(state, setting)
+
+
+def _untried(workload: Workload) -> Workload:
+    kept = (one for one in workload.status.conditions if one.type != "QuotaReserved")
+    return changed(workload, ("status", "conditions"), lambda _: tuple(kept))
+
+
+def _edited(state: State, setting: Setting) -> State:
     kind, _, rest = setting.target.partition("/")
     if kind.partition(".")[0] == "configuration":
         return changed(state, ("configuration",), lambda one: _configuration(one, setting))
     match kind:
         case "clusterqueue":
             policies = {f"preemption.{name}": place for name, (place, _) in POLICIES.items()}
-            return _with_field(state, "ClusterQueue", {**policies, **_WEIGHT}, rest, setting)
+            fields = {**policies, **_WEIGHT, **_OF_QUEUE}
+            return _with_field(state, "ClusterQueue", fields, rest, setting)
         case "cohort":
             return _with_field(state, "Cohort", _WEIGHT, rest, setting)
+        case "localqueue" | "resourceflavor":
+            return _with_one_field(state, kind, rest, setting)
         case "workload":
-            namespace, slash, name = rest.rpartition("/")
-            meant = f"{namespace}{slash}{name.partition('.')[0]}"
-            key, path = setting.split("Workload", rest, state.workloads.keys, meant)
-            if path != "priority":
-                raise setting.unknown("field", path, ["priority"])
-            subject = f"Workload {key}"
-            workloads = state.workloads.edited(
-                {key}, lambda one: replaced(one, ("spec",), "priority", setting, subject)
-            )
-            return state.model_copy(update={"workloads": workloads})
+            return _with_workload(state, rest, setting)
         case "node":
             return _with_node(state, rest, setting)
     raise setting.unknown("kind to edit", kind, KINDS)
+
+
+def _with_one_field(state: State, kind: str, rest: str, setting: Setting) -> State:
+    """Set the one field of a LocalQueue or ResourceFlavor that decides something."""
+    if kind == "localqueue":
+        what, objects, field, meant = "LocalQueue", "local_queues", "stopPolicy", _key_in(rest)
+        names = [f"{one.metadata.namespace}/{one.metadata.name}" for one in state.local_queues]
+    else:
+        what, objects, field = "ResourceFlavor", "resource_flavors", "topologyName"
+        names, meant = [one.name for one in state.resource_flavors], rest.partition(".")[0]
+    name, path = setting.split(what, rest, names, meant)
+    if path != field:
+        raise setting.unknown("field", path, [field])
+    return replaced(state, (objects, names.index(name), "spec"), field, setting, f"{what} {name}")
+
+
+def _key_in(rest: str) -> str:
+    """Return the namespace and name that a target begins with, for messages."""
+    namespace, slash, name = rest.rpartition("/")
+    return f"{namespace}{slash}{name.partition('.')[0]}"
+
+
+def _with_workload(state: State, rest: str, setting: Setting) -> State:
+    key, path = setting.split("Workload", rest, state.workloads.keys, _key_in(rest))
+    workload = state.workloads.find(key)
+    places: dict[str, Place] = {"priority": (("spec",), "priority")}
+    for n, pods in enumerate(workload.spec.pod_sets if workload else ()):
+        own = ("spec", "pod_sets", n)
+        places[f"podSets.{pods.name}.count"] = own, "count"
+        for field in ("required", "preferred") if pods.topology_request else ():
+            name = f"podSets.{pods.name}.topologyRequest.{field}"
+            places[name] = (*own, "topology_request"), field
+    if path not in places:
+        raise setting.unknown("field", path, [*places])
+    steps, field = places[path]
+    workloads = state.workloads.edited(
+        {key}, lambda one: replaced(one, steps, field, setting, f"Workload {key}")
+    )
+    return state.model_copy(update={"workloads": workloads})
 
 
 def _with_field(

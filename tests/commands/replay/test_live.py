@@ -1,5 +1,6 @@
 """What Kueue did between two dumps, against the replay of the first."""
 
+from collections import Counter
 from copy import deepcopy
 from typing import Any
 
@@ -7,8 +8,11 @@ import pytest
 
 from planner.commands.replay.kueue_live import LiveReplay, replay_live
 from planner.errors import InputError
+from planner.reader import read
 from tests.cluster import PENDING, configuration, dump_of, pending, queue, running
+from tests.conftest import recorded_root
 from tests.kueue_state import read_objects
+from tests.reference.test_turn import rivals
 
 Object = dict[str, Any]
 BEFORE, AFTER = "2026-05-01T13:00:00Z", "2026-05-01T13:05:00Z"
@@ -97,6 +101,83 @@ def test_what_happened_before_or_for_somebody_new_is_not_compared() -> None:
     found = replayed(before, after)
     assert (found.equal, found.different, found.skipped) == (0, 0, 1)
     assert found.preemptors[0].detail == "the preemptor came after the dump before"
+
+
+def test_whom_kueue_evicts_later_it_evicts_in_another_decision() -> None:
+    before, after = objects(), objects()
+    preempted(after["second"], UID)
+    preempted(after["first"], UID, "2026-05-01T13:02:04Z")
+    (row,) = replayed(before, after).preemptors
+    assert (row.outcome, row.replayed) == ("equal", ("ns/second",))
+    assert row.detail == "in a later decision Kueue evicted ns/first as well"
+    # In the same second it is one decision, and so it is where it did not evict the first at all.
+    after = objects()
+    preempted(after["second"], UID)
+    preempted(after["first"], UID)
+    assert replayed(before, after).different == 1
+
+
+def two_heads() -> dict[str, Object]:
+    """Return two heads who both want the large one: it goes for the first of them."""
+    return {str(n): one for n, one in enumerate(dump_of(*rivals(4), configuration())["items"])}
+
+
+def named(items: dict[str, Object], name: str) -> Object:
+    return next(
+        one
+        for one in items.values()
+        if one["kind"] == "Workload" and one["metadata"]["name"] == name
+    )
+
+
+def test_two_heads_of_one_cycle_are_compared_with_the_cycle() -> None:
+    before, after = two_heads(), two_heads()
+    preempted(named(after, "large"), "uid-first")
+    preempted(named(after, "small"), "uid-one")
+    found = replayed(before, after)
+    assert (found.equal, found.different) == (2, 0)
+    assert {row.preemptor: row.replayed for row in found.preemptors} == {
+        "ns/first": ("ns/large",),
+        "ns/one": ("ns/small",),
+    }
+
+
+def test_a_decision_that_can_only_be_a_later_one_is_not_compared() -> None:
+    """Another is before it in its StrictFIFO queue; then Kueue decided on a state not in a dump."""
+    before, after = objects(), objects()
+    for items in (before, after):
+        items["ClusterQueue"]["spec"]["queueingStrategy"] = "StrictFIFO"
+        (first,) = pending("a", 9, 99)
+        first["metadata"] |= {"name": "vip", "uid": "uid-vip"}
+        items["vip"] = first
+    preempted(after["first"], UID)
+    (row,) = replayed(before, after).preemptors
+    assert row.outcome == "skipped"
+    assert row.detail == (
+        "Kueue decided in a later cycle: in the next one it is not the head of ClusterQueue a: "
+        "ns/vip is before it"
+    )
+
+
+CANNOT_BE_TOLD = {"s3000/job-j3-452e3"}
+"""An informer lagged: Kueue decided on a state that neither dump shows."""
+
+
+@pytest.mark.skipif(recorded_root() is None, reason="no recorded answers")
+def test_what_a_live_kueue_did_is_what_the_cycles_say() -> None:
+    root = recorded_root()
+    assert root is not None
+    seen: Counter[str] = Counter()
+    for folder in sorted((root / "kueue-live" / "watch").iterdir()):
+        states = [read(str(folder / f"{name}.json.gz")) for name in ("before", "after")]
+        for row in replay_live(*states).preemptors:
+            # A pair is recorded around one preemption; others of the same time began elsewhere.
+            if f"-{row.preemptor.replace('/', '-')}-" in folder.name:
+                seen[row.outcome] += 1
+                if "-equal-" in folder.name:
+                    assert row.outcome == "equal", (folder, row)
+                assert row.outcome != "different" or row.preemptor in CANNOT_BE_TOLD, (folder, row)
+    assert (seen["equal"], seen["skipped"], seen["different"]) == (67, 1, 1)
 
 
 def test_the_dumps_stand_in_order() -> None:

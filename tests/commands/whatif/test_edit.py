@@ -14,8 +14,9 @@ from planner.solver.start import pending_workloads
 from planner.state import AnyState
 from planner.state.kueue import State
 from tests.cli.running import call, refused
-from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
+from tests.cluster import PENDING, cohort, fair_sharing, pending, queue, running, state_of
 from tests.conftest import QUICKSTART, ROOT
+from tests.reference.cycles import strict, waits
 
 GIGA = 10**9
 """Nano-units in a unit: quantities are kept exactly."""
@@ -108,6 +109,82 @@ def test_names_may_hold_points(state: State) -> None:
     assert [one.spec.priority for one in edited.workloads] == [7, -1, 10]
 
 
+LEVEL = "topology.example/rack"
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (
+            "clusterqueue/team.queueingStrategy=StrictFIFO",
+            "cluster_queues.0.spec.queueing_strategy",
+        ),
+        ("clusterqueue/team.stopPolicy=HoldAndDrain", "cluster_queues.0.spec.stop_policy"),
+        ("clusterqueue/team.stopPolicy=None", "cluster_queues.0.spec.stop_policy"),
+        ("clusterqueue/team.cohortName=other", "cluster_queues.0.spec.cohort_name"),
+        ("clusterqueue/team.cohortName=none", "cluster_queues.0.spec.cohort_name"),
+        ("localqueue/ns/team.stopPolicy=Hold", "local_queues.0.spec.stop_policy"),
+        ("resourceflavor/default.topologyName=racks", "resource_flavors.0.spec.topology_name"),
+        ("resourceflavor/default.topologyName=none", "resource_flavors.0.spec.topology_name"),
+        ("workload/ns/job.podSets.main.count=2", "workloads.0.spec.pod_sets.0.count"),
+    ],
+)
+def test_what_hints_of_lint_name(state: State, text: str, path: str) -> None:
+    """Every value reads back, and only that field is another one."""
+    found: Any = edit(state, [text])
+    for step in path.split("."):
+        found = found[int(step)] if step.isdigit() else getattr(found, step)
+    value = text.partition("=")[2]
+    assert found == {"none": "", "2": 2}.get(value, value)
+
+
+def test_the_topology_of_a_podset_is_set_where_it_asks_for_one(state: State) -> None:
+    field = "workload/ns/job.podSets.main.topologyRequest"
+    with pytest.raises(SchemaError, match=r"podSets\.main\.count"):
+        edit(state, [f"{field}.required={LEVEL}"])
+    asked = pending("team", 1)
+    asked[0]["spec"]["podSets"][0]["topologyRequest"] = {"required": LEVEL}
+    texts = [f"workload/{PENDING}{field.removeprefix('workload/ns/job')}.{each}" for each in FIELDS]
+    edited = edit(state_of(queue("team", 1), asked), [f"{texts[0]}=none", f"{texts[1]}={LEVEL}"])
+    request = edited.workloads[0].spec.pod_sets[0].topology_request
+    assert request is not None
+    assert (request.required, request.preferred) == (None, LEVEL)
+
+
+FIELDS = ("required", "preferred")
+
+
+def test_after_an_edit_who_was_tried_in_vain_competes_again() -> None:
+    """Kueue wakes what it parked when a ClusterQueue changes."""
+    said = {"type": "QuotaReserved", "status": "False", "reason": "WaitingForQuota"}
+    first = waits("first", "team", 3, 9, conditions=[said])
+    there = state_of(queue("team", 4), first, waits("one", "team", 3))
+    before = planner.solve(there, "ns/one")
+    after = planner.solve(edit(there, ["clusterqueue/team.stopPolicy=None"]), "ns/one")
+    assert (before.held_back, after.held_back and after.held_back.head) == (None, "ns/first")
+
+
+def test_the_remedy_for_a_workload_that_is_never_reached() -> None:
+    """The head of another queue reserves what it cannot have: kubernetes-sigs/kueue#4809."""
+    there = state_of(
+        strict("assured", 2, "all", reclaim="LowerPriority"),
+        queue("leftover", 0, "all"),
+        running("runs", "assured", 1, 100),
+        waits("first", "assured", 2, 100),
+        waits("one", "leftover", 1),
+    )
+    before = planner.solve(there, "ns/one")
+    assert before.greedy is not None
+    assert before.greedy.in_the_way == ("ns/first",)
+    (hint,) = [one.hint for one in planner.lint(there).findings if one.code == "KL-19"]
+    field, _, rest = hint.partition(": ")
+    text = f"{rest.split(' in ')[1].split(',')[0]}.{field}={rest.split(' ')[0]}"
+    after = planner.solve(edit(there, [text]), "ns/one")
+    assert after.greedy is not None
+    assert (after.held_back, after.greedy.in_the_way) == (None, ())
+    assert after.greedy.explanation == "Kueue admits it without preemption"
+
+
 def test_configuration(state: State) -> None:
     assert not state.configuration.gate("PriorityBoost")
     texts = [
@@ -136,7 +213,7 @@ def test_later_edits_win_and_the_digest_tells_states_apart(state: State) -> None
     [
         ("nonsense", ["is not an edit", "OBJECT.FIELD=VALUE"]),
         ("clusterqueue/team.fairSharing.weight=", ["is not an edit"]),
-        ("pod/a.priority=1", ['"pod"', "clusterqueue, cohort, workload, node, configuration"]),
+        ("pod/a.priority=1", ['"pod"', "localqueue, resourceflavor, workload"]),
         ("clusterqueue/taem.fairSharing.weight=1", ['ClusterQueue "taem"', "team, team.a",
                                                     'did you mean "team"?']),
         ("clusterqueue/team=1", ['ClusterQueue "team"']),

@@ -26,12 +26,12 @@ from planner.objective.profiles import PROFILES
 from planner.plan.base import name_some
 from planner.quantity import plural
 from planner.quota.kueue.assignment import Assignment, FlavorChoice, PodSetFlavors
+from planner.quota.kueue.placement import may_be_placed
 from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.request import PodSetRequest
 from planner.reference.kueue.aftermath import admit
 from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.eligibility import InvalidSelectorError
-from planner.quota.kueue.placement import may_be_placed
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given
 from planner.state.kueue import State

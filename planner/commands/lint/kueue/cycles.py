@@ -15,8 +15,8 @@ eviction or admission in the tree changes everything: neither case is reported.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import count, islice, product
+from collections.abc import Iterator, Sequence
+from itertools import islice, product
 from typing import Final
 
 from msgspec import Struct
@@ -38,7 +38,7 @@ from planner.plan.base import name_some
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.chance import Crash
-from planner.reference.kueue.cycle.turn import InTheWay, in_the_way, never_reached
+from planner.reference.kueue.cycle.turn import InTheWay, budget, in_the_way, never_reached
 from planner.reference.kueue.cycle.waiting import Pending, waiting_queues
 from planner.reference.kueue.decision import decide
 
@@ -142,7 +142,7 @@ def never_reached_at_all(facts: Facts) -> Iterator[Finding]:
             continue
         held = sum(len(snapshot.admitted.get(queue, ())) for queue in tree)
         waits = sum(len(one.active) + len(one.parked) for one in queues.values())
-        spent = _budget(len(tree) * (held + nodes + 1) + waits)
+        spent = budget(len(tree) * (held + nodes + 1) + waits, MAX_WORK)
         by_blocker: dict[InTheWay, list[Pending]] = {}
         try:
             kept = never_reached(facts.state, snapshot, queues, spent)
@@ -154,12 +154,6 @@ def never_reached_at_all(facts: Facts) -> Iterator[Finding]:
             blockers = [find_preemptor(facts.state, snapshot, key) for key in blocker.workloads]
             if blockers:
                 yield from _found(_Case(facts, snapshot, tree, blocker, blockers), behind)
-
-
-def _budget(each: int) -> Callable[[], bool]:
-    """Return a function to ask before each cycle if it is too much, the same in every run."""
-    done = count(each, each)
-    return lambda: next(done) > MAX_WORK
 
 
 class _Case(Struct, frozen=True):

@@ -65,11 +65,7 @@ class Judge:
         at. It is ``None`` if anything may have changed in all of them.
         """
         snapshot = take_snapshot(state, placing=bool(state.nodes))
-        # Who was tried in vain comes first only where nobody else competes, once it does so again.
-        heads = {
-            **first_in_line(state, snapshot, without_tried=False),
-            **first_in_line(state, snapshot, without_tried=True),
-        }
+        heads = first_in_line(state, snapshot)
         first = {head.key: node for node, head in heads.items() if snapshot.is_active(node)}
         self._known = {key: known for key, known in self._known.items() if key in first}
         self._due = {key: due for key, due in self._due.items() if key in first}

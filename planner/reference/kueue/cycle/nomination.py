@@ -26,7 +26,6 @@ from planner.reference.kueue.cycle.waiting import (
     first_in_line,
     leading_to,
     not_queued,
-    was_tried,
 )
 from planner.reference.kueue.decision import Decision
 from planner.state.kueue import State, Workload
@@ -91,7 +90,7 @@ def why_not_nominated(state: State, snapshot: Snapshot, workload: Workload) -> N
         text = f"ClusterQueue {queue.name} is inactive: {snapshot.inactive[queue.name]}"
         return NotNominated("clusterQueueInactive", "", text)
     # What lets one that was tried in vain compete again lets all others do so, too.
-    first = first_in_line(state, snapshot, without_tried=not was_tried(workload))
+    first = first_in_line(state, snapshot, awake=workload.was_tried)
     head = first.get(node, workload)
     if head.key != workload.key:
         text = f"it is not the head of ClusterQueue {queue.name}: {head.key} is before it"
@@ -107,8 +106,20 @@ def why_held_back(
 ) -> NotNominated | None:
     """Say what keeps Kueue from acting on a decision; ``None`` if nothing is known to do so."""
     found = why_not_nominated(state, snapshot, preemptor.workload)
-    if found is not None:
+    if found is not None and found.why != "notHead":
         return found
+    found = found or _why_not_carried_out(snapshot, preemptor, decision)
+    acts = decision.search.targets or decision.assignment.mode == "Fit"
+    if not acts or (found is not None and found.why != "notHead"):
+        return found
+    turn = next_turn(state, snapshot, preemptor, decision)
+    return found if turn is None else _why_behind(snapshot, decision, turn, found)
+
+
+def _why_not_carried_out(
+    snapshot: Snapshot, preemptor: Preemptor, decision: Decision
+) -> NotNominated | None:
+    """Say what keeps Kueue from acting on a decision for a head, whoever is before it."""
     # The targets of the search, without the slice that is replaced, which is no victim.
     if decision.search.targets:
         if is_gated(preemptor.workload, snapshot.configuration):
@@ -121,12 +132,7 @@ def why_held_back(
             text = "its own victims do not free enough pods, so that Kueue evicts none of them"
             return NotNominated("tooFewPods", "", text)
     unready = next(not_ready(snapshot), None) if decision.assignment.mode == "Fit" else None
-    if unready is not None:
-        return _waits_for(unready.key)
-    if decision.search.targets or decision.assignment.mode == "Fit":
-        turn = next_turn(state, snapshot, preemptor, decision)
-        return None if turn is None else _why_behind(snapshot, decision, turn)
-    return None
+    return None if unready is None else _waits_for(unready.key)
 
 
 def _waits_for(unready: str) -> NotNominated:
@@ -134,17 +140,23 @@ def _waits_for(unready: str) -> NotNominated:
     return NotNominated("waitsForPodsReady", "", text, unready)
 
 
-def _why_behind(snapshot: Snapshot, decision: Decision, turn: Turn) -> NotNominated | None:
-    """Say why Kueue does not act on a decision in a cycle with other heads; ``None`` if it does."""
-    entry, first = turn.entry, next(iter(turn.before), None)
-    if first is None or (entry is not None and entry.outcome in {"admitted", "preempting"}):
+def _why_behind(
+    snapshot: Snapshot, decision: Decision, turn: Turn, found: NotNominated | None
+) -> NotNominated | None:
+    """Say why Kueue does not act on a decision in its next cycles; ``None`` if it does.
+
+    ``found`` says that the workload is not the head now, if it is not.
+    """
+    if turn.is_taken:
         return None
-    key = first.preemptor.key
-    if entry is None or entry.outcome == "waitsForPodsReady":
-        return _waits_for(key) if decision.assignment.mode == "Fit" else None
+    if not turn.before:
+        return found
+    key = turn.before[0].preemptor.key
+    if turn.entry is None or turn.entry.outcome == "waitsForPodsReady":
+        return _waits_for(key) if decision.assignment.mode == "Fit" else found
     queues = [snapshot.queue_name(one.preemptor.queue) for one in turn.before]
     before = are_before([one.preemptor.key for one in turn.before], queues)
-    if entry.outcome == "deferred":
+    if turn.entry.outcome == "deferred":
         text = f"{before}, and its victims make room for both"
         return NotNominated("deferred", "", text, key)
     taken = {target.workload.key for one in turn.before for target in one.targets}

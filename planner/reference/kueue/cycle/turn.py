@@ -12,7 +12,8 @@ Source: docs/semantics/kueue.md §7.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Final, NamedTuple
 
 from planner.quota.kueue.assignment import Assignment
@@ -24,31 +25,35 @@ from planner.reference.kueue.cycle.waiting import (
     Pending,
     Waiting,
     first_in_line,
-    heads,
     waiting_queues,
-    was_tried,
 )
 from planner.reference.kueue.decision import Decision, decide
 from planner.state.kueue import State
 from planner.state.kueue_workload import Workload
 
 MOST_WORK: Final = 1_000_000
-"""Heads of a tree times those who hold quota in it, up to which cycles are replayed for a plan."""
+"""The most steps for one plan; a cycle takes heads times those who hold quota in the tree."""
 MOST_CYCLES: Final = 200
 """Cycles after which no answer is given: as a rule two cycles are enough."""
-_MOVES: Final = frozenset({"admitted", "preempting", "migrating", "deferred"})
+_TAKEN: Final = frozenset({"admitted", "preempting", "migrating"})
+_MOVES: Final = _TAKEN | {"deferred"}
 
 
 class Turn(NamedTuple):
-    """What becomes of a nominated workload in the next cycle.
+    """What becomes of a workload in the next cycle in which it, or anybody else, gets anything.
 
-    ``entry`` is ``None`` where the scheduler stops before it, as pods of another are not ready.
-    ``before`` are the entries before it that take what was decided for it alone, if any do; where
-    the scheduler waits for pods, the entry whose pods it waits for.
+    ``entry`` is its own, ``None`` where the scheduler does not come to it. ``before`` are the
+    entries before it that take what was decided for it alone, if any do; where the scheduler waits
+    for pods, the entry whose pods it waits for.
     """
 
     entry: Entry | None
     before: Sequence[Entry]
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the workload is admitted, or others are evicted for it."""
+        return self.entry is not None and self.entry.outcome in _TAKEN
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -62,34 +67,83 @@ class Turn(NamedTuple):
 def next_turn(
     state: State, snapshot: Snapshot, preemptor: Preemptor, decision: Decision
 ) -> Turn | None:
-    """Run the next cycle of a cohort tree for the head of one of its queues.
+    """Run the next cycles of a cohort tree, until anybody gets anything, or nobody ever will.
 
-    ``decision`` is Kueue's for that workload alone. The answer is ``None`` where no other workload
-    of the tree is a head, where the decision has flavors that Kueue would not assign, and in a tree
-    that `is_large`.
+    ``decision`` is Kueue's for one workload alone. The answer is ``None`` where nobody competes
+    with that, where its flavors are not those that Kueue would assign, and in a large tree.
     """
-    first = rivals(state, snapshot, preemptor)
-    if not first or is_large(snapshot, preemptor.queue, first):
+    first = first_in_tree(state, snapshot, preemptor)
+    is_late = budget(len(first) * _held(snapshot, preemptor.queue), MOST_WORK)
+    if first.keys() == {preemptor.queue} and first[preemptor.queue] is preemptor.workload:
         return None
     snapshot = snapshot.at_will(will=False)  # Kueue's own cycles place pods as Kueue does
     own = decision if decision.assigned.usage else decide(snapshot, preemptor)
-    if own.assignment != decision.assignment:
+    if is_late() or own.assignment != decision.assignment:
         return None
+    decider, key = _knowing(preemptor.key, own), preemptor.key
+    # Mostly the heads of the first cycle tell, without the queues behind them.
+    if first[preemptor.queue].key == key:
+        line = {node: [Pending(state, snapshot, one, node)] for node, one in first.items()}
+        queues = {node: Waiting(_is_strict(snapshot, node), some) for node, some in line.items()}
+        ran = schedule(state, snapshot, queues, decider)
+        turn = _turn(snapshot, ran, key, own)
+        if turn.is_taken or ran.blocked or _changes(ran):
+            return turn
+    queues = _queues(state, snapshot, preemptor)
+    for ran, repeats in cycles(state, snapshot, queues, is_late, decider):
+        turn = _turn(snapshot, ran, key, own)
+        if turn.is_taken or ran.blocked or repeats or _changes(ran):
+            return turn
+    return None
 
-    queues = {
-        node: Waiting(
-            strict=snapshot.queues[node].spec.queueing_strategy == "StrictFIFO",
-            active=[Pending(state, snapshot, workload, node)],
-        )
-        for node, workload in {**first, preemptor.queue: preemptor.workload}.items()
-    }
-    ran = schedule(state, snapshot, queues, _knowing(preemptor.key, own))
+
+def _turn(snapshot: Snapshot, ran: Schedule, key: str, own: Decision) -> Turn:
     keys = [entry.preemptor.key for entry in ran.entries]
-    place = keys.index(preemptor.key) if preemptor.key in keys else None
+    place = keys.index(key) if key in keys else None
     entry = None if place is None else ran.entries[place]
     if place is None or entry is None or entry.outcome == "waitsForPodsReady":
-        return Turn(entry, [one for one in ran.entries if one.outcome == "admitted"][-1:])
+        before = [one for one in ran.entries if one.outcome == "admitted"]
+        return Turn(entry, before[-1:] if ran.blocked else ())
     return Turn(entry, takers(snapshot, own, ran.entries[: place + 1]))
+
+
+def _changes(ran: Schedule) -> bool:
+    """Say whether a cycle changes more than queues; who only waits for victims changes nothing."""
+    return bool(ran.evicted) or any(entry.outcome == "admitted" for entry in ran.entries)
+
+
+def _is_strict(snapshot: Snapshot, node: int) -> bool:
+    return snapshot.queues[node].spec.queueing_strategy == "StrictFIFO"
+
+
+def cycles(
+    state: State,
+    snapshot: Snapshot,
+    queues: dict[int, Waiting],
+    is_late: Callable[[], bool],
+    decider: Decider = decide,
+) -> Iterator[tuple[Schedule, bool]]:
+    """Run cycles on queues, which are changed; say whether they would only repeat from there on.
+
+    That is so once the queues are as after an earlier cycle; the caller ends it before if a cycle
+    changes more than the queues. ``is_late`` says before each cycle whether time is up.
+    """
+    seen: set[object] = set()
+    for number in range(MOST_CYCLES):
+        if is_late():
+            return
+        ran = schedule(state, snapshot, queues, decider, cycle=number)
+        marks = standing(queues)
+        yield ran, marks in seen
+        if marks in seen:
+            return
+        seen.add(marks)
+
+
+def budget(each: int, most: int) -> Callable[[], bool]:
+    """Return a function to ask before each cycle if it is too much, the same in every run."""
+    done = count(each, each)
+    return lambda: next(done) > most
 
 
 def _knowing(key: str, own: Decision) -> Decider:
@@ -102,35 +156,46 @@ def _knowing(key: str, own: Decision) -> Decider:
         nominated: Assignment | None = None,
         tried: Tried = (),
     ) -> Decision:
-        if preemptor.key == key and nominated is None:
+        if preemptor.key == key and nominated is None and not tried:
             return own
         return decide(snapshot, preemptor, nominated=nominated, tried=tried)
 
     return decider
 
 
-def rivals(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Mapping[int, Workload]:
-    """Return the heads of the other active ClusterQueues in the tree of a workload, by node.
+def first_in_tree(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Mapping[int, Workload]:
+    """Return the heads of the active ClusterQueues in the tree of a workload, by node.
 
-    A workload that was tried in vain competes again only when all of its tree do.
+    What lets one that was tried in vain compete again lets all others do so, too.
     """
-    awake = was_tried(preemptor.workload)
-    first = first_in_line(state, snapshot, without_tried=not awake)
+    first = first_in_line(state, snapshot, awake=preemptor.workload.was_tried)
     path = snapshot.tree.path
     root = path(preemptor.queue)[-1]
-    return {
+    found = {
         node: workload
         for node, workload in first.items()
-        if node != preemptor.queue and snapshot.is_active(node) and path(node)[-1] == root
+        if snapshot.is_active(node) and path(node)[-1] == root
     }
+    return {preemptor.queue: preemptor.workload, **found}
 
 
-def is_large(snapshot: Snapshot, queue: int, first: Mapping[int, Workload]) -> bool:
-    """Say whether deciding for all heads of the tree of a queue takes too long."""
+def _held(snapshot: Snapshot, queue: int) -> int:
+    """Return how many hold quota in the tree of a queue."""
     path = snapshot.tree.path
     root = path(queue)[-1]
-    held = sum(len(some) for node, some in snapshot.admitted.items() if path(node)[-1] == root)
-    return len(first) * held > MOST_WORK
+    return sum(len(some) for node, some in snapshot.admitted.items() if path(node)[-1] == root)
+
+
+def _queues(state: State, snapshot: Snapshot, preemptor: Preemptor) -> dict[int, Waiting]:
+    """Return the queues of the tree of a workload, those parked that conditions tell of."""
+    path = snapshot.tree.path
+    root = path(preemptor.queue)[-1]
+    found = waiting_queues(state, snapshot)
+    queues = {node: waiting for node, waiting in found.items() if path(node)[-1] == root}
+    if not preemptor.workload.was_tried:
+        for waiting in queues.values():
+            waiting.park_tried(state.configuration)
+    return queues
 
 
 def takers(snapshot: Snapshot, alone: Decision, entries: Sequence[Entry]) -> Sequence[Entry]:
@@ -177,25 +242,16 @@ def in_the_way(
     """Return what keeps the scheduler from a pending workload; ``None`` if nothing is known.
 
     ``is_late`` says before each cycle whether time is up. A workload that stands in no queue, or in
-    a queue that takes no part in scheduling, has no turn at all: its answer is ``None``, as it is
-    in a tree that `is_large`.
+    a queue that takes no part in scheduling, has no turn at all: its answer is ``None``.
     """
-    key, queue = preemptor.key, preemptor.queue
-    if is_large(snapshot, queue, rivals(state, snapshot, preemptor)):
-        return None
+    key = preemptor.key
     snapshot = snapshot.at_will(will=False)  # Kueue's own cycles place pods as Kueue does
-    root = snapshot.tree.path(queue)[-1]
-    queues = {
-        node: waiting
-        for node, waiting in waiting_queues(state, snapshot).items()
-        if snapshot.tree.path(node)[-1] == root
-    }
-    if not was_tried(preemptor.workload):
-        for waiting in queues.values():
-            waiting.park_tried(state.configuration)
-    if all(one.key != key for one in queues[queue].active):
+    queues = _queues(state, snapshot, preemptor)
+    if all(one.key != key for one in queues[preemptor.queue].active):
         return None
-    found = never_reached(state, snapshot, queues, is_late, wanted=key)
+    heads = len(first_in_tree(state, snapshot, preemptor))
+    spent = budget(heads * _held(snapshot, preemptor.queue), MOST_WORK)
+    found = never_reached(state, snapshot, queues, lambda: spent() or is_late(), wanted=key)
     return next((by for pending, by in found if pending.key == key), None)
 
 
@@ -215,12 +271,7 @@ def never_reached(
     asked about, if there is such a one: once it is reached, the list is empty.
     """
     reached: set[str] = set()
-    seen: set[object] = set()
-    for number in range(MOST_CYCLES):
-        if is_late():
-            return []
-        at_head = dict(heads(queues, snapshot))
-        ran = schedule(state, snapshot, queues, cycle=number)
+    for ran, repeats in cycles(state, snapshot, queues, is_late):
         # A blocked cycle is not over: when pods are ready it goes on, and reaches other entries.
         if ran.blocked or any(entry.outcome in _MOVES for entry in ran.entries):
             return []
@@ -229,33 +280,37 @@ def never_reached(
         reached.update(one.preemptor.key for one in entries if one.outcome != "skipped")
         if wanted in reached:
             return []
-        # The workloads that compete and that are parked, and how far walks over flavors came.
-        competing = (
-            tuple((one.key, str(one.progress and one.progress.tried)) for one in waiting.active)
-            for waiting in queues.values()
-        )
-        parked = (tuple(sorted(one.key for one in waiting.parked)) for waiting in queues.values())
-        standing = tuple(zip(queues, competing, parked, strict=True))
-        # Nothing else changes, so cycles repeat from here on: what was not reached never is.
-        if standing in seen:
+        # Nothing else changes: what was not reached never is.
+        if repeats:
             return [
-                (pending, _keeper(snapshot, ran, at_head[node], reached))
-                for node in at_head
-                for pending in queues[node].active
+                (pending, _keeper(snapshot, ran, head.preemptor, reached))
+                for head in entries
+                for pending in queues[head.preemptor.queue].active
                 if pending.key not in reached
             ]
-        seen.add(standing)
     return []
 
 
-def _keeper(snapshot: Snapshot, ran: Schedule, head: Pending, reached: Container[str]) -> InTheWay:
+def standing(queues: Mapping[int, Waiting]) -> object:
+    """Return who competes and who is parked in queues, and how far walks over flavors came."""
+    competing = (
+        tuple((one.key, str(one.progress and one.progress.tried)) for one in waiting.active)
+        for waiting in queues.values()
+    )
+    parked = (tuple(sorted(one.key for one in waiting.parked)) for waiting in queues.values())
+    return tuple(zip(queues, competing, parked, strict=True))
+
+
+def _keeper(
+    snapshot: Snapshot, ran: Schedule, head: Preemptor, reached: Container[str]
+) -> InTheWay:
     """Return what keeps Kueue from the workloads of a queue: its head, or entries before that.
 
     An entry that finds no candidates reserves room all the same, and comes first in every cycle.
     """
     name = snapshot.queue_name
     if head.key in reached:
-        return InTheWay((head.key,), (name(head.preemptor.queue),), own_queue=True)
+        return InTheWay((head.key,), (name(head.queue),), own_queue=True)
     place = [entry.preemptor.key for entry in ran.entries].index(head.key)
     decision = ran.entries[place].decision
     assert decision is not None, "a skipped entry was decided for"  # noqa: S101

@@ -34,19 +34,6 @@ from planner.state.pods import PodSpec
 
 LeadingTo = Mapping[tuple[str, str], str]
 
-_NO_ROOM: Final = frozenset(
-    {"WaitingForQuota", "ExceedsMaxQuota", "NoMatchingFlavor", "TopologyPlacementFailed"}
-)
-"""Kueue's reasons on a workload that was tried in vain; older releases say "Pending" of all."""
-_FAILED: Final = ("couldn't assign flavors to pod set", "failed to assign flavors to pod set")
-"""How Kueue's messages on such a workload begin, in every release."""
-_TRIED_AGAIN: Final = (
-    "Pending the preemption of",
-    "no longer fits after processing another workload",
-    "overlapping preemption targets",
-)
-"""What they say of a workload that is tried again in the next cycle all the same."""
-
 INADMISSIBLE: Final = "workload is inadmissible and can't be added to a LocalQueue"
 NO_LOCAL_QUEUE: Final = "localQueue doesn't exist or inactive"
 PARENT: Final = "it is a parent: only its variants are admitted"
@@ -188,8 +175,14 @@ class Waiting:
         return changed
 
     def park_tried(self, configuration: Configuration) -> None:
-        """Park the workloads of which the dump tells that they were tried in vain."""
+        """Park the workloads of which the dump tells that they were tried in vain.
+
+        Where nobody else competes they stay: if they find room now, something woke them; if not,
+        they are parked by the next cycle.
+        """
         parked = set() if self.strict else parked_after_a_try(self.active, configuration)
+        if len(parked) == len(self.active):
+            return
         self.parked += [one for one in self.active if one.key in parked]
         self.active = [one for one in self.active if one.key not in parked]
 
@@ -260,41 +253,28 @@ def heads(queues: dict[int, Waiting], snapshot: Snapshot) -> Iterator[tuple[int,
             yield queue, head
 
 
-def was_tried(workload: Workload) -> bool:
-    """Say whether Kueue tried a workload last and found no room for it, as its condition tells.
-
-    A BestEffortFIFO queue parks it then, until something changes in its tree.
-    """
-    said = workload.condition("QuotaReserved")
-    if said is None or said.status != "False" or any(text in said.message for text in _TRIED_AGAIN):
-        return False
-    return said.reason in _NO_ROOM or (
-        said.reason == "Pending" and said.message.startswith(_FAILED)
-    )
-
-
 def first_in_line(
-    state: State, snapshot: Snapshot, *, without_tried: bool
+    state: State, snapshot: Snapshot, *, awake: bool = False
 ) -> Mapping[int, Workload]:
     """Return the first workload that competes in each ClusterQueue, by node.
 
-    ``without_tried`` leaves out those that are parked after a try. The answer is kept as long as
-    the state lives, as it is planned for again and again.
+    Who is parked after a try comes behind all others, but where it is ``awake``, as the others are.
+    The answer is kept as long as the state lives, as it is planned for again and again.
     """
     kept = next(iter(_LAST_FIRST), None)
     if kept is None or kept[0]() is not state or kept[1] != snapshot.now:
-        kept = ref(state), snapshot.now, _first_in_line(state, snapshot)
+        kept = ref(state), snapshot.now, *_first_in_line(state, snapshot)
         _LAST_FIRST[:] = [kept]  # as a whole: other threads may plan, too
-    return kept[2][without_tried]
+    return kept[2] if awake else kept[3]
 
 
-_First = tuple[Mapping[int, Workload], Mapping[int, Workload]]
-_LAST_FIRST: Final[list[tuple[ReferenceType[State], datetime, _First]]] = []
+_First = Mapping[int, Workload]
+_LAST_FIRST: Final[list[tuple[ReferenceType[State], datetime, _First, _First]]] = []
 """Who was first in line last, with the state and its clock; empty before that."""
 
 
-def _first_in_line(state: State, snapshot: Snapshot) -> _First:
-    """Return the first workloads with those that are parked after a try, and without."""
+def _first_in_line(state: State, snapshot: Snapshot) -> tuple[_First, _First]:
+    """Return the first workloads if all are awake, and as conditions tell."""
     behind, configuration = open_queues(state, snapshot), snapshot.configuration
     competing: dict[int, list[Workload]] = {}
     for workload in snapshot.waiting.values():
@@ -314,7 +294,7 @@ def _first_in_line(state: State, snapshot: Snapshot) -> _First:
             line = [one for one in line if one.key not in parked]
         if line:
             fresh[node] = min(line, key=lambda one: (one.past, one.order)).workload
-    return awake, fresh
+    return awake, {**awake, **fresh}
 
 
 def parked_after_a_try(line: Iterable[Pending], configuration: Configuration) -> set[str]:
@@ -323,7 +303,7 @@ def parked_after_a_try(line: Iterable[Pending], configuration: Configuration) ->
     Those that the scheduler cannot tell from one that was tried in vain are parked with it, and
     Kueue writes no condition on them then (docs/semantics/kueue.md §7.5).
     """
-    parked = {one.key for one in line if was_tried(one.workload)}
+    parked = {one.key for one in line if one.workload.was_tried}
     silent = [one for one in line if one.workload.condition("QuotaReserved") is None]
     if not parked or not silent or not configuration.gate("SchedulingEquivalenceHashing"):
         return parked

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.errors import InternalError
+from planner.errors import InternalError, LookupFailed
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
 from planner.plan import Status
+from planner.plan.base import name_some
 from planner.plan.kueue import GreedyTurn, JointPending, JointPlan, JointStep, OneByOneAnswer
 from planner.quantity import plural
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Snapshot
+from planner.reference.kueue.aftermath import next_targets, pending_again
+from planner.reference.kueue.cycle.turn import MOST_WORK
 from planner.solver.answer import certify
 from planner.solver.kueue.describe import release_of, rule_set
 from planner.solver.kueue.joint.question import Question
@@ -81,6 +86,7 @@ def describe(
             left = after(found.steps[-1].planning, found.steps[-1].plan.keys)
             gone = _of_state(snapshot, victims)
             fit_again = refitting(left, gone)
+            explanation += "".join(_undone(question, found.steps, left))
     plan = JointPlan(
         rules=rule_set(snapshot.configuration),
         objective=profile.name,
@@ -136,6 +142,35 @@ def _explained(question: Question, found: Found) -> str:
     else:
         proof = "not proved best within the time limit"
     return f"{room} {who}; {proof}{found.dropped}"
+
+
+MOST_UNDOING: Final = 3
+"""How many of those that would undo a plan are named at most."""
+
+
+def _undone(question: Question, steps: Sequence[Served], left: Snapshot) -> Iterator[str]:
+    """Say who would evict those again that a plan admits: who is left out, or was evicted for it.
+
+    Nothing is said where so many wait, and so many hold quota, that deciding takes too long.
+    """
+    served = {step.plan.preemptor for step in steps}
+    waiting = [one for one in question.preemptors if one.key not in served]
+    reasons = {victim.workload: victim.reason for step in steps for victim in step.plan.victims}
+    held = sum(map(len, left.admitted.values()))
+    if (len(waiting) + len(reasons)) * held > MOST_WORK:
+        return
+    for victim in _of_state(question.snapshot, reasons):
+        with suppress(LookupFailed):  # its LocalQueue may not be in the dump
+            again = pending_again(question.state, left, victim, reasons[victim.key])
+            waiting.append(again)
+    taken = {one.key: served.intersection(next_targets(left, one)) for one in waiting}
+    said = [
+        f"{key} would evict {' and '.join(sorted(some))} again"
+        for key, some in taken.items()
+        if some
+    ]
+    if said:
+        yield f"; it does not last: {name_some(said, MOST_UNDOING)}"
 
 
 def _pending(question: Question, found: Found | None) -> Iterable[JointPending]:
@@ -195,9 +230,7 @@ def _greedy(question: Question, table: TermTable | None) -> OneByOneAnswer:
         terms = table.evaluate([place[key] for key in victims if key in place])
     return OneByOneAnswer(
         turns=tuple(
-            GreedyTurn(
-                preemptor=turn.planning.preemptor.key, admitted=turn.admitted, victims=turn.evicted
-            )
+            GreedyTurn(preemptor=turn.preemptor.key, admitted=turn.admitted, victims=turn.evicted)
             for turn in greedy.turns
         ),
         victims=tuple(victims),

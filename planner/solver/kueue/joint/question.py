@@ -34,7 +34,7 @@ from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.preemptor import find_preemptor, key_of
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
-from planner.solver.kueue.joint.sequence import OneByOne, serve_greedily
+from planner.solver.kueue.joint.sequence import OneByOne, serve_in_cycles
 from planner.solver.kueue.joint.ways import Flavored, asked, flavored, ways_of
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.release import refuse_overflow
@@ -205,8 +205,8 @@ class Question(Struct, frozen=True, dict=True):
 
     @cached_property
     def greedy(self) -> OneByOne:
-        """The answer to compare with: all served one by one, by Kueue's own decisions."""
-        return serve_greedily(self.state, self.snapshot, self.preemptors)
+        """The answer to compare with: all served one by one, in Kueue's own cycles."""
+        return serve_in_cycles(self.state, self.snapshot, self.preemptors)
 
     @cached_property
     def forest(self) -> Forest:

@@ -1,4 +1,4 @@
-"""Preemptors served one after another, by Kueue's own decisions: replays, and serving greedily.
+"""Preemptors served one after another, by Kueue's own decisions: replays, and Kueue's own cycles.
 
 Before each step the former victims are gone and the former preemptors hold what they were
 assigned; the clock stands still. Kueue assigns the flavors anew in every state. A step is legal if
@@ -12,8 +12,10 @@ Source: docs/semantics/kueue.md §4 to §6; docs/design/theory.md §2.2 and §2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import count
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.models.kueue.laws import attempts
 from planner.objective.profiles import Profile
@@ -22,9 +24,13 @@ from planner.plan.kueue import Plan
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.aftermath import admit, snapshot_after
+from planner.reference.kueue.cycle.processing import Entry
+from planner.reference.kueue.cycle.run import schedule
+from planner.reference.kueue.cycle.turn import standing
+from planner.reference.kueue.cycle.waiting import waiting_queues
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import settled, solve_planning
+from planner.solver.kueue.solve import solve_planning
 from planner.state.kueue import State
 from planner.verifier.kueue.plan import verify_plan
 
@@ -107,18 +113,18 @@ def _verified(
 
 
 class Turn(Struct, frozen=True):
-    """One turn of serving greedily: Kueue's own decision, and who is evicted for it.
+    """One turn of serving as Kueue does: Kueue's own decision, and who is evicted for it.
 
     ``evicted`` includes preemptors that an earlier turn admitted.
     """
 
-    planning: Planning
+    preemptor: Preemptor
     admitted: bool
     evicted: tuple[str, ...] = ()
 
 
 class OneByOne(Struct, frozen=True):
-    """All turns of serving greedily, and the snapshot that they leave."""
+    """All turns of serving as Kueue does, and the snapshot that they leave."""
 
     turns: tuple[Turn, ...]
     left: Snapshot
@@ -126,23 +132,58 @@ class OneByOne(Struct, frozen=True):
     @property
     def holding(self) -> list[str]:
         """The preemptors that were admitted and not evicted by a later turn."""
-        held = [turn.planning.preemptor.key for turn in self.turns if turn.admitted]
+        held = [turn.preemptor.key for turn in self.turns if turn.admitted]
         gone = {key for turn in self.turns for key in turn.evicted}
         return [key for key in held if key not in gone]
 
 
-def serve_greedily(state: State, snapshot: Snapshot, preemptors: Iterable[Preemptor]) -> OneByOne:
-    """Serve preemptors in the order given, each as Kueue would serve it in the state reached."""
-    turns = []
-    for preemptor in preemptors:
-        planning = Planning(state, snapshot, preemptor)
-        targets = tuple(one.workload.key for one in planning.decision.search.targets)
-        at_once = settled(planning)
-        admitted = bool(targets) if at_once is None else at_once[0] == "optimal"
-        turns.append(Turn(planning, admitted, targets if admitted and at_once is None else ()))
-        if admitted:
-            snapshot = after(planning, turns[-1].evicted)
-    return OneByOne(tuple(turns), snapshot)
+def serve_in_cycles(state: State, snapshot: Snapshot, preemptors: Sequence[Preemptor]) -> OneByOne:
+    """Serve preemptors in the cycles in which Kueue comes to them; nobody else waits.
+
+    Victims are gone, and preemptors admitted, at the end of the cycle. Pods are ready at once.
+    Preemptors that are never served come last.
+    """
+    settings = snapshot.configuration.model_copy(update={"wait_for_pods_ready": None})
+    snapshot = replace(snapshot, configuration=settings)
+    left = {one.key: one for one in preemptors}
+    queues = waiting_queues(state, snapshot)
+    for waiting in queues.values():
+        waiting.active = [one for one in waiting.active if one.key in left]
+        waiting.parked = []  # who backs off is not served
+    turns: list[Turn] = []
+    seen: set[object] = set()
+    for number in count():
+        ran = schedule(state, snapshot, queues, cycle=number)
+        served = [entry for entry in ran.entries if entry.outcome in {"admitted", "preempting"}]
+        for entry in served:
+            preemptor, queue = entry.preemptor, queues[entry.preemptor.queue]
+            del left[preemptor.key]
+            queue.active = [one for one in queue.active if one.key != preemptor.key]
+            queue.generation += 1
+            turn, snapshot = _served_in_cycle(snapshot, entry)
+            turns.append(turn)
+        if any(turn.evicted for turn in turns[len(turns) - len(served) :]):
+            for waiting in queues.values():
+                waiting.wake(lambda _: True)
+        if served:
+            seen.clear()
+        elif (marks := standing(queues)) in seen:
+            break
+        else:
+            seen.add(marks)
+    return OneByOne((*turns, *(Turn(one, admitted=False) for one in left.values())), snapshot)
+
+
+def _served_in_cycle(snapshot: Snapshot, entry: Entry) -> tuple[Turn, Snapshot]:
+    """Return the turn of an entry that is admitted or preempts, and the snapshot after it."""
+    preemptor, decision = entry.preemptor, entry.decision
+    assert decision is not None, "an inadmissible head is not served"  # noqa: S101
+    assignment = decision.assignment
+    if len(assignment.pod_sets) < len(preemptor.pod_sets):
+        return Turn(preemptor, admitted=False), snapshot  # the API server refuses the admission
+    gone = [one.workload for one in decision.search.targets]
+    turn = Turn(preemptor, admitted=True, evicted=tuple(one.key for one in gone))
+    return turn, snapshot_after(snapshot, admit(snapshot, preemptor, assignment), gone)
 
 
 def serve_at_best(

@@ -229,8 +229,11 @@ class _Joint:
         """Start from serving one by one, greedily or at the best of each, where that is legal."""
         question = self.question
         turns = [turn for turn in question.greedy.turns if turn.admitted]
-        known: list[list[Step]] = [[(turn.planning.preemptor, turn.evicted) for turn in turns]]
+        known: list[list[Step]] = [[(turn.preemptor, turn.evicted) for turn in turns]]
         if self.in_order:
+            # Kueue's cycles may serve in another order, which a model in order does not permit.
+            place = [one.key for one in question.preemptors].index
+            known = [one for one in known if one == sorted(one, key=lambda s: place(s[0].key))]
             until = self.deadline.half().half()
             known.append(
                 serve_at_best(
