@@ -1,8 +1,8 @@
 """Programs for engines of OR-Tools MathOpt: linear ones solved again and again, and mixed-integer.
 
 A CP-SAT model becomes a mixed-integer program with the same solutions in exact arithmetic: every
-row that the builder makes is linear, except for its literals and for max(...), and both become
-big-M rows whose constants are the exact bounds of the expressions. Engines calculate in doubles:
+row that the builder makes is linear, except for its literals, which become big-M rows whose
+constants are the exact bounds of the expressions. Engines calculate in doubles:
 their solutions are judged by `Exact`, and "infeasible" is only believed where the numbers are short
 enough.
 """
@@ -43,7 +43,6 @@ from ortools.sat.python.cp_model_helper import (
     ConstraintProto,
     CpModelProto,
     LinearConstraintProto,
-    LinearExpressionProto,
 )
 from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
 
@@ -367,9 +366,9 @@ def _translate_row(program: _Program, row: ConstraintProto) -> None:
         raise NotImplementedError(f"a row that the builder does not make: {row}")
 
 
-def _linear(written: LinearConstraintProto | LinearExpressionProto, offset: int = 0) -> Linear:
+def _linear(written: LinearConstraintProto) -> Linear:
     # Each access by way of the wrapper of the proto costs as much as a short list.
-    return Linear(dict(zip(list(written.vars), list(written.coeffs), strict=True)), offset)
+    return Linear(dict(zip(list(written.vars), list(written.coeffs), strict=True)))
 
 
 def _false(literals: Sequence[int]) -> Linear:

@@ -6,5 +6,6 @@ measure.py             one measurement of it, in a process of its own
 tables.py              its tables and plots
 stages.py              where the time of a plan goes, and how it grows
 one_plan.py            one plan for it, in a process of its own
+nasty.py               states that are hard for solvers, and what a plan takes after its time limit
 watching.py            what a watch of a cluster that changes costs
 """

@@ -172,7 +172,7 @@ def test_equal_expressions_share_one_positive_part() -> None:
     # What was made in the copy alone is no variable of the first model.
     assert (len(builder.lower), len(builder.proto.constraints)) == (variables, rows)
     again = builder.positive_part(Linear({x: 1, y: -1}, 1))
-    assert len(builder.lower) == variables + 1
+    assert len(builder.lower) == variables + 2  # the part, and whether it is positive
     assert complete(builder, [x, y], [3, 1]) is not None
     assert again.terms.keys() <= set(range(len(builder.lower)))
 

@@ -24,7 +24,7 @@ from planner.proof.box import (
     unit_of,
 )
 from planner.proof.kueue.frame import Frame
-from planner.quantity import UNLIMITED
+from planner.quantity import MAX_INT64, UNLIMITED
 from planner.quota.kueue.amount import add, subtract
 from planner.verifier.kueue.fair_sharing import INITIAL_SHARE, FairSetting
 
@@ -272,10 +272,13 @@ def _compared(
         amounts = theirs * (right // unit)
         least = -constant * (right // unit)
         frs = _over_at_least(frame, box, mine, resource) if amount > 0 else []
+        excess = sum(frame.before.amount[mine][fr] - frame.tree.subtree[mine][fr] for fr in frs)
+        # Kueue's own sum over the flavors ends there: the row would ask for more than it does.
+        if excess > MAX_INT64:
+            continue
         for fr in frs:
             amounts[below] += frame.held(fr)[below].astype(object) * (left // unit)
-            excess = frame.before.amount[mine][fr] - frame.tree.subtree[mine][fr]
-            least += excess * (left // unit)
+        least += excess * (left // unit)
         if frs:
             classes = np.flatnonzero(amounts)
             name = f"share of {frame.name(top)}, {resource}"
