@@ -6,7 +6,7 @@ who names it, with the options of that command.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final, Literal
 
@@ -14,9 +14,7 @@ from planner.plan.base import Assume, Record
 from planner.scheduler import Placement
 from planner.state import RequestsFrom
 from planner.state.base import Schema
-from planner.state.kep83 import NAME as KEP83
 from planner.state.kep83 import Kep83
-from planner.state.kueue_release import KnownBy
 
 AssignmentInput = Schema | Mapping[str, Any]
 """Flavors to use: the ``assignment`` of a plan of Kueue, or a mapping in one of its forms."""
@@ -43,12 +41,12 @@ class Asked(Record):
     strict: bool | None = None
     stable: bool | None = None
     release: str | None = None
-    known_by: KnownBy | None = None
+    known_by: str | None = None
     requests: RequestsFrom | None = None
-    flavors: Literal["kueue", "given"] | None = None
+    flavors: Literal["own", "given"] | None = None
     placement: Placement | None = None
 
-    def differences(self, plan: Asked) -> Iterator[str]:
+    def differences(self, plan: Asked, option: Option) -> Iterator[str]:
         """Yield in what a plan answers another question, and the option that accepts it.
 
         What a plan leaves out is not asked for: it is judged by what is asked.
@@ -59,43 +57,23 @@ class Asked(Record):
             # A plan that is best of all, and stable, does not say that it was to be.
             if ours == theirs or left_out or (name == "stable" and not theirs):
                 continue
+            said = _text(theirs)
+            named = f"--{name} {said}" if name in {"now", "assume"} else option(name, said)
             # Where nobody places pods, nobody can be named who does.
-            option = "" if name == "placement" and ours is None else _option(name, theirs)
-            accepted = f"{option} accepts it" if option else "no option accepts it here"
-            yield f"{name} {_text(theirs)}, not {_text(ours)} ({accepted})"
+            if not named or (name == "placement" and ours is None):
+                named = "no option"
+            yield f"{name} {said}, not {_text(ours)} ({named} accepts it)"
         known = {self.known_by, "given", None}
         if self.known_by != "given" and plan.known_by not in known:
             yield f"the release is known by {plan.known_by}, not {self.known_by}"
 
 
+Option = Callable[[str, str], str]
+"""Returns the option of a scheduler that takes a part of the question, by its name and its value
+in words; empty if there is none."""
 _COMPARED: Final = (
     *("rules", "strict", "stable", "now", "release", "requests", "placement", "assume"),
 )
-_SIDES: Final = {f"yunikorn-{side}": side for side in ("design", "written", "code")}
-_NAMED: Final[Mapping[str, str]] = {
-    "now": "--now",
-    "release": "--kueue-release",
-    "requests": "--requests",
-    "assume": "--assume",
-}
-"""The options of `planner solve` that take a part of the question as their value."""
-
-
-def _option(name: str, value: object) -> str:
-    """Return the option by which a caller names a part of the question; empty if there is none."""
-    said = _text(value)
-    if name == "rules":
-        return f"--laws {_SIDES[said]}" if said in _SIDES else _kep83(said)
-    if name in _NAMED:
-        return f"{_NAMED[name]} {said}"
-    if value == "any":
-        return "--placement any"
-    named = {"strict": "--rules strict", "stable": "--stable"}
-    return named.get(name, "") if value is True else ""
-
-
-def _kep83(rules: str) -> str:
-    return f"--rules {rules}" if rules.startswith(KEP83) else ""
 
 
 def _text(value: object) -> str:

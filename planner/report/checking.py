@@ -51,13 +51,13 @@ def _counts(one: Check) -> tuple[int, int]:
 
 def asked_in_words(asked: Asked) -> Iterator[tuple[str, str]]:
     """Yield the parts of a question by name, and what is asked."""
-    of_kueue = asked.flavors is not None
+    has_flavors = asked.flavors is not None
     for field, part in asked:
         if isinstance(part, bool):
             yield field, "yes" if part else "no"
         elif part is not None:
             yield field, moment(part) if isinstance(part, datetime) else str(part)
-        elif field == "assume" or (of_kueue and field == "placement"):
+        elif field == "assume" or (has_flavors and field == "placement"):
             yield field, "none"
 
 

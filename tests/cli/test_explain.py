@@ -184,10 +184,13 @@ def test_costs_decide(dump: Path, tmp_path: Path) -> None:
 
 
 def test_flavors_fixed_by_hand(dump: Path, tmp_path: Path) -> None:
-    """Where the flavor is said to fit, Kueue looks for no victims."""
-    fits = {"main": {"gpu": {"flavor": "default", "mode": "Fit"}}}
-    value = explained(dump, "--assignment", write(tmp_path, fits, "flavors.json"), code=3)
-    assert "never looks for victims" in value["answer"]
+    """Whether they fit follows from the state."""
+    given = {"main": {"gpu": {"flavor": "default"}}}
+    value = explained(dump, "--assignment", write(tmp_path, given, "flavors.json"))
+    assert set(value["victims"]) == set(SMALL)
+    given["main"]["gpu"]["mode"] = "Fit"
+    said = refused("explain", dump, "--assignment", write(tmp_path, given, "flavors.json"))
+    assert "is said to be Fit in flavor default" in said
     unknown = write(tmp_path, {"other": {"gpu": {"flavor": "default"}}}, "flavors.json")
     said = refused("explain", dump, "--assignment", unknown)
     assert f'{unknown}: podset "other" is not in ns/pending' in said

@@ -156,7 +156,7 @@ def test_recorded_fields_that_are_something_else(change: dict[str, Any]) -> None
 
 def test_a_flavor_for_what_is_not_requested(state: Path, tmp_path: Path) -> None:
     """It holds nothing, also where the plan is carried out on paper."""
-    flavors = {name: {"flavor": "default", "mode": "Preempt"} for name in ("gpu", "cpu")}
+    flavors = {name: {"flavor": "default"} for name in ("gpu", "cpu")}
     given = write(tmp_path, {"main": flavors}, "assignment.json")
     only = write(tmp_path, {"main": {"gpu": flavors["gpu"]}}, "only.json")
     result, expected = (

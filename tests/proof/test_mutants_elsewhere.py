@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import attrgetter
 
 import pytest
 from pydantic import ValidationError
 
 import planner
-from planner.errors import InputError, InternalError
+from planner.errors import InputError, InternalError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_id, with_names
 from planner.plan import Level
@@ -54,6 +55,15 @@ class Case:
     rules: Kep83 | None = None
     legal: Sequence[frozenset[str]] = ()
 
+    @property
+    def asks_the_state(self) -> bool:
+        """Whether the flavors have the modes that they have in the state."""
+        try:
+            start(self.state, Given(self.pending, self.assignment, rules=self.rules))
+        except SchemaError:
+            return False
+        return True
+
     def solve(self) -> Plan:
         """Ask the planner."""
         return planner.solve(
@@ -63,7 +73,8 @@ class Case:
     def accepts(self, plan: Plan) -> bool:
         """Ask the checker."""
         try:
-            return planner.check(self.state, plan).accepted
+            given, rules = self.assignment, self.rules
+            return planner.check(self.state, plan, assignment=given, rules=rules).accepted
         except InputError:
             return False
 
@@ -123,7 +134,7 @@ def of_recorded() -> Iterator[Case]:
 
 def of_deep_trees() -> Iterator[Case]:
     """Yield random states with cohorts up to four levels deep."""
-    for seed in range(SEEDS):
+    for seed in range(6 * SEEDS):  # most of them have other modes than their state
         chance = random.Random(seed)  # noqa: S311 - a test wants the same numbers again
         fair = bool(seed % 2)
         instance = random_instance(chance.randint, fair=fair)
@@ -161,10 +172,15 @@ SOURCES = {
 }
 
 
+def cases(source: str) -> Iterator[Case]:
+    """Yield the cases of a source that anybody can ask about."""
+    return filter(attrgetter("asks_the_state"), SOURCES[source]())
+
+
 @pytest.mark.parametrize("source", SOURCES)
 def test_changed_plan(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     walked, kept = recorded(monkeypatch), Counter[bool]()
-    for number, case in enumerate(SOURCES[source]()):
+    for number, case in enumerate(cases(source)):
         chance = random.Random(number)  # noqa: S311 - a test wants the same numbers again
         plan = case.solve()
         assert case.accepts(plan), case.name
@@ -188,7 +204,7 @@ def test_changed_plan(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("source", ["deep", "kep83"])
 def test_another_legal_set(source: str) -> None:
     refused = 0
-    for number, case in enumerate(SOURCES[source]()):
+    for number, case in enumerate(cases(source)):
         chance = random.Random(number)  # noqa: S311 - a test wants the same numbers again
         plan = case.solve()
         others = [keys for keys in case.legal if keys and sorted(keys) != sorted(plan.keys)]

@@ -66,7 +66,7 @@ def random_trees(*, fair: bool) -> Iterator[Case]:
     for seed in range(6000 if TEST_ALL else 100):
         pick = random.Random(seed).randint  # noqa: S311 - test data
         instance = random_instance(pick, 4 + seed % 12, fair=fair)
-        yield f"tree {seed}", instance.state, Given(PREEMPTOR, instance.assignment)
+        yield f"tree {seed}", instance.state, Given(PREEMPTOR, instance.assignment, recorded=True)
 
 
 def crowds(*, fair: bool) -> Iterator[Case]:
@@ -81,14 +81,18 @@ def recorded_lines(*, fair: bool) -> Iterator[Case]:
         for line in recorded.lines(name, EVERY):
             state = recorded.state_of(line)
             if state.configuration.fair_sharing_on == fair:
-                yield line["id"], state, Given(line["pending"], line.get("assignment"))
+                yield (
+                    line["id"],
+                    state,
+                    Given(line["pending"], line.get("assignment"), recorded=True),
+                )
 
 
 def kep83(*, fair: bool) -> Iterator[Case]:
     """Random decisions by KEP-83's rules; ``fair`` only draws others."""
     for seed in range(3000 if TEST_ALL else 60):
         drawn = random_decision(2 * seed + fair, 3 + seed % 8)
-        given = Given(PENDING, drawn.assignment, rules=drawn.options)
+        given = Given(PENDING, drawn.assignment, rules=drawn.options, recorded=True)
         yield f"kep83 {seed} {drawn.options.text}", drawn.state, given
 
 

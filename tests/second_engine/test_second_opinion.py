@@ -34,7 +34,7 @@ def searches(*, fair: bool) -> Iterator[tuple[Search, list[tuple[int, ...]]]]:
     for seed in SEEDS:
         pick = random.Random(seed).randint  # noqa: S311 - test data
         instance = random_instance(pick, 5, fair=fair)
-        planning = start(instance.state, Given(PREEMPTOR, instance.assignment))
+        planning = start(instance.state, Given(PREEMPTOR, instance.assignment, recorded=True))
         assert isinstance(planning, Planning)
         planning.set_objective(PROFILE)
         if settled(planning):

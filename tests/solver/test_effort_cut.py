@@ -82,7 +82,7 @@ def trees() -> Iterator[tuple[AnyState, Given]]:
     for seed in range(300 * MANY):
         pick = random.Random(seed).randint  # noqa: S311 - test data
         instance = random_instance(pick, 4 + seed % 9, fair=seed % 2 == 0)
-        yield instance.state, Given(PREEMPTOR, instance.assignment)
+        yield instance.state, Given(PREEMPTOR, instance.assignment, recorded=True)
 
 
 def crowds() -> Iterator[tuple[AnyState, Given]]:

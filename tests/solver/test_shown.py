@@ -51,7 +51,7 @@ def test_what_is_shown_holds_of_all_legal_sets() -> None:
     """By brute force: no better set, no equal one outside, and a better answer is one."""
     proved = improved = narrowed = 0
     for instance, fair in instances():
-        planning = start(instance.state, Given(PREEMPTOR, instance.assignment))
+        planning = start(instance.state, Given(PREEMPTOR, instance.assignment, recorded=True))
         assert isinstance(planning, Planning)
         profile = planning.set_objective(PROFILE)
         if settled(planning) is not None:

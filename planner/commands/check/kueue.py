@@ -55,6 +55,7 @@ from planner.reference.kueue.aftermath import admit, next_targets, pending_again
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.cycle.turn import in_the_way
 from planner.reference.kueue.decision import Decision, decide
+from planner.state.kep83 import NAME as KEP83
 from planner.state.kep83 import STRICT, Kep83, read_rules
 from planner.state.kueue import State
 from planner.verifier.kueue.case import assignment_faults
@@ -72,6 +73,7 @@ TOO_MUCH: Final = (
     "is too large"
 )
 NONE_STABLE: Final = f"{NONE_LEGAL} after which no victim would preempt again"
+_OPTIONS: Final = {"release": "--kueue-release", "requests": "--requests"}
 _OF_CLUSTER: Final = re.compile(r"--(context|kubeconfig|as|request-timeout)=")
 
 
@@ -175,7 +177,7 @@ class _Checking:
             release=configuration.release.name,
             known_by=configuration.release_known_by,
             requests=configuration.requests_from,
-            flavors="kueue" if self.given is None else "given",
+            flavors="own" if self.given is None else "given",
             placement=("any" if at_will else "kueue") if placing else None,
         )
 
@@ -279,7 +281,7 @@ class _Checking:
 
     def check(self) -> Check:
         other = [*self._other_flavors(), *self._not_stable()]
-        differs = another_question(self.plan, self.asked, other)
+        differs = another_question(self.plan, self.asked, _option, other)
         if differs is not None:
             return differs
         laws = verify_plan(self.state, self.plan, snapshot=self.snapshot, setting=self.setting)
@@ -558,3 +560,17 @@ def _cluster_options(said: str, plain: str) -> Sequence[str]:
     except ValueError:  # a quote without its end
         return ()
     return words if all(map(_OF_CLUSTER.match, words)) else ()
+
+
+def _option(name: str, said: str) -> str:
+    """Return the option that takes a part of the question; empty if there is none."""
+    if name in _OPTIONS:
+        return f"{_OPTIONS[name]} {said}"
+    named = {
+        ("strict", "yes"): "--rules strict",
+        ("stable", "yes"): "--stable",
+        ("placement", "any"): "--placement any",
+    }
+    if name == "rules" and said.startswith(KEP83):
+        return f"--rules {said}"
+    return named.get((name, said), "")

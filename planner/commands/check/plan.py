@@ -18,7 +18,7 @@ from planner.laws import Law
 from planner.objective.profile_file import checked_costs, find_profile
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Record, Uncovered, Verdict, Verification
-from planner.plan.asked import Asked, AssignmentInput, RulesInput
+from planner.plan.asked import Asked, AssignmentInput, Option, RulesInput
 from planner.plan.base import Told
 from planner.plan.proof import Step
 from planner.scheduler import OWN, Part, Placement
@@ -111,12 +111,14 @@ QUESTION: Final = Law(
 )
 
 
-def another_question(plan: AnyPlan, asked: Asked, more: Iterable[str] = ()) -> Check | None:
+def another_question(
+    plan: AnyPlan, asked: Asked, option: Option, more: Iterable[str] = ()
+) -> Check | None:
     """CT-11: return the check of a plan that answers another question; ``None`` if it does not.
 
-    ``more`` is in what else it differs.
+    ``option`` names the options of the scheduler, ``more`` is in what else it differs.
     """
-    differing = [*asked.differences(plan.asked), *more]
+    differing = [*asked.differences(plan.asked, option), *more]
     if not differing:
         return None
     said = judge(QUESTION, [f"answers another question: {'; '.join(differing)}"], "")

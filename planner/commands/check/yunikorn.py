@@ -127,7 +127,7 @@ class _Checking:
         )
 
     def check(self) -> Check:
-        differs = another_question(self.plan, self.asked)
+        differs = another_question(self.plan, self.asked, _option)
         if differs is not None:
             return differs
         laws = verify_yunikorn_plan(self.state, self.plan, cluster=self.cluster)
@@ -247,3 +247,9 @@ class _Checking:
             wishes=self.profile.wishes if wishes is None else wishes,
             spare=spare,
         )
+
+
+def _option(name: str, said: str) -> str:
+    """Return the option that takes a part of the question; empty if there is none."""
+    side = said.removeprefix("yunikorn-")
+    return f"--laws {side}" if name == "rules" and side in SIDES else ""

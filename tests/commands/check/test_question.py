@@ -220,7 +220,7 @@ def test_every_format_says_what_a_plan_is_judged_by(tmp_path: Path) -> None:
         "release": "main",
         "known_by": "assumed",
         "requests": "template",
-        "flavors": "kueue",
+        "flavors": "own",
         "placement": None,
     }
 

@@ -27,7 +27,7 @@ STILL_FALSE = {
     ),
     "forged-placement-0262": (
         ("--now", "2026-05-04T12:00:00Z", "--placement", "any"),
-        "placement any, not none (no option accepts it here)",
+        "placement any, not none (no option accepts it)",
     ),
 }
 """What is named in vain: the plan lies about the state, too."""
