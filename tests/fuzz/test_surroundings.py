@@ -4,18 +4,21 @@ It ends with an answer or a clean error, and never with a traceback; what it wri
 that the umask leaves. PLANNER_TEST_ALL tries each command in all surroundings, not in some.
 """
 
+import gzip
 import os
 import resource
 import stat
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import Random
+from threading import Event, Thread
 from typing import Any, NamedTuple
 
 import pytest
 
+import planner
 from planner.cli.exit_code import BAD_INPUT, MEANINGS, OUR_BUG, PIPE_CLOSED
 from tests.cli.running import command, environment
 from tests.conftest import QUICKSTART, ROOT, TEST_ALL
@@ -172,3 +175,34 @@ def test_a_file_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
     code, said = ended((*COMMANDS["solve"], "-o", "plan.json"), Surrounding(), tmp_path)
     assert code in ALLOWED - {BAD_INPUT}, said
     assert stat.S_IMODE(plan.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("suffix", [".json", ".json.gz", ".yaml"])
+def test_a_file_that_changes_while_it_is_read(suffix: str, tmp_path: Path) -> None:
+    """It is cut, written over, renamed and made anew: it is read, or refused in a message."""
+    whole = QUICKSTART.read_bytes()
+    path, over = tmp_path / f"state{suffix}", Event()
+    data = gzip.compress(whole) if suffix.endswith(".gz") else whole
+    path.write_bytes(data)
+    chance = Random(0)  # noqa: S311 - the same changes every time
+
+    def change() -> None:
+        while not over.is_set():
+            with suppress(OSError):
+                how = chance.randrange(4)
+                if how == 0:
+                    os.truncate(path, chance.randrange(len(data)))
+                elif how == 1:
+                    path.replace(tmp_path / "other.txt")
+                else:
+                    path.write_bytes(data)
+
+    writer = Thread(target=change)
+    writer.start()
+    try:
+        for number in range(200):
+            with suppress(planner.InputError):
+                assert planner.read(path if number % 3 else tmp_path).workloads
+    finally:
+        over.set()
+        writer.join()
