@@ -19,7 +19,7 @@ from typing import Any, Final
 import click
 
 from planner.cli.exit_code import BAD_INPUT, INTERRUPTED, OUR_BUG, PIPE_CLOSED, epilog
-from planner.cli.output import ASK_TO_REPORT, LINE, say, write
+from planner.cli.output import ASK_TO_REPORT, LINE, say, unwritable, write
 from planner.cli.value import Command, flag
 from planner.errors import (
     KIND,
@@ -123,6 +123,8 @@ class PlannerCommand(Command):
             return super().parse_args(ctx, args)
         except BrokenPipeError:
             ctx.exit(_pipe_closed())
+        except OSError as error:  # such as a full disk
+            ctx.exit(_failed(InputError("standard output", unwritable(error))))
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
         """Run a command; its errors become one message on standard error and an exit code."""

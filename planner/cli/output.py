@@ -115,7 +115,7 @@ def print_parts(parts: Iterable[str]) -> None:
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise InputError("standard output", _reason(error)) from None
+            raise InputError("standard output", unwritable(error)) from None
 
 
 def _encodable(text: str, stream: IO[str], errors: str) -> str:
@@ -204,7 +204,7 @@ def write_file(option: str, path: Path, data: bytes | Iterable[bytes]) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise InputError(f"{option} {path}", _reason(error)) from None
+        raise InputError(f"{option} {path}", unwritable(error)) from None
 
 
 def _replace(target: Path, parts: Iterable[bytes]) -> None:
@@ -229,7 +229,8 @@ def _replace(target: Path, parts: Iterable[bytes]) -> None:
         raise
 
 
-def _reason(error: OSError) -> str:
+def unwritable(error: OSError) -> str:
+    """Say that something cannot be written, and why."""
     return f"cannot be written: {error.strerror or error}"
 
 

@@ -14,6 +14,7 @@ words.py      words of the command line, by option and by type
 case.py       one input: a command, its words, files, environment and standard input
 judge.py      what an input may end with
 limits.py     processes that run inputs within bounds on memory and processor time
+nasty.py      hard states with little time: many places for pods, ties, sizes that never add up
 campaign.py   many inputs, what they ended with, and where the failing ones are kept
 __main__.py   the same by hand: ``python -m tests.fuzz --inputs 100000``
 """

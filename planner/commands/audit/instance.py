@@ -214,11 +214,14 @@ def _in_folder(
     seen: set[tuple[int, int]],
     links: list[Path],
 ) -> Iterator[Place]:
-    status = folder.stat()
+    try:
+        status = folder.stat()
+        shown = sorted((one for one in folder.iterdir() if not one.name.startswith(".")), key=order)
+    except FileNotFoundError:  # it went while others were looked at
+        return
     if (status.st_dev, status.st_ino) in seen:
         return
     seen.add((status.st_dev, status.st_ino))
-    shown = sorted((one for one in folder.iterdir() if not one.name.startswith(".")), key=order)
     own = {one.resolve() for one in shown if not one.is_symlink()}
     children = [one for one in shown if not one.is_symlink() or one.resolve() not in own]
     below = [child for child in children if child.is_dir()]

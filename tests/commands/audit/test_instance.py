@@ -105,6 +105,20 @@ def test_a_folder_without_a_state_says_what_is_missing(tmp_path: Path, name: str
         assert caught.value.where == str(path)
 
 
+def test_a_folder_that_goes_while_another_is_looked_at_has_no_state(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        write(tmp_path / name, cluster())
+
+    def order(path: Path) -> str:
+        if path.parent.name == "a":
+            shutil.rmtree(tmp_path / "b", ignore_errors=True)
+        return path.name
+
+    found = [one.name for one in packed_states(str(tmp_path), order=order)]
+    assert found == [str(tmp_path / "a" / "cluster.json")]
+
+
 def test_a_folder_below_may_be_empty(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     write(tmp_path, cluster())
