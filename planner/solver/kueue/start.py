@@ -23,7 +23,7 @@ from planner.quota.kueue.preemptor import as_in_kep83, find_preemptor, key_of
 from planner.quota.kueue.snapshot import build_snapshot, take_snapshot
 from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.cycle.nomination import are_before
-from planner.reference.kueue.cycle.turn import InTheWay, in_the_way
+from planner.reference.kueue.cycle.turn import InTheWay, in_the_way, is_large
 from planner.reference.kueue.decision import Decision, decide
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
@@ -47,6 +47,11 @@ AS_WRITTEN: Final = (
 """What to do with rules of YuniKorn, by the rules that were named."""
 
 
+NOT_LOOKED_AT: Final = (
+    "so many hold quota that it was not looked at whether heads of other ClusterQueues come first"
+)
+
+
 def with_turn(
     planning: Planning, plan: Plan, deadline: Deadline, notes: tuple[str, ...] = ()
 ) -> Plan:
@@ -62,6 +67,8 @@ def with_turn(
         said = in_words(planning, found)
     elif reason is not None:
         said = hold_in_words(plan.preemptor, reason)
+    elif is_large(planning.state, planning.snapshot, planning.preemptor):
+        return plan.model_copy(update={"notes": (*plan.notes, NOT_LOOKED_AT)})
     else:
         return plan
     update: dict[str, object] = {"held_back": reason}

@@ -31,7 +31,7 @@ from planner.reference.kueue.decision import Decision, decide
 from planner.state.kueue import State
 from planner.state.kueue_workload import Workload
 
-MOST_WORK: Final = 1_000_000
+MOST_WORK: Final = 100_000
 """The most steps for one plan; a cycle takes heads times those who hold quota in the tree."""
 MOST_CYCLES: Final = 200
 """Cycles after which no answer is given: as a rule two cycles are enough."""
@@ -161,6 +161,12 @@ def _knowing(key: str, own: Decision) -> Decider:
         return decide(snapshot, preemptor, nominated=nominated, tried=tried)
 
     return decider
+
+
+def is_large(state: State, snapshot: Snapshot, preemptor: Preemptor) -> bool:
+    """Say whether not even one cycle is run for a workload, as too many hold quota in its tree."""
+    first = first_in_tree(state, snapshot, preemptor)
+    return len(first) > 1 and len(first) * _held(snapshot, preemptor.queue) > MOST_WORK
 
 
 def first_in_tree(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Mapping[int, Workload]:
