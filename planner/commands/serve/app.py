@@ -146,8 +146,8 @@ def service(
     for kind in (RequestValidationError, Failed, Exception):
         app.add_exception_handler(kind, _failed)
     _add_endpoints(app, Answering(bounds))
-    for path, (data, kind) in files.contents.items():
-        headers = {"Content-Security-Policy": files.policy, "Content-Type": kind}
+    for path, (data, media) in files.contents.items():
+        headers = {"Content-Security-Policy": files.policy, "Content-Type": media}
         app.add_route(path, _fixed(data, headers))
 
     @app.get("/healthz", summary="Say that the service is there.", operation_id="health")
