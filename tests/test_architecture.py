@@ -63,7 +63,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/audit commands/replay",
         "commands/risk": "verb coverage errors objective plan quota commands/whatif solver state"
         " scheduler",
-        "commands/serve": "errors",
+        "commands/serve": "errors plan commands/explain commands/whatif",
         "commands/simulate": "coverage errors quantity plan quota objective reader reference solver"
         " state scheduler term garbage verb commands/boost",
         "commands/lint": "stage coverage dump errors quantity state reader quota reference plan"

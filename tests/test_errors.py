@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.commands.serve.app import Refused
 from planner.errors import LONGEST_LINE, InputError, InternalError, PlannerError
 from planner.reader.kueue_release import GateRefused
 from planner.reference.kueue.chance import ReleaseCrash
@@ -77,8 +76,6 @@ def made(kind: type[Exception]) -> Exception:
         error = kind.__new__(kind)
         InputError.__init__(error, "ns/w", "Kueue 0.15.8 crashes here", "Kueue 0.18.0")
         return error
-    if kind is Refused:
-        return Refused(413, HOSTILE)
     if issubclass(kind, InputError):
         return kind("dump.json: items[3]", HOSTILE, "a number", "write one")
     return kind("first\nsecond")

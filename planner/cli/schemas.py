@@ -34,8 +34,6 @@ from planner.scheduler import Part
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = "#/$defs/{model}"
-_SHARES: Final = ("before", "with_preemptor", "after")
-"""Fields that may be infinite, which pydantic writes as a string but leaves out of its schema."""
 _OLD_FUNGIBILITY: Final = ["Borrow", "Preempt"]
 """What MayStopSearch was called before v1beta2; the reader takes both."""
 
@@ -62,11 +60,7 @@ def schema_text(name: str) -> str:
 def _schema(records: Any, mode: JsonSchemaMode = "serialization") -> dict[str, Any]:  # noqa: ANN401
     """Return the schema of a record, or of a union of records."""
     adapter: TypeAdapter[Any] = TypeAdapter(records)
-    schema = adapter.json_schema(by_alias=True, mode=mode)
-    for name, part in schema.get("$defs", {}).get("NodeShare", {}).get("properties", {}).items():
-        if name in _SHARES:
-            part["anyOf"] = [{"type": part.pop("type")}, {"const": "Infinity"}]
-    return schema
+    return adapter.json_schema(by_alias=True, mode=mode)
 
 
 def _input() -> dict[str, Any]:

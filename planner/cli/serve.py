@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import socket
 from contextlib import suppress
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from planner.cli import value
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import say
 from planner.errors import InputError
-
-if TYPE_CHECKING:
-    from planner.commands.serve.app import Files
-
-SLOW: Final = 8
-"""Connections beyond ``--at-once``, so that their requests can be told to come again."""
 
 EPILOG: Final = """\b
 Examples:
@@ -44,6 +37,11 @@ unless a host is given.
         "Where to listen, on loopback unless a host is given.",
         default=":8080",
     ),
+    value.several(
+        "--allow-host NAME",
+        "allowed",
+        "A name under which clients reach the service; localhost and addresses are allowed.",
+    ),
     value.one(
         "--seconds",
         value.Number(1, 3600),
@@ -67,24 +65,21 @@ unless a host is given.
 )
 def command(given: Given) -> int:
     """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out."""
+    from planner import __version__
+
     try:
-        uvicorn = import_module("uvicorn")
+        from planner.commands.serve.app import Files, service
+        from planner.commands.serve.server import server
     except ModuleNotFoundError as error:
         hint = "pip install 'preemption-planner[serve]', or '.[serve]' in a checkout"
         raise InputError("planner serve", f"{error.name} is not installed", hint=hint) from None
-    from planner.commands.serve.app import Bounds, Service
+    from planner.commands.serve.answering import Bounds
+    from planner.report.html.work import policy, read_files
 
-    bounds = given.of("max_bytes=max_size seconds memory at_once")
-    service = Service(Bounds(**bounds), description, page())
-    config = uvicorn.Config(
-        service,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        lifespan="off",
-        limit_concurrency=given.at_once + SLOW,
-    )
     host, port = given.listen
+    bounds = Bounds(**given.of("max_bytes=max_size seconds memory at_once"))
+    files = Files(read_files(), policy())
+    app = service(bounds, __version__, files, {host, *given.allowed})
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family)
@@ -96,22 +91,5 @@ def command(given: Given) -> int:
         say("serve", f"http://{f'[{host}]' if ':' in host else host}:{port}")
         # uvicorn ends what it has begun, and raises the signal once more.
         with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listener])
+            server(app).run(sockets=[listener])
     return OPTIMAL
-
-
-def page() -> Files:
-    """Return the page to work in."""
-    from planner.commands.serve.app import Files
-    from planner.report.html.work import policy, read_files
-
-    return Files(read_files(), policy())
-
-
-def description() -> dict[str, Any]:
-    """Return the description of the service, as OpenAPI."""
-    from planner import __version__
-    from planner.cli.schemas import SCHEMAS
-    from planner.commands.serve.app import openapi
-
-    return openapi(__version__, lambda name: SCHEMAS[name].make())

@@ -4,9 +4,9 @@
 # A frozen record may have fields of a narrower type.
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import model_validator
+from pydantic import WithJsonSchema, model_validator
 
 from planner.plan.asked import Asked
 from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
@@ -16,6 +16,10 @@ from planner.scheduler import Placement
 from planner.state import RequestsFrom
 from planner.state.kep83 import Kep83
 from planner.state.kueue_release import KnownBy
+
+_SHARE: Final[dict[str, Any]] = {"anyOf": [{"type": "number"}, {"const": "Infinity"}]}
+Share = Annotated[float, WithJsonSchema(_SHARE)]
+"""A share of fair sharing; JSON has no number for one without end."""
 
 
 class DomainSlots(Record):
@@ -184,9 +188,9 @@ class NodeShare(Record):
     name: str
     kind: Literal["ClusterQueue", "Cohort"]
     weight: float
-    before: float
-    with_preemptor: float
-    after: float
+    before: Share
+    with_preemptor: Share
+    after: Share
 
 
 class Cascade(Record):

@@ -1,52 +1,38 @@
-"""The service as an ASGI application: a few paths, bounds on each request, and no state.
+"""The service: a few paths, bounds on each request, and no state.
 
-First come the endpoints with their options and bounds, and their description as OpenAPI 3.1, in
-which options and answers have the schemas of their classes.
+FastAPI routes, reads the query, and describes all of it as OpenAPI. Answers are the bytes that the
+command line prints (`answering`), and have the schemas of its records.
 
-Each answer is made in a process of its own, which can be ended at any time and leaves nothing.
-
-Source: the ASGI specification, version 3, HTTP.
+Whatever page the same browser shows may send requests, too, or have its own name lead to this
+address: `Guard` lets nothing in that another site began.
 """
 
-from __future__ import annotations
-
 import asyncio
-import json
-import os
-import resource
-import signal
-import sys
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping, Sequence
-from contextlib import suppress
-from typing import Annotated, Any, Final, NamedTuple
-from urllib.parse import parse_qsl
+import re
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from ipaddress import ip_address
+from typing import Annotated, Any, Final, Literal, NamedTuple, Union
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException as Failed
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from planner.errors import AT_MOST, KIND, TELL_KIND
+from planner.commands.explain.record import EXPLANATION
+from planner.commands.serve.answering import Bounds, Ended, answer
+from planner.commands.whatif.edit import Settings, WhatIf
+from planner.errors import AT_MOST
+from planner.plan import AnyPlan
 
-FOR_THE_PLAN: Final = 0.8
-"""The share of the seconds that the plan itself may take: reading and writing take some, too."""
 MOST_EDITS: Final = 100
 _TEXT: Final = r"^[^\x00-\x1f]+$"
 _NAME: Final = Field(default=None, pattern=_TEXT, max_length=600)
 Edit = Annotated[str, Field(pattern=_TEXT, max_length=1200)]
 """An edit of a state, as `planner whatif --set` takes it."""
-
-
-class Bounds(NamedTuple):
-    """What one request may take, and how many are answered at once.
-
-    ``max_bytes`` limits a dump, both as it is sent and unpacked; ``seconds`` go from the first
-    byte of the request to its answer; ``memory`` is bytes of address space of the process that
-    answers, where the system can limit it. Requests beyond ``at_once`` are refused, and told to
-    come again.
-    """
-
-    max_bytes: int
-    seconds: float
-    memory: int
-    at_once: int
 
 
 class Asked(BaseModel):
@@ -62,7 +48,7 @@ class Asked(BaseModel):
         return [
             f"--{name}={one}"
             for name, value in given.items()
-            for one in (value if isinstance(value, tuple) else (value,))
+            for one in (value if isinstance(value, list) else [value])
         ]
 
 
@@ -82,226 +68,19 @@ class AskedWhy(AskedWho):
 class AskedWhatIf(AskedWho):
     """As `AskedWho`, and edits of the state; ``set`` stands in the query once for each edit."""
 
-    set: tuple[Edit, ...] = Field(min_length=1, max_length=MOST_EDITS)
+    set: list[Edit] = Field(min_length=1, max_length=MOST_EDITS)
 
 
-class Endpoint(NamedTuple):
-    """One path of the service; ``summary`` says what it answers.
+class Failure(BaseModel):
+    """Why there is no answer, in the words of the command line."""
 
-    ``words`` are the command line that makes the answer, without options of a request. ``kind``
-    is the type of the content, ``asked`` what may stand in the query, ``schema`` the published
-    schema of the answer, empty if it is no JSON. ``plans`` is how many share a request's time.
-    """
-
-    summary: str
-    words: tuple[str, ...]
-    kind: str
-    asked: type[Asked] = AskedWho
-    schema: str = ""
-    plans: int = 1
+    error: str
 
 
-JSON: Final = "application/json"
-HTML: Final = "text/html; charset=utf-8"
-ENDPOINTS: Final = {
-    "/v1/settings": Endpoint(
-        "Who is pending, which objectives there are, and what can be set.",
-        ("whatif", "-", "--list", "--format=json"),
-        JSON,
-        Asked,
-        "settings",
-    ),
-    "/v1/plan": Endpoint(
-        "Whom to evict so that a pending workload can start, with the proof.",
-        ("solve", "-", "--format=json"),
-        JSON,
-        schema="plan",
-    ),
-    "/v1/explanation": Endpoint(
-        "Why these victims, why not another one, or why none.",
-        ("explain", "-", "--format=json"),
-        JSON,
-        AskedWhy,
-        "explanation",
-    ),
-    "/v1/whatif": Endpoint(
-        "What edits of the state change: who is a victim no longer, and who is newly.",
-        ("whatif", "-", "--format=json"),
-        JSON,
-        AskedWhatIf,
-        "whatif",
-        plans=2,
-    ),
-    "/v1/page": Endpoint(
-        "The plan as one page that needs nothing from elsewhere.",
-        ("solve", "-", "--format=html"),
-        HTML,
-    ),
-    "/v1/page/explanation": Endpoint(
-        "The explanation as such a page.", ("explain", "-", "--format=html"), HTML, AskedWhy
-    ),
-    "/v1/page/whatif": Endpoint(
-        "What edits change as such a page.",
-        ("whatif", "-", "--format=html"),
-        HTML,
-        AskedWhatIf,
-        plans=2,
-    ),
-}
-"""What each path answers to POST."""
+class Health(BaseModel):
+    """That the service is there."""
 
-
-Json = dict[str, Any]
-EXIT_CODE: Final = "Planner-Exit-Code"
-"""The header that says how good an answer is, as the exit code of the command line does."""
-STATUSES: Final = {
-    400: "An option that there is not, or a value that it cannot have.",
-    408: "The dump did not arrive, or the answer was not there, in time.",
-    413: "The dump is too large, as it is sent or unpacked.",
-    422: "The dump cannot be used, or no such workload is in it.",
-    500: "A fault of the planner, or the answer takes more memory than it may.",
-    503: "As many are answered as may be at once.",
-}
-"""What may go wrong, by HTTP status; the answer says in words under ``error`` what did."""
-
-
-def openapi(version: str, schema_of: Callable[[str], Json]) -> Json:
-    """Return the description of the service; ``schema_of`` makes a published schema by name."""
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Preemption planner", "version": version},
-        "paths": {path: {"post": _operation(one)} for path, one in ENDPOINTS.items()},
-        "components": {
-            "schemas": {
-                # With an ``$id`` of its own, its references are looked up within it.
-                one.schema: {"$id": f"{one.schema}.schema.json", **schema_of(one.schema)}
-                for one in ENDPOINTS.values()
-                if one.schema
-            }
-        },
-    }
-
-
-def _operation(endpoint: Endpoint) -> Json:
-    said = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
-    reference = f"#/components/schemas/{endpoint.schema}"
-    shown: Json = {"schema": {"$ref": reference}} if endpoint.schema else {}
-    code = {"description": "0 is proved optimal", "schema": {"type": "integer"}}
-    return {
-        "summary": endpoint.summary,
-        "parameters": [
-            {"name": name, "in": "query", "schema": schema}
-            for name, schema in endpoint.asked.model_json_schema()["properties"].items()
-        ],
-        "requestBody": {
-            "description": "The dump of a cluster: JSON, YAML, or either with gzip.",
-            "required": True,
-            "content": {"application/octet-stream": {}},
-        },
-        "responses": {
-            "200": {
-                "description": endpoint.summary,
-                "headers": {EXIT_CODE: code},
-                "content": {endpoint.kind.partition(";")[0]: shown},
-            },
-            **{
-                str(status): {"description": words, "content": {JSON: {"schema": said}}}
-                for status, words in STATUSES.items()
-            },
-        },
-    }
-
-
-PROGRAM: Final = "planner"
-OURS: Final = "PLANNER_"
-"""The prefix of environment variables that set options: a request does not inherit them."""
-
-
-class Ended(NamedTuple):
-    """How a process ended: its exit code, its standard output, and the text of standard error.
-
-    ``kind`` is that of the error, where there was one.
-    """
-
-    code: int
-    output: bytes
-    said: str
-    kind: str = ""
-
-
-async def answer(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) -> Ended:
-    """Run the command line on a dump, until it ends or this coroutine is cancelled.
-
-    ``words`` are all but the limits, which are those of the bounds; ``plans`` share the time.
-    """
-    seconds = bounds.seconds * FOR_THE_PLAN / plans
-    limits = (f"--time-limit={seconds}", f"--max-size={bounds.max_bytes}")
-    process = await asyncio.create_subprocess_exec(
-        # -P: whatever lies in the folder in which the service was started is not imported.
-        *(sys.executable, "-P", "-m", PROGRAM, *words, *limits),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={
-            **{name: value for name, value in os.environ.items() if not name.startswith(OURS)},
-            TELL_KIND: "1",
-        },
-        start_new_session=True,
-    )
-    try:
-        if sys.platform == "linux":  # no other system limits a process from outside
-            with suppress(ProcessLookupError):
-                limit = (bounds.memory, bounds.memory)
-                resource.prlimit(process.pid, resource.RLIMIT_AS, limit)
-        output, said = await process.communicate(dump)
-    finally:
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-    message, kind, last = said.decode(errors="replace").rstrip("\n").rpartition(f"\n{KIND}")
-    return Ended(process.returncode or 0, output, message if kind else last, last if kind else "")
-
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-POLICY: Final = "Content-Security-Policy"
-HEALTH: Final = "/healthz"
-DESCRIPTION: Final = "/openapi.json"
-_ANSWERS: Final = frozenset({0, 3, 4, 5, 6})
-"""Exit codes of the commands asked that are answers; Python itself ends with 1."""
-_BAD_INPUT: Final = 2
-_STATUS_OF: Final = {"input": 422, "option": 400, "too large": 413, "memory": 500}
-"""The status of bad input by the kind of the error."""
-EDITS: Final = "set"
-"""The one option that may stand in a query several times."""
-_CLOSED: Final = (
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; img-src data:"),
-)
-"""Headers of every answer that has no others: no cache keeps it, and a page loads nothing."""
-
-
-class Reply(NamedTuple):
-    """An HTTP answer."""
-
-    status: int
-    data: bytes
-    kind: str = JSON
-    headers: tuple[tuple[str, str], ...] = ()
-
-
-class Refused(Exception):  # noqa: N818 - reads as a statement where it is raised
-    """A request that gets no answer; says with which status, and why."""
-
-    def __init__(self, status: int, why: str, *headers: tuple[str, str]) -> None:
-        super().__init__(status, why, *headers)
-        data = json.dumps({"error": why}).encode()
-        self.reply = Reply(status, data, headers=headers)
+    status: Literal["ok"] = "ok"
 
 
 class Files(NamedTuple):
@@ -312,121 +91,267 @@ class Files(NamedTuple):
 
 
 NO_FILES: Final = Files({}, "")
+HTML: Final = "text/html; charset=utf-8"
+JSON: Final = "application/json"
+EXIT_CODE: Final = "Planner-Exit-Code"
+"""The header that says how good an answer is, as the exit code of the command line does."""
+STATUSES: Final = {
+    400: "An option that there is not, or a value that it cannot have.",
+    403: "Another site began the request, or it asks for a host that this is not.",
+    408: "The dump did not arrive, or the answer was not there, in time.",
+    413: "The dump is too large, as it is sent or unpacked.",
+    422: "The dump cannot be used, or no such workload is in it.",
+    500: "A fault of the planner, or the answer takes more memory than it may.",
+    503: "As many are answered as may be at once.",
+}
+"""What may go wrong, by HTTP status."""
+_SAID: Final = {
+    404: "there is nothing here; GET /openapi.json says what there is",
+    405: "this path does not take that method",
+}
+"""What the framework says in a word."""
+_ANSWERS: Final = frozenset({0, 3, 4, 5, 6})
+"""Exit codes of the commands asked that are answers; Python itself ends with 1."""
+_BAD_INPUT: Final = 2
+_STATUS_OF: Final = {"input": 422, "option": 400, "too large": 413, "memory": 500}
+"""The status of bad input by the kind of the error."""
+PORT: Final = re.compile(r":[0-9]+$")
+_STRING: Final = {"type": "string"}
+_CLOSED: Final = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+}
+"""Headers of every answer that has no others: no cache keeps it, and a page loads nothing."""
 
 
-class Service:
-    """The service; ``description`` makes its OpenAPI when somebody asks for it."""
+def service(
+    bounds: Bounds, version: str, files: Files = NO_FILES, hosts: Collection[str] = ()
+) -> FastAPI:
+    """Return the service as an ASGI application.
 
-    def __init__(
-        self, bounds: Bounds, description: Callable[[], Any], files: Files = NO_FILES
-    ) -> None:
-        self._bounds, self._description, self._files = bounds, description, files
+    ``hosts`` are names under which clients reach it, besides localhost and any address.
+    """
+    # No pages about the description: they would load scripts from elsewhere.
+    app = FastAPI(
+        title="Preemption planner",
+        version=version,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.add_middleware(Guard, hosts=hosts)
+    for kind in (RequestValidationError, Failed, Exception):
+        app.add_exception_handler(kind, _failed)
+    _add_endpoints(app, Answering(bounds))
+    for path, (data, media) in files.contents.items():
+        headers = {"Content-Security-Policy": files.policy, "Content-Type": media}
+        app.add_route(path, _fixed(data, headers))
+
+    @app.get("/healthz", summary="Say that the service is there.", operation_id="health")
+    async def health() -> Health:
+        return Health()
+
+    return app
+
+
+def _add_endpoints(app: FastAPI, answering: "Answering") -> None:
+    """Add what is asked by POST: each is a command line, without the options of a request."""
+
+    @app.post("/v1/settings", **_described("settings", Settings))
+    async def settings(request: Request, asked: Annotated[Asked, Query()]) -> Response:
+        """Say who is pending, which objectives there are, and what can be set."""
+        return await answering.to(request, asked, "whatif", "--list", "--format=json")
+
+    @app.post("/v1/plan", **_described("plan", AnyPlan))
+    async def plan(request: Request, asked: Annotated[AskedWho, Query()]) -> Response:
+        """Plan whom to evict so that a pending workload can start, with the proof."""
+        return await answering.to(request, asked, "solve", "--format=json")
+
+    explanations: Any = Union[tuple(EXPLANATION.of_all())]  # noqa: UP007 - as many as there are
+
+    @app.post("/v1/explanation", **_described("explanation", explanations))
+    async def explanation(request: Request, asked: Annotated[AskedWhy, Query()]) -> Response:
+        """Say why these victims, why not another one, or why none."""
+        return await answering.to(request, asked, "explain", "--format=json")
+
+    @app.post("/v1/whatif", **_described("whatif", WhatIf))
+    async def whatif(request: Request, asked: Annotated[AskedWhatIf, Query()]) -> Response:
+        """Say what edits of the state change: who is a victim no longer, and who is newly."""
+        return await answering.to(request, asked, "whatif", "--format=json", plans=2)
+
+    @app.post("/v1/page", **_described("plan_page"))
+    async def plan_page(request: Request, asked: Annotated[AskedWho, Query()]) -> Response:
+        """Show the plan as one page that needs nothing from elsewhere."""
+        return await answering.to(request, asked, "solve", "--format=html")
+
+    @app.post("/v1/page/explanation", **_described("explanation_page"))
+    async def explanation_page(request: Request, asked: Annotated[AskedWhy, Query()]) -> Response:
+        """Show the explanation as such a page."""
+        return await answering.to(request, asked, "explain", "--format=html")
+
+    @app.post("/v1/page/whatif", **_described("whatif_page"))
+    async def whatif_page(request: Request, asked: Annotated[AskedWhatIf, Query()]) -> Response:
+        """Show what edits change as such a page."""
+        return await answering.to(request, asked, "whatif", "--format=html", plans=2)
+
+
+def _described(name: str, record: object = None) -> dict[str, Any]:
+    """Return what OpenAPI says of an operation; its answer is a record, or else a page."""
+    code = {"description": "0 is proved optimal", "schema": {"type": "integer"}}
+    shown = {"model": record} if record else {"content": {"text/html": {"schema": _STRING}}}
+    body = {
+        "description": "The dump of a cluster: JSON, YAML, or either with gzip.",
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {**_STRING, "format": "binary"}}},
+    }
+    failures = {status: {"model": Failure, "description": of} for status, of in STATUSES.items()}
+    return {
+        "operation_id": name,
+        "response_class": Response,
+        "responses": {200: {"headers": {EXIT_CODE: code}, **shown}, **failures},
+        "openapi_extra": {"requestBody": body},
+    }
+
+
+class Answering:
+    """What answers the requests of a service, as many at once as its bounds permit."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
         self._slots = asyncio.Semaphore(bounds.at_once)
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer one request, as an ASGI server asks for it."""
-        try:
-            reply = await self._reply(scope, receive)
-        except Refused as refused:
-            reply = refused.reply
-        own = ((name.lower().encode(), value.encode()) for name, value in reply.headers)
-        headers = {b"content-type": reply.kind.encode(), **dict(_CLOSED), **dict(own)}
-        headers[b"content-length"] = str(len(reply.data)).encode()
-        begin = {"type": "http.response.start", "status": reply.status}
-        await send({**begin, "headers": [*headers.items()]})
-        await send({"type": "http.response.body", "body": reply.data})
-
-    async def _reply(self, scope: Message, receive: Receive) -> Reply:
-        path, method = scope["path"], scope["method"]
-        if path not in {*ENDPOINTS, *self._files.contents, HEALTH, DESCRIPTION}:
-            raise Refused(404, f"there is nothing here; GET {DESCRIPTION} says what there is")
-        allowed = "POST" if path in ENDPOINTS else "GET"
-        if method != allowed:
-            raise Refused(405, f"{path} takes {allowed}", ("Allow", allowed))
-        if path in ENDPOINTS:
-            return await self._answer(ENDPOINTS[path], scope, receive)
-        if path in self._files.contents:
-            data, kind = self._files.contents[path]
-            return Reply(200, data, kind, ((POLICY, self._files.policy),))
-        value = {"status": "ok"} if path == HEALTH else self._description()
-        return Reply(200, json.dumps(value).encode())
-
-    async def _answer(self, endpoint: Endpoint, scope: Message, receive: Receive) -> Reply:
+    async def to(self, request: Request, asked: Asked, *words: str, plans: int = 1) -> Response:
+        """Answer a request with what a command prints; ``plans`` share its time."""
         bounds = self._bounds
-        words = [*endpoint.words, *_asked(endpoint, scope)]
+        names = [name for name, _ in request.query_params.multi_items() if name != "set"]
+        if len(names) > len(set(names)):
+            raise HTTPException(400, "an option stands twice")
+        command, *options = words
+        whole = [command, "-", *options, *asked.words()]
         if self._slots.locked():
-            raise Refused(503, f"{bounds.at_once} are answered already", ("Retry-After", "5"))
+            said = f"{bounds.at_once} are answered already"
+            raise HTTPException(503, said, {"Retry-After": "5"})
         try:
             async with self._slots, asyncio.timeout(bounds.seconds):
-                dump = await _body(scope, receive, bounds.max_bytes)
-                answering = answer(words, dump, bounds, endpoint.plans)
-                ended = await _while_waited_for(answering, receive)
+                dump = await _body(request, bounds.max_bytes)
+                ended = await _while_waited_for(answer(whole, dump, bounds, plans), request)
         except TimeoutError:
-            raise Refused(408, f"there was no answer within {bounds.seconds:g} s") from None
+            said = f"there was no answer within {bounds.seconds:g} s"
+            raise HTTPException(408, said) from None
         if ended.code in _ANSWERS:
-            return Reply(200, ended.output, endpoint.kind, ((EXIT_CODE, str(ended.code)),))
+            kind = JSON if "--format=json" in options else HTML
+            headers = {EXIT_CODE: str(ended.code), "Content-Type": kind}
+            return Response(ended.output, headers=headers)
         status = _STATUS_OF.get(ended.kind, 500) if ended.code == _BAD_INPUT else 500
         why = ended.said.strip().removeprefix("error: ")
-        raise Refused(status, why or f"the process ended with {ended.code}")
+        raise HTTPException(status, why or f"the process ended with {ended.code}")
 
 
-def _asked(endpoint: Endpoint, scope: Message) -> list[str]:
-    try:
-        pairs = parse_qsl(
-            scope["query_string"].decode("ascii"),
-            keep_blank_values=True,
-            errors="strict",
-            max_num_fields=len(endpoint.asked.model_fields) + MOST_EDITS,
-        )
-        edits = [value for name, value in pairs if name == EDITS]
-        others = [pair for pair in pairs if pair[0] != EDITS]
-        given: dict[str, Any] = dict(others)
-        if len(given) < len(others):
-            raise Refused(400, "an option stands twice")
-        if edits:
-            given[EDITS] = edits
-        return endpoint.asked.model_validate(given).words()
-    except ValidationError as error:
-        first = error.errors()[0]
-        named = ".".join(map(str, first["loc"]))
-        raise Refused(400, f"{named}: {first['msg']}") from None
-    except ValueError as error:  # no UTF-8, or more fields than there are
-        raise Refused(400, f"the query cannot be read: {error}") from None
-
-
-async def _body(scope: Message, receive: Receive, max_bytes: int) -> bytes:
+async def _body(request: Request, max_bytes: int) -> bytes:
     """Return the body of a request, unless it is too large."""
-    refused = Refused(413, f"more than the {max_bytes} bytes {AT_MOST}")
-    promised = dict(scope["headers"]).get(b"content-length", b"")
+    refused = HTTPException(413, f"more than the {max_bytes} bytes {AT_MOST}")
+    promised = request.headers.get("content-length", "")
     if promised.isdigit() and int(promised[:20]) > max_bytes:
         raise refused
     data = bytearray()
-    more = True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Refused(400, "the dump broke off")
-        data += message.get("body", b"")
-        more = message.get("more_body", False)
-        if len(data) > max_bytes:
-            raise refused
+    try:
+        async for piece in request.stream():
+            data += piece
+            if len(data) > max_bytes:
+                raise refused
+    except ClientDisconnect:
+        raise HTTPException(400, "the dump broke off") from None
     return bytes(data)
 
 
-async def _while_waited_for(answering: Coroutine[Any, Any, Ended], receive: Receive) -> Ended:
+async def _while_waited_for(answering: Coroutine[Any, Any, Ended], request: Request) -> Ended:
     """Return an answer, unless the client disconnects before: then the work on it is cancelled."""
 
     async def gone() -> None:
-        while (await receive())["type"] != "http.disconnect":
+        while (await request.receive())["type"] != "http.disconnect":
             pass
 
     work, going = asyncio.create_task(answering), asyncio.create_task(gone())
     try:
         await asyncio.wait({work, going}, return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
-            raise Refused(400, "nobody waits for the answer any more")
+            raise HTTPException(400, "nobody waits for the answer any more")
         return await work
     finally:
         for task in (work, going):
             task.cancel()
         await asyncio.wait({work, going})
+
+
+def _failure(status: int, why: str, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse({"error": why}, status, headers)
+
+
+async def _failed(_: Request, error: Exception) -> Response:
+    """Say what went wrong, whatever it was, in one form."""
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        return _failure(400, f"{'.'.join(map(str, first['loc'][1:]))}: {first['msg']}")
+    if not isinstance(error, Failed):
+        return _failure(500, f"a fault of the planner: {type(error).__name__}")
+    said = _SAID.get(error.status_code, error.detail)
+    return _failure(error.status_code, said, error.headers)
+
+
+def _fixed(data: bytes, headers: Mapping[str, str]) -> Callable[[Request], Awaitable[Response]]:
+    async def reply(_: Request) -> Response:
+        return Response(data, headers=headers)
+
+    return reply
+
+
+class Guard:
+    """Refuses what another site began, and closes answers to caches, frames and scripts.
+
+    A browser says in Origin which site began a request, and in Host which name led it here. A name
+    that is not this service's can be anybody's that leads to this address (DNS rebinding).
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+        self._app, self._hosts = app, {"localhost", *(host.lower() for host in hosts)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or hand it on."""
+        if scope["type"] != "http":  # there are no WebSockets, and nothing to do at the start
+            await self._app(scope, receive, send)
+            return
+
+        async def closed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _CLOSED.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        headers = Headers(scope=scope)
+        app = self._app
+        if why := self._why_not(headers):
+            app = _failure(403, why)
+        elif headers.get("upgrade", "").lower() == "websocket":
+            app = _failure(426, "there are no WebSockets here")
+        await app(scope, receive, closed)
+
+    def _why_not(self, headers: Headers) -> str:
+        host, origin = headers.get("host", ""), headers.get("origin")
+        name = host.rpartition(":")[0] if PORT.search(host) else host
+        name = name.lower().strip("[]")
+        if name not in self._hosts and not _is_address(name):
+            return f"{host!r} is not a host of this service: start it with --allow-host"
+        if origin is not None and origin.partition("://")[2] != host:
+            return f"the request comes from another site, {origin!r}"
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        return bool(ip_address(name))
+    except ValueError:
+        return False

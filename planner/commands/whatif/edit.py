@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -200,7 +200,7 @@ class Move(Record):
 
 
 class Difference(Record):
-    """What an edit changes of one algorithm's answer.
+    """What an edit changes of one algorithm's answer: that of a scheduler, or the ``optimum``.
 
     ``no_longer`` are the victims, by their keys, that only the plan before has, ``newly`` those
     that only the plan after has, each in the order of its plan. ``before`` is ``None`` if the
@@ -208,7 +208,7 @@ class Difference(Record):
     where both plans name these.
     """
 
-    algorithm: SchedulerId | Literal["optimum"]
+    algorithm: SchedulerId
     before: Status | None
     after: Status
     no_longer: tuple[str, ...]

@@ -6,7 +6,7 @@ from collections.abc import MutableMapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from planner.commands.serve.app import Service
+from fastapi import FastAPI
 
 
 class Answer(NamedTuple):
@@ -22,11 +22,14 @@ class Answer(NamedTuple):
         return json.loads(self.data)
 
 
-async def ask(
-    app: Service,
+async def ask(  # noqa: PLR0913 - what a request may have
+    app: FastAPI,
     path: str,
     *pieces: bytes | asyncio.Event | None,
     method: str = "POST",
+    host: str = "localhost",
+    origin: str = "",
+    upgrade: str = "",
     **query: str | list[str],
 ) -> Answer:
     """Send a request in pieces; None is the client's going away, an event that it does so then."""
@@ -53,10 +56,15 @@ async def ask(
         "method": method,
         "path": path,
         "query_string": urlencode(query, doseq=True).encode(),
-        "headers": [],
+        "headers": [
+            (name.encode(), value.encode())
+            for name, value in {"host": host, "origin": origin, "upgrade": upgrade}.items()
+            if value
+        ],
     }
     await app(scope, receive, send)
-    start, body = sent
-    headers = {name.decode(): value.decode() for name, value in start["headers"]}
-    assert headers["content-length"] == str(len(body["body"]))
-    return Answer(start["status"], headers, body["body"])
+    start, *bodies = sent
+    data = b"".join(body["body"] for body in bodies)
+    found = {name.decode(): value.decode() for name, value in start["headers"]}
+    assert found["content-length"] == str(len(data))
+    return Answer(start["status"], found, data)

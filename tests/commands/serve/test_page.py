@@ -12,9 +12,9 @@ from urllib.parse import parse_qs
 import pytest
 
 import planner
-from planner.cli import serve
 from planner.commands.serve import app
-from planner.commands.serve.app import Bounds, Ended, Service
+from planner.commands.serve.answering import Bounds, Ended
+from planner.commands.serve.app import Files, service
 from planner.report.html import work
 from tests.browser import BROWSER, SHIFT, Tab, browsing
 from tests.cli.running import another_pending, call, cluster
@@ -81,7 +81,7 @@ async def in_this_process(words: Sequence[str], dump: bytes, bounds: Bounds, pla
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Give the address of the service, which answers one request after the other."""
-    service, turn = Service(BOUNDS, serve.description, serve.page()), threading.Lock()
+    served, turn = service(BOUNDS, "1", Files(work.read_files(), work.policy())), threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -94,7 +94,7 @@ def address() -> Iterator[str]:
             path, _, query = self.path.partition("?")
             given: Any = parse_qs(query, keep_blank_values=True)
             with turn:
-                answer = asyncio.run(ask(service, path, data, method=method, **given))
+                answer = asyncio.run(ask(served, path, data, method=method, **given))
             with suppress(ConnectionError):  # whoever asked something else does not wait
                 self.reply(answer)
 
@@ -392,7 +392,7 @@ def test_the_files_and_what_they_may_load() -> None:
     for path, (data, kind) in found.items():
         text = data.decode()
         answer = asyncio.run(
-            ask(Service(BOUNDS, serve.description, serve.page()), path, method="GET")
+            ask(service(BOUNDS, "1", Files(work.read_files(), work.policy())), path, method="GET")
         )
         assert (answer.status, answer.headers["content-type"]) == (200, kind)
         assert answer.headers["content-security-policy"] == policy

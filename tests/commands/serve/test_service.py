@@ -2,35 +2,40 @@
 
 import asyncio
 import gzip
-import importlib.util
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
-from collections.abc import Coroutine
+import sys
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 
-from planner.cli import serve
 from planner.cli.value import address
-from planner.commands.serve.app import ENDPOINTS, AskedWho, Bounds, Service
+from planner.commands.serve import app as serving
+from planner.commands.serve import server
+from planner.commands.serve.answering import Bounds, answer
+from planner.commands.serve.app import AskedWho
 from planner.objective.profiles import PROFILES
 from tests.batch.runs import wait_for
 from tests.cli.running import call, cluster, command, environment, refused
 from tests.commands.serve.asking import Answer, ask
-from tests.conftest import FOR_EVER_S, ROOT
+from tests.conftest import FOR_EVER_S, ROOT, TEST_ALL
 
 DUMP = json.dumps(cluster()).encode()
 BOUNDS = Bounds(max_bytes=10**6, seconds=FOR_EVER_S, memory=4 * 2**30, at_once=1)
 
 
-def service(**bounds: float) -> Service:
-    return Service(BOUNDS._replace(**bounds), serve.description)  # type: ignore[arg-type]
+def service(*hosts: str, **bounds: float) -> FastAPI:
+    return serving.service(BOUNDS._replace(**bounds), "1.2.3", hosts=hosts)  # type: ignore[arg-type]
 
 
 def one(answer: Coroutine[Any, Any, Answer]) -> Answer:
@@ -87,7 +92,7 @@ def test_what_if_and_what_can_be_set() -> None:
     "edits", [[], ["x=1"] * 101, ["a\nb=1"], ["x" * 1201], ["--output=/tmp/x\0"]]
 )
 def test_edits_are_bounded(edits: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planner.commands.serve.app.PROGRAM", "nothing.is.started")
+    monkeypatch.setattr("planner.commands.serve.answering.PROGRAM", "nothing.is.started")
     assert one(ask(service(), "/v1/whatif", DUMP, set=edits)).status == 400
 
 
@@ -156,7 +161,7 @@ def test_a_value_that_an_option_cannot_have(query: dict[str, str]) -> None:
 def test_only_known_options_are_taken(
     query: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("planner.commands.serve.app.PROGRAM", "nothing.is.started")
+    monkeypatch.setattr("planner.commands.serve.answering.PROGRAM", "nothing.is.started")
     answer = one(ask(service(), "/v1/plan", DUMP, **query))
     assert answer.status == 400
     assert answer.json["error"]
@@ -196,7 +201,7 @@ def sleeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f"os.rename({str(tmp_path / 'new')!r}, {str(tmp_path / 'number')!r})\n"
         f"time.sleep({FOR_EVER_S})\n"
     )
-    monkeypatch.setattr("planner.commands.serve.app.PROGRAM", "sleeper")
+    monkeypatch.setattr("planner.commands.serve.answering.PROGRAM", "sleeper")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
     return tmp_path / "number"
 
@@ -205,7 +210,7 @@ def test_plans_of_one_request_share_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "telling.py").write_text("import sys; print(*sys.argv)")
-    monkeypatch.setattr("planner.commands.serve.app.PROGRAM", "telling")
+    monkeypatch.setattr("planner.commands.serve.answering.PROGRAM", "telling")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     app = service(seconds=100)
     assert b" --time-limit=80.0 " in one(ask(app, "/v1/plan", DUMP)).data
@@ -247,7 +252,7 @@ def test_a_client_that_does_not_wait_leaves_its_slot(sleeper: Path) -> None:
         gone.set()
         left = await first
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("planner.commands.serve.app.PROGRAM", "planner")
+            patched.setattr("planner.commands.serve.answering.PROGRAM", "planner")
             return left, await ask(app, "/v1/plan", DUMP)
 
     left, answer = asyncio.run(one_after_the_other())
@@ -281,17 +286,95 @@ def test_options_of_the_service_are_not_those_of_a_request(monkeypatch: pytest.M
     assert one(ask(service(), "/v1/plan", DUMP)).status == 200
 
 
+@pytest.mark.parametrize(
+    ("host", "origin", "status"),
+    [
+        ("localhost", "", 200),
+        ("127.0.0.1:8080", "http://127.0.0.1:8080", 200),
+        ("[::1]:8080", "http://[::1]:8080", 200),
+        ("10.1.2.3:80", "", 200),
+        ("planner.team.svc:80", "", 200),
+        ("PLANNER.team.svc", "", 200),
+        ("evil.example", "", 403),
+        ("localhost.evil.example", "", 403),
+        ("[", "", 403),
+        ("", "", 403),
+        ("localhost:8080", "http://evil.example", 403),
+        ("localhost:8080", "http://localhost:9090", 403),
+        ("localhost", "null", 403),
+        ("127.0.0.1", "http://localhost", 403),
+    ],
+)
+def test_other_sites_and_other_names_are_refused(host: str, origin: str, status: int) -> None:
+    app = service("planner.team.svc")
+    for method, path in (("POST", "/v1/settings"), ("GET", "/healthz")):
+        answer = one(ask(app, path, DUMP, method=method, host=host, origin=origin))
+        assert answer.status == status
+        assert ("error" in answer.json) is (status == 403)
+
+
+def test_there_are_no_websockets() -> None:
+    answer = one(ask(service(), "/", method="GET", upgrade="WebSocket"))
+    assert (answer.status, answer.json) == (426, {"error": "there are no WebSockets here"})
+    sent = []
+
+    async def send(message: Any) -> None:
+        sent.append(message["type"])
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    scope = {"type": "websocket", "path": "/", "headers": [], "query_string": b""}
+    asyncio.run(service()(scope, receive, send))
+    assert sent == ["websocket.close"]
+
+
+def test_a_process_ends_with_the_service(sleeper: Path) -> None:
+    """However that ends: here it is killed."""
+    start = (
+        "import asyncio; from planner.commands.serve import answering as a;"
+        "a.PROGRAM = 'sleeper'; asyncio.run(a.answer([], b'', a.Bounds(1, 1000, 2**40, 1), 1))"
+    )
+    with subprocess.Popen([sys.executable, "-c", start]) as parent:
+        wait_for(sleeper.exists)
+        parent.kill()
+    wait_for(lambda: is_gone(int(sleeper.read_text())))
+
+
+def test_a_process_that_works_without_end_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "busy.py").write_text("while True: pass")
+    monkeypatch.setattr("planner.commands.serve.answering.PROGRAM", "busy")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
+    ended = asyncio.run(answer([], b"", BOUNDS._replace(seconds=0.5), 1))
+    assert ended.code == -signal.SIGKILL
+
+
 def test_openapi_has_the_schemas_of_the_answers() -> None:
     value = one(ask(service(), "/openapi.json", method="GET")).json
-    assert value["openapi"] == "3.1.0"
-    assert set(value["paths"]) == set(ENDPOINTS)
-    schema = value["components"]["schemas"]["plan"]
+    assert (value["openapi"], value["info"]["version"]) == ("3.1.0", "1.2.3")
+    operations = [one for path in value["paths"].values() for one in path.values()]
+    names = [one["operationId"] for one in operations]
+    assert len(names) == len({*names}) == 8
+    schemas = {f"#/components/schemas/{name}" for name in value["components"]["schemas"]}
+    assert "Plan" in value["components"]["schemas"]
+    assert set(re.findall(r'"(#/[^"]*)"', json.dumps(value))) <= schemas
+
+    answers = value["paths"]["/v1/plan"]["post"]["responses"]["200"]["content"]
+    schema = answers["application/json"]["schema"] | {"components": value["components"]}
     assert validator_for(schema) is Draft202012Validator
-    Draft202012Validator.check_schema(schema)
     plan = one(ask(service(), "/v1/plan", DUMP)).json
     assert list(Draft202012Validator(schema).iter_errors(plan)) == []
+    wrong = plan | {"status": "nonesuch"}
+    assert list(Draft202012Validator(schema).iter_errors(wrong))
+
     parameters = value["paths"]["/v1/explanation"]["post"]["parameters"]
     assert {each["name"] for each in parameters} == {"pending", "objective", "now", "victim"}
+    edits = value["paths"]["/v1/whatif"]["post"]["parameters"]
+    assert [each["name"] for each in edits if each["required"]] == ["set"]
+    for path, one_path in value["paths"].items():
+        assert ("requestBody" in one_path.get("post", {})) is path.startswith("/v1/")
 
 
 # The command.
@@ -308,35 +391,144 @@ def test_loopback_unless_a_host_is_given() -> None:
     assert address("0.0.0.0:3") == ("0.0.0.0", 3)  # noqa: S104 - it was asked for
 
 
-HAS_UVICORN = importlib.util.find_spec("uvicorn") is not None
-
-
-@pytest.mark.skipif(HAS_UVICORN, reason="the extra [serve] is installed")
-def test_without_the_extra_it_says_what_to_install() -> None:
+@pytest.mark.parametrize("missing", ["uvicorn", "fastapi"])
+def test_without_the_extra_it_says_what_to_install(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    for name in ("app", "server"):
+        monkeypatch.delitem(sys.modules, f"planner.commands.serve.{name}", raising=False)
     said = refused("serve")
-    assert "uvicorn is not installed" in said
+    assert f"{missing} is not installed" in said
     assert "pip install 'preemption-planner[serve]'" in said
 
 
-@pytest.mark.skipif(not HAS_UVICORN, reason="the extra [serve] is not installed")
+@contextmanager
+def serving_at() -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
+    """Run the service; give its process, and where it listens."""
+    listening = command("serve", "--listen", ":0")
+    with subprocess.Popen(
+        listening, env=environment(), stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        assert said.startswith("serve: http://127.0.0.1:")
+        try:
+            yield process, ("127.0.0.1", int(said.rpartition(":")[2]))
+        finally:
+            process.kill()
+
+
+def answered(at: tuple[str, int], request: bytes) -> bytes:
+    with socket.create_connection(at, timeout=FOR_EVER_S) as connection:
+        connection.sendall(request)
+        return connection.makefile("rb").read()
+
+
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_listens_and_ends(number: signal.Signals) -> None:
-    with subprocess.Popen(
-        command("serve", "--listen", ":0"), env=environment(), stderr=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stderr is not None
-        said = server.stderr.readline()
-        assert said.startswith("serve: http://127.0.0.1:")
-        at = ("127.0.0.1", int(said.rpartition(":")[2]))
-
-        def answered() -> bytes:
-            with socket.create_connection(at) as connection:
-                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-                return connection.makefile("rb").read()
-
-        wait_for(lambda: b'{"status": "ok"}' in answered())
+    with serving_at() as (process, at):
+        wait_for(lambda: b'{"status":"ok"}' in answered(at, HEALTH))
         taken = call("serve", "--listen", f":{at[1]}")
         assert (taken.exit_code, "cannot listen there" in taken.stderr) == (2, True)
-        server.send_signal(number)
-        _, said = server.communicate(timeout=FOR_EVER_S)
-    assert (server.returncode, said) == (0, "")
+        process.send_signal(number)
+        _, said = process.communicate(timeout=FOR_EVER_S)
+    assert (process.returncode, said) == (0, "")
+
+
+def test_idle_connections_shut_nobody_out_and_errors_are_json() -> None:
+    with serving_at() as (_, at):
+        idle = [socket.create_connection(at) for _ in range(50)]
+        assert b'{"status":"ok"}' in answered(at, HEALTH)
+        head, _, said = answered(at, b"no HTTP at all\r\n\r\n").partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 400 ")
+        assert json.loads(said) == {"error": "Invalid HTTP request received."}
+        for connection in idle:
+            connection.close()
+
+
+def test_a_connection_that_asks_for_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "SECONDS_TO_ASK", 0.1)
+
+    async def closed() -> bytes:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            serving = server.server(service())
+            task = asyncio.create_task(serving.serve(sockets=[listener]))
+            reader, writer = await asyncio.open_connection(*listener.getsockname())
+            writer.write(HEALTH[:20])
+            left = await reader.read()  # until the service closes
+            writer.close()
+            serving.should_exit = True
+            await task
+            return left
+
+    assert asyncio.run(closed()) == b""
+
+
+def test_a_client_made_of_the_description(tmp_path: Path) -> None:
+    """It has all operations, and reads each answer into classes of its own."""
+    described = tmp_path / "openapi.json"
+    described.write_bytes(one(ask(service(), "/openapi.json", method="GET")).data)
+    config = tmp_path / "config.yaml"
+    config.write_text("package_name_override: planner_client\npost_hooks: []\n")
+    options = ["--path", described, "--config", config, "--meta", "none"]
+    options += ["--output-path", tmp_path / "planner_client", "--fail-on-warning"]
+    program = [sys.executable, "-m", "openapi_python_client", "generate", *map(str, options)]
+    subprocess.run(program, check=True, capture_output=True)
+    api = tmp_path / "planner_client" / "api" / "default"
+    made = {path.stem for path in api.glob("*.py")} - {"__init__"}
+    assert made >= {"plan", "explanation", "whatif", "settings", "plan_page", "health"}
+    asking = tmp_path / "asking.py"
+    asking.write_text(ASKING)
+    with serving_at() as (_, at):
+        url = f"http://{at[0]}:{at[1]}"
+        said = subprocess.run(
+            [sys.executable, asking, url],
+            input=DUMP,
+            capture_output=True,
+            check=False,
+            cwd=tmp_path,
+        )
+    assert (said.returncode, said.stderr) == (0, b"")
+    assert said.stdout.split() == [
+        b"optimal",
+        b"kueue",
+        b"why-this-plan",
+        b"workload/ns/big.priority=3",
+        b"ok",
+    ]
+
+
+@pytest.mark.skipif(not TEST_ALL, reason="PLANNER_TEST_ALL is not set")
+def test_whatever_the_description_permits_is_answered_as_it_says() -> None:
+    """A dump of any bytes may be refused; nothing may be answered otherwise than described."""
+    program = Path(sys.executable).with_name("schemathesis")
+    if not program.exists():
+        pytest.skip("the extra [nightly] is not installed")
+    with serving_at() as (_, at):
+        described = f"http://{at[0]}:{at[1]}/openapi.json"
+        checks = ["--exclude-checks", "positive_data_acceptance"]
+        run = [str(program), "run", described, "--max-examples", "100", *checks]
+        ended = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout
+
+
+ASKING = """
+import io, sys
+from planner_client import Client
+from planner_client.api.default import explanation, health, plan, settings, whatif
+from planner_client.types import File
+
+client = Client(base_url=sys.argv[1], raise_on_unexpected_status=True)
+dump = sys.stdin.buffer.read()
+def ask(api, **more):
+    return api.sync(client=client, body=File(payload=io.BytesIO(dump)), **more)
+print(ask(plan, pending="ns/pending").status.value)
+print(ask(settings).scheduler)
+print(ask(explanation).question.value)
+print(*ask(whatif, set_=["workload/ns/big.priority=3"]).edits)
+print(health.sync(client=client).status)
+"""

@@ -1,0 +1,52 @@
+"""The server around the service: uvicorn, with an end to connections that ask for nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+SECONDS_TO_ASK: Final = 10
+"""How long a connection may take to send the head of its request."""
+_MALFORMED: Final = (
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n"
+    "Content-Length: {length}\r\nConnection: close\r\n\r\n{said}"
+)
+
+
+class Impatient(H11Protocol):
+    """A connection for one request, closed when its head does not come in time.
+
+    uvicorn itself waits for a first request without end.
+    """
+
+    def connection_made(self, transport: Any) -> None:  # noqa: ANN401 - as in uvicorn
+        """Begin to wait for the head of the request."""
+        super().connection_made(transport)
+        self.loop.call_later(SECONDS_TO_ASK, self._give_up)
+
+    def _give_up(self) -> None:
+        if self.cycle is None:
+            self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Say that a request is malformed, as the service says what is wrong."""
+        said = json.dumps({"error": msg})
+        self.transport.write(_MALFORMED.format(length=len(said), said=said).encode())
+        self.transport.close()
+
+
+def server(app: Any) -> uvicorn.Server:  # noqa: ANN401 - any application of ASGI
+    """Return a server of an application, to be run on a socket."""
+    config = uvicorn.Config(
+        app,
+        http=Impatient,
+        ws="none",
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        headers=[("Connection", "close")],
+    )
+    return uvicorn.Server(config)
