@@ -7,4 +7,5 @@ tables.py              its tables and plots
 stages.py              where the time of a plan goes, and how it grows
 one_plan.py            one plan for it, in a process of its own
 watching.py            what a watch of a cluster that changes costs
+steering.py            how long steering takes from a blocked workload to its open gate
 """

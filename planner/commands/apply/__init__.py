@@ -1,7 +1,7 @@
-"""A plan carried out in a cluster, one call of kubectl after the other.
+"""One plan carried out in a cluster, for one preemptor that is blocked on its gate.
 
 record.py  the record of a run: its steps, and its outcome
-kueue/     the two ways that work with a live Kueue: evictions behind a hold, and boosts
+kueue.py   whether a plan can be carried out, with what commands, and the carrying out
 """
 
 from __future__ import annotations
@@ -14,5 +14,5 @@ from planner.scheduler import Part
 COMMANDS: Final = Part[Callable[[Any, Any, Sequence[str]], Any]]("commands")
 """Returns a plan for a state with the commands that carry it out, or why there are none.
 
-The given options of kubectl stand at the end of each command.
+The given options of kubectl say which cluster it is.
 """
