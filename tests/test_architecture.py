@@ -57,8 +57,10 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " plan verifier proof scheduler",
         "commands/whatif": "errors quantity state reader quota plan scheduler",
         "commands/boost": "stage errors quantity state quota reference plan solver",
-        "commands/apply": "errors objective plan state reader kubectl scheduler commands/boost"
-        " commands/check",
+        "commands/steer": "errors objective plan state reader kubectl quota reference solver"
+        " coverage commands/boost commands/watch",
+        "commands/apply": "errors objective plan state reader scheduler solver"
+        " commands/check commands/steer",
         "commands/watch": "dump errors kubectl plan quota reader reference state"
         " commands/audit commands/replay",
         "commands/risk": "verb coverage errors objective plan quota commands/whatif solver state"
@@ -80,7 +82,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "report": "coverage errors term plan quantity laws state quota"
         " commands/whatif commands/boost commands/audit commands/check"
         " commands/bench commands/explain commands/risk commands/compare commands/simulate"
-        " commands/lint commands/replay commands/apply commands/watch scheduler",
+        " commands/lint commands/replay commands/apply commands/steer commands/watch scheduler",
         "api": "garbage coverage errors quantity laws commands/check state reader quota reference"
         " verb problem objective models plan verifier solver commands/replay commands/explain"
         " commands/whatif report scheduler",
@@ -90,7 +92,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " reference problem objective models plan verifier solver"
         " commands/replay report batch commands/audit commands/whatif commands/boost"
         " commands/explain commands/risk commands/simulate commands/check api"
-        " kubectl rest commands/apply commands/watch commands/bench commands/compare"
+        " kubectl rest commands/apply commands/steer commands/watch commands/bench"
+        " commands/compare"
         " commands/import_"
         " commands/generate kueue_verbs commands/lint commands/serve",
         "__main__": "cli",

@@ -93,7 +93,8 @@ def test_wheel_is_the_product_and_nothing_else(built: Distribution) -> None:
     assert "planner/py.typed" in built.wheel
     others = {n for n in built.wheel if n.startswith("planner/") and not n.endswith(".py")}
     page = {"blocks.html.j2", "page.css", "page.html.j2", "work.css", "work.html", "work.js"}
-    assert others == {"planner/py.typed", *(f"planner/report/html/{name}" for name in page)}
+    pages = {f"planner/report/html/{name}" for name in page}
+    assert others == {"planner/py.typed", "planner/commands/steer/kueue/manifests.yaml", *pages}
 
 
 def test_wheel_carries_every_source_file(built: Distribution) -> None:

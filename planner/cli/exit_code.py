@@ -26,7 +26,7 @@ PIPE_CLOSED: Final = 141
 MEANINGS: Final = {
     OPTIMAL: "proved optimal; replay: all equal; check: all holds; apply: as planned",
     FINDINGS: "findings; replay: something differs; check: something does not hold; "
-    "apply: refused, or otherwise than planned",
+    "apply: refused, or otherwise than planned; steer: something is missing",
     BAD_INPUT: "bad input or usage",
     INFEASIBLE: "proved infeasible: no legal victim set exists",
     NOT_PROVED: "a legal plan, not proved optimal",

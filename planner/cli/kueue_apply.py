@@ -1,62 +1,46 @@
-"""``planner apply``: a plan carried out in a cluster, step by step."""
+"""``planner apply``: one plan carried out in a cluster."""
 
 from __future__ import annotations
 
 import sys
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from planner.cli import kueue_snapshot, option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL, STOPPED
+from planner.cli.kueue_steer import cluster_of, lease_of
 from planner.cli.option import Given, define
 from planner.cli.output import is_terminal, say, write
+from planner.commands.steer.kueue.carry import LEASE
 from planner.errors import InputError
 
 if TYPE_CHECKING:
-    from planner.commands.apply.kueue.carry import Carrying
     from planner.commands.apply.record import Applied
-    from planner.kubectl.kueue_dump import Dump
+    from planner.commands.steer.record import Line
     from planner.plan.kueue import Plan
-    from planner.state.kueue import State
-
-SOURCE: Final = "snapshot"
-FOR_BOOSTS_S: Final = 60.0
-"""How long boosts are looked for."""
 
 EPILOG: Final = """\b
 Examples:
   planner apply plan.json --dry-run
   planner apply plan.json --context production
-  planner apply plan.json --by boosts --yes -o record.json
-  planner apply plan.json --undo
+  planner apply plan.json --yes -o record.json
 
-It reads the cluster anew, and refuses if it is no longer as the plan has it. Then it holds the
-LocalQueue of the preemptor, evicts the planned victims (or boosts priorities), lifts the hold at
-once, and waits until the preemptor has its quota. Nobody else is touched; at the first surprise it
-stops. A run that was interrupted is gone on with by the same command, or taken back by --undo.
+The workload has to be blocked on the planner's preemption gate, which it gets as it is created:
+planner steer --manifests prints what sees to that. The plan is checked on the cluster as it is,
+boosts make Kueue choose just the planned victims, and the gate is opened only if it will. It
+refuses, and takes back what it did, if anything is otherwise before that.
 
-Only Jobs under classical preemption were tried on a live cluster; docs/how-to/apply.md says what
-came of it. 1 means that it was refused, and nothing changed, or that Kueue did something else than
-planned; 7 that it stopped half-way.
+1 means that it was refused, and nothing changed, or that Kueue did something else than planned; 7
+that it stopped half-way.
 
 """
 
 
 @define(
     click.argument("plan", metavar="PLAN"),
-    value.one(
-        "--by",
-        click.Choice(["eviction", "boosts"]),
-        "How: the victims are evicted; or priorities are boosted, so that Kueue itself evicts "
-        "them, until the preemptor is in (feature gate PriorityBoost).",
-        default="eviction",
-        into="way",
-    ),
     value.flag("--dry-run", "Print the commands, and run none of them."),
     value.flag("-y", "Do not ask before the first change.", "--yes"),
-    value.flag("--undo", "Take back what an interrupted run left behind."),
     value.one(
         "--wait SECONDS", value.seconds, "How long the preemptor may take to get its quota.", "120"
     ),
@@ -69,12 +53,12 @@ planned; 7 that it stopped half-way.
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
-    """Carry out a plan in the cluster that kubectl talks to.
+    """Carry out a plan in the cluster that kubectl talks to, for a preemptor behind its gate.
 
     PLAN is what `planner solve --format json` wrote for one pending workload of Kueue. What was
-    done goes to standard output, as a record with every command.
+    done goes to standard output, as a record.
     """
-    if not (given.yes or given.dry_run or given.undo or is_terminal(sys.stdin)):
+    if not (given.yes or given.dry_run or is_terminal(sys.stdin)):
         hint = "--yes carries it out without asking, --dry-run only shows the commands"
         raise InputError("standard input", "is no terminal: nobody can be asked", hint=hint)
     from planner.cli.plan_file import EXPECTED, read_plans
@@ -94,105 +78,26 @@ def command(given: Given) -> int:
 
 
 def _applied(given: Given, plan: Plan) -> Applied:
-    from planner.commands.apply.kueue.carry import (
-        SAME,
-        Carrying,
-        Patience,
-        cannot_be_applied,
-        is_what_kueue_does,
-    )
-    from planner.commands.apply.kueue.cluster import Cluster, Evictions, Surprise
-
-    patience = Patience(wait_s=float("inf") if given.wait is None else given.wait)
-    run = Carrying(
-        plan,
-        Evictions(plan, patience.clock),
-        Cluster(partial(kueue_snapshot.connect, given)),
-        patience=patience,
-        tell=partial(say, "apply"),
-    )
-    try:
-        if given.undo:
-            return run.undo()
-        reason = cannot_be_applied(plan, given.way)
-        if reason:
-            return run.answer("refused", reason)
-        if is_what_kueue_does(plan):
-            return run.answer("nothing", SAME)
-        return _look_and_go(given, plan, run)
-    except Surprise as surprise:
-        return run.answer("refused", str(surprise))
-
-
-def _look_and_go(given: Given, plan: Plan, run: Carrying) -> Applied:
     """Compare the cluster with the plan, show the steps, ask, and carry it out."""
-    from planner.commands.apply.kueue.carry import remarks
-    from planner.kubectl.kueue_resource import LiveObject
+    from planner.commands.apply.kueue import Question, Run, answer, preview
     from planner.report.kueue.own import render_applied
 
-    undo_first = "take back what it left behind with --undo, and plan again"
-    left_behind = run.answer("refused", "an earlier run is not at its end", way_on=undo_first)
-    goes_on = run.goes_on()
-    if goes_on and given.way == "boosts":
-        return left_behind
-    dump = kueue_snapshot.take(given)
-    objects = [*map(LiveObject, dump.objects)]
-    if run.has_boosts(objects):
-        return left_behind
-    run.evictions = {one.eviction for one in objects if one.is_true("Evicted")}
-    refused = None if goes_on else _refused(given, plan, run, dump)
-    if refused is not None:
-        return refused
-    steps = tuple(map(run.step, run.calls()))
-    notes = tuple(remarks(plan, given.way))
-    preview = run.answer("planned", f"{len(steps)} steps", notes=notes, steps=steps)
-    if given.dry_run:
-        return preview
+    question = Question(plan, given.profile, given.read_file("costs"))
+    cluster = cluster_of(given, plan.reading)
+    with given.naming("costs"):
+        shown = preview(question, cluster, kueue_snapshot.connect(given).options)
+    if given.dry_run or shown.status == "refused":
+        return shown
     if not given.yes:
         target = given.target
-        write(render_applied(preview, "table", width=target.width, color=False))
+        write(render_applied(shown, "table", width=target.width, color=False))
         if not click.confirm("Carry it out?", err=True):
-            return run.answer("refused", "you said no")
-    return run.run().model_copy(update={"notes": notes})
+            return answer(plan, "refused", "you said no")
+    run = Run(question, cluster, lease=lease_of(cluster, LEASE, needed=False), tell=_tell)
+    return run.run(given.wait)
 
 
-def _refused(given: Given, plan: Plan, run: Carrying, dump: Dump) -> Applied | None:
-    """Return why a plan cannot be carried out in the cluster of a dump; ``None`` if it can."""
-    from planner.commands.apply.kueue.carry import changes
-    from planner.reader import read_objects
-    from planner.state.kueue import of_kueue
-    from planner.state.record import AUTO
+def _tell(line: Line) -> None:
+    from planner.report.steer import text_of
 
-    release = plan.kueue.release if plan.kueue else AUTO
-    how: dict[str, Any] = {"now": plan.now, "release": release, "requests": plan.requests}
-    # Read with the clock and the release that the plan was made with.
-    state = of_kueue(read_objects(dump.value(), where=SOURCE, **how))
-    with given.naming("costs"):
-        found = changes(state, plan, given.profile, given.read_file("costs"))
-    if found:
-        why = "the cluster is no longer as the plan has it"
-        # A new plan is of no use if the preemptor is in, or is gone.
-        preemptor = state.workloads.find(plan.preemptor)
-        waits = preemptor is not None and not preemptor.holds_quota
-        again = f"plan again: kubectl preemption-plan --pending {plan.preemptor} -o plan.json"
-        way_on = again if waits else ""
-        return run.answer("refused", why, changes=tuple(found), way_on=way_on)
-    why = _boost(state, plan, run) if given.way == "boosts" else ""
-    return run.answer("refused", why) if why else None
-
-
-def _boost(state: State, plan: Plan, run: Carrying) -> str:
-    """Make the run boost priorities; return why that cannot be, empty if it can."""
-    from planner.commands.apply.kueue.carry import digest_of
-    from planner.commands.apply.kueue.cluster import BoostedPriorities
-    from planner.commands.boost.kueue.find import find_boosts
-    from planner.solver.deadline import Deadline
-    from planner.state.kueue_workload import BOOST_GATE
-
-    if not state.configuration.gate(BOOST_GATE):
-        return f"Kueue heeds boosts only with its feature gate {BOOST_GATE} on; here it is off"
-    boosts = find_boosts(state, plan, gate_on=True, deadline=Deadline.after(FOR_BOOSTS_S))
-    if not boosts.boosts:
-        return boosts.explanation
-    run.treatment = BoostedPriorities(boosts.boosts, digest_of(plan))
-    return ""
+    say("apply", text_of(line).rstrip())

@@ -58,8 +58,8 @@ OPTIONS: Final[Mapping[str, Option]] = {
     ),
     "show_commands": value.flag(
         "--show-commands",
-        "Kueue: end each plan with the calls of kubectl that carry it out, as `planner apply "
-        "--dry-run` prints them, or with why there are none.",
+        "Kueue: end each plan with the calls of kubectl that carry it out, for a workload behind "
+        "its gate, as `planner apply --dry-run` prints them, or with why there are none.",
     ),
     "joint": value.flag(
         "--joint",

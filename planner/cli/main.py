@@ -38,7 +38,8 @@ SECTIONS: Final = {
         "explain": "Say why a workload must go, why another need not, or why nothing.",
         "check": "Check a plan and its proofs, without a solver.",
         "boost": "Find the priority boosts that make the scheduler carry out a plan.",
-        "apply": "Carry out a plan in a cluster, step by step.",
+        "apply": "Carry out a plan in a cluster, for a workload behind its gate.",
+        "steer": "Have the scheduler carry out plans, as it goes on.",
     },
     "Know your cluster": {
         "snapshot": "Write what there is to read of a cluster into one dump.",

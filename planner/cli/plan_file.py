@@ -116,9 +116,12 @@ def _plan(root: str, path: tuple[str | int, ...], value: object) -> AnyPlan:
         raise SchemaError(place(root, (*path, "scheduler")), said, known, EXPECTED)
     model = MODEL.of(scheduler)
     try:
-        return model.model_validate(value)
+        plan = model.model_validate(value)
     except ValidationError as error:
         raise _refused(root, path, value, error) from None
+    if plan.misnamed:
+        raise SchemaError(where, plan.misnamed, "names as objects of a cluster have them")
+    return plan
 
 
 def _refused(

@@ -21,6 +21,7 @@ from planner.commands.lint.lint import Lint
 from planner.commands.replay import ReplayReport
 from planner.commands.risk.measure import Risk
 from planner.commands.simulate import Event, Script, Simulation
+from planner.commands.steer.record import Steering
 from planner.commands.watch.record import Watched
 from planner.commands.whatif.edit import Settings, WhatIf
 from planner.plan import AnyPlan
@@ -147,6 +148,7 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "fronts": _output("solve --all --objective pareto:A,B", Fronts),
     "check": _output("check", Checks),
     "applied": _output("apply", Applied),
+    "steer": Published("a line of steer --format jsonl", lambda: _schema(Steering)),
     "watch": Published("a line of watch --format jsonl", lambda: _schema(Watched)),
     "whatif": _output("whatif", WhatIf),
     "settings": _output("whatif --list", Settings),

@@ -121,7 +121,7 @@ def solve(given: Given) -> int:
     if given.show_commands:
         if measures is not None:
             raise click.UsageError("--show-commands is for plans, not for a front")
-        from planner.commands.apply import COMMANDS
+        from planner.plan.record import COMMANDS
 
         commands = COMMANDS.of(state)
     if given.joint:

@@ -1,6 +1,7 @@
 """A package for each command that makes more than a plan; cli/ calls it, report/ shows the result.
 
-apply/     a plan carried out in a cluster
+apply/     one plan carried out in a cluster
+steer/     plans carried out as the scheduler goes on
 audit/     many states: the scheduler's own answer beside the optimum
 bench/     rivals on a fixed suite of states with their proven optima
 boost/     priority boosts after which Kueue itself takes the victims of a plan

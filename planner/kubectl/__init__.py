@@ -9,6 +9,6 @@ kueue_dump.py
              are of each kind, and what was missing
 watch.py     the changes in a cluster, read from several calls at once that do not end
 
-Nothing here changes the cluster: the only verb is ``get``, but for what ``planner apply`` calls by
-itself. Secrets are never asked for.
+Nothing here changes the cluster: the only verb is ``get``, but for what ``planner steer`` and
+``planner apply`` call by themselves. Secrets are never asked for.
 """

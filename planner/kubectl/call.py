@@ -21,6 +21,8 @@ from planner.reader.source import MAX_BYTES, too_large
 from planner.stage import going_on
 
 PROGRAM: Final = "kubectl"
+NAMES: Final = "--"
+"""Ends the options: what comes after it are names."""
 TIMEOUT_S: Final = 120.0
 MAX_ERROR_BYTES: Final = 2**16
 """How much of kubectl's standard error is kept; the rest is read and dropped."""
@@ -128,11 +130,14 @@ class Kubectl:
     def start(self, *words: str) -> subprocess.Popen[bytes]:
         """Start kubectl with these words; the caller reads its output, and no limit holds for it.
 
+        Words after ``--`` are names, whatever they begin with: options stand before it.
+
         Raises ``InputError`` if kubectl cannot be started.
         """
+        place = words.index(NAMES) if NAMES in words else len(words)
         try:
             return subprocess.Popen(  # noqa: S603 - a list of words, no shell
-                [self._program, *words, *self.options],
+                [self._program, *words[:place], *self.options, *words[place:]],
                 stdin=subprocess.DEVNULL,  # it must not ask for passwords
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from planner.errors import InputError
-from planner.kubectl.call import Answer, last_words, option
+from planner.kubectl.call import NAMES, Answer, last_words, option
 from planner.reader.show import plain
 from planner.state.kueue_workload import API_GROUP, preemptor_uid
 
@@ -76,7 +76,8 @@ class Question(NamedTuple):
     def call(self) -> list[str]:
         """The words after kubectl, with options."""
         place = option("namespace", self.namespace) or ["--all-namespaces"]
-        return [*self.words, *place, "--output=json"]
+        name = [NAMES, self.name] if self.name else []
+        return ["get", self.resource.full_name, *place, "--output=json", *name]
 
 
 PHASES: Final = 3

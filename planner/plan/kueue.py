@@ -16,6 +16,7 @@ from planner.scheduler import Placement
 from planner.state import RequestsFrom
 from planner.state.kep83 import Kep83
 from planner.state.kueue_release import KnownBy
+from planner.state.name import NOT_ALLOWED, is_name, not_allowed
 
 _SHARE: Final[dict[str, Any]] = {"anyOf": [{"type": "number"}, {"const": "Infinity"}]}
 Share = Annotated[float, WithJsonSchema(_SHARE)]
@@ -407,6 +408,13 @@ class Plan(AnyPlan):
             if not victim.evicted
             for one in victim.usage
         ]
+
+    @property
+    def misnamed(self) -> str:
+        """Which name Kubernetes does not allow: of the preemptor, a victim or a ClusterQueue."""
+        queues = {self.cluster_queue, *(one.cluster_queue for one in self.victims)}
+        odd = (f"{name} {NOT_ALLOWED}" for name in sorted(queues) if not is_name(name))
+        return not_allowed((self.preemptor, *self.keys)) or next(odd, "")
 
     @property
     def attempt(self) -> str:

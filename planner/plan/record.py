@@ -326,6 +326,11 @@ class AnyPlan(Published, Evicting):
         """The usage of the victims, without those being evicted already, by flavor and resource."""
 
     @property
+    def misnamed(self) -> str:
+        """Which name in the plan the scheduler's objects cannot have; empty if there is none."""
+        return ""
+
+    @property
     def has_last_resort(self) -> bool:
         """Whether a victim is one that legal sets spare where they can, by a law of its own."""
         return False

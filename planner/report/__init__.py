@@ -9,7 +9,8 @@ words.py            what plans, their terms and their certificates say in words;
 plan.py, front.py   the parts that plans of all schedulers have; a Pareto front
 plans.py            several plans as one answer
 kueue/, yunikorn/   what only the plans and results of one scheduler have
-explanation.py, whatif.py, watch.py, risk.py, audit.py, bench.py, compare.py, simulation.py
+explanation.py, whatif.py, watch.py, steer.py, risk.py, audit.py, bench.py, compare.py,
+simulation.py
                     the results of these commands
 covered.py          what an answer leaves out of its state
 checking.py         the results of ``planner check``, ``lint`` and ``replay``

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 from planner.commands.watch.record import Decision, Line, Note, Preemption
+from planner.plan import Record
 from planner.report.style import Repeated, Said, Value, line
 
 
-def json_of(record: Line) -> str:
+def json_of(record: Record) -> str:
     """Return a line of JSON in ASCII, so that no name can steer a terminal."""
     return json.dumps(json.loads(record.model_dump_json(by_alias=True)), allow_nan=False) + "\n"
 

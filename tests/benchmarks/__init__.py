@@ -8,4 +8,5 @@ stages.py              where the time of a plan goes, and how it grows
 one_plan.py            one plan for it, in a process of its own
 nasty.py               states that are hard for solvers, and what a plan takes after its time limit
 watching.py            what a watch of a cluster that changes costs
+steering.py            how long steering takes from a blocked workload to its open gate
 """

@@ -9,8 +9,8 @@ from tests.cluster import configuration
 from tests.conftest import YUNIKORN
 
 COMMAND = (
-    "kubectl annotate workloads.kueue.x-k8s.io -n ns big kueue.x-k8s.io/priority-boost=-1 "
-    "--overwrite"
+    "kubectl annotate workloads.kueue.x-k8s.io --namespace=ns --overwrite -- big "
+    "kueue.x-k8s.io/priority-boost=-1"
 )
 
 

@@ -64,7 +64,7 @@ OF_SCHEDULER: Final = {
 }
 """Options that mean something for one scheduler only."""
 
-ASKING: Final = frozenset({"snapshot", PLUGIN, "apply", "watch"})
+ASKING: Final = frozenset({"snapshot", PLUGIN, "apply", "steer", "watch"})
 """Commands that ask a cluster."""
 
 OF_ONE: Final = frozenset({"solve", PLUGIN, "boost", "whatif", "explain"})
@@ -171,8 +171,8 @@ def make(stock: Stock, seed: int, number: int) -> Case:
         environment |= kubectl.serve(scene)
     if kind == "apply":
         environment["PLANNER_APPLY_WAIT"] = "0"  # nobody would ever admit the preemptor
-    if kind == "watch":
-        environment["PLANNER_WATCH_FOR"] = "0"  # it would go on for ever
+    if kind in {"steer", "watch"}:
+        environment[f"PLANNER_{kind.upper()}_FOR"] = "0"  # it would go on for ever
     words = [scene.state()] if kind == READ else _words(scene, kind, environment)
     if scene.odd("options"):
         scene.folders.append(IN_THE_WAY)

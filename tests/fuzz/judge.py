@@ -28,11 +28,12 @@ SCHEMA_OF: Final = {
     "simulate": ("simulation",),
     "replay": ("replay", "live"),
     "apply": ("applied",),
+    "steer": ("steer",),
     "watch": ("watch",),
 }
 """Of which schemas the JSON of a command must follow one; others have one of their own name."""
 
-IN_PART: Final = frozenset({"audit", "bench", "compare", "solve", "watch", PLUGIN})
+IN_PART: Final = frozenset({"audit", "bench", "compare", "solve", "steer", "watch", PLUGIN})
 """Commands that answer for several, and print what they can where one of these fails."""
 
 LONGEST_LINE: Final = 1500
@@ -40,6 +41,7 @@ _OURS: Final = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception|Interrupt|Warning)):
 _KINDS: Final = (
     *("error", "warning", "note", "ignored", "snapshot", "import", "generate", "stopped"),
     "apply",
+    "steer",
     "watch",
 )
 _LINE: Final = re.compile(rf"(?:{'|'.join(_KINDS)}): |  |\d+ pending: ")

@@ -18,8 +18,10 @@ from tests.kubectl.stand_in import RESOURCES, Object
 CHUNK = 3
 """Objects in one piece of a list."""
 NAMESPACED = {
-    *("Workload", "LocalQueue", "LimitRange", "PodDisruptionBudget", "ConfigMap", "Deployment")
+    *("Workload", "LocalQueue", "LimitRange", "PodDisruptionBudget", "ConfigMap", "Deployment"),
+    "Lease",
 }
+KINDS = {**RESOURCES, "Lease": "leases.coordination.k8s.io"}
 VERSIONS = {
     "kueue.x-k8s.io": "v1beta2",
     "scheduling.k8s.io": "v1",
@@ -27,6 +29,7 @@ VERSIONS = {
     "policy": "v1",
     "resource.k8s.io": "v1",
     "apps": "v1",
+    "coordination.k8s.io": "v1",
     "": "v1",
 }
 
@@ -143,7 +146,7 @@ class Server:
         self._after = after
         self._forbidden = set(forbidden)
         absent = set(missing)
-        self._kinds = {name: kind for kind, name in RESOURCES.items() if kind not in absent}
+        self._kinds = {name: kind for kind, name in KINDS.items() if kind not in absent}
 
     def get(self, target: str) -> tuple[int, Object]:
         """Return the status code and the body for a path with its query."""
@@ -175,6 +178,9 @@ class Server:
             changed = _merged(changed, patch)
         elif not all(_operated(changed, one) for one in patch):
             return failure(422, "Invalid", "testing value failed")
+        of_status = urlsplit(target).path.endswith("/status")
+        kept = {"status": changed.get("status")} if of_status else {"status": found.get("status")}
+        changed = {**(found if of_status else changed), **kept}
         touch(changed)
         found.clear()
         found.update(changed)
@@ -243,17 +249,26 @@ def _merged(value: Any, patch: Any) -> Any:
 
 def _operated(value: Any, operation: Object) -> bool:
     """Make one operation of a JSON patch; say whether it could be made."""
-    *path, last = operation["path"].strip("/").split("/")
-    for name in path:
-        value = value[int(name)] if isinstance(value, list) else value[name]
-    place = last if isinstance(value, dict) else len(value) if last == "-" else int(last)
-    if operation["op"] == "test":
-        return bool(value[place] == operation["value"])
-    if operation["op"] == "add" and isinstance(value, list):
-        value.insert(place, operation["value"])
-    else:
-        value[place] = operation["value"]
-    return True
+    path = [one.replace("~1", "/").replace("~0", "~") for one in operation["path"].split("/")[1:]]
+    *way, last = path
+    try:
+        for name in way:
+            value = value[int(name) if isinstance(value, list) else name]
+        if operation["op"] == "add" and isinstance(value, list):
+            value.insert(len(value) if last == "-" else int(last), operation["value"])
+            return True
+        place = int(last) if isinstance(value, list) else last
+        if operation["op"] == "add":
+            value[place] = operation["value"]
+            return True
+        found = value[place]
+        if operation["op"] == "remove":
+            del value[place]
+        elif operation["op"] == "replace":
+            value[place] = operation["value"]
+    except (KeyError, IndexError, TypeError):
+        return False
+    return operation["op"] != "test" or bool(found == operation["value"])
 
 
 def _groups() -> Object:

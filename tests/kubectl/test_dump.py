@@ -21,8 +21,8 @@ from tests.kubectl.stand_in import CONFIGURATION, MANAGER, StandIn, dies, forbid
 
 ALL = ["--all-namespaces", "--output=json"]
 IN_NS = ["--namespace=ns", "--output=json"]
-MANAGER_CALL = ["get", "deployments.apps", "kueue-controller-manager", "--namespace=kueue-system"]
-CONFIG_CALL = ["get", "configmaps", "kueue-manager-config", "--namespace=kueue-system"]
+MANAGER_CALL = ["get", "deployments.apps", "--namespace=kueue-system", "--output=json"]
+CONFIG_CALL = ["get", "configmaps", "--namespace=kueue-system", "--output=json"]
 
 
 TOPOLOGY = {
@@ -57,7 +57,10 @@ def test_calls(kubectl: StandIn) -> None:
     # Without a topology nobody looks at nodes.
     asked = sorted(call[1] for call in (first, *calls))
     assert asked == sorted(set(stand_in.RESOURCES.values()) - {"nodes", "pods"})
-    single = [[*CONFIG_CALL, "--output=json"], [*MANAGER_CALL, "--output=json"]]
+    single = [
+        [*CONFIG_CALL, "--", "kueue-manager-config"],
+        [*MANAGER_CALL, "--", "kueue-controller-manager"],
+    ]
     assert all(one in calls for one in single)
     assert all(call[2:] == ALL for call in calls if call not in single)
     assert not any("secret" in word.lower() for call in calls for word in call)
@@ -74,9 +77,9 @@ def test_namespace_is_of_what_concerns_the_pending_workload(kubectl: StandIn) ->
 
 def test_configuration_of_another_name(kubectl: StandIn) -> None:
     dump = take(configuration="elsewhere/its-manager-config")
-    words = {call[1]: call[2:4] for call in kubectl.calls()}
-    assert words["configmaps"] == ["its-manager-config", "--namespace=elsewhere"]
-    assert words["deployments.apps"] == ["kueue-controller-manager", "--namespace=elsewhere"]
+    words = {call[1]: (call[2], call[-1]) for call in kubectl.calls()}
+    assert words["configmaps"] == ("--namespace=elsewhere", "its-manager-config")
+    assert words["deployments.apps"] == ("--namespace=elsewhere", "kueue-controller-manager")
     manager, note = dump.notes
     assert manager.startswith("the cluster has no Deployment elsewhere/kueue-controller-manager: ")
     assert note.startswith("the cluster has no ConfigMap elsewhere/its-manager-config: feature ga")

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from planner.commands.apply.kueue.cluster import Cluster
+from planner.commands.steer.kueue.carry import Hands
 from planner.errors import InputError
 from planner.kubectl.call import Kubectl
 from planner.kubectl.kueue_dump import take_dump
@@ -76,10 +76,10 @@ def test_forbidden_configuration(kubectl: StandIn) -> None:
     assert "--without configmaps" in text
 
 
-def test_a_cluster_that_cannot_be_reached_by_apply(kubectl: StandIn) -> None:
+def test_a_cluster_that_cannot_be_reached_by_steer(kubectl: StandIn) -> None:
     kubectl.answer(WORKLOADS, code=1, said=REFUSED)
     with pytest.raises(InputError) as raised:
-        Cluster(partial(Kubectl, timeout_s=FOR_EVER_S)).find(WORKLOADS, "ns/pending")
+        Hands(partial(Kubectl, timeout_s=FOR_EVER_S)).find(WORKLOADS, "ns/pending")
     assert raised.value.hint.startswith("--context and --kubeconfig choose the cluster")
 
 

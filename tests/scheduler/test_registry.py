@@ -223,7 +223,10 @@ def test_what_only_one_has() -> None:
     own = {"precedence", "nodes", "at-will", "renderer", "schemas", "live replay", "commands"}
     own |= {"comparison", "texts about preemption", "joint plans", "hypothetical workloads"}
     own |= {"families", "kinds"}
-    own |= {f"planner {command}" for command in ("apply", "boost", "import", "snapshot", "watch")}
+    own |= {
+        f"planner {command}"
+        for command in ("apply", "boost", "import", "snapshot", "steer", "watch")
+    }
     assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == own
     assert not YUNIKORN.parts.keys() - KUEUE.parts.keys()
     part = Part[Any]("precedence")

@@ -1,7 +1,5 @@
-"""A plan carried out in a cluster, one call of kubectl after the other.
+"""One plan carried out in a cluster, for one preemptor that is blocked on its gate.
 
 record.py  the record of a run: its steps, and its outcome
-kueue/     the two ways that work with a live Kueue: evictions behind a hold, and boosts
+kueue.py   whether a plan can be carried out, with what commands, and the carrying out
 """
-
-from planner.plan.record import COMMANDS as COMMANDS

@@ -135,6 +135,8 @@ PREEMPTIONS, EVICTIONS, NEEDLESS, LOST, EXCESS, DECISIONS, CONDITIONAL, SECONDS,
 class Figures:
     """The figures so far; there are at most a few for each queue."""
 
+    metrics: tuple[Metric, ...] = METRICS
+
     def __init__(self) -> None:
         self.values = defaultdict[tuple[Metric, tuple[str, ...]], float](float)
         self.values[CONNECTED, ()] = 0
@@ -166,7 +168,7 @@ class Figures:
         from prometheus_client import core  # noqa: PLC0415 # pyright: ignore[reportMissingImports]
 
         values = dict(self.values)  # another thread counts meanwhile
-        for metric in METRICS:
+        for metric in self.metrics:
             name = metric.name.removesuffix("_total")
             grows = name != metric.name
             family = core.CounterMetricFamily if grows else core.GaugeMetricFamily

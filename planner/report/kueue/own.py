@@ -22,30 +22,28 @@ from planner.report.words import noted, remarks, rules_name
 
 ANSWERS: Final[dict[ApplyStatus, tuple[str, doc.Tone]]] = {
     "planned": ("Not run", ""),
-    "nothing": ("Nothing to do", ""),
     "applied": ("As planned", "good"),
     "otherwise": ("Otherwise than planned", "warn"),
     "refused": ("Refused, nothing changed", "bad"),
     "stopped": ("Stopped", "bad"),
     "interrupted": ("Interrupted", "warn"),
-    "undone": ("Taken back", ""),
 }
 
 
 def _applied(answer: Applied) -> doc.Document:
-    title = "Commands" if answer.status == "planned" else "What was done"
-    also = doc.Names("evicted, too", answer.also_evicted, "warn")
+    acts = tuple(doc.Paragraph(f"{one.act}: {one.why}") for one in answer.acts)
+    evicted = doc.Names("evicted", answer.evicted)
     sections = (
         Section("What changed", tuple(map(doc.Paragraph, answer.changes)), heads=True),
-        Section("Others", (also,) if answer.also_evicted else ()),
-        Section(title, (command_listing(answer.steps),) if answer.steps else ()),
+        Section("Commands", (command_listing(answer.steps),) if answer.steps else ()),
+        Section("What was done", acts),
+        Section("Whom Kueue evicted", (evicted,) if answer.evicted else ()),
         Section("Notes", tuple(map(doc.Paragraph, answer.notes))),
     )
     said, tone = ANSWERS[answer.status]
     head = (
         Fact("Preemptor", name(answer.preemptor), "title"),
         *(Fact("" if n else "Victims", name(key)) for n, key in enumerate(answer.victims)),
-        Fact("Way", Cell(answer.way)),
         Fact("Result", Cell(said, tone=tone), "verdict"),
         Fact("", Cell(answer.explanation), "answer"),
         *([Fact("Next", Cell(answer.way_on))] if answer.way_on else []),
@@ -54,13 +52,14 @@ def _applied(answer: Applied) -> doc.Document:
 
 
 def _applied_lines(answer: Applied) -> Iterator[str]:
-    yield from field_lines(answer, "preemptor status way plan admitted")
+    yield from field_lines(answer, "preemptor status admitted")
     yield free("explanation", answer.explanation)
     yield from each("victim", answer.victims)
-    yield from each("also_evicted", answer.also_evicted)
+    yield from each("evicted", answer.evicted)
     yield from each("changed", map(Said, answer.changes))
-    for step in answer.steps:
-        yield line("step", Said(step.title), at=step.at.isoformat() if step.at else None)
+    for one in answer.acts:
+        yield line(one.act, one.at.isoformat(), Said(one.why))
+    yield from (line("step", Said(step.title)) for step in answer.steps)
     if answer.way_on:
         yield free("next", answer.way_on)
     yield from each("note", map(Said, answer.notes))

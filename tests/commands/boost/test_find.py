@@ -20,6 +20,7 @@ FOREVER = Deadline()
 GATE_ON = configuration(featureGates={"PriorityBoost": True})
 GATE = "configuration.featureGates.PriorityBoost=true"
 BOOST = "kueue.x-k8s.io/priority-boost"
+WORKLOADS = "workloads.kueue.x-k8s.io"
 JUST_NOW = {"preemption-planner.io/last-checkpoint": "2026-05-01T12:59:59Z"}
 
 
@@ -58,7 +59,7 @@ def test_one_victim_lowered() -> None:
     assert (boost.workload, boost.role, boost.boost) == ("ns/big", "victim", -1)
     assert (boost.effective_before, boost.effective) == (0, -1)
     assert answer.commands == (
-        f"kubectl annotate workloads.kueue.x-k8s.io -n ns big {BOOST}=-1 --overwrite",
+        f"kubectl annotate workloads.kueue.x-k8s.io --namespace=ns --overwrite -- big {BOOST}=-1",
     )
 
 

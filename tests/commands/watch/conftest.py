@@ -4,8 +4,8 @@ import pytest
 
 from tests.cli.running import cluster
 from tests.cluster import PENDING
-from tests.commands.apply.stage import versioned
 from tests.commands.watch.stage import UID, Cluster
+from tests.kubectl.served import versioned
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from planner.solver.start import AnyPlanning, Given, start
 from planner.state import AnyState
 from tests.cli.running import SMALL, call, cluster, refused
 from tests.cluster import Object
-from tests.commands.apply.stage import Stage, versioned
 from tests.conftest import ROOT
+from tests.kubectl.served import served, versioned
 from tests.kubectl.stand_in import CONFIGURATION, MANAGER
 from tests.published import validator
 
@@ -150,8 +150,8 @@ def test_dashboard_is_one() -> None:
 @real_kubectl
 def test_the_real_kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    stage = Stage(versioned([*cluster()["items"], CONFIGURATION, MANAGER]), tmp_path)
-    with stage.serve() as config:
+    items = versioned([*cluster()["items"], CONFIGURATION, MANAGER])
+    with served(items, tmp_path) as config:
         done = call("watch", "--kubeconfig", config, "--for", "0.1", "--interval", "0")
     assert done.exit_code == 0, done.stderr
     note, decision = done.stdout.splitlines()

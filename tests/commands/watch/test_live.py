@@ -26,9 +26,9 @@ from planner.kubectl.watch import WatchEvent
 from planner.quota.kueue.snapshot import take_snapshot
 from tests.cli.running import BIG, SMALL, call
 from tests.cluster import PENDING, Object, cohort, dump_of, pending, queue, running
-from tests.commands.apply.stage import versioned
 from tests.commands.watch.stage import QUESTION, TAKEN, UID, Cluster, nothing, of
 from tests.kubectl.api_server import touch
+from tests.kubectl.served import versioned
 
 ENDED = Answer(0, b"", "")
 """How the API server ends each watch after a while."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any, Literal
 
 from planner.commands.boost.kueue.search import Choice, Found, Search
@@ -14,6 +13,7 @@ from planner.quantity import plural
 from planner.solver.deadline import Deadline
 from planner.state.kueue import State
 from planner.state.kueue_workload import BOOST_ANNOTATION
+from planner.state.name import not_allowed
 
 BoostStatus = Literal["smallest", "found", "impossible", "unknown"]
 """smallest: the boosts work, and it is proved that no smaller ones do (search.py says what is
@@ -39,11 +39,11 @@ class WorkloadBoost(Record):
 
     @property
     def command(self) -> str:
-        """The command that sets the annotation."""
+        """The command that sets the annotation, for a name that Kubernetes allows."""
         namespace, _, name = self.workload.partition("/")
         return (
-            f"kubectl annotate workloads.kueue.x-k8s.io -n {shlex.quote(namespace)} "
-            f"{shlex.quote(name)} {BOOST_ANNOTATION}={self.boost} --overwrite"
+            f"kubectl annotate workloads.kueue.x-k8s.io --namespace={namespace} --overwrite "
+            f"-- {name} {BOOST_ANNOTATION}={self.boost}"
         )
 
 
@@ -111,9 +111,11 @@ def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) 
         return answer("impossible", f"no boosts can make {why}")
     found = search.run()
     boosts = _boosts(search, found.choice or {})
+    status, said = _outcome(search, found)
     commands = tuple(boost.command for boost in boosts)
-    said = _outcome(search, found)
-    return answer(*said, boosts=boosts, commands=commands, orders=search.orders)
+    if odd := not_allowed(boost.workload for boost in boosts):
+        commands, said = (), f"{said}; there are no commands, for {odd}"
+    return answer(status, said, boosts=boosts, commands=commands, orders=search.orders)
 
 
 def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:

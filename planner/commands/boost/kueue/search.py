@@ -316,6 +316,13 @@ class Search:
             return found
         return self._smallest(found.choice and self._shrunk(found.choice))
 
+    def quick(self) -> Found:
+        """Search for a choice that works, and take out of it what is not needed; none is proved."""
+        found = self.some()
+        if not found.choice or self.deadline.passed:
+            return found
+        return Found(self._shrunk(found.choice), proved=False)
+
     def some(self) -> Found:
         """Search for any choice that works; proved only if it is empty, or if there is none."""
         if self.deadline.passed:
