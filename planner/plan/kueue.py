@@ -489,7 +489,7 @@ class GreedyTurn(Record):
 
 
 class OneByOneAnswer(Record):
-    """The reference: each pending workload served by itself, in order of precedence.
+    """The reference: the pending workloads served in Kueue's own cycles, those never served last.
 
     ``victims`` are all that were evicted, each once, without preemptors; ``preemptors_evicted``
     are those that were admitted and then evicted for another. ``fit_again`` are victims that
