@@ -83,7 +83,7 @@ def _applied(given: Given, plan: Plan) -> Applied:
     from planner.report.kueue.own import render_applied
 
     question = Question(plan, given.profile, given.read_file("costs"))
-    cluster = cluster_of(given, plan.reading)
+    cluster = cluster_of(given, {})  # as the state itself asks
     with given.naming("costs"):
         shown = preview(question, cluster, kueue_snapshot.connect(given).options)
     if given.dry_run or shown.status == "refused":

@@ -181,7 +181,7 @@ def _steer(given: Given) -> int:
 
     if given.metrics is not None:
         from planner.commands.steer.record import SteerFigures
-        from planner.commands.watch.record import serve
+        from planner.commands.watch.endpoint import serve
 
         figures = SteerFigures()
         host = given.metrics[0]

@@ -16,7 +16,7 @@ from planner.cli import kueue_steer
 from planner.commands.steer.kueue.loop import Cluster
 from planner.commands.steer.kueue.marks import BLOCKED, GATE
 from planner.commands.steer.record import SteerFigures, Steering
-from planner.commands.watch.record import serve
+from planner.commands.watch.endpoint import serve
 from planner.kubectl.watch import Streams, WatchEvent
 from tests.cli.running import call, environment
 from tests.cluster import Object

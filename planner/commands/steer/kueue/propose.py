@@ -22,7 +22,7 @@ from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_not_nominated
 from planner.reference.kueue.decision import outcomes
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.placement import snapshot_for
+from planner.quota.kueue.placement import snapshot_for
 from planner.solver.start import Given, solve, start
 from planner.state.kueue import State
 from planner.state.kueue_workload import BOOST_ANNOTATION
