@@ -17,12 +17,12 @@ from planner.coverage.answer import covered
 from planner.errors import PlannerError
 from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan
+from planner.quota.kueue.placement import snapshot_for
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_not_nominated
 from planner.reference.kueue.decision import outcomes
 from planner.solver.deadline import Deadline
-from planner.quota.kueue.placement import snapshot_for
 from planner.solver.start import Given, solve, start
 from planner.state.kueue import State
 from planner.state.kueue_workload import BOOST_ANNOTATION
