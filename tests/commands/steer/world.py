@@ -121,6 +121,7 @@ class World(Source):
         self._told = False
         self._seen: dict[str, str] = {}
         self._leaves: dict[str, float] = {}
+        self._decided: list[str] = []
         for one in self.items:
             one["metadata"].setdefault("resourceVersion", "1")
 
@@ -155,7 +156,7 @@ class World(Source):
 
     def state(self) -> State:
         """Return the state as Kueue sees it."""
-        dump = {"apiVersion": "v1", "kind": "List", "items": copy.deepcopy(self.items)}
+        dump = {"apiVersion": "v1", "kind": "List", "items": self.items}
         return read_kueue_objects(dump, where="world", now=self.stamp())
 
     def condition(self, key: str, kind: str, status: str, message: str = "") -> None:
@@ -209,6 +210,15 @@ class World(Source):
         for key, at_s in [*self._leaves.items()]:
             if at_s <= self.now_s:
                 self._evicted(key)
+        if self._decided == self._versions():
+            return  # it would find everything as it left it
+        self._decide()
+        self._decided = self._versions()
+
+    def _versions(self) -> list[str]:
+        return [f"{_key(one)} {one['metadata']['resourceVersion']}" for one in self.workloads()]
+
+    def _decide(self) -> None:
         parked: set[str] = set()
         for _ in range(CYCLES):
             state = self.state()
