@@ -13,7 +13,7 @@ Source: docs/design/steering.md, the recipe and why it is the one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -21,13 +21,12 @@ from planner.commands.steer.kueue.marks import Marked, Patch
 
 Otherwise = Literal["kueue", "wait"]
 """What to do where a plan cannot be carried out: let Kueue choose, or wait."""
-PATIENCE_S: Final = 5.0
 
 
 class Policy(Struct, frozen=True):
     """How many seconds a preemptor may take whose turn it is, and what is done after that."""
 
-    patience_s: float = PATIENCE_S
+    patience_s: float = 5.0
     otherwise: Otherwise = "kueue"
 
 
