@@ -13,7 +13,7 @@ Source: docs/design/steering.md, the recipe and why it is the one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -21,6 +21,11 @@ from planner.commands.steer.kueue.marks import Marked, Patch
 
 Otherwise = Literal["kueue", "wait"]
 """What to do where a plan cannot be carried out: let Kueue choose, or wait."""
+
+
+STALLED_S: Final = 30.0
+"""Seconds after which an open gate that Kueue does nothing about does not hold up other workloads:
+its turn may never come."""
 
 
 class Policy(Struct, frozen=True):
@@ -43,11 +48,13 @@ class Tree(Struct, frozen=True):
 
     ``gated`` are the workloads with our gate that are not admitted, in the order in which Kueue
     would take them; ``boosted`` those with a boost of ours; ``standing`` all who hold quota.
+    ``busy`` are the keys of those for whom somebody is leaving, whoever opened their way.
     """
 
     gated: tuple[Marked, ...]
     boosted: tuple[Marked, ...]
     standing: frozenset[Holder]
+    busy: frozenset[str] = frozenset()
 
 
 class Replay(NamedTuple):
@@ -115,7 +122,7 @@ def next_action(  # noqa: PLR0911, PLR0913 - all that decides, and nothing else 
     ``replay`` answers for a key on the same state, ``seconds`` is now by the clock of the turns,
     and ``looked`` says that no newer state is to be had.
     """
-    current = _served(tree, replay, memory, policy, seconds) or _next(tree, replay, memory)
+    current = _served(tree, replay, memory, seconds) or _next(tree, replay, memory, policy)
     uid = "" if current is None else current.uid
     known = current is not None and (current.is_open or uid in memory.intents)
     ours = [one for one in tree.boosted if current and one.boosted_for == current.key]
@@ -125,6 +132,8 @@ def next_action(  # noqa: PLR0911, PLR0913 - all that decides, and nothing else 
         return Action("nothing", "nobody is blocked that Kueue would preempt for")
     if current.is_open:
         return Action("wait", "until it has its quota", current)
+    if others := tree.busy - {current.key}:
+        return Action("wait", f"workloads are leaving for {min(others)}")
     if (
         seconds - memory.turns.get(uid, seconds) >= policy.patience_s
         and policy.otherwise == "kueue"
@@ -147,32 +156,37 @@ def next_action(  # noqa: PLR0911, PLR0913 - all that decides, and nothing else 
 
 
 def _served(
-    tree: Tree, replay: Callable[[str], Replay], memory: Memory, policy: Policy, seconds: float
+    tree: Tree, replay: Callable[[str], Replay], memory: Memory, seconds: float
 ) -> Marked | None:
     """Return the workload whose gate is open and that Kueue is about to serve, if there is one.
 
-    One that evicts nobody for a long while does not hold up the others: its turn may never come.
+    Where nobody is leaving for it and nothing happens for long, it does not hold up the others.
     """
-    leaving = any(one.evicted for one in tree.standing)
     for one in tree.gated:
-        lately = seconds - memory.turns.get(one.uid, seconds) < policy.patience_s
-        if one.is_open and (leaving or lately) and replay(one.key).acts:
+        lately = seconds - memory.turns.get(one.uid, seconds) < STALLED_S
+        if one.is_open and (one.key in tree.busy or lately) and replay(one.key).acts:
             return one
     return None
 
 
-def _next(tree: Tree, replay: Callable[[str], Replay], memory: Memory) -> Marked | None:
+def _next(
+    tree: Tree, replay: Callable[[str], Replay], memory: Memory, policy: Policy
+) -> Marked | None:
     """Return the workload whose turn it is: the one that was begun with, or the first.
 
-    Those that wait because there is no way to have their plan come last.
+    Those that wait, as asked, because there is no way to have their plan come last.
     """
     blocked = [
         one
         for one in tree.gated
         if not one.is_open and one.blocked_since is not None and not [*one.other_gates]
     ]
-    known = memory.intents
-    blocked.sort(key=lambda one: 1 if one.uid not in known else 2 if known[one.uid].why else 0)
+
+    def turn(one: Marked) -> int:
+        intent = memory.intents.get(one.uid)
+        return 1 if intent is None else 2 if intent.why and policy.otherwise == "wait" else 0
+
+    blocked.sort(key=turn)
     return next((one for one in blocked if replay(one.key).victims), None)
 
 
