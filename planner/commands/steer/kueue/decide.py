@@ -1,11 +1,11 @@
 """The next thing to do in a cohort tree, from the tree as it is now: nothing here reads or writes.
 
-One preemptor of a tree is served at a time, until it has its quota: two whose gates open together
-would want the same victims. Its plan is made; boosts make Kueue choose the plan, unless it does so
-by itself; and the gate is opened only if the replay of Kueue's decision on the latest state names
-exactly the planned victims, and nobody was admitted or evicted since the plan was made. All that is
-remembered from one step to the next is what we did ourselves; what is ours in the cluster beyond
-that is of an earlier run, and is taken back.
+One preemptor of a tree is served at a time, until it has its quota, and only while nobody else is
+leaving: two whose gates open together would want the same victims. Its plan is made; boosts make
+Kueue choose the plan, unless it does so by itself; and the gate is opened only if the replay of
+Kueue's decision on the latest state names exactly the planned victims, and nobody was admitted or
+evicted since the plan was made. All that is remembered from one step to the next is what we did
+ourselves; what is ours in the cluster beyond that is of an earlier run, and is taken back.
 
 Source: docs/design/steering.md, the recipe and why it is the one.
 """
@@ -48,13 +48,11 @@ class Tree(Struct, frozen=True):
 
     ``gated`` are the workloads with our gate that are not admitted, in the order in which Kueue
     would take them; ``boosted`` those with a boost of ours; ``standing`` all who hold quota.
-    ``busy`` are the keys of those for whom somebody is leaving, whoever opened their way.
     """
 
     gated: tuple[Marked, ...]
     boosted: tuple[Marked, ...]
     standing: frozenset[Holder]
-    busy: frozenset[str] = frozenset()
 
 
 class Replay(NamedTuple):
@@ -132,8 +130,9 @@ def next_action(  # noqa: PLR0911, PLR0913 - all that decides, and nothing else 
         return Action("nothing", "nobody is blocked that Kueue would preempt for")
     if current.is_open:
         return Action("wait", "until it has its quota", current)
-    if others := tree.busy - {current.key}:
-        return Action("wait", f"workloads are leaving for {min(others)}")
+    if leaving := [one.key for one in tree.standing if one.evicted]:
+        why = f"{min(leaving)} is leaving"
+        return _take_back(current, ours, why) if ours else Action("wait", why)
     if (
         seconds - memory.turns.get(uid, seconds) >= policy.patience_s
         and policy.otherwise == "kueue"
@@ -160,11 +159,12 @@ def _served(
 ) -> Marked | None:
     """Return the workload whose gate is open and that Kueue is about to serve, if there is one.
 
-    Where nobody is leaving for it and nothing happens for long, it does not hold up the others.
+    Where nobody is leaving and nothing happens for long, it does not hold up the others.
     """
+    leaving = any(one.evicted for one in tree.standing)
     for one in tree.gated:
         lately = seconds - memory.turns.get(one.uid, seconds) < STALLED_S
-        if one.is_open and (one.key in tree.busy or lately) and replay(one.key).acts:
+        if one.is_open and (leaving or lately) and replay(one.key).acts:
             return one
     return None
 

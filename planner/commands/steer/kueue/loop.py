@@ -79,16 +79,12 @@ class Cluster(NamedTuple):
 
 @dataclass
 class _Case:
-    """A preemptor that is being served: its last proposal, and what happened so far.
-
-    ``leaving`` are those who were being evicted when its gate was opened: nobody evicts them again.
-    """
+    """A preemptor that is being served: its last proposal, and what happened so far."""
 
     marked: Marked
     proposal: Proposal = field(default_factory=Proposal)
     steered: bool = False
     opened: bool = False
-    leaving: frozenset[str] = frozenset()
     plans: int = 0
     used_s: float = 0.0
     blocked_s: float = 0.0
@@ -302,7 +298,7 @@ class Steer:
             case "wait" if one is not None and not one.is_open:
                 self.given_up = action.why
             case "open" if one is not None:
-                self._open(mirror, root, one, action)
+                self._open(mirror, one, action)
         return False
 
     def _plan(self, mirror: Mirror, root: int, one: Marked, why: str) -> None:
@@ -329,14 +325,12 @@ class Steer:
             boosts=dict(proposal.boosts),
         )
 
-    def _open(self, mirror: Mirror, root: int, one: Marked, action: Action) -> None:
+    def _open(self, mirror: Mirror, one: Marked, action: Action) -> None:
         case = self._cases[one.uid]
         intent = self._memory.intents.get(one.uid)
         self._act("open", one.key, action.why)
         if self._carry(mirror, [one.opened(mirror.now)]):
             case.opened = True
-            standing = mirror.tree(root).standing
-            case.leaving = frozenset(who.key for who in standing if who.evicted)
             planned = intent is not None and intent.victims == case.proposal.victims
             case.steered = action.as_planned and planned
             since = one.blocked_since
@@ -387,7 +381,7 @@ class Steer:
 
 def _steered(mirror: Mirror, case: _Case, evicted: frozenset[str], *, admitted: bool) -> Steered:
     planned, own = case.proposal.victims, case.proposal.own
-    wanted = (planned if case.steered else own) - case.leaving
+    wanted = planned if case.steered else own
     came: Came = "exact" if evicted == wanted else "otherwise"
     if evicted < wanted:
         came = "subset" if evicted else "nobody"

@@ -14,7 +14,7 @@ from planner.kubectl.kueue_dump import Dump
 from planner.kubectl.kueue_resource import WORKLOADS
 from planner.kubectl.watch import WatchEvent
 from planner.state.kueue_facts import Facts
-from planner.state.kueue_workload import Workload, preemptor_uid
+from planner.state.kueue_workload import Workload
 
 OLD: Final = timedelta(seconds=5)
 """The clock of the state is set anew after so long, though nothing has changed."""
@@ -99,12 +99,6 @@ class Mirror(Keeper):
         """Return what counts in a cohort tree."""
         some = [one for one in self.ours.values() if self._root(one) == root]
         queues = {name for name, found in self._roots.items() if found == root}
-        uids = {
-            preemptor_uid(said.message)
-            for one in self.state.workloads.unusual()
-            if one.holds_quota and one.admitted_by in queues and one.is_true("Evicted")
-            if (said := one.condition("Preempted")) is not None
-        }
         return Tree(
             tuple(sorted((one for one in some if one.is_gated and one.waits), key=_turn)),
             tuple(one for one in some if one.boosted_for is not None),
@@ -113,7 +107,6 @@ class Mirror(Keeper):
                 for one in self.state.workloads.entries
                 if one.holds_quota and one.admitted_by in queues
             ),
-            frozenset(one.key for one in self.state.workloads.waiting() if one.uid in uids),
         )
 
     def replays(self, root: int) -> Callable[[str], Replay]:
