@@ -17,7 +17,6 @@ from planner.errors import InputError
 
 if TYPE_CHECKING:
     from planner.commands.apply.record import Applied
-    from planner.commands.steer.record import Line
     from planner.plan.kueue import Plan
 
 EPILOG: Final = """\b
@@ -81,6 +80,7 @@ def _applied(given: Given, plan: Plan) -> Applied:
     """Compare the cluster with the plan, show the steps, ask, and carry it out."""
     from planner.commands.apply.kueue import Question, Run, answer, preview
     from planner.report.kueue.own import render_applied
+    from planner.report.steer import text_of
 
     question = Question(plan, given.profile, given.read_file("costs"))
     cluster = cluster_of(given, {})  # as the state itself asks
@@ -93,11 +93,6 @@ def _applied(given: Given, plan: Plan) -> Applied:
         write(render_applied(shown, "table", width=target.width, color=False))
         if not click.confirm("Carry it out?", err=True):
             return answer(plan, "refused", "you said no")
-    run = Run(question, cluster, lease=lease_of(cluster, LEASE, needed=False), tell=_tell)
+    lease = lease_of(cluster, LEASE, needed=False)
+    run = Run(question, cluster, lease=lease, tell=lambda one: say("apply", text_of(one).rstrip()))
     return run.run(given.wait)
-
-
-def _tell(line: Line) -> None:
-    from planner.report.steer import text_of
-
-    say("apply", text_of(line).rstrip())

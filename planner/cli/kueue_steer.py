@@ -44,7 +44,7 @@ takes back what was left. docs/how-to/steer.md has the set-up and the emergency 
 
 
 @define(
-    option.objective_option("What plans are best in."),
+    option.profile,
     value.several("--queue CLUSTERQUEUE", "queues", "Plan for this one only; may be repeated."),
     value.several("--in NAMESPACE", "namespaces", "Plan for this one only; may be repeated."),
     value.one(

@@ -380,6 +380,7 @@ BY_NAME: Final[dict[str, Maker]] = {
     "--for": _of(_one("0")),
     "--metrics": _of(_one("x")),
     "--record": _output("kept", "kept.d"),
+    "--patience": _of(_one("0", "5", "none"), ("-1", "nan", "x", "")),
     "--wait": _of(_one("0"), ("-1", "nan", "x", "", "1e308x")),
     "--cluster": CLUSTER,
     "--yunikorn": _of(
@@ -405,6 +406,8 @@ BY_NAME: Final[dict[str, Maker]] = {
     "--request-timeout": _of(_one("30s")),
     "--kubeconfig": _of(_one("kube.config")),
     "--namespace": _of(_one("team", "ns", "default")),
+    "--in": _of(_one("team", "ns", "default")),
+    "--lease": _of(_one("preemption-planner-steer/steer"), ("", "/", "a", "a/b/c", "-a/b")),
     "--configuration": _of(
         _one("kueue-system/kueue-manager-config"), ("", "/", "a", "a/b/c", "-a/b")
     ),

@@ -38,6 +38,10 @@ NO_GATE: Final = (
     "it has no preemption gate of the planner, so that Kueue decides for it before anybody can "
     "plan: `planner steer --manifests` prints the policy that gives new workloads their gate"
 )
+NO_VERSION: Final = (
+    "has no resourceVersion in the dump, so that no command could tell whether it has changed "
+    "since: planner snapshot keeps it"
+)
 AGAIN_S: Final = 2.0
 """The same while the preemptor waits."""
 RELEASE: Final = "planner steer --release takes back what is left"
@@ -130,27 +134,24 @@ def with_commands(state: State, plan: Plan, options: Sequence[str]) -> Plan:
     reason, steps = cannot_be_applied(plan, state, preemptor), tuple[Command, ...]()
     if not reason and preemptor is not None:
         proposal = boosted(state, plan, Deadline.after(BOOSTS_S))
-        reason = proposal.why or _unversioned(state, [plan.preemptor, *proposal.boosts])
-        if not reason:
-            steps = steps_of(state, preemptor, proposal, options)
+        touched = (preemptor, *(one for one, _ in _raised(state, proposal)))
+        unversioned = (f"{one.key} {NO_VERSION}" for one in touched if not one.version)
+        reason = proposal.why or next(unversioned, "")
+        steps = () if reason else steps_of(state, preemptor, proposal, options)
     return plan.model_copy(update={"commands": Commands(reason=reason, steps=steps)})
 
 
-def _unversioned(state: State, keys: Sequence[str]) -> str:
-    for key in keys:
-        found = state.workloads.find(key)
-        if found is not None and not found.metadata.resource_version:
-            why = "no command could tell whether it has changed since: planner snapshot keeps it"
-            return f"{key} has no resourceVersion in the dump, so that {why}"
-    return ""
+def _raised(state: State, proposal: Proposal) -> list[tuple[Marked, int]]:
+    """Return the workloads that a proposal boosts, each with its boost."""
+    found = ((state.workloads.find(key), boost) for key, boost in proposal.boosts.items())
+    return [(marked(one), boost) for one, boost in found if one is not None]
 
 
 def steps_of(
     state: State, preemptor: Marked, proposal: Proposal, options: Sequence[str]
 ) -> tuple[Command, ...]:
     """Return the commands of all steps: boosts, the gate, and the boosts away again."""
-    found = ((state.workloads.find(key), boost) for key, boost in proposal.boosts.items())
-    raised = [(marked(one), boost) for one, boost in found if one is not None]
+    raised = _raised(state, proposal)
     patches = [one.boosted(boost, preemptor.key) for one, boost in raised]
     after = [one.with_boost(boost, preemptor.key).unboosted() for one, boost in raised]
     each = (*patches, preemptor.opened(state.now), *after)

@@ -79,14 +79,13 @@ DECISIONS: Final = Metric(
     "Decisions of the scheduler whose gate was opened, by how they came out.",
     ("queue", "came"),
 )
-REPLANS, SPARED, BLOCKED, USED = (
+REPLANS, SPARED, BLOCKED = (
     Metric(f"{_PREFIX}_{name}_total", text)
     for name, text in {
         "replans": "Plans that were made anew before a gate was opened.",
         "spared_gpu_hours": "Lost work that plans saved beside the scheduler's own choice, in "
         "accelerator-hours.",
         "blocked_seconds": "Seconds from a blocked workload to its open gate.",
-        "used_seconds": "Seconds that plans and looks took here.",
     }.items()
 )
 
@@ -94,7 +93,7 @@ REPLANS, SPARED, BLOCKED, USED = (
 class SteerFigures(Figures):
     """The figures so far; there are at most a few for each queue."""
 
-    metrics = (DECISIONS, REPLANS, SPARED, BLOCKED, USED, CONNECTED)
+    metrics = (DECISIONS, REPLANS, SPARED, BLOCKED, CONNECTED)
 
     def count(self, line: Line) -> None:  # type: ignore[override] # lines of another kind
         """Add a line to the figures."""
@@ -106,4 +105,3 @@ class SteerFigures(Figures):
             self.values[REPLANS, queue] += line.replans
             self.values[SPARED, queue] += line.spared_s / HOUR_S
             self.values[BLOCKED, queue] += line.blocked_s
-            self.values[USED, queue] += line.used_s

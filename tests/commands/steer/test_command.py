@@ -28,6 +28,7 @@ from tests.published import validator
 
 real_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
 DEPLOYED = ROOT / "deploy" / "steer" / "steer.yaml"
+MIN_LOST = ("--objective", "min-lost-work")
 GUIDE = ROOT.joinpath("docs", "how-to", "steer" + ".md")
 
 
@@ -66,7 +67,7 @@ def direct(monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def test_lines_follow_their_schema(direct: World) -> None:
-    done = call("steer", "--objective", "min-lost-work", "--format", "jsonl")
+    done = call("steer", *MIN_LOST, "--format", "jsonl")
     assert done.exit_code == 0, done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     for one in lines:
@@ -76,8 +77,13 @@ def test_lines_follow_their_schema(direct: World) -> None:
     assert direct.first_decisions() == {"ns/first": {"ns/saved"}}
 
 
+def test_it_plans_as_solve_does_unless_told_otherwise(direct: World) -> None:
+    assert call("steer").exit_code == 0
+    assert direct.first_decisions()
+
+
 def test_lines_to_read(direct: World) -> None:
-    printed = call("steer", "--objective", "min-lost-work").stdout
+    printed = call("steer", *MIN_LOST).stdout
     assert "boosts=ns/saved:-1" in printed
     assert "came=exact" in printed
     assert direct.boosts() == {}
@@ -99,7 +105,7 @@ def test_figures() -> None:
     prometheus = pytest.importorskip("prometheus_client")
     del prometheus
     figures = SteerFigures()
-    done = call("steer", "--objective", "min-lost-work", "--format", "jsonl")
+    done = call("steer", *MIN_LOST, "--format", "jsonl")
     for line in done.stdout.splitlines():
         figures.count(Steering.model_validate_json(line).root)
     values = {(metric.name, labels): value for (metric, labels), value in figures.values.items()}
@@ -191,7 +197,7 @@ def test_steering_by_the_real_kubectl(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Streams, "poll", until_opened)
     with served(items, tmp_path, after=after, log=log) as config:
-        done = call("steer", "--kubeconfig", config, "--objective", "min-lost-work")
+        done = call("steer", "--kubeconfig", config, "--patience", "none", *MIN_LOST)
     assert done.exit_code == 0, done.stderr
     assert world.written[:2] == ["saved", "first"]
     assert world.closed() == []

@@ -121,6 +121,8 @@ class World(Source):
         self._told = False
         self._seen: dict[str, str] = {}
         self._leaves: dict[str, float] = {}
+        self._decided: list[str] = []
+        self._sticky: dict[int, str | None] = {}
         for one in self.items:
             one["metadata"].setdefault("resourceVersion", "1")
 
@@ -155,7 +157,7 @@ class World(Source):
 
     def state(self) -> State:
         """Return the state as Kueue sees it."""
-        dump = {"apiVersion": "v1", "kind": "List", "items": copy.deepcopy(self.items)}
+        dump = {"apiVersion": "v1", "kind": "List", "items": self.items}
         return read_kueue_objects(dump, where="world", now=self.stamp())
 
     def condition(self, key: str, kind: str, status: str, message: str = "") -> None:
@@ -209,23 +211,30 @@ class World(Source):
         for key, at_s in [*self._leaves.items()]:
             if at_s <= self.now_s:
                 self._evicted(key)
+        if self._decided == self._versions():
+            return  # it would find everything as it left it
+        self._decide()
+        self._decided = self._versions()
+
+    def _versions(self) -> list[str]:
+        return [f"{_key(one)} {one['metadata']['resourceVersion']}" for one in self.workloads()]
+
+    def _decide(self) -> None:
         parked: set[str] = set()
         for _ in range(CYCLES):
             state = self.state()
             snapshot = take_snapshot(state)
             queues = waiting_queues(state, snapshot)
-            for waiting in queues.values():
+            for node, waiting in queues.items():
                 waiting.active = [one for one in waiting.active if one.key not in parked]
+                waiting.preemptor = self._sticky.get(node)
             ran = schedule(state, snapshot, queues)
-            if not ran.entries:
-                return
+            tried = {one.key for waiting in queues.values() for one in waiting.parked}
+            self._sticky = {node: waiting.preemptor for node, waiting in queues.items()}
             moves = [self._moved(snapshot, one) for one in ran.entries]
-            still = [one.preemptor.key for one in ran.entries if one.outcome != "admitted"]
-            if not any(moves) and parked.issuperset(still):
-                return
-            parked |= {*still}
-            if not any(moves) and all(queues[one.preemptor.queue].strict for one in ran.entries):
-                return
+            if not any(moves) and parked >= tried:
+                return  # the next cycle would be the same
+            parked |= tried
 
     def _moved(self, snapshot: Any, entry: Entry) -> bool:
         key, uid = entry.preemptor.key, entry.preemptor.workload.metadata.uid
@@ -243,13 +252,14 @@ class World(Source):
         if entry.outcome != "preempting" or entry.decision is None:
             return False
         targets = {one.workload.key for one in entry.decision.search.targets}
-        self.decisions.append((self.now_s, key, frozenset(targets)))
         text = f"Preempted to accommodate a workload (UID: {uid}, JobUID: j) due to x"
-        for one in targets - self._leaves.keys():
+        new = targets - self._leaves.keys()
+        for one in new:
             self.condition(one, "Evicted", "True", text)
             self.condition(one, "Preempted", "True", text)
             self._leaves[one] = self.now_s + LEAVES_S
-        return True
+        self.decisions.append((self.now_s, key, frozenset(targets)))
+        return bool(new)
 
     def _evicted(self, key: str) -> None:
         del self._leaves[key]
@@ -363,6 +373,16 @@ class World(Source):
     def steered(self) -> list[Steered]:
         """Return what came of each preemptor."""
         return [one for one in self.lines if isinstance(one, Steered)]
+
+    def decision_after(self, opened: Act) -> frozenset[str] | None:
+        """Return whom Kueue evicts first after a gate is opened; ``None`` if the workload fits."""
+        came = (one for one in self.steered() if one.preemptor == opened.preemptor)
+        until = next((one.at for one in came if one.at >= opened.at), None)
+        for at_s, key, victims in self.decisions:
+            at = START + timedelta(seconds=at_s)
+            if key == opened.preemptor and at >= opened.at and (until is None or at <= until):
+                return victims
+        return None
 
     def first_decisions(self) -> dict[str, frozenset[str]]:
         """Return whom Kueue evicted first for each preemptor."""

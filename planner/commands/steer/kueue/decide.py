@@ -1,11 +1,11 @@
 """The next thing to do in a cohort tree, from the tree as it is now: nothing here reads or writes.
 
-One preemptor of a tree is served at a time, until it has its quota: two whose gates open together
-would want the same victims. Its plan is made; boosts make Kueue choose the plan, unless it does so
-by itself; and the gate is opened only if the replay of Kueue's decision on the latest state names
-exactly the planned victims, and nobody was admitted or evicted since the plan was made. All that is
-remembered from one step to the next is what we did ourselves; what is ours in the cluster beyond
-that is of an earlier run, and is taken back.
+One preemptor of a tree is served at a time, until it has its quota, and only while nobody else is
+leaving: two whose gates open together would want the same victims. Its plan is made; boosts make
+Kueue choose the plan, unless it does so by itself; and the gate is opened only if the replay of
+Kueue's decision on the latest state names exactly the planned victims, and nobody was admitted or
+evicted since the plan was made. All that is remembered from one step to the next is what we did
+ourselves; what is ours in the cluster beyond that is of an earlier run, and is taken back.
 
 Source: docs/design/steering.md, the recipe and why it is the one.
 """
@@ -21,13 +21,17 @@ from planner.commands.steer.kueue.marks import Marked, Patch
 
 Otherwise = Literal["kueue", "wait"]
 """What to do where a plan cannot be carried out: let Kueue choose, or wait."""
-PATIENCE_S: Final = 5.0
+
+
+STALLED_S: Final = 30.0
+"""Seconds after which an open gate that Kueue does nothing about does not hold up other workloads:
+its turn may never come."""
 
 
 class Policy(Struct, frozen=True):
     """How many seconds a preemptor may take whose turn it is, and what is done after that."""
 
-    patience_s: float = PATIENCE_S
+    patience_s: float = 5.0
     otherwise: Otherwise = "kueue"
 
 
@@ -116,7 +120,7 @@ def next_action(  # noqa: PLR0911, PLR0913 - all that decides, and nothing else 
     ``replay`` answers for a key on the same state, ``seconds`` is now by the clock of the turns,
     and ``looked`` says that no newer state is to be had.
     """
-    current = _served(tree, replay, memory, policy, seconds) or _next(tree, replay, memory)
+    current = _served(tree, replay, memory, seconds) or _next(tree, replay, memory, policy)
     uid = "" if current is None else current.uid
     known = current is not None and (current.is_open or uid in memory.intents)
     ours = [one for one in tree.boosted if current and one.boosted_for == current.key]
@@ -126,6 +130,9 @@ def next_action(  # noqa: PLR0911, PLR0913 - all that decides, and nothing else 
         return Action("nothing", "nobody is blocked that Kueue would preempt for")
     if current.is_open:
         return Action("wait", "until it has its quota", current)
+    if leaving := [one.key for one in tree.standing if one.evicted]:
+        why = f"{min(leaving)} is leaving"
+        return _take_back(current, ours, why) if ours else Action("wait", why)
     if (
         seconds - memory.turns.get(uid, seconds) >= policy.patience_s
         and policy.otherwise == "kueue"
@@ -148,32 +155,38 @@ def next_action(  # noqa: PLR0911, PLR0913 - all that decides, and nothing else 
 
 
 def _served(
-    tree: Tree, replay: Callable[[str], Replay], memory: Memory, policy: Policy, seconds: float
+    tree: Tree, replay: Callable[[str], Replay], memory: Memory, seconds: float
 ) -> Marked | None:
     """Return the workload whose gate is open and that Kueue is about to serve, if there is one.
 
-    One that evicts nobody for a long while does not hold up the others: its turn may never come.
+    Where nobody is leaving and nothing happens for long, it does not hold up the others.
     """
     leaving = any(one.evicted for one in tree.standing)
     for one in tree.gated:
-        lately = seconds - memory.turns.get(one.uid, seconds) < policy.patience_s
+        lately = seconds - memory.turns.get(one.uid, seconds) < STALLED_S
         if one.is_open and (leaving or lately) and replay(one.key).acts:
             return one
     return None
 
 
-def _next(tree: Tree, replay: Callable[[str], Replay], memory: Memory) -> Marked | None:
+def _next(
+    tree: Tree, replay: Callable[[str], Replay], memory: Memory, policy: Policy
+) -> Marked | None:
     """Return the workload whose turn it is: the one that was begun with, or the first.
 
-    Those that wait because there is no way to have their plan come last.
+    Those that wait, as asked, because there is no way to have their plan come last.
     """
     blocked = [
         one
         for one in tree.gated
         if not one.is_open and one.blocked_since is not None and not [*one.other_gates]
     ]
-    known = memory.intents
-    blocked.sort(key=lambda one: 1 if one.uid not in known else 2 if known[one.uid].why else 0)
+
+    def turn(one: Marked) -> int:
+        intent = memory.intents.get(one.uid)
+        return 1 if intent is None else 2 if intent.why and policy.otherwise == "wait" else 0
+
+    blocked.sort(key=turn)
     return next((one for one in blocked if replay(one.key).victims), None)
 
 

@@ -6,23 +6,26 @@ and by the gates themselves; the next run takes back what is of no preemptor tha
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import inf
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.commands.steer.kueue.carry import Denied, Hands, Lease
-from planner.commands.steer.kueue.decide import Action, Intent, Memory, Policy, Tree, next_action
+from planner.commands.steer.kueue.decide import Action, Intent, Memory, Policy, next_action
 from planner.commands.steer.kueue.marks import Marked, Patch
 from planner.commands.steer.kueue.mirror import Mirror
 from planner.commands.steer.kueue.propose import Proposal
 from planner.commands.steer.kueue.setup import missing_gates
 from planner.commands.steer.record import Act, Came, Line, Steered
+from planner.commands.watch.kueue.live import TIDY_S
 from planner.commands.watch.record import Note
 from planner.errors import InputError
 from planner.kubectl.call import Answer
@@ -76,16 +79,12 @@ class Cluster(NamedTuple):
 
 @dataclass
 class _Case:
-    """A preemptor that is being served: its last proposal, and what happened so far.
-
-    ``leaving`` are those who were being evicted when its gate was opened: nobody evicts them again.
-    """
+    """A preemptor that is being served: its last proposal, and what happened so far."""
 
     marked: Marked
     proposal: Proposal = field(default_factory=Proposal)
     steered: bool = False
     opened: bool = False
-    leaving: frozenset[str] = frozenset()
     plans: int = 0
     used_s: float = 0.0
     blocked_s: float = 0.0
@@ -127,13 +126,16 @@ class Steer:
         Raises ``InputError`` if the cluster cannot be read at the start, or forbids a change.
         """
         seconds = self._how.seconds
-        end = float("inf") if for_s is None else seconds() + for_s
+        end, tidy = inf if for_s is None else seconds() + for_s, seconds() + TIDY_S
         try:
             while (self._mirror is None or seconds() < end) and not until():
                 self._hear(TICK_S if self._mirror else FIRST_WAIT_S)
                 self._read_if_due()
                 if self._mirror is not None and not self._is_gap and self._may_act():
                     self._look(self._mirror)
+                if seconds() >= tidy:  # plans refer to themselves in circles
+                    gc.collect()
+                    tidy = seconds() + TIDY_S
         except InputError:
             with suppress(InputError):
                 self.take_back()
@@ -223,7 +225,7 @@ class Steer:
         """Take a step in each tree; tell what came of preemptors that are served."""
         if not self._settled(mirror):
             return
-        for root in mirror.trees():
+        for root in mirror.roots:
             for _ in range(STEPS):
                 if self._mirror is not mirror or self._is_gap or not self._step(mirror, root):
                     break
@@ -260,14 +262,13 @@ class Steer:
         return self._do(mirror, root, action)
 
     def _next(self, mirror: Mirror, root: int, *, looked: bool = False) -> Action:
-        tree = mirror.trees().get(root, Tree((), (), frozenset()))
+        tree = mirror.tree(root)
         if self._only:
             mine = tuple(one for one in tree.gated if one.is_open or one.key == self._only)
             tree = replace(tree, gated=mine)
         begun = self._how.seconds()
-        action = next_action(
-            tree, mirror.replay, self._memory, self._how.policy, begun, looked=looked
-        )
+        replay, policy = mirror.replays(root), self._how.policy
+        action = next_action(tree, replay, self._memory, policy, begun, looked=looked)
         if action.preemptor is not None and (case := self._cases.get(action.preemptor.uid)):
             case.used_s += self._how.seconds() - begun
         return action
@@ -297,7 +298,7 @@ class Steer:
             case "wait" if one is not None and not one.is_open:
                 self.given_up = action.why
             case "open" if one is not None:
-                self._open(mirror, root, one, action)
+                self._open(mirror, one, action)
         return False
 
     def _plan(self, mirror: Mirror, root: int, one: Marked, why: str) -> None:
@@ -306,11 +307,10 @@ class Steer:
         if self._how.scope.has(one, queue):
             proposal = self._propose(mirror.state, one.key)
         else:
-            own = mirror.replay(one.key).victims
+            own = mirror.replays(root)(one.key).victims
             proposal = Proposal(own, own)
-        intent = Intent(
-            proposal.victims, proposal.boosts, mirror.trees()[root].standing, proposal.why
-        )
+        standing = mirror.tree(root).standing
+        intent = Intent(proposal.victims, proposal.boosts, standing, proposal.why)
         if self._how.dry_run and (proposal.boosts or proposal.why):
             intent = replace(intent, victims=proposal.own, boosts={}, why="")
         self._memory.intents[one.uid] = intent
@@ -325,15 +325,12 @@ class Steer:
             boosts=dict(proposal.boosts),
         )
 
-    def _open(self, mirror: Mirror, root: int, one: Marked, action: Action) -> None:
+    def _open(self, mirror: Mirror, one: Marked, action: Action) -> None:
         case = self._cases[one.uid]
         intent = self._memory.intents.get(one.uid)
         self._act("open", one.key, action.why)
         if self._carry(mirror, [one.opened(mirror.now)]):
             case.opened = True
-            case.leaving = frozenset(
-                who.key for who in mirror.trees()[root].standing if who.evicted
-            )
             planned = intent is not None and intent.victims == case.proposal.victims
             case.steered = action.as_planned and planned
             since = one.blocked_since
@@ -384,7 +381,7 @@ class Steer:
 
 def _steered(mirror: Mirror, case: _Case, evicted: frozenset[str], *, admitted: bool) -> Steered:
     planned, own = case.proposal.victims, case.proposal.own
-    wanted = (planned if case.steered else own) - case.leaving
+    wanted = planned if case.steered else own
     came: Came = "exact" if evicted == wanted else "otherwise"
     if evicted < wanted:
         came = "subset" if evicted else "nobody"

@@ -132,22 +132,17 @@ class Marked(LiveObject):
     def opened(self, now: datetime) -> Patch:
         """Return the patch that opens our gate, in the status."""
         title, place = f"open the preemption gate of {self.key}", self._place("status")
-        if place is not None:
-            where = f"/status/preemptionGates/{place}"
-            return Patch(
-                title,
-                self.key,
-                (_test(f"{where}/name", GATE), _set(f"{where}/position", "Open")),
-                "status",
-            )
-        stamp = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
-        gate = {"name": GATE, "position": "Open", "lastTransitionTime": stamp}
-        there = bool(self._gates("status"))
-        same = _test("/metadata/resourceVersion", self.version)
-        change = _add(
-            "/status/preemptionGates" + ("/-" if there else ""), gate if there else [gate]
-        )
-        return Patch(title, self.key, (same, change), "status")
+        where = f"/status/preemptionGates/{place}"
+        test = _test(f"{where}/name", GATE)
+        change: Operation = {"op": "replace", "path": f"{where}/position", "value": "Open"}
+        if place is None:
+            stamp = f"{now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+            gate = {"name": GATE, "position": "Open", "lastTransitionTime": stamp}
+            test = _test("/metadata/resourceVersion", self.version)
+            change = {"op": "add", "path": "/status/preemptionGates", "value": [gate]}
+            if self._gates("status"):
+                change = {"op": "add", "path": "/status/preemptionGates/-", "value": gate}
+        return Patch(title, self.key, (test, change), "status")
 
     def cleared(self) -> Patch | None:
         """Return the patch that takes away all that is ours; ``None`` if there is nothing."""
@@ -199,11 +194,3 @@ def _annotation(name: str) -> str:
 
 def _test(path: str, value: object) -> Operation:
     return {"op": "test", "path": path, "value": value}
-
-
-def _add(path: str, value: object) -> Operation:
-    return {"op": "add", "path": path, "value": value}
-
-
-def _set(path: str, value: object) -> Operation:
-    return {"op": "replace", "path": path, "value": value}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any, Final
 
 from planner.commands.steer.kueue.decide import Holder, Replay, Tree
@@ -12,9 +13,11 @@ from planner.commands.watch.kueue.keep import Keeper
 from planner.kubectl.kueue_dump import Dump
 from planner.kubectl.kueue_resource import WORKLOADS
 from planner.kubectl.watch import WatchEvent
-from planner.state.kueue_facts import Entry, Facts
+from planner.state.kueue_facts import Facts
 from planner.state.kueue_workload import Workload
 
+OLD: Final = timedelta(seconds=5)
+"""The clock of the state is set anew after so long, though nothing has changed."""
 NOWHERE: Final = -1
 """The tree of what is ours, and whose ClusterQueue is not known."""
 
@@ -32,6 +35,9 @@ class Mirror(Keeper):
         self._awaited: dict[str, int] = {}
         found = (Marked(one) for one in dump.objects if one["kind"] == "Workload")
         self.ours = {one.key: one for one in found if one.is_ours}
+        taken = snapshot_of(self.state)
+        self._roots = {name: taken.tree.path(node)[-1] for name, node in taken.node_of.items()}
+        self._replays: dict[int, dict[str, Replay]] = {}
 
     def take(self, event: WatchEvent) -> bool:
         """Take one change, as a watch does; say whether all has to be read anew."""
@@ -51,7 +57,11 @@ class Mirror(Keeper):
 
     def settle(self) -> None:
         """Apply all changes that were taken; what a watch compares is not kept."""
-        super().settle()
+        if self._new or self.now - self.state.now >= OLD:
+            super().settle()
+        for queue in self.touched:  # trees decide nothing about one another
+            self._replays.pop(self._roots.get(queue, NOWHERE), None)
+        self.touched.clear()
         self.episodes.clear()
 
     def awaits(self, changed: Marked) -> None:
@@ -80,29 +90,38 @@ class Mirror(Keeper):
         namespace = one.at("metadata", "namespace")
         return self._queue_of.get((namespace, one.at("spec", "queueName")), "")
 
-    def trees(self) -> dict[int, Tree]:
-        """Return the cohort trees in which something is ours, by their roots."""
-        snapshot, found = snapshot_of(self.state), dict[int, list[Marked]]()
-        roots = {name: snapshot.tree.path(node)[-1] for name, node in snapshot.node_of.items()}
-        for one in self.ours.values():
-            found.setdefault(roots.get(self.queue_of(one), NOWHERE), []).append(one)
-        return {
-            name: Tree(
-                tuple(sorted((one for one in some if one.is_gated and one.waits), key=_turn)),
-                tuple(one for one in some if one.boosted_for is not None),
-                frozenset(self._standing({q for q, r in roots.items() if r == name})),
-            )
-            for name, some in found.items()
-        }
+    @property
+    def roots(self) -> list[int]:
+        """The roots of the cohort trees in which something is ours."""
+        return [*dict.fromkeys(map(self._root, self.ours.values()))]
 
-    def _standing(self, queues: set[str]) -> Iterator[Holder]:
-        for one in self.state.workloads.entries:
-            if one.holds_quota and one.admitted_by in queues:
-                yield Holder(one.key, one.uid, _is_evicted(one))
+    def tree(self, root: int) -> Tree:
+        """Return what counts in a cohort tree."""
+        some = [one for one in self.ours.values() if self._root(one) == root]
+        queues = {name for name, found in self._roots.items() if found == root}
+        return Tree(
+            tuple(sorted((one for one in some if one.is_gated and one.waits), key=_turn)),
+            tuple(one for one in some if one.boosted_for is not None),
+            frozenset(
+                Holder(one.key, one.uid, not isinstance(one, Facts) and one.is_true("Evicted"))
+                for one in self.state.workloads.entries
+                if one.holds_quota and one.admitted_by in queues
+            ),
+        )
 
-    def replay(self, key: str) -> Replay:
-        """Say what Kueue would do for a workload whose gates are open, as things stand."""
-        return replayed(self.state, snapshot_of(self.state), key)
+    def replays(self, root: int) -> Callable[[str], Replay]:
+        """Return what says of a workload of a tree what Kueue would do if its gates were open."""
+        known = self._replays.setdefault(root, {})
+
+        def replay(key: str) -> Replay:
+            if key not in known:
+                known[key] = replayed(self.state, snapshot_of(self.state), key)
+            return known[key]
+
+        return replay
+
+    def _root(self, one: Marked) -> int:
+        return self._roots.get(self.queue_of(one), NOWHERE)
 
 
 def marked(workload: Workload) -> Marked:
@@ -114,7 +133,3 @@ def _turn(one: Marked) -> tuple[int, str, str]:
     """Return where a workload comes among those that are blocked: by priority, then by age."""
     priority, created = one.at("spec", "priority"), one.at("metadata", "creationTimestamp")
     return -priority if isinstance(priority, int) else 0, str(created), one.uid
-
-
-def _is_evicted(one: Entry) -> bool:
-    return not isinstance(one, Facts) and one.is_true("Evicted")
