@@ -91,7 +91,11 @@ def test_who_is_evicted_already_leaves_and_is_evicted_no_more() -> None:
 
 @pytest.mark.parametrize(
     ("rules", "expected"),
-    [([], 2), ([{"name": "ns/low", "run_seconds": 9000}], 1), ([{"name": "*", "run_seconds": 9}], 0)],
+    [
+        ([], 2),
+        ([{"name": "ns/low", "run_seconds": 9000}], 1),
+        ([{"name": "*", "run_seconds": 9}], 0),
+    ],
 )
 def test_those_without_a_run_time_are_counted(rules: list[dict[str, Any]], expected: int) -> None:
     """Once each, also who runs, is evicted and runs again; who never runs, needs none."""
