@@ -51,8 +51,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "solver": "stage errors term garbage quantity laws state quota reference problem"
         " objective models plan verifier proof scheduler",
         "rivals": "laws objective models problem scheduler solver",
-        "commands/bench": "coverage errors batch dump objective plan reader rivals scheduler solver"
-        " state commands/audit commands/check commands/compare commands/generate commands/replay",
+        "commands/bench": "coverage errors quantity batch dump objective plan reader rivals"
+        " scheduler solver state commands/audit commands/check commands/compare commands/generate"
+        " commands/replay",
         "commands/check": "verb coverage stage errors laws state quota reference problem objective"
         " plan verifier proof scheduler",
         "commands/whatif": "errors quantity state reader quota plan scheduler",

@@ -180,8 +180,10 @@ def settings_of(
             notice=partial(say, "note"),
         )
     except KeyboardInterrupt:
+        said = "--results FILE would have kept what was done"
         if given.results is not None:
-            say("stopped", f"{given.results} has what is done; --resume goes on with it")
+            said = f"{given.results} has what is done; --resume goes on with it"
+        say("stopped", said)
         raise
     finally:
         if changed and given.results is not None:  # states that differ from those of its rows
@@ -214,6 +216,7 @@ def tell_failures(given: Given, failures: Sequence[Failure]) -> int:
 
 def _show(state: BatchProgress) -> None:
     left = state.seconds_left
-    label = f"{state.done:,} done, {state.per_second:.1f} states a second"
+    of = "" if state.total is None else f" of {state.total:,}"
+    label = f"{state.done:,}{of} done, {state.per_second:.1f} a second"
     label += "" if left is None else f", {left:,.0f} s left"
     LINE.update(state.done / state.total if state.total else 0, label)

@@ -15,6 +15,7 @@ from planner.cli.option import Given, define
 
 EPILOG: Final = """\b
 Examples:
+  planner bench instances/bench/suite.json --quick --case '*-small-1'
   planner bench instances/bench/suite.json --quick
   planner bench instances/bench/suite.json --quick --results quick.jsonl --resume
   planner bench instances/bench/suite.json --results full.jsonl --table full.parquet
@@ -33,6 +34,9 @@ Rivals, and what they are:
                        relaxation, fixing, hints, attempts
   certified            what planner solve does, with its proof trees
 
+The first example is a sample, about 20 seconds of processor time; the quick run takes four minutes,
+the full one more than an hour. Either says so when it begins, and --results keeps what is done.
+
 \b
 Times are processor times, in fields of their own: in all others two runs are the same, unless a
 row says that it met the limit of the clock. The exit code is 1 if a proof is refuted, or a legal
@@ -47,10 +51,13 @@ answer is better than the record, 2 if a state or a rival fails, and 70 if the p
     value.several(
         "--rival NAME",
         "rivals",
-        "Who takes part, as listed below; to be given several times, by default everybody.",
+        "Who takes part, as listed below, * for any letters; to be given several times, by "
+        "default everybody.",
     ),
     value.several(
-        "--case NAME", "cases", "A case of the suite; to be given several times, by default all."
+        "--case NAME",
+        "cases",
+        "A case of the suite, * for any letters; to be given several times, by default all.",
     ),
     *BATCH,
     value.file("--table", "Write all rows to FILE.csv, or to FILE.parquet."),

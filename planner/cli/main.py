@@ -78,7 +78,7 @@ Examples:
   planner solve cluster.json --all -o plans.json
 
 Every option is an environment variable too: --time-limit is PLANNER_TIME_LIMIT or, for solve
-alone, PLANNER_SOLVE_TIME_LIMIT.
+alone, PLANNER_SOLVE_TIME_LIMIT. Where seconds are asked for, 250ms, 5s, 10m and 2h do, too.
 
 \b
 Completion of commands and options, for bash; zsh_source and fish_source for other shells:

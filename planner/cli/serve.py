@@ -44,7 +44,7 @@ unless a host is given.
     ),
     value.one(
         "--seconds",
-        value.Number(1, 3600),
+        value.Number(1, 3600, of="seconds"),
         "For one request, from its first byte to the answer.",
         default=60,
     ),

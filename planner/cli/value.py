@@ -19,8 +19,8 @@ Option = Callable[[Any], Any]
 NO_LIMIT: Final = "none"
 LOOPBACK: Final = "127.0.0.1"
 MOST_PORTS: Final = 65535
-_DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) *([smhdw])")
-_SECONDS_OF: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_DURATION: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) *(ms|[smhdw])")
+_SECONDS_OF: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 class Command(click.Command):
@@ -72,18 +72,18 @@ class Valued(click.Option):
             raise
 
 
-def _meant_in_seconds(text: str) -> str:
-    """Return a sentence, after a space, with the seconds of a text such as 1h; else nothing."""
-    found = _DURATION.fullmatch(text.strip().lower())
-    return f" Did you mean {float(found[1]) * _SECONDS_OF[found[2]]:.15g}?" if found else ""
+def _in_seconds(value: Any) -> Any:  # noqa: ANN401 - click's
+    """Return the seconds of a duration such as 5s, 1.5h or 250ms; anything else as it is."""
+    found = _DURATION.fullmatch(value.strip().lower()) if isinstance(value, str) else None
+    return f"{float(found[1]) * _SECONDS_OF[found[2]]:.15g}" if found else value
 
 
 class Whole(click.IntRange):
-    """A whole number within bounds, if there are any; perhaps one ``of`` seconds."""
+    """A whole number within bounds, if there are any; ``of`` seconds it may be a duration, 2h."""
 
     def __init__(self, least: int | None = None, most: int | None = None, of: str = "") -> None:
         super().__init__(least, most)
-        self._of = f" of {of}" if of else ""
+        self._of = of
 
     def convert(
         self,
@@ -93,10 +93,11 @@ class Whole(click.IntRange):
     ) -> int:
         """Read the number."""
         try:
-            return int(super().convert(value, param, ctx))
+            return int(super().convert(_in_seconds(value) if self._of else value, param, ctx))
         except click.BadParameter:
-            said = f"{str(value)!r} is not a whole number{self._of}{_between(self.min, self.max)}."
-            self.fail(said + (_meant_in_seconds(str(value)) if self._of else ""), param, ctx)
+            of = f" of {self._of}" if self._of else ""
+            said = f"{str(value)!r} is not a whole number{of}{_between(self.min, self.max)}."
+            self.fail(said, param, ctx)
 
     def _describe_range(self) -> str:
         """Return the bounds for the help, which has none where there are none."""
@@ -104,7 +105,11 @@ class Whole(click.IntRange):
 
 
 class Number(click.FloatRange):
-    """A number within bounds, perhaps with a fraction."""
+    """A number within bounds, perhaps with a fraction; ``of`` seconds it may be a duration."""
+
+    def __init__(self, least: float, most: float, of: str = "") -> None:
+        super().__init__(least, most)
+        self._of = of
 
     def convert(
         self,
@@ -114,11 +119,13 @@ class Number(click.FloatRange):
     ) -> float:
         """Read the number."""
         try:
-            found = float(super().convert(value, param, ctx))
+            found = float(super().convert(_in_seconds(value) if self._of else value, param, ctx))
         except click.BadParameter:
             found = math.nan
         if math.isnan(found):  # for click it is within all bounds
-            self.fail(f"{str(value)!r} is not a number{_between(self.min, self.max)}.", param, ctx)
+            of = f" of {self._of}" if self._of else ""
+            said = f"{str(value)!r} is not a number{of}{_between(self.min, self.max)}."
+            self.fail(said, param, ctx)
         return found
 
 
@@ -178,16 +185,16 @@ def either(name: str, covers: str) -> Option:
 
 
 def seconds(text: str) -> float | None:
-    """Read a finite number of seconds, 0 or more; ``None`` for the word ``none``."""
+    """Read seconds, 0 or more, or a duration such as 5s or 1.5h; ``None`` for the word ``none``."""
     if text.strip().lower() == NO_LIMIT:
         return None
     try:
-        value = float(text)
+        value = float(_in_seconds(text))
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value >= 0):
-        said = f"{text!r} is not a number of seconds, 0 or more, or {NO_LIMIT}."
-        raise click.BadParameter(said + _meant_in_seconds(text))
+        said = f"{text!r} is not a number of seconds, 0 or more, a duration such as 5m, or"
+        raise click.BadParameter(f"{said} {NO_LIMIT}.")
     return value
 
 

@@ -87,6 +87,9 @@ def _head(answer: Simulation) -> Iterator[Fact]:
     yield Fact("Evictions", Cell(happened, tone="strong"), "answer")
     yield Fact("Waiting", Cell(f"{age(totals.waiting_s)} in all"))
     yield Fact("Finished", Cell(f"{totals.finished:,} of {plural(totals.workloads, noun)}"))
+    if answer.endless_runs:
+        told = f"unknown for {plural(answer.endless_runs, noun)}, taken as endless"
+        yield Fact("Run times", Cell(f"{told}; --script FILE gives them", tone="warn"))
     found = [
         plural(len(answer.loops), "loop"),
         f"{plural(len(answer.feuds), 'pair')} that evicted each other",
@@ -190,7 +193,7 @@ def _lines(answer: Simulation) -> Iterator[str]:
     if answer.objective is not None:
         yield line("objective", answer.objective)
     yield line("start", moment(answer.start))
-    yield from field_lines(answer, "duration_s cycles ended unproved")
+    yield from field_lines(answer, "duration_s cycles ended unproved endless_runs")
     for total, value in answer.totals.model_dump().items():
         yield line(f"total_{total}", value)
     for number, loop in enumerate(answer.loops, start=1):

@@ -60,25 +60,40 @@ def test_nothing_asked_for_is_a_usage_error_with_help() -> None:
     assert "Know your cluster:" in refused()
 
 
-def test_completion_offers_commands_and_objectives() -> None:
-    def offered(words: str) -> str:
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_offers_commands_and_objectives(shell: str) -> None:
+    def offered(words: str) -> list[str]:
         variables = {
-            "_PLANNER_COMPLETE": "bash_complete",
+            "_PLANNER_COMPLETE": f"{shell}_complete",
             "COMP_WORDS": words,
-            "COMP_CWORD": str(len(words.split(" ")) - 1),
+            # fish names the word that is not whole, the others its place.
+            "COMP_CWORD": words.rpartition(" ")[2] if shell == "fish" else str(words.count(" ")),
         }
         code = "from planner.cli.main import main; main()"
-        return subprocess.run(
+        said = subprocess.run(
             [sys.executable, "-c", code],
             env=environment(variables),
             capture_output=True,
             text=True,
-            check=False,
+            check=True,
         ).stdout
+        if shell == "zsh":  # type, word and help, a line each
+            return said.splitlines()[1::3]
+        return [line.partition(",")[2].partition("\t")[0] for line in said.splitlines()]
 
-    assert offered("planner ").split() == [f"plain,{name}" for name in COMMANDS]
-    assert "plain,min-lost-work" in offered("planner solve --objective min-")
-    assert "plain,--time-limit" in offered("planner solve --t")
+    assert offered("planner ") == [*COMMANDS]
+    assert "min-lost-work" in offered("planner solve --objective min-")
+    assert "--time-limit" in offered("planner solve --t")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_switched_on_as_help_says(shell: str) -> None:
+    said = process("--help").stdout
+    assert 'eval "$(_PLANNER_COMPLETE=bash_source planner)"' in said
+    assert shell == "bash" or f"{shell}_source" in said
+    script = process(env={"_PLANNER_COMPLETE": f"{shell}_source"})
+    assert script.returncode == 0
+    assert f"{shell}_complete" in script.stdout
 
 
 def test_runs_as_a_module() -> None:

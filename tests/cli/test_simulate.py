@@ -67,6 +67,7 @@ def test_table_and_plain_tell_the_story() -> None:
     assert "LOOP 1: 1 eviction in 31s, and so on for ever" in table
     assert sentence in table
     assert "Kueue's own greedy choice" in table
+    assert "Run times   unknown for 2 workloads, taken as endless; --script FILE gives" in table
     plain = call("simulate", LOOP).stdout.splitlines()
     assert [line for line in plain if line.startswith("loop ")] == [
         "loop             1 first_s=0 period_s=31 cycles=3 rounds=1 evictions=1 endless=yes"
@@ -98,6 +99,8 @@ def test_a_script(dump: Path, tmp_path: Path) -> None:
     plain = result.stdout
     assert "event            130 finished ns/high " in plain
     assert "event            3831 finished ns/low " in plain
+    assert "endless_runs     0" in plain
+    assert "Run times" not in call("simulate", dump, "--script", script, "--format", "table").stdout
     as_json = tmp_path / "week.json"
     rules = [{"name": "ns/low", "run_seconds": 3700}]
     as_json.write_text(json.dumps({"run_seconds": 100, "workload": rules}), encoding="utf-8")

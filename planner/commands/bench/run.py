@@ -10,9 +10,11 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from hashlib import sha256
 from importlib.metadata import version
 from inspect import signature
+from math import ceil
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -46,6 +48,7 @@ from planner.errors import InputError, InternalError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_id, with_names
 from planner.plan import SCHEMA_VERSION
+from planner.quantity import plural
 from planner.reader import MAX_BYTES, load_file, read_objects
 from planner.reader.complaint import checked
 from planner.rivals.contest import Contest, Effort, Found, SpentError, laws_of
@@ -312,6 +315,9 @@ def _compared(
 QUICK: Final = Effort(judgements=200, work=1.0, nodes=500, seconds=10.0)
 FULL: Final = Effort(judgements=1000, work=5.0, nodes=5000, seconds=60.0)
 """What a rival may spend, in the quick run and in the full one."""
+QUICK_S: Final = 0.3
+FULL_S: Final = 3.5
+"""Processor seconds for an answer, on average over the rivals and cases of the recorded runs."""
 PACKAGES: Final = ("preemption-planner", "ortools", "numpy", "pydantic")
 CPU_INFO: Final = Path("/proc/cpuinfo")
 
@@ -327,7 +333,8 @@ def bench(
     """Let rivals answer for the cases of a suite, which is in the file at ``path``.
 
     ``settings`` say how the batch is run; ``quick`` takes only the cases of the quick run, with
-    less effort. Where ``rivals`` or ``cases`` are named, only those take part.
+    less effort. Where ``rivals`` or ``cases`` are named, only those take part; ``*`` in a name is
+    whatever stands there, as in a shell. The notice of the settings says how long it takes.
 
     Raises ``InputError`` if the suite or the results file cannot be used, or there is no such rival
     or case.
@@ -336,8 +343,8 @@ def bench(
     known = {one.name: one for one in suite.cases}
     taking_part = [RIVALS[name] for name in _named("rival", rivals, RIVALS)]
     named = (known[name] for name in _named("case", cases, known))
-    chosen = [case for case in named if case.quick or not quick or cases]
-    if slow := [case.name for case in chosen if quick and not case.quick]:
+    chosen = [case for case in named if case.quick or not quick]
+    if slow := [name for name in cases if not _matching(name, (case.name for case in chosen))]:
         of_quick = ", ".join(one.name for one in suite.cases if one.quick)
         raise SchemaError("case", f'"{slow[0]}" is not in the quick run', of_quick)
     effort = QUICK if quick else FULL
@@ -364,6 +371,10 @@ def bench(
         for line in [line_of(case.source, path.parent)]
         for one in taking_part
     ]
+    if settings.notice is not None:
+        seconds = ceil(len(heats) * (QUICK_S if quick else FULL_S))
+        answers = plural(len(heats), "answer")
+        settings.notice(f"{answers}, some {seconds:,} s of processor time")
     mine = {heat.key for heat in heats}.__contains__
     found = settings.run(heats, answer, header, len(heats), mine)
     where = settings.file or path
@@ -389,9 +400,14 @@ def bench(
 def _named(what: str, wanted: Sequence[str], known: Mapping[str, object]) -> Iterator[str]:
     """Yield the wanted names, or all if none are wanted, in the order of ``known``."""
     for name in wanted:
-        if name not in known:
+        if not _matching(name, known):
             raise SchemaError(what, f'there is no {what} "{name}"', ", ".join(known))
-    yield from (name for name in known if not wanted or name in wanted)
+    chosen = {one for name in wanted for one in _matching(name, known)}
+    yield from (one for one in known if not wanted or one in chosen)
+
+
+def _matching(name: str, known: Iterable[str]) -> list[str]:
+    return [one for one in known if fnmatchcase(one, name)]
 
 
 def _machine() -> Machine:

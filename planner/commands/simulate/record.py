@@ -139,9 +139,10 @@ class Simulation(Published, Told):
     a limit was reached. ``eviction_s`` is how long a victim kept what it held, ``apart_s`` how
     much longer each victim of a decision did than the one before, ``storm`` how many evictions are
     no storm yet. ``names`` are the pods of YuniKorn's allocations, by their keys, where the state
-    tells. ``unproved`` counts plans that were not proved best in time. Loops are sorted by the
-    length of their rounds, the shortest first; storms by evictions, the most first. ``coverage``
-    is what the state holds that is not modelled.
+    tells. ``unproved`` counts plans that were not proved best in time, ``endless_runs`` those that
+    ran and whose run time nothing tells: they run for ever. Loops are sorted by the length of their
+    rounds, the shortest first; storms by evictions, the most first. ``coverage`` is what the state
+    holds that is not modelled.
     """
 
     scheduler: SchedulerId
@@ -156,6 +157,7 @@ class Simulation(Published, Told):
     apart_s: int = 0
     storm: int
     unproved: int = 0
+    endless_runs: int = 0
     totals: Totals
     names: dict[str, str] = {}
     use: tuple[Use, ...]

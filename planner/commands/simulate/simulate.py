@@ -409,6 +409,7 @@ def simulate(  # noqa: PLR0913 - the public signature
         storm=storm,
         coverage=world.left_out(covering(state).everything()),
         unproved=unproved.count,
+        endless_runs=len(world.endless),
         totals=totals_of(fates),
         names=dict(world.names),
         use=world.use(went.shares),

@@ -213,13 +213,14 @@ class World(ABC):
 
     Its parts, called trees and numbered, do not affect one another. ``start`` is the clock at the
     start, ``names`` has the names of workloads whose keys are no names; ``cycles`` counts the
-    scheduling cycles so far.
+    scheduling cycles so far, and ``endless`` has the keys of those that ran without a run time.
     """
 
     def __init__(self, start: datetime, script: Script, names: Mapping[str, str]) -> None:
         self.start: Final = start
         self.names: Final = names
         self.cycles = 0
+        self.endless: Final[set[str]] = set()
         self._script: Final = script
         self._agenda: Final = Agenda()
         # By keys: the seconds of progress that workloads kept through their evictions.
@@ -230,7 +231,9 @@ class World(ABC):
 
     def _plan_end(self, key: str, tree: int, since_s: int, run_s: int | None, at_s: int) -> None:
         """Plan the end of a run that began at ``since_s``, if it ends; in 1 s if that is past."""
-        if run_s is not None:
+        if run_s is None:
+            self.endless.add(key)
+        else:
             end_s = since_s + run_s - self._kept.get(key, 0)
             self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, tree)
 

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from planner.commands.bench import Bench
+from planner.cli.output import LINE
+from planner.commands.audit import Settings
+from planner.commands.bench import Bench, bench
 from planner.commands.bench.record import Row
 from planner.commands.bench.summary import FACTORS, profiles, standings
 from planner.rivals.table import RIVALS
 from tests.cli.running import call, refused
-from tests.commands.bench.suites import SUITE, part
+from tests.commands.bench.suites import FOLDER, SUITE, part
 
 CASES = ("classical-small-1", "elastic-1", "yunikorn-small-2")
 FEW = ("greedy", "restarts", "search")
@@ -104,6 +106,66 @@ def test_a_case_that_is_not_in_the_quick_run_is_refused(tmp_path: Path) -> None:
         said = refused("bench", file, "--quick", "--jobs", "1", "--case", slow, *more)
         assert f'case: "{slow}" is not in the quick run' in said
         assert CASES[1] in said
+
+
+def test_patterns_name_cases_and_rivals(tmp_path: Path) -> None:
+    """In the order of the suite, once each, and only those of the quick run."""
+    slow = next(case.name for case in SUITE.cases if not case.quick)
+    file = part(tmp_path, (*CASES, slow))
+    words = ("--case", "*1", "--case", "classical-*", "--rival", "gr*", "--rival", "search")
+    result = call("bench", file, "--quick", "--jobs", "1", *words, "--format", "json")
+    rows = json.loads(result.stdout)["rows"]
+    chosen = [(case, rival) for case in CASES[:2] for rival in ("greedy", "search")]
+    assert [*dict.fromkeys((row["case"], row["rival"]) for row in rows)] == chosen
+    assert result.stderr == "note: 4 answers, some 2 s of processor time\n"
+    said = refused("bench", file, "--quick", "--case", f"{slow[:-1]}?")
+    assert "is not in the quick run" in said
+
+
+def test_a_run_says_how_long_it_takes() -> None:
+    """Before it begins: 799 answers of a third of a second each."""
+    said: list[str] = []
+
+    class BegunError(Exception):
+        """Ends the run that has begun."""
+
+    def notice(text: str) -> None:
+        said.append(text)
+        raise BegunError
+
+    for quick in (True, False):
+        with pytest.raises(BegunError):
+            bench(FOLDER / "suite.json", Settings(notice=notice), quick=quick)
+    assert said == [
+        "799 answers, some 240 s of processor time",
+        "1,309 answers, some 4,582 s of processor time",
+    ]
+
+
+def test_a_run_that_is_stopped_says_what_is_kept(
+    suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("planner.commands.bench.bench", stopped)
+    rows = tmp_path / "rows.jsonl"
+    kept = call("bench", suite, "--results", rows)
+    assert kept.exit_code == 130
+    assert f"stopped: {rows} has what is done; --resume goes on with it\n" in kept.stderr
+    lost = call("bench", suite)
+    assert "stopped: --results FILE would have kept what was done\n" in lost.stderr
+
+
+def test_a_terminal_shows_how_many_answers_are_done(
+    suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[tuple[float, str]] = []
+    monkeypatch.setattr(LINE, "update", lambda share, label: shown.append((share, label)))
+    ran(suite, *ASKED, "--case", "elastic-1")
+    assert [share for share, _ in shown] == pytest.approx([1 / 3, 2 / 3, 1])
+    labels = [label.partition(" done, ")[0] for _, label in shown]
+    assert labels == ["1 of 3", "2 of 3", "3 of 3"]
 
 
 @pytest.mark.parametrize("option", ["-o", "--table"])

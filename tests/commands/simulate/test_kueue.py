@@ -89,6 +89,21 @@ def test_who_is_evicted_already_leaves_and_is_evicted_no_more() -> None:
     assert story(answer.timeline) == ["1 low requeued", "1 high admitted"]
 
 
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ([], 2),
+        ([{"name": "ns/low", "run_seconds": 9000}], 1),
+        ([{"name": "*", "run_seconds": 9}], 0),
+    ],
+)
+def test_those_without_a_run_time_are_counted(rules: list[dict[str, Any]], expected: int) -> None:
+    """Once each, also who runs, is evicted and runs again; who never runs, needs none."""
+    parts = (running("low", "a", 4), waits("high", "a", 4, 10), waits("huge", "a", 5, 0))
+    script = Script.model_validate({"workload": rules})
+    assert went(A, *parts, script=script, until_s=60).endless_runs == expected
+
+
 def test_who_is_evicted_already_keeps_its_checkpoints() -> None:
     """It began at 12:00 and was evicted at 12:55, with a checkpoint every 10 minutes."""
     low = running("low", "a", 4, evicted=True)

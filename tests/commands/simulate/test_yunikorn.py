@@ -100,6 +100,7 @@ def test_an_end_makes_room() -> None:
     answer = simulate(state_of(value), script=script)
     assert story(answer.timeline) == ["10 run-0 finished", "10 ask admitted"]
     assert [(one.resource, one.capacity, one.share) for one in answer.use] == [("gpu", 4, 1.0)]
+    assert answer.endless_runs == 4
 
 
 def test_who_found_nobody_tries_again_when_something_changed() -> None:
