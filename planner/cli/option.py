@@ -221,7 +221,7 @@ SUFFIXES: Final = {
     ".parquet": "Parquet",
     ".pdf": "PDF",
     ".png": "PNG",
-    ".sarif": "SARIF",
+    ".sarif": "sarif",
     ".svg": "SVG",
     ".tsv": "TSV",
     ".xlsx": "Excel",

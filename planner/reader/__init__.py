@@ -21,6 +21,7 @@ kueue_versions.py
 yunikorn_read.py
                YuniKorn's part; yunikorn_files.py: which documents are YuniKorn's
 yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py
+positions.py   where objects stand: file and line
 unknown.py     the fields and kinds that were ignored, if asked for
 """
 
