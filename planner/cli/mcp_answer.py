@@ -101,10 +101,9 @@ class Tool(NamedTuple):
 def _pending(state: AnyState, _: Asked, __: float) -> Answer:
     from planner.commands.whatif.edit import settings
     from planner.objective.profiles import PROFILES
-    from planner.solver.start import pending_workloads
 
     summaries = {profile.name: profile.summary for profile in PROFILES.values()}
-    return settings(state, pending_workloads(state), summaries)
+    return settings(state, state.pending, summaries)
 
 
 def _plan(state: AnyState, asked: AskedWho, seconds: float) -> Answer:

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, TypedDict, Unpack
 from planner.errors import InputError, ParseError
 from planner.reader.parse import Document
 from planner.reader.show import shown
+from planner.reader.unknown import Ignored
 from planner.state import AUTO, TIMESTAMP, RequestsFrom, parse_time
 
 TAKEN_AT: Final = "preemption-planner.io/taken-at"
@@ -34,6 +35,13 @@ class Said(TypedDict, total=False):
     now: datetime | str | None
     release: str
     requests: RequestsFrom
+
+
+class How(Said, total=False):
+    """All that `planner.read` can be told: besides, a bound on bytes, and where to count."""
+
+    max_bytes: int
+    ignored: Ignored | None
 
 
 class Settings(NamedTuple):

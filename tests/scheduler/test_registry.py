@@ -10,7 +10,7 @@ import planner
 from planner.commands.whatif.edit import edit
 from planner.errors import InputError, UnsupportedError
 from planner.scheduler import KUEUE, YUNIKORN, Part, record, register, scheduler_of, schedulers
-from planner.solver.start import PLANNER, pending_workloads
+from planner.solver.start import PLANNER
 from planner.term import text_of
 from planner.verb import KINDS, LISTS, declared, kind_of
 from tests.report.factory import make_plan
@@ -27,7 +27,7 @@ def state(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_who_is_pending(state: Any) -> None:
-    assert pending_workloads(state) == ("wants", "huge")
+    assert state.pending == ("wants", "huge")
 
 
 @pytest.mark.usefixtures("state")

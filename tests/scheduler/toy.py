@@ -45,6 +45,11 @@ class ToyState:
     source: str = "toy"
     digest: str = "-"
 
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """Who wants in, by name."""
+        return tuple(one.name for one in self.waiting)
+
     def model_copy(self, update: Mapping[str, Any]) -> ToyState:
         """Return the state with other values, as pydantic does."""
         return replace(self, **update)
@@ -108,10 +113,6 @@ def read(
         return None
     running, waiting = (tuple(Job(*one) for one in value[part]) for part in ("runs", "waits"))
     return ToyState(value["slots"], running, waiting, source=settings.source)
-
-
-def pending(state: ToyState) -> tuple[str, ...]:
-    return tuple(one.name for one in state.waiting)
 
 
 def check(given: Given, wanted: Wanted) -> None:

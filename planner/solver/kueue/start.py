@@ -100,12 +100,7 @@ def in_words(planning: Planning, found: InTheWay) -> str:
     return f"{what}, as long as nothing changes: {why}; {plan}"
 
 
-__all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
-
-
-def pending(state: State) -> tuple[str, ...]:
-    """Return the workloads that wait in a queue as namespace/name, in the order of the dump."""
-    return state.waiting
+__all__ = ["answer", "check", "is_outside", "solve", "start"]
 
 
 def check(given: Given, wanted: Wanted) -> None:
@@ -146,7 +141,7 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
     if flavors is not None:
         check_flavors(flavors, state)
     extra = flavor_resources(flavors) if flavors else ()
-    waiting = list(dict.fromkeys(pending(state)))
+    waiting = list(dict.fromkeys(state.pending))
     wanted = (
         key_of(state, given.pending, waiting) if given.pending else only_pending(state, waiting)
     )

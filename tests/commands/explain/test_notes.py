@@ -7,7 +7,6 @@ import pytest
 
 import planner
 from planner.report.words import remarks
-from planner.solver.start import pending_workloads
 from tests import recorded
 from tests.cli.running import answer, call, write
 from tests.cluster import Object, configuration, dump_of, pending, queue, running
@@ -163,7 +162,7 @@ FILES = [
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_notes_are_those_of_the_plan_in_every_instance(path: Path) -> None:
     state = planner.read(path)
-    same(state, pending_workloads(state))
+    same(state, state.pending)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from planner.errors import InputError
 from planner.objective.annotation import PREFIX
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import take_snapshot
-from planner.solver.start import pending_workloads
 from planner.state import AnyState
 from planner.state.kueue import State, Workload
 from planner.state.yunikorn import QueueConfig, YuniKornState
@@ -361,7 +360,7 @@ def test_kueue(knobs: dict[str, Any], seed: int) -> None:
         return
     assert isinstance(state, State)
     assert complaints(state, overfull=knobs.get("fill", 100) > 100) == []
-    first = pending_workloads(state)[0]
+    first = state.pending[0]
     demand = planner.greedy(state, first).demand
     short = any(one.shortfall > 0 for one in demand)
     assert short != knobs.get("fits", False)
