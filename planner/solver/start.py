@@ -84,7 +84,7 @@ def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
         state.source,
         f"{len(waiting)} are pending",
         f"one of them to be named: {name_some(waiting, _SHOWN)}",
-        "--pending NAME plans for one, planner solve --all for each",
+        "pending=NAME plans for one, planner solve --all for each",
     )
 
 

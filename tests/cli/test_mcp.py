@@ -13,7 +13,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
-from planner.cli.mcp_answer import TOOLS
+from planner.cli.kueue_mcp_answer import TOOLS
 from tests.cli.running import call, cluster, command, environment, refused
 from tests.conftest import FOR_EVER_S, QUICKSTART, ROOT, YUNIKORN
 from tests.kubectl.stand_in import StandIn, forbidden

@@ -181,7 +181,7 @@ def test_what_is_assumed_is_checked_before_any_work(
 
 
 LOOKED_AT_BY_VERBS: Final = {
-    *("assignment", "rules", "script"),
+    *("assignment", "baseline", "rules", "script"),
 }
 """What is a type of our own, or a text with a form of its own."""
 
@@ -223,7 +223,9 @@ def test_what_only_one_has() -> None:
     own = {"precedence", "nodes", "at-will", "renderer", "schemas", "live replay", "commands"}
     own |= {"comparison", "texts about preemption", "joint plans", "hypothetical workloads"}
     own |= {"families", "kinds"}
-    own |= {f"planner {command}" for command in ("apply", "boost", "import", "snapshot", "watch")}
+    own |= {
+        f"planner {command}" for command in ("apply", "boost", "import", "mcp", "snapshot", "watch")
+    }
     assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == own
     assert not YUNIKORN.parts.keys() - KUEUE.parts.keys()
     part = Part[Any]("precedence")
@@ -234,7 +236,7 @@ def test_what_only_one_has() -> None:
 @pytest.mark.parametrize("scheduler", [KUEUE, YUNIKORN], ids=lambda one: one.id)
 def test_planning_is_all_that_is_asked_of_it(scheduler: Any) -> None:
     module = import_module(scheduler.parts[PLANNER.name])
-    asked = {"pending", "check", "start", "solve", "answer", "is_outside"}
+    asked = {"check", "start", "solve", "answer", "is_outside"}
     assert asked <= set(module.__all__)
     assert Part[Any](PLANNER.name).of(_Named(scheduler.id)) is module
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Final
 
-from planner.commands.lint.lint import Example, Finding
+from planner.commands.lint.lint import Example, Finding, Looked
 from planner.commands.whatif.edit import Setting
 from planner.errors import InputError
 from planner.objective.profiles import Profile
@@ -44,6 +44,7 @@ class ToyState:
     scheduler: str = "toy"
     source: str = "toy"
     digest: str = "-"
+    notes: tuple[str, ...] = ()
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -165,6 +166,10 @@ def findings(state: ToyState) -> Iterator[Finding]:
             )
 
 
+def look(state: ToyState) -> Looked:
+    return Looked(findings(state))
+
+
 EXAMPLE: Final = "slots=8"
 
 
@@ -183,7 +188,7 @@ TOY: Final = Scheduler(
         "reader": f"{__name__}:read",
         "planning": __name__,
         "verifier": f"{__name__}:verify",
-        "lint": f"{__name__}:findings",
+        "lint": f"{__name__}:look",
         "edits": __name__,
     },
 )

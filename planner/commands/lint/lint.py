@@ -214,6 +214,9 @@ def lint(state: AnyState, ignore: Sequence[str] = (), baseline: Lint | None = No
     if unknown is not None:
         hint = did_you_mean(unknown, list(KINDS))
         raise SchemaError("ignore", f'"{unknown}" is no code', "a code such as KL-01", hint)
+    if baseline is not None and not isinstance(baseline, Lint):
+        found = f"{type(baseline).__name__} cannot be used"
+        raise SchemaError("baseline", found, "what planner.lint returns")
     looked = RULES.of(state)(state)
     missing = covering(state).everything()
     annotated = {name: _codes(text) for name, text in looked.annotated.items()}

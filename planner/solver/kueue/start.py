@@ -40,10 +40,7 @@ from planner.state.kueue import State
 from planner.verifier.kueue_topology import Floor
 
 BY_ITS_CODE: Final = "leave it out: plans of Kueue keep to its code"
-AS_WRITTEN: Final = (
-    "leave it out, or take strict (planner solve --rules strict), which keeps to what Kueue "
-    "documents"
-)
+AS_WRITTEN: Final = "leave it out, or take the rules strict, which keep to what Kueue documents"
 """What to do with rules of YuniKorn, by the rules that were named."""
 
 
@@ -263,7 +260,7 @@ def by_recorded_requests(
         said = f"{found.explanation}{who}"
     except PlannerError as error:
         said = f"there is no plan: {error}"
-    yield f"by the requests that Kueue recorded: {said}; --requests recorded plans by these"
+    yield f"by the requests that Kueue recorded: {said}; it can plan by these, too"
 
 
 def with_placement(planning: Planning) -> Iterator[str]:

@@ -136,6 +136,11 @@ def test_an_answer_with_a_baseline_is_a_baseline() -> None:
     assert len(again.ignored) == len(second.ignored)
 
 
+def test_what_is_no_answer_is_no_baseline() -> None:
+    with pytest.raises(SchemaError, match=r"baseline: dict cannot be used"):
+        looked(FOUND, baseline={})
+
+
 def test_of_findings_alike_one_more_counts() -> None:
     """Two of a kind about the same objects: a baseline with one of them leaves the other."""
     one = looked(FOUND).findings[0]

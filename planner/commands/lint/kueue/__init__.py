@@ -79,7 +79,7 @@ def _annotated(state: State) -> Iterator[tuple[str, str]]:
             if IGNORE in one.metadata.annotations:
                 name = one.key if one.metadata.namespace else one.name
                 yield f"{kind}/{name}", one.metadata.annotations[IGNORE]
-    for each in state.workloads:
+    for each in state.workloads.entries:
         if each.remarks is not None and IGNORE in each.remarks.annotations:
             yield f"workload/{each.key}", each.remarks.annotations[IGNORE]
 

@@ -286,7 +286,7 @@ def _refuse_too_many(pending: Sequence[str]) -> None:
             "pending",
             f"{len(pending)} workloads are too many for one plan",
             f"at most {MOST}",
-            "name the most urgent ones with --pending",
+            "name the most urgent ones, such as pending=NAME",
         )
 
 

@@ -1,7 +1,7 @@
 """One call of a tool of ``planner mcp``: what may be asked, and the process that answers.
 
-``python -m planner.cli.mcp_answer`` reads a call from standard input and writes its answer, both as
-JSON; first it sets itself bounds on memory and processor time.
+``python -m planner.cli.kueue_mcp_answer`` reads a call from standard input and writes its answer,
+both as JSON; first it sets itself bounds on memory and processor time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``planner mcp``: answers for agents over the Model Context Protocol, on standard input.
 
-Each call is answered by a process of its own (`planner.cli.mcp_answer`), which is killed when its
-time is over or the client is gone.
+Each call is answered by a process of its own (`planner.cli.kueue_mcp_answer`), which is killed when
+its time is over or the client is gone.
 
 Source: Model Context Protocol, revision 2025-11-25, Tools; its Python SDK, version 2.
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 AT_ONCE: Final = 2
 """Calls that are answered at once; others wait for their turn, which is part of their time."""
-CHILD: Final = "planner.cli.mcp_answer"
+CHILD: Final = "planner.cli.kueue_mcp_answer"
 
 EPILOG: Final = """\b
 Examples:
@@ -120,7 +120,7 @@ class _Service:
         """Describe the tools."""
         from mcp_types import ListToolsResult, Tool, ToolAnnotations
 
-        from planner.cli.mcp_answer import TOOLS
+        from planner.cli.kueue_mcp_answer import TOOLS
 
         only = ToolAnnotations(read_only_hint=True, open_world_hint=not self.roots)
         tools = []
@@ -158,7 +158,7 @@ class _Service:
     async def _answer(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         import anyio
 
-        from planner.cli.mcp_answer import asked
+        from planner.cli.kueue_mcp_answer import asked
 
         question = asked(name, arguments)
         state = self._state(question.state)
