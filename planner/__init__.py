@@ -91,7 +91,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Concatenate, ParamSpec, Protocol, TypeVar, overload
+    from typing import Concatenate, Literal, ParamSpec, Protocol, TypeVar, Unpack, overload
 
     from planner import api
     from planner.api import front, verify, whatif
@@ -116,7 +116,8 @@ if TYPE_CHECKING:
     from planner.plan.front import Front
     from planner.plan.kueue import JointPlan, Plan, Victim
     from planner.plan.yunikorn import YuniKornPlan, YuniKornVictim
-    from planner.reader import read
+    from planner.reader import Readable
+    from planner.reader.settings import How
     from planner.report.render import render
     from planner.state import AnyState
     from planner.state.kueue import Changes, State
@@ -151,6 +152,23 @@ if TYPE_CHECKING:
         yunikorn: type[_YuniKorn_co],
     ) -> _Verb[_Rest, _Kueue_co, _YuniKorn_co, _Any_co]: ...
 
+    class _Read(Protocol):
+        """The type of a state follows from the scheduler that is named."""
+
+        @overload
+        def __call__(
+            self, source: Readable, *, scheduler: Literal["kueue"], **how: Unpack[How]
+        ) -> State: ...
+        @overload
+        def __call__(
+            self, source: Readable, *, scheduler: Literal["yunikorn"], **how: Unpack[How]
+        ) -> YuniKornState: ...
+        @overload
+        def __call__(
+            self, source: Readable, *, scheduler: str | None = None, **how: Unpack[How]
+        ) -> AnyState: ...
+
+    read: _Read
     explain = _verb(api.explain, Explanation, YuniKornExplanation)
     greedy = _verb(api.greedy, Plan, YuniKornPlan)
     solve = _verb(api.solve, Plan, YuniKornPlan)

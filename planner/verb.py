@@ -127,6 +127,7 @@ LISTS: Final[Mapping[str, Kind]] = {
     "pending": Kind(_are_several, _NO_USE, "a list of workloads"),
     "added": Kind(_are_texts, _NO_USE, "a list of workloads"),
     "edits": Kind(_are_texts, _NO_USE, "a list of edits"),
+    "ignore": Kind(_are_several, _NO_USE, "a list of codes"),
 }
 """The kinds of lists of texts, by the names of their parameters."""
 

@@ -22,7 +22,8 @@ def readme() -> None:
 def python() -> None:
     import planner
 
-    state = planner.read("instances/quickstart/cluster.json")
+    state = planner.read("instances/quickstart/cluster.json", scheduler="kueue")
+    print(state.pending)
     plan = planner.solve(state)
     print(plan)
     itself = planner.greedy(state)

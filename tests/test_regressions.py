@@ -16,7 +16,6 @@ from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import Ignored
-from planner.solver.start import pending_workloads
 from planner.state.kueue import State
 from tests.brute_force import Gone, Simulation
 from tests.brute_force_fair import FairSimulation
@@ -305,7 +304,7 @@ def test_every_dump_of_kueue_is_small_and_read_whole(name: str) -> None:
     assert not ignored.kinds
     assert set(ignored.fields) <= {"ClusterQueue.spec.namespaceSelector"}  # not looked at
     assert take_snapshot(state).notes == ()
-    assert set(pending_workloads(state)) == {case.pending for case in KUEUE if case.name == name}
+    assert set(state.pending) == {case.pending for case in KUEUE if case.name == name}
     assert state.configuration.fair_sharing_on == (name in FAIR)
     assert 2 <= len(state.workloads) <= 9
 
@@ -351,7 +350,7 @@ def test_kueue_s_legal_sets_by_enumeration(case: Case) -> None:
 @pytest.mark.parametrize("case", YUNIKORN, ids=case_id)
 def test_yunikorn_answers_as_reasoned(case: Case) -> None:
     state = read_yunikorn(ZOO / case.name)
-    (pending,) = pending_workloads(state)
+    (pending,) = state.pending
     greedy, plan = planner.greedy(state), planner.solve(state)
     assert (plan.preemptor, plan.pod) == (pending, case.pending)
     assert tuple(victim.pod for victim in greedy.victims) == case.greedy

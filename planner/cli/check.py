@@ -84,7 +84,7 @@ def command(given: Given) -> int:
                     raise
                 say("error", f"{plan.preemptor}: {error}")
                 codes.append(error.exit_code)
-    missing = file.missing(state.waiting)
+    missing = file.missing(state.pending)
     for key in missing:
         say("error", f"{key} is pending, and the list has no plan for it")
     accepted = not (missing or codes) and all(one.accepted for one in checks)

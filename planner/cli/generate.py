@@ -185,7 +185,7 @@ def command(given: Given) -> int:
 
     names = " ".join(dict.fromkeys(one.name for _, record in RECORDS for one in knobs_of(record)))
     knobs = {name: knob for name, knob in given.of(names).items() if knob is not None}
-    preset, first, count = given.preset, given.seed, given.count
+    preset, (first, count) = given.preset, given.of("seed count").values()
     # A state whose dump is read as a folder is written to a folder of its own.
     folder = GENERATED.of(PRESETS[preset].knobs).FOLDER
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -11,10 +11,14 @@ from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import warn, write_file
-from planner.errors import InputError
+from planner.errors import InputError, SchemaError
+
+if TYPE_CHECKING:
+    from planner.commands.lint import Lint
 
 SEVERITIES: Final = ("error", "warning", "note")
 """The severities of findings, from the worst to the least."""
+SARIF: Final = "sarif"
 
 EPILOG: Final = """\b
 Examples:
@@ -22,6 +26,8 @@ Examples:
   planner lint cluster.json --fail-on warning
   planner lint cluster.json -o findings.json
   planner lint cluster.json --examples examples/
+  planner lint quota/ --ignore KL-16 --baseline accepted.json
+  planner lint quota/ -o findings.sarif
 
 \b
 Families of findings:
@@ -36,6 +42,10 @@ Each finding is shown by a smallest state made of the objects concerned, in whic
 own algorithm, replayed, does what the finding says; where no such state is found, nothing is
 reported. --examples writes these states, for `planner solve` and every other command. What each
 code means, why it matters and what helps stands on the page of lint codes in the documentation.
+
+Findings that are ignored do not count, but how many there are is said: those of a code of --ignore;
+those that name an object whose annotation preemption-planner.io/lint-ignore has their code, such as
+KL-02,KL-10; and those that --baseline has, of the same code about the same objects.
 
 The exit code is 1 if something is found that --fail-on names, else 0.
 
@@ -56,8 +66,20 @@ The exit code is 1 if something is found that --fail-on names, else 0.
         default=SEVERITIES[-1],
         into="fatal",
     ),
+    value.several(
+        "--ignore CODE", "ignore", "A code whose findings do not count; may be given several times."
+    ),
+    value.file(
+        "--baseline", "The JSON of an earlier run: findings that it has do not count again."
+    ),
     *option.own("release"),
-    *option.last,
+    option.max_size,
+    option.style(
+        (*option.PAGE_FORMATS, SARIF),
+        " html is one page that needs nothing from elsewhere, markdown goes into tickets, and "
+        "sarif is SARIF 2.1.0, which code hosts show beside the lines of a change.",
+    ),
+    option.output,
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
@@ -70,8 +92,9 @@ def command(given: Given) -> int:
     from planner.commands.lint import lint
     from planner.report.checking import render_lint
 
+    baseline = _baseline(given)
     # No finding depends on the clock, and manifests without a status hold no time at all.
-    answer = lint(given.read(now="2026-01-01T12:00:00Z"))
+    answer = lint(given.read(now="2026-01-01T12:00:00Z"), **given.of("ignore"), baseline=baseline)
     if given.examples is not None:
         from planner.commands.lint.lint import files_of
 
@@ -82,6 +105,35 @@ def command(given: Given) -> int:
         for name, text in files_of(answer.findings):
             write_file("--examples", given.examples / name, text.encode("ascii"))
     warn(answer.notes)
-    given.show(render_lint, answer)
+    if given.target.style == SARIF:
+        given.target.emit(_sarif(given, answer))
+    else:
+        given.show(render_lint, answer)
     counted = () if given.fatal == option.NEVER else SEVERITIES[: SEVERITIES.index(given.fatal) + 1]
     return FINDINGS if any(one.severity in counted for one in answer.findings) else OPTIMAL
+
+
+def _baseline(given: Given) -> Lint | None:
+    """Return the findings of an earlier run, if a file of them is given."""
+    from planner.commands.lint import Lint
+    from planner.reader.complaint import checked
+
+    value = given.read_file("baseline")
+    try:
+        return value and checked(Lint, value, str(given.baseline), (), "the baseline")
+    except SchemaError as error:
+        error.hint = error.hint or "planner lint --format json writes one"
+        raise
+
+
+def _sarif(given: Given, answer: Lint) -> str:
+    """Return findings as SARIF; STATE is read once more for the lines, if it has a name."""
+    from planner import __version__
+    from planner.reader.positions import positions
+    from planner.reader.source import load
+    from planner.report.sarif import sarif
+
+    if not given.names_state:
+        return sarif(answer, {}, "", __version__)
+    places = positions(load(given.state, given.limit_of_bytes))
+    return sarif(answer, places, given.state, __version__)

@@ -49,6 +49,7 @@ SECTIONS: Final = {
         "watch": "Say what the scheduler does as it goes on, against replay and optimum.",
         "simulate": "Simulate what happens next; find loops and storms.",
         "serve": "Work in a browser, or answer programs over HTTP: a dump in, a plan out.",
+        "mcp": "Answer agents over the Model Context Protocol.",
     },
     "Research": {
         "audit": "Judge the scheduler's own answers, on one state or thousands.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
@@ -27,6 +28,12 @@ MAX_BYTES: Final = 64 * 2**20
 """How large a small file beside the state may be."""
 _ONE_OBJECT: Final = "one JSON object"
 """What such a file must hold."""
+
+
+_PARAMETER: Final = re.compile(r"(?<![\w./-])([a-z_]+)=")
+"""A parameter of the library, as its hints name one with a value."""
+_OF_READING: Final = {"max_bytes": "max_size", "now": "now", "release": "release"}
+"""The options behind the parameters of `planner.read`."""
 
 
 class Given:
@@ -56,6 +63,20 @@ class Given:
         self._options |= {parameter: option or parameter for parameter, _, option in pairs}
         return {parameter: getattr(self, option or parameter) for parameter, _, option in pairs}
 
+    def in_options(self, text: str) -> str:
+        """Return a text in which options stand for parameters: ``--now TIME`` for ``now=TIME``."""
+        options = {
+            one.name: max(one.opts, key=len)
+            for one in click.get_current_context().command.params
+            if isinstance(one, click.Option)
+        }
+
+        def option_of(found: re.Match[str]) -> str:
+            option = options.get(self._options.get(found[1], found[1]))
+            return found[0] if option is None else f"{option} "
+
+        return _PARAMETER.sub(option_of, text)
+
     def as_called(self, where: str) -> str:
         """Return the option behind a parameter of the library; anything else as it is."""
         name = self._options.get(where)
@@ -84,6 +105,7 @@ class Given:
         from planner.reader import read
 
         said = {"now": self._values.get("now"), "release": self.release}
+        self._options |= _OF_READING
         if self._values.get("requests") is not None:
             said["requests"] = self.requests
         return read(self.state, max_bytes=self.limit_of_bytes, **{**said, **how})
@@ -122,6 +144,7 @@ class Given:
             yield
         except InputError as error:
             error.where = self.as_called(error.where)
+            error.hint = self.in_options(error.hint)
             for name in names:
                 path = self._values[name]
                 if path is not None and error.where.startswith(name):
@@ -221,7 +244,7 @@ SUFFIXES: Final = {
     ".parquet": "Parquet",
     ".pdf": "PDF",
     ".png": "PNG",
-    ".sarif": "SARIF",
+    ".sarif": "sarif",
     ".svg": "SVG",
     ".tsv": "TSV",
     ".xlsx": "Excel",

@@ -22,6 +22,7 @@ STDOUT: Final = Path("-")
 READ: Final = (
     *("state", "plan", "suite", "file", "files", "before", "after"),
     *("costs", "assignment", "script", "nodes", "shapes", "workload", "workloads", "profile"),
+    "baseline",
 )
 """The parameters that name files or folders to read; many states have a check of their own."""
 OF_ITS_OWN: Final = "a file of its own"

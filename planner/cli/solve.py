@@ -110,7 +110,6 @@ def solve(given: Given) -> int:
     """Read a state, plan, and print; return the exit code."""
     _refuse(given)
     from planner import api
-    from planner.solver.start import pending_workloads
 
     files = {name: given.read_file(name) for name in ("costs", "assignment")}
     rules = "rules" if given.rules else "rules=laws"
@@ -137,7 +136,7 @@ def solve(given: Given) -> int:
 
     show: Callable[..., None] = _show_plans if measures is None else _show_fronts
     if given.each:
-        return _plan_for_each(given, pending_workloads(state), answer_for, show)
+        return _plan_for_each(given, state.pending, answer_for, show)
     answer = answer_for(next(iter(given.pending), None))
     show(given, [answer], alone=True)
     _point_on(given, [answer])

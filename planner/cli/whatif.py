@@ -61,11 +61,10 @@ def command(given: Given) -> int:
         from planner.commands.whatif.edit import settings
         from planner.objective.profiles import PROFILES
         from planner.report.whatif import render_settings
-        from planner.solver.start import pending_workloads
 
         state = given.read()
         summaries = {profile.name: profile.summary for profile in PROFILES.values()}
-        given.show(render_settings, settings(state, pending_workloads(state), summaries))
+        given.show(render_settings, settings(state, state.pending, summaries))
         return OPTIMAL
     if not given.edits and given.workload is None:
         raise click.UsageError("nothing to change: give --set, --workload or both, or see --list")

@@ -21,6 +21,7 @@ kueue_versions.py
 yunikorn_read.py
                YuniKorn's part; yunikorn_files.py: which documents are YuniKorn's
 yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py
+positions.py   where objects stand: file and line
 unknown.py     the fields and kinds that were ignored, if asked for
 """
 
@@ -38,7 +39,7 @@ from planner.reader.parse import Document, parse
 from planner.reader.settings import Said, Settings, named
 from planner.reader.source import MAX_BYTES, UNREAD, Loadable, Source, load, load_file
 from planner.reader.unknown import Ignored
-from planner.scheduler import Part
+from planner.scheduler import Part, schedulers
 from planner.stage import begin
 from planner.state import AUTO, RequestsFrom
 
@@ -74,6 +75,7 @@ def read(  # noqa: PLR0913 - what can be said of a state
     ignored: Ignored | None = None,
     release: str = AUTO,
     requests: RequestsFrom = "template",
+    scheduler: str | None = None,
 ) -> AnyState:
     """Read the state of a cluster from a file, a directory of files, or standard input (``-``).
 
@@ -102,18 +104,34 @@ def read(  # noqa: PLR0913 - what can be said of a state
         Where the requests of pending workloads of Kueue are taken from: ``template``, their pods
         with all that the Configuration makes of them, or ``recorded``, what Kueue itself wrote into
         ``status.resourceRequests``, where it did so for every podset.
+    scheduler
+        The id of the scheduler that the state has to be of, ``kueue`` or ``yunikorn``. Type
+        checkers then know the class of the state.
 
     Raises
     ------
     InputError
-        If the source cannot be read, or what it holds cannot be used.
+        If the source cannot be read, or what it holds cannot be used, or is of another scheduler.
     """
+    state = _read(source, max_bytes, ignored, now=now, release=release, requests=requests)
+    if scheduler is not None and state.scheduler != scheduler:
+        known = [one.id for one in schedulers()]
+        if scheduler not in known:
+            raise SchemaError("scheduler", f"{scheduler!r} is none", " or ".join(known))
+        raise UnsupportedError(
+            state.source, f"is a state of {state.scheduler}", f"one of {scheduler}"
+        )
+    return state
+
+
+def _read(
+    source: Readable, max_bytes: int, ignored: Ignored | None, **said: Unpack[Said]
+) -> AnyState:
     if isinstance(max_bytes, bool) or not isinstance(max_bytes, Integral):
         found = f"{type(max_bytes).__name__} cannot be used"
         raise SchemaError("max_bytes", found, "a whole number of bytes")
     if max_bytes < 0:
         raise SchemaError("max_bytes", f"{max_bytes} cannot be used", "0 bytes or more")
-    said = Said(now=now, release=release, requests=requests)
     if isinstance(source, Mapping | list):
         return read_objects(source, where="the value", ignored=ignored, **said)
     begin(f"reading {source}" if isinstance(source, str) else "reading")

@@ -51,7 +51,7 @@ class Budget:
                 where,
                 f"has more than the {self._most:,} values {AT_MOST}",
                 "Kubernetes objects, which have fewer in a text of that size",
-                "--max-size or PLANNER_MAX_SIZE sets another bound on bytes, and on values with it",
+                "max_bytes=BYTES sets another bound on bytes, and on values with it",
             )
             raise error.of("too large")
 

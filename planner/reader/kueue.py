@@ -193,7 +193,7 @@ def _without_a_clock(source: str, objects: Mapping[str, Sized]) -> InputError:
     if not any(map(len, objects.values())):
         hint = "kubectl get with -A lists the objects of all namespaces"
         return InputError(source, "there are no objects in it", EXPECTED, hint)
-    hint = "give the time of the decision with --now, such as --now 2026-03-08T21:06:00Z"
+    hint = "give the time of the decision, such as now=2026-03-08T21:06:00Z"
     return InputError(source, "has no timestamp that could serve as the clock", hint=hint)
 
 

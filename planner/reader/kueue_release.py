@@ -26,7 +26,7 @@ _MANAGER: Final = "kueue-controller-manager"
 _IMAGE: Final = re.compile(r"(?:.*/)?kueue:([A-Za-z0-9_.-]+)(?:@.*)?")
 _GATES: Final = frozenset({"-feature-gates", "--feature-gates"})
 _CHART: Final = "kueue-"
-_GIVEN: Final = "--kueue-release"
+_GIVEN: Final = "release"
 
 
 class GateRefused(InputError):  # noqa: N818 - reads as a statement where it is raised
@@ -34,7 +34,7 @@ class GateRefused(InputError):  # noqa: N818 - reads as a statement where it is 
 
     def __init__(self, release: Release, gate: str, reason: str) -> None:
         knowing = next((one.name for one in newest_first() if gate in one.gates), "")
-        hint = f"Kueue {knowing} knows it; {_GIVEN} says which one it is" if knowing else ""
+        hint = f"Kueue {knowing} knows it; {_GIVEN}=X.Y.Z says which one it is" if knowing else ""
         found = f"Kueue {release.name} does not start with {gate}: it {reason}"
         super().__init__("Configuration: featureGates", found, hint=hint)
 
@@ -141,7 +141,7 @@ def _find(name: str, where: str) -> Release:
     try:
         return find_release(name)
     except ValueError as error:
-        hint = "" if where == _GIVEN else f"{_GIVEN} plans by the rules of another"
+        hint = "" if where == _GIVEN else f"{_GIVEN}=X.Y.Z plans by the rules of another"
         raise InputError(where, str(error), hint=hint) from None
 
 

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, TypedDict, Unpack
 from planner.errors import InputError, ParseError
 from planner.reader.parse import Document
 from planner.reader.show import shown
+from planner.reader.unknown import Ignored
 from planner.state import AUTO, TIMESTAMP, RequestsFrom, parse_time
 
 TAKEN_AT: Final = "preemption-planner.io/taken-at"
@@ -34,6 +35,13 @@ class Said(TypedDict, total=False):
     now: datetime | str | None
     release: str
     requests: RequestsFrom
+
+
+class How(Said, total=False):
+    """All that `planner.read` can be told: besides, a bound on bytes, and where to count."""
+
+    max_bytes: int
+    ignored: Ignored | None
 
 
 class Settings(NamedTuple):
@@ -85,12 +93,12 @@ def remark(taken: datetime | None, newest: datetime | None) -> Iterator[str]:
         days = (taken - newest).days
         yield (
             f"the newest timestamp in the dump, {last}, is {days} day{'s' * (days != 1)} older "
-            f"than the snapshot, which is the clock: {when}; --now sets another one"
+            f"than the snapshot, which is the clock: {when}; another one can be given"
         )
     elif newest - taken > SKEW:
         yield (
             f"the newest timestamp in the dump, {last}, is the clock: the machine that took the "
-            f"snapshot was behind, at {when}; --now sets another one"
+            f"snapshot was behind, at {when}; another one can be given"
         )
 
 
@@ -117,4 +125,4 @@ def given_moment(now: datetime | str | None) -> datetime | None:
 
     Raises ``InputError`` if it is no timestamp.
     """
-    return None if now is None else moment_of(now, "--now")
+    return None if now is None else moment_of(now, "now")

@@ -266,7 +266,7 @@ def too_large(
     return ParseError(
         where,
         f"{subject} {amount} the {megabytes(max_bytes)} {AT_MOST}",
-        hint="--max-size or PLANNER_MAX_SIZE sets another bound",
+        hint="max_bytes=BYTES sets another bound",
     ).of("too large")
 
 

@@ -86,7 +86,7 @@ def read_yunikorn(
         clock = to_nanoseconds(moment)
         if abs(clock) > MAX_INT64:
             found = f'"{moment.isoformat()}" is too far away'
-            raise InputError("--now", found, "1678 to 2262").of("option")
+            raise InputError("now", found, "1678 to 2262").of("option")
         clock = _to_the_nanosecond(files.dump.value, clock)
     state = _state(files, clock)
     if ignored is not None and isinstance(files.dump.value, Mapping):
@@ -181,7 +181,7 @@ def _clock(value: Json, where: str) -> int:
             where,
             'has no clock: neither "now" nor "timestamp"',
             "nanoseconds since 1970",
-            "give the time of the decision with --now, such as --now 2026-03-08T21:06:00Z",
+            "give the time of the decision, such as now=2026-03-08T21:06:00Z",
         )
     if isinstance(clock, bool) or not isinstance(clock, int) or abs(clock) > MAX_INT64:
         found = f"{shown(clock)} is not a clock"

@@ -14,6 +14,7 @@ simulation.py
                     the results of these commands
 covered.py          what an answer leaves out of its state
 checking.py         the results of ``planner check``, ``lint`` and ``replay``
+sarif.py            the findings of ``planner lint`` as SARIF
 catalogue.py        the result of ``planner laws``
 render.py           any answer of the library in any style, and what notebooks show
 plots.py            simulations and comparisons, drawn

@@ -136,10 +136,19 @@ def _findings(answer: Lint) -> doc.Document:
     counts = Counter(one.severity for one in answer.findings)
     found = [plural(counts[severity], severity) for severity in _TONES if counts[severity]]
     tones: list[doc.Tone] = [tone for severity, tone in _TONES.items() if counts[severity]]
-    said = Cell(", ".join(found) or "Nothing found.", tone=tones[0] if tones else "good")
+    nothing = "Nothing else found." if answer.ignored else "Nothing found."
+    said = Cell(", ".join(found) or nothing, tone=tones[0] if tones else "good")
+    by = Counter(f"{one.code} ({one.by})" for one in answer.ignored)
+    among = ", ".join(f"{count} {kind}" for kind, count in by.items())
+    ignored = (
+        [Fact("Ignored", Cell(f"{plural(len(answer.ignored), 'finding')}: {among}"))]
+        if among
+        else []
+    )
     head = (
         *assumed(answer.coverage),
         Fact("Scheduler", Cell(scheduler_of(answer).words.name)),
+        *ignored,
         Fact("Found", said, "badge"),
     )
     return doc.Document("Findings on a configuration", head, tuple(sections))
@@ -147,7 +156,11 @@ def _findings(answer: Lint) -> doc.Document:
 
 def _finding_lines(answer: Lint) -> Iterator[str]:
     yield from field_lines(answer, "scheduler findings digest")
+    if answer.ignored:
+        yield line("ignored", len(answer.ignored))
     yield from uncovered_lines(answer.coverage)
+    for ignored in answer.ignored:
+        yield line("accepted", ignored.code, *ignored.objects, by=ignored.by)
     for one in answer.findings:
         yield line("finding", one.code, one.severity, one.family, title=Said(one.title))
         yield from each("object", one.objects, one.code)

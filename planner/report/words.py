@@ -390,7 +390,7 @@ def cautions(plan: AnyPlan) -> Iterator[str]:
         verb, work = scheduler_of(plan).words.verb, work_of(plan)
         yield (
             f"{clean(plan.preemptor_name)}: {verb}ing these loses {work.lost(ours)} {work.hours} "
-            f"of work, the scheduler's own choice {work.lost(theirs)}; --objective min-lost-work "
+            f"of work, the scheduler's own choice {work.lost(theirs)}; the objective min-lost-work "
             "plans for the least"
         )
 

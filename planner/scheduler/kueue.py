@@ -88,6 +88,7 @@ KUEUE: Final = Scheduler(
         "planner watch": "planner.cli.kueue_watch:command",
         "planner boost": "planner.cli.kueue_boost:command",
         "planner import": "planner.cli.kueue_import:command",
+        "planner mcp": "planner.cli.kueue_mcp:command",
         "planner snapshot": "planner.cli.kueue_snapshot:command",
     },
 )

@@ -87,7 +87,7 @@ def _value(plan: AnyPlan, measure: Measure) -> int:
     value = value_of(measure, plan.terms)
     if value is None:
         found = f"time was up before {measure_id(measure)} of a plan was known"
-        raise UnsupportedError("objective", found, hint="--time-limit gives it longer")
+        raise UnsupportedError("objective", found, hint="time_limit=SECONDS gives it longer")
     return value
 
 

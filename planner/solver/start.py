@@ -84,7 +84,7 @@ def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
         state.source,
         f"{len(waiting)} are pending",
         f"one of them to be named: {name_some(waiting, _SHOWN)}",
-        "--pending NAME plans for one, planner solve --all for each",
+        "pending=NAME plans for one, planner solve --all for each",
     )
 
 
@@ -124,10 +124,6 @@ class AnyPlanning(Protocol):
 class Planner(Protocol):
     """What planning asks of a scheduler."""
 
-    def pending(self, state: AnyState) -> tuple[str, ...]:
-        """Return everything that waits in a queue, in the order of the dump."""
-        ...
-
     def check(self, given: Given, wanted: Wanted) -> None:
         """Refuse what a user cannot fix or ask for under this scheduler."""
         ...
@@ -155,14 +151,6 @@ class Planner(Protocol):
 
 
 PLANNER: Final = Part[Planner]("planning")
-
-
-def pending_workloads(state: AnyState) -> tuple[str, ...]:
-    """Return everything that waits in a queue, in the order of the dump.
-
-    Workloads of Kueue as namespace/name, asks of YuniKorn by their allocation keys.
-    """
-    return PLANNER.of(state).pending(state)
 
 
 def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None) -> AnyPlanning:

@@ -130,7 +130,7 @@ class State(AnyState):
         return "kueue"
 
     @property
-    def waiting(self) -> tuple[str, ...]:
+    def pending(self) -> tuple[str, ...]:
         """The workloads that wait in a queue as namespace/name, in the order of the dump."""
         return tuple(one.key for one in self.workloads.waiting())
 

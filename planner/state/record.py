@@ -59,6 +59,9 @@ class AnyState(Schema):
         """The id of the scheduler."""
 
     @property
-    def waiting(self) -> tuple[str, ...]:
-        """The keys of all that wait in a queue, in the order of the state."""
+    def pending(self) -> tuple[str, ...]:
+        """The keys of all that wait in a queue, in the order of the state.
+
+        Of Kueue they are namespace/name, of YuniKorn allocation keys.
+        """
         return ()

@@ -504,7 +504,7 @@ class YuniKornState(AnyState):
         return "yunikorn"
 
     @property
-    def waiting(self) -> tuple[str, ...]:
+    def pending(self) -> tuple[str, ...]:
         """The keys of all asks that have no allocation yet, in the order of the state."""
         applications = (one for partition in self.partitions for one in partition.applications)
         held = {allocation.allocation_key for one in applications for allocation in one.allocations}

@@ -1,15 +1,19 @@
 """One path for all errors: a message on standard error, an exit code, never a traceback."""
 
 import json
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import planner
 from planner import api, errors
 from planner.cli import exit_code as codes
-from planner.errors import InputError, InternalError, UnsupportedError
-from tests.cli.running import call, cluster, refused, write
+from planner.errors import InputError, InternalError, SchemaError, UnsupportedError
+from tests.cli.running import another_pending, call, cluster, refused, write
+from tests.conftest import YUNIKORN
 from tests.report.factory import make_plan
 
 
@@ -170,3 +174,37 @@ def test_worst_is_in_the_documented_order() -> None:
     for better, worse in combinations((0, 1, 3, 6, 4, 5, 2, 70), 2):
         assert codes.worst([worse, better, worse]) == worse
     assert sorted(codes.FROM_BEST_TO_WORST) == sorted(codes.MEANINGS)
+
+
+@pytest.mark.parametrize(
+    ("words", "read", "in_python", "on_screen"),
+    [
+        (("--max-size", "9"), {"max_bytes": 9}, "max_bytes=BYTES sets", "--max-size BYTES sets"),
+        (("--now", "2300-01-01T00:00:00Z"), {"now": "2300-01-01T00:00:00Z"}, "now: ", "--now: "),
+    ],
+)
+def test_the_library_names_parameters_and_the_command_line_options(
+    words: Sequence[str], read: dict[str, Any], in_python: str, on_screen: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        planner.read(YUNIKORN, **read)
+    assert in_python in str(caught.value)
+    assert "--" not in str(caught.value)
+    assert on_screen in refused("solve", YUNIKORN, *words)
+
+
+def test_hints_of_verbs_name_options_too(tmp_path: Path) -> None:
+    state = tmp_path / "two.json"
+    state.write_text(json.dumps(cluster(another_pending("other"))))
+    with pytest.raises(InputError) as caught:
+        planner.solve(planner.read(state))
+    assert "pending=NAME plans for one" in str(caught.value)
+    assert "--pending NAME plans for one" in refused("solve", state)
+
+
+def test_the_scheduler_that_is_named_is_that_of_the_state() -> None:
+    assert planner.read(YUNIKORN, scheduler="yunikorn").scheduler == "yunikorn"
+    with pytest.raises(UnsupportedError, match="is a state of yunikorn"):
+        planner.read(YUNIKORN, scheduler="kueue")
+    with pytest.raises(SchemaError, match="scheduler: 'slurm' is none"):
+        planner.read(YUNIKORN, scheduler="slurm")

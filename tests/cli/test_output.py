@@ -205,7 +205,7 @@ def test_the_option_goes_before_the_name(tmp_path: Path) -> None:
         ("plan.json.gz", "gzip"),
         ("plan.jsonl", "JSON Lines"),
         ("plan.PDF", "PDF"),
-        ("plan.sarif", "SARIF"),
+        ("plan.sarif", "sarif"),
         ("plan.xml", "XML"),
         ("plan.ndjson", "JSON Lines"),
     ],

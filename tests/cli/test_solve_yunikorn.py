@@ -158,8 +158,8 @@ def test_what_means_nothing_here(
 @pytest.mark.parametrize(
     ("laws", "hint"),
     [
-        ("written", "leave it out, or take strict (planner solve --rules strict)"),
-        ("design", "leave it out, or take strict (planner solve --rules strict)"),
+        ("written", "leave it out, or take the rules strict, which keep to"),
+        ("design", "leave it out, or take the rules strict, which keep to"),
         ("code", "leave it out: plans of Kueue keep to its code"),
     ],
 )

@@ -1,5 +1,6 @@
 """The action and the workflows: no secret, pinned by commit, and what they run works."""
 
+import json
 import os
 import re
 import shutil
@@ -24,7 +25,7 @@ FILES = sorted((ROOT / ".github/workflows").iterdir())
 WORKFLOWS: dict[str, Object] = {one.stem: yaml.safe_load(one.read_text()) for one in FILES}
 WORKFLOW = WORKFLOWS["release"]
 GUIDE = ROOT / "docs/how-to/lint-in-ci.md"
-PINNED = re.compile(r"actions/[a-z-]+@[0-9a-f]{40}")
+PINNED = re.compile(r"(actions/[a-z-]+|github/codeql-action/upload-sarif)@[0-9a-f]{40}")
 JOBS = [job for workflow in WORKFLOWS.values() for job in workflow["jobs"].values()]
 STEPS = [*ACTION["runs"]["steps"], *(step for job in JOBS for step in job["steps"])]
 
@@ -35,7 +36,7 @@ def scripts() -> list[str]:
 
 def test_steps_are_pinned_or_scripts() -> None:
     for step in STEPS:
-        assert set(step) <= {"name", "uses", "with", "run", "shell", "env", "if"}
+        assert set(step) <= {"name", "uses", "with", "run", "shell", "env", "if", "id"}
         assert ("uses" in step) != ("run" in step)
         assert "run" in step or PINNED.fullmatch(step["uses"])
     assert all(step.get("shell") == "bash" for step in ACTION["runs"]["steps"] if "run" in step)
@@ -48,7 +49,7 @@ def test_a_commit_is_one_version_of_an_action() -> None:
         one.groups()
         for file in files
         for one in re.finditer(
-            r"uses: (actions/\S+)@(\S+)( # v[\d.]+)?$", file.read_text(), re.MULTILINE
+            r"uses: ((?:actions|github)/\S+)@(\S+)( # v[\d.]+)?$", file.read_text(), re.MULTILINE
         )
     ]
     assert all(version for *_, version in used)
@@ -140,13 +141,15 @@ def test_inputs_are_described_and_used() -> None:
     for name, each in ACTION["inputs"].items():
         assert set(each) == {"description", "default"}
         (row,) = (line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
-        assert f"`{each['default']}`" in row
+        assert f"| `{each['default']}`" in row or not each["default"]
     option = ACTION["inputs"]["fail-on"]
     assert all(word in option["description"] for word in (*SEVERITIES, NEVER))
     assert option["default"] in SEVERITIES
 
 
-def checked(state: Path, folder: Path, fail_on: str) -> tuple[int, str]:
+def checked(
+    state: Path, folder: Path, fail_on: str, code_scanning: str = "false", ignore: str = ""
+) -> tuple[int, str]:
     """Run the step that checks; return its exit code, and the summary of the job."""
     (step,) = (one for one in ACTION["runs"]["steps"] if one.get("name") == "Check")
     program = folder / "temp" / "planner" / "bin" / "planner"
@@ -154,19 +157,25 @@ def checked(state: Path, folder: Path, fail_on: str) -> tuple[int, str]:
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m planner "$@"\n')
     program.chmod(0o755)
     summary = folder / "summary"
-    given = {"STATE": str(state), "FAIL_ON": fail_on, "KUEUE_RELEASE": "auto"}
+    given = {
+        "STATE": str(state),
+        "FAIL_ON": fail_on,
+        "KUEUE_RELEASE": "auto",
+        "CODE_SCANNING": code_scanning,
+        "PLANNER_LINT_IGNORE": ignore,
+        "PLANNER_LINT_BASELINE": "",
+    }
     assert set(step["env"]) == set(given)
+    files = {"GITHUB_STEP_SUMMARY": str(summary), "GITHUB_OUTPUT": str(folder / "output")}
     done = subprocess.run(
         [shutil.which("bash") or "bash", "--noprofile", "--norc", "-eo", "pipefail"],
         input=step["run"],
-        env=environment(
-            {**given, "RUNNER_TEMP": str(folder / "temp"), "GITHUB_STEP_SUMMARY": str(summary)}
-        ),
+        env=environment({**given, **files, "RUNNER_TEMP": str(folder / "temp")}),
         text=True,
         capture_output=True,
         check=False,
     )
-    assert done.stdout == summary.read_text()
+    assert done.stdout == (summary.read_text() if summary.exists() else "")
     return done.returncode, done.stdout
 
 
@@ -180,8 +189,31 @@ def test_findings_fail_the_job_and_stand_in_its_summary(tmp_path: Path) -> None:
     assert "KL-01" in summary
 
 
-def test_errors_are_no_findings(tmp_path: Path) -> None:
-    assert checked(tmp_path / "nowhere", tmp_path, "never") == (2, "")
+def test_findings_that_are_ignored_fail_no_job(tmp_path: Path) -> None:
+    (queues,) = (block for block in blocks(GUIDE, "yaml") if block.title == "quota/queues.yaml")
+    state = tmp_path / "quota.yaml"
+    state.write_text(queues.content)
+    code, summary = checked(state, tmp_path, "note", ignore="KL-10 KL-01")
+    assert code == 0
+    assert "KL-01 (option)" in summary
+
+
+def test_sarif_is_uploaded_although_findings_fail_the_job(tmp_path: Path) -> None:
+    (queues,) = (block for block in blocks(GUIDE, "yaml") if block.title == "quota/queues.yaml")
+    state = tmp_path / "quota.yaml"
+    state.write_text(queues.content)
+    assert checked(state, tmp_path, "warning", code_scanning="true")[0] == 1
+    step = ACTION["runs"]["steps"][-1]
+    assert step["if"].startswith("always() && ")
+    assert (tmp_path / "output").read_text() == "sarif=written\n"
+    file = step["with"]["sarif_file"].replace("${{ runner.temp }}", str(tmp_path / "temp"))
+    assert [one["ruleId"] for one in json.loads(Path(file).read_text())["runs"][0]["results"]]
+
+
+@pytest.mark.parametrize("code_scanning", ["true", "false"])
+def test_errors_are_no_findings(tmp_path: Path, code_scanning: str) -> None:
+    assert checked(tmp_path / "nowhere", tmp_path, "never", code_scanning) == (2, "")
+    assert not (tmp_path / "output").exists()
 
 
 def test_the_guide_uses_the_action_as_it_is() -> None:

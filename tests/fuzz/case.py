@@ -19,7 +19,7 @@ PLUGIN: Final = kubectl.PLUGIN
 READ: Final = "read"
 """Not a command: `planner.read`, as a program in Python calls it."""
 
-ENDLESS: Final = frozenset({"serve"})
+ENDLESS: Final = frozenset({"serve", "mcp"})
 """Commands that go on until they are ended: their own tests say what they refuse."""
 KINDS: Final = (READ, *(name for name in COMMANDS if name not in ENDLESS), PLUGIN)
 CHEAP: Final = frozenset({"laws", "schema"})

@@ -296,6 +296,17 @@ def _suite_of_two(scene: Scene) -> bytes:
     return json.dumps(suite).encode()
 
 
+def _baseline(scene: Scene) -> bytes:
+    """Write findings of an earlier run; damaged, a field of one is not what it should be."""
+    one: dict[str, object] = {"code": "KL-11", "family": "useless", "severity": "note"}
+    one |= {"title": "x", "objects": ["clusterqueue/a"], "reason": "x", "hint": "x"}
+    one["example"] = {"state": {}, "pending": "a/b", "shows": []}
+    if _damaged(scene):
+        one[scene.chance.choice(tuple(one))] = scene.chance.choice(("", 5, None, [], _text(scene)))
+    whole = {"schema": "planner/v1", "scheduler": "kueue", "digest": "x", "findings": [one, one]}
+    return json.dumps(whole).encode()
+
+
 def _edit(scene: Scene, odd: bool) -> str:  # noqa: FBT001
     is_odd = odd or _damaged(scene)
     said = (side.damaged_edit if is_odd else side.edit)(scene.seed, scene.chance)
@@ -400,6 +411,8 @@ BY_NAME: Final[dict[str, Maker]] = {
     "--table": _output("table.csv", "table.parquet"),
     "--plots": _output("plots", "plots.d"),
     "--examples": _output("examples"),
+    "--ignore": _of(_one("KL-01", "KL-11", "YL-01"), ("", "KL-1", "KL-99", "kl-01", "KL-01,KL-02")),
+    "--baseline": _input("baseline.json", _baseline),
     "--proof": _output("trees.out"),
     "--context": _of(_one("here")),
     "--as": _of(_one("ada")),

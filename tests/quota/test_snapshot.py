@@ -19,7 +19,6 @@ from planner.quota.kueue.holding import NEVER
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
-from planner.solver.start import pending_workloads
 from planner.state.kueue import State
 from tests import kueue_state
 from tests.cluster import (
@@ -346,7 +345,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[Snapshot]:
 @pytest.mark.parametrize("name", ["quickstart/cluster.json", "fair-sharing/weighted-shares.yaml"])
 def test_no_verb_changes_it(name: str, built: list[Snapshot]) -> None:
     state = kueue_state.read(ROOT / "instances" / name)
-    key = pending_workloads(state)[0]
+    key = state.pending[0]
     planner.greedy(state, key)
     plan = planner.solve(state, key, stability=True)
     planner.solve(state, key, flavors="optimal")
@@ -363,7 +362,7 @@ def test_no_recorded_instance_changes_it(name: str, built: list[Snapshot]) -> No
     planned = 0
     for line in [*lines(name)][::SOME]:
         state = recorded_state(line)
-        for key in pending_workloads(state):
+        for key in state.pending:
             plan = planner.solve(state, key)
             planner.verify(state, plan)
             planned += 1

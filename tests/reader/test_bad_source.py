@@ -133,8 +133,7 @@ def test_file_beyond_the_bound_is_refused_by_its_size(tmp_path: Path) -> None:
     assert isinstance(error, ParseError)
     assert "200 MiB" in error.found
     assert "160 MiB" in error.found
-    assert "--max-size" in error.hint
-    assert "PLANNER_MAX_SIZE" in error.hint
+    assert "max_bytes=BYTES" in error.hint
 
 
 def test_bound_is_160_mib() -> None:
@@ -145,7 +144,7 @@ def test_bound_may_be_set_and_is_the_last_size_that_is_read(tmp_path: Path) -> N
     path = write(tmp_path, "dump.json", GOOD)
     size = path.stat().st_size
     assert len(read(path, now=NOW, max_bytes=size).cluster_queues) == 1
-    assert "--max-size" in error_of(lambda: read(path, now=NOW, max_bytes=size - 1)).hint
+    assert "max_bytes=BYTES" in error_of(lambda: read(path, now=NOW, max_bytes=size - 1)).hint
 
 
 @pytest.mark.parametrize("bound", ["1M", True, 1.5, None])
@@ -178,7 +177,7 @@ def test_standard_input_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b" " * 1001)))
     error = error_of(lambda: read("-", max_bytes=1000))
     assert error.where == "stdin"
-    assert "--max-size" in error.hint
+    assert "max_bytes=BYTES" in error.hint
 
 
 @pytest.mark.parametrize("stdin", [None, io.TextIOWrapper(io.BytesIO(b""))])
@@ -193,7 +192,7 @@ def test_gzip_bomb_is_not_unpacked_whole(tmp_path: Path) -> None:
     path = write(tmp_path, "bomb.json.gz", gzip.compress(b" " * (64 * 2**20), 9))
     error = error_of(lambda: read(path, max_bytes=2**20))
     assert "unpacks to more than the 1 MiB" in error.found
-    assert "--max-size" in error.hint
+    assert "max_bytes=BYTES" in error.hint
 
 
 def test_gzip_bombs_of_a_directory_share_the_bound(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_small_file_that_stands_for_many_objects(tmp_path: Path, unit: str) ->
         stream.write(b"[" + f"{unit},".encode() * count + b"{}]")
     message, peak = said_within(path, 2**31)
     assert message.startswith(f"{path}: has more than the {MAX_BYTES // 8:,} values that are read")
-    assert "--max-size" in message
+    assert "max_bytes=BYTES" in message
     assert peak < 700 * MIB
 
 

@@ -14,7 +14,6 @@ from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.cycle.nomination import NotNominated, why_held_back
 from planner.reference.kueue.cycle.turn import next_turn
 from planner.reference.kueue.decision import decide
-from planner.solver.start import pending_workloads
 from planner.state.kueue import State
 from tests.cluster import Object, cohort, configuration, fair_sharing, queue, running, state_of
 from tests.conftest import TEST_ALL
@@ -295,7 +294,7 @@ def test_kueue_comes_to_a_workload_just_where_a_simulation_does(chunk: int) -> N
         timeline = planner.simulate(state).timeline
         first = [one for one in timeline if one.cycle == timeline[0].cycle]
         got = {one.by or one.workload for one in first if one.kind in {"admitted", "preempted"}}
-        for key in pending_workloads(state):
+        for key in state.pending:
             snapshot = take_snapshot(state)
             preemptor = find_preemptor(state, snapshot, key)
             decision = decide(snapshot, preemptor)
@@ -324,7 +323,7 @@ def test_plans_explanations_and_lint_say_the_same() -> None:
             if found.code == "KL-19"
             for name in found.objects
         }
-        for key in pending_workloads(state):
+        for key in state.pending:
             plan = planner.solve(state, key, "min-count")
             assert plan.greedy is not None
             if plan.greedy.in_the_way:

@@ -10,7 +10,7 @@ import planner
 from planner.commands.whatif.edit import edit
 from planner.errors import InputError, UnsupportedError
 from planner.scheduler import KUEUE, YUNIKORN, Part, record, register, scheduler_of, schedulers
-from planner.solver.start import PLANNER, pending_workloads
+from planner.solver.start import PLANNER
 from planner.term import text_of
 from planner.verb import KINDS, LISTS, declared, kind_of
 from tests.report.factory import make_plan
@@ -27,7 +27,7 @@ def state(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_who_is_pending(state: Any) -> None:
-    assert pending_workloads(state) == ("wants", "huge")
+    assert state.pending == ("wants", "huge")
 
 
 @pytest.mark.usefixtures("state")
@@ -181,7 +181,7 @@ def test_what_is_assumed_is_checked_before_any_work(
 
 
 LOOKED_AT_BY_VERBS: Final = {
-    *("assignment", "rules", "script"),
+    *("assignment", "baseline", "rules", "script"),
 }
 """What is a type of our own, or a text with a form of its own."""
 
@@ -225,7 +225,7 @@ def test_what_only_one_has() -> None:
     own |= {"families", "kinds"}
     own |= {
         f"planner {command}"
-        for command in ("apply", "boost", "import", "snapshot", "steer", "watch")
+        for command in ("apply", "boost", "import", "mcp", "snapshot", "steer", "watch")
     }
     assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == own
     assert not YUNIKORN.parts.keys() - KUEUE.parts.keys()
@@ -237,7 +237,7 @@ def test_what_only_one_has() -> None:
 @pytest.mark.parametrize("scheduler", [KUEUE, YUNIKORN], ids=lambda one: one.id)
 def test_planning_is_all_that_is_asked_of_it(scheduler: Any) -> None:
     module = import_module(scheduler.parts[PLANNER.name])
-    asked = {"pending", "check", "start", "solve", "answer", "is_outside"}
+    asked = {"check", "start", "solve", "answer", "is_outside"}
     assert asked <= set(module.__all__)
     assert Part[Any](PLANNER.name).of(_Named(scheduler.id)) is module
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Final
 
-from planner.commands.lint.lint import Example, Finding
+from planner.commands.lint.lint import Example, Finding, Looked
 from planner.commands.whatif.edit import Setting
 from planner.errors import InputError
 from planner.objective.profiles import Profile
@@ -44,6 +44,12 @@ class ToyState:
     scheduler: str = "toy"
     source: str = "toy"
     digest: str = "-"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """Who wants in, by name."""
+        return tuple(one.name for one in self.waiting)
 
     def model_copy(self, update: Mapping[str, Any]) -> ToyState:
         """Return the state with other values, as pydantic does."""
@@ -110,10 +116,6 @@ def read(
     return ToyState(value["slots"], running, waiting, source=settings.source)
 
 
-def pending(state: ToyState) -> tuple[str, ...]:
-    return tuple(one.name for one in state.waiting)
-
-
 def check(given: Given, wanted: Wanted) -> None:
     del given
     if wanted.stable:
@@ -164,6 +166,10 @@ def findings(state: ToyState) -> Iterator[Finding]:
             )
 
 
+def look(state: ToyState) -> Looked:
+    return Looked(findings(state))
+
+
 EXAMPLE: Final = "slots=8"
 
 
@@ -182,7 +188,7 @@ TOY: Final = Scheduler(
         "reader": f"{__name__}:read",
         "planning": __name__,
         "verifier": f"{__name__}:verify",
-        "lint": f"{__name__}:findings",
+        "lint": f"{__name__}:look",
         "edits": __name__,
     },
 )

@@ -13,7 +13,6 @@ import planner
 from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import PREFIX
 from planner.objective.profiles import PROFILES, Profile
-from planner.solver.start import pending_workloads
 from tests import recorded
 from tests.conftest import YUNIKORN
 from tests.solver.truth import Truth
@@ -115,13 +114,13 @@ def test_declared_rates_are_minimised_over_all_legal_sets(name: str, rates: dict
 def test_rates_and_what_counts_them_belong_together(profile: Profile, message: str) -> None:
     state = planner.read(YUNIKORN)
     with pytest.raises(InputError, match=message):
-        planner.solve(state, pending_workloads(state)[0], objective=profile)
+        planner.solve(state, state.pending[0], objective=profile)
 
 
 def test_rates_for_yunikorn() -> None:
     state = planner.read(YUNIKORN)
     profile = Profile("mine", "", (("rated",),), rates={"D2": 600, "D8": 1, "D4": 2})
-    plan = planner.solve(state, pending_workloads(state)[0], objective=profile)
+    plan = planner.solve(state, state.pending[0], objective=profile)
     terms = plan.terms
     assert plan.status == "optimal"
     assert terms["rated"] == 600 * terms["D2"] + terms["D8"] + 2 * terms["D4"]
@@ -129,7 +128,7 @@ def test_rates_for_yunikorn() -> None:
 
 def test_yunikorn_has_no_milestones_and_says_so() -> None:
     state = planner.read(YUNIKORN)
-    pending = pending_workloads(state)[0]
+    pending = state.pending[0]
     with pytest.raises(UnsupportedError, match=r"objective milestones: D6 \(milestone cost\)"):
         planner.solve(state, pending, objective="milestones")
     for name in ("fewest-pods", "weighted", "kueue-like", "exact-fit", "fewest-tenants", "fair"):

@@ -9,7 +9,7 @@ from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.stability import cascades_of
 from planner.solver.kueue.start import start
-from planner.solver.start import Given, pending_workloads
+from planner.solver.start import Given
 from tests import recorded
 from tests.cluster import (
     NOW,
@@ -186,4 +186,4 @@ def test_the_local_queue_of_a_victim_must_be_known() -> None:
 def test_yunikorn_is_not_asked() -> None:
     state = planner.read(YUNIKORN)
     with pytest.raises(InputError, match="only Kueue's victims queue again"):
-        planner.solve(state, pending_workloads(state)[0], stability=True)
+        planner.solve(state, state.pending[0], stability=True)

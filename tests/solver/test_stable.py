@@ -11,7 +11,6 @@ from planner.models.kueue.laws import eligible, reasons
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import Wishes
 from planner.solver.kueue.aftermath import CascadeReplay, cascades
-from planner.solver.start import pending_workloads
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.conftest import TEST_ALL, YUNIKORN
 from tests.solver.test_stability import third_party
@@ -213,4 +212,4 @@ def test_yunikorn_cannot_tell() -> None:
     state = planner.read(YUNIKORN)
     message = r"objective stable: D11 \(victims that would preempt again\) cannot be known"
     with pytest.raises(UnsupportedError, match=message):
-        planner.solve(state, pending_workloads(state)[0], objective="stable")
+        planner.solve(state, state.pending[0], objective="stable")

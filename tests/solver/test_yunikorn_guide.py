@@ -12,7 +12,6 @@ import pytest
 import planner
 from planner.plan.yunikorn import YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
-from planner.solver.yunikorn.start import pending
 from planner.state.yunikorn import Allocation, Application, Ask, YuniKornState
 from tests.solver.yunikorn_truth import SAMPLE
 from tests.yunikorn.legality import SMALL
@@ -78,7 +77,7 @@ def free_node(state: YuniKornState, key: str) -> str:
 
 def next_plan(state: YuniKornState) -> YuniKornPlan | None:
     """Return the plan of the first ask that can be placed."""
-    for key in pending(state):
+    for key in state.pending:
         plan = planner.solve(state, key)
         if plan.status == "optimal":
             return plan

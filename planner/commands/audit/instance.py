@@ -32,7 +32,7 @@ from planner.reader.parse import parse
 from planner.reader.source import STDIN as STANDARD_INPUT
 from planner.reader.source import Holds, Source, is_dump, printable
 from planner.scheduler import Part
-from planner.solver.start import Given, pending_workloads
+from planner.solver.start import Given
 from planner.state import AUTO, AnyState, RequestsFrom
 
 LINES: Final = (".jsonl", ".jsonl.gz")
@@ -187,10 +187,10 @@ def open_packed(
         found = known or Recorded(
             read_objects(line, where=packed.name, release=release, requests=requests, now=now)
         )
-        pending = pending_workloads(found.state) if found.pending is None else (found.pending,)
+        pending = found.state.pending if found.pending is None else (found.pending,)
         return Instance(packed.name, found.state, pending, found.assignment)
     state = read_loaded(packed.content, release=release, requests=requests, now=now)
-    return Instance(packed.name, state, pending_workloads(state))
+    return Instance(packed.name, state, state.pending)
 
 
 def _lines_at(path: str) -> list[Place]:

@@ -42,7 +42,6 @@ from planner.solver.start import (
     AnyPlanning,
     Given,
     deadline_after,
-    pending_workloads,
     solve,
     start,
 )
@@ -447,7 +446,7 @@ def audit(  # noqa: PLR0913 - the public signature
     question = Question(
         profiles, time_limit, now=clock_of(now), rules=rules, pending=pending, assume=assume
     )
-    instance = Instance(state.source, state, pending_workloads(state))
+    instance = Instance(state.source, state, state.pending)
     return summarise(question, [audit_instance(instance, question)])
 
 

@@ -55,7 +55,7 @@ from planner.rivals.contest import Contest, Effort, Found, SpentError, laws_of
 from planner.rivals.table import RIVALS
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline
-from planner.solver.start import AnyPlanning, Given, pending_workloads, solve, start
+from planner.solver.start import AnyPlanning, Given, solve, start
 from planner.state import AnyState
 
 FAMILIES: Final = Part[Mapping[str, Callable[..., dict[str, Any]]]]("families")
@@ -166,7 +166,7 @@ def prove(case: Case, objectives: Sequence[str], folder: Path) -> Case:
     optimum is not proved.
     """
     state, digest = made(case, line_of(case.source, folder))
-    case = case.model_copy(update={"pending": case.pending or pending_workloads(state)[0]})
+    case = case.model_copy(update={"pending": case.pending or state.pending[0]})
     planning = begun(case, state)
     running = len(planning.keys)
     size: Size = "small" if running < SMALL else "medium" if running < MEDIUM else "large"

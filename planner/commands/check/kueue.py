@@ -184,7 +184,7 @@ class _Checking:
     def _other_flavors(self) -> Iterator[str]:
         """Say that the flavors of the plan, or their modes, are not those of the question."""
         plan, asked = self.plan, self._decided.assignment
-        accepted = "--assignment accepts others; modes follow from the state"
+        accepted = "an assignment that is given accepts others; modes follow from the state"
         if self.given is not None:
             read, preemptor = read_assignment(self.given, self.preemptor), self.preemptor
             borrows = self.kep83 is None or self.kep83.borrows

@@ -49,7 +49,7 @@ from planner.plan.record import names_of, resources_of
 from planner.reader import MAX_BYTES
 from planner.scheduler import OWN, schedulers
 from planner.solver.deadline import Deadline
-from planner.solver.start import Given, pending_workloads, solve, start
+from planner.solver.start import Given, solve, start
 from planner.state import AnyState
 from planner.state.clock import clock_of
 
@@ -359,7 +359,7 @@ def compare(  # noqa: PLR0913 - what a user may say
     question = Question(found, time_limit, now=clock, rules=rules, pending=pending, assume=assume)
     if not isinstance(states, Mapping):
         states = {states.source: states}
-    instances = (Instance(name, one, pending_workloads(one)) for name, one in states.items())
+    instances = (Instance(name, one, one.pending) for name, one in states.items())
     return summarise(question, (compare_instance(one, question) for one in instances))
 
 

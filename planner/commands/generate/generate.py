@@ -100,7 +100,7 @@ def check_width(branches: int, depth: int) -> None:
 
 def impossible(name: str, found: str, expected: str = "") -> InputError:
     """Return an error about a knob: its value cannot be used, or contradicts another knob."""
-    return InputError(f"--{name.replace('_', '-')}", found, expected)
+    return InputError(name, found, expected)
 
 
 class Generated(Protocol):
@@ -164,8 +164,8 @@ def generate_objects(preset: str, seed: int, knobs: Mapping[str, object]) -> dic
         raise impossible(unknown[0], found, f"one of {', '.join(known)}")
     chosen = replace(chosen, **knobs)
     if not isinstance(seed, Integral):
-        raise InputError("--seed", f"{seed!r} is no whole number", "0 to 2^63 - 1")
+        raise InputError("seed", f"{seed!r} is no whole number", "0 to 2^63 - 1")
     if not 0 <= seed < 2**63:
-        raise InputError("--seed", f"{seed} is outside the limits", "0 to 2^63 - 1")
+        raise InputError("seed", f"{seed} is outside the limits", "0 to 2^63 - 1")
     begin("drawing workloads")
     return GENERATED.of(chosen).made(chosen, seed)

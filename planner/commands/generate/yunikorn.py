@@ -205,7 +205,7 @@ def lay_out(knobs: YuniKornKnobs, seed: int) -> Layout:
     milli = min(lacking, max(free)) if knobs.fits else min(max(free) + lacking, most)
     if milli <= 0 or (not knobs.fits and milli <= max(free)):
         found = "on no node is there both room for an ask and somebody who may go"
-        raise InputError("--fill", found, "less in use, more nodes, or not fits")
+        raise InputError("fill", found, "less in use, more nodes, or not fits")
     layout.asks.append(Pod(0, milli, knobs.priorities, _ASKED_S, WAITING))
     best = max(range(knobs.nodes), key=lambda node: free[node] + taken[node])
     _guarantee(layout, beyond, best, Chance(seed, "guaranteed"))

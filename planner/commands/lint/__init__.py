@@ -5,7 +5,8 @@ smallest state in which the scheduler's own algorithm, replayed, does what the r
 search finds no such state, nothing is reported.
 
 lint.py    every kind of finding: code, family, severity, title; findings as records; all rules of a
-           state's scheduler, and examples as files
+           state's scheduler, what is ignored, and examples as files
+about.py   what is said of every kind: why it matters, what leads to it, what helps
 kueue/     the rules for Kueue
 yunikorn/  the rules for YuniKorn
 """

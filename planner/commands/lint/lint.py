@@ -1,4 +1,4 @@
-"""Every kind of finding that there is, all rules of a state's scheduler, and examples as files.
+"""Every kind of finding that there is, all rules of a state's scheduler, and what is ignored.
 
 Codes are stable: a code that is no longer found is not used again.
 """
@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from planner.coverage.answer import covering
+from planner.errors import SchemaError, did_you_mean
 from planner.plan.base import Published, Record, Told, Uncovered
 from planner.plan.record import SchedulerId
 from planner.quantity import plural
+from planner.reader.show import shown
 from planner.scheduler import Part
 from planner.state import AnyState
+from planner.state.record import ANNOTATIONS
 from planner.verb import verb
 
 Family = Literal["ping-pong", "impossible", "useless", "starvation", "nodes", "mistake"]
@@ -61,8 +66,14 @@ class Finding(Record):
     example: Example
 
 
+class Ignored(Finding):
+    """A finding that does not count, and what says so."""
+
+    by: Literal["option", "annotation", "baseline"]
+
+
 class Lint(Published, Told):
-    """All findings of a state, in the order of their codes.
+    """All findings of a state, in the order of their codes, without those that are ``ignored``.
 
     ``coverage`` is what the state holds that is not modelled; ``notes`` say what was not looked at,
     and what was taken for granted.
@@ -71,6 +82,7 @@ class Lint(Published, Told):
     scheduler: SchedulerId
     digest: str
     findings: tuple[Finding, ...]
+    ignored: tuple[Ignored, ...] = ()
     coverage: tuple[Uncovered, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -79,7 +91,8 @@ class Lint(Published, Told):
         """How much was found, and of which kinds."""
         codes = dict.fromkeys(finding.code for finding in self.findings)
         kinds = f": {', '.join(codes)}" if codes else ""
-        return f"{self.scheduler}: {plural(len(self.findings), 'finding')}{kinds}"
+        besides = f", {len(self.ignored)} ignored" if self.ignored else ""
+        return f"{self.scheduler}: {plural(len(self.findings), 'finding')}{kinds}{besides}"
 
 
 class Kind(NamedTuple):
@@ -154,15 +167,21 @@ def first(found: Iterable[Iterator[Finding]]) -> Iterator[Finding]:
     yield from islice(chain.from_iterable(found), 1)
 
 
+IGNORE: Final = f"{ANNOTATIONS}lint-ignore"
+"""The annotation with the codes of findings that do not count where they name its object."""
+
+
 class Looked(NamedTuple):
     """What the rules of a scheduler find in a state, and what they did not look at (``notes``).
 
-    ``sees_to`` are the features that no coverage need name, because the rules look at them.
+    ``sees_to`` are the features that no coverage need name, because the rules look at them, and
+    ``annotated`` the values of `IGNORE` by the objects that have it.
     """
 
     findings: Iterable[Finding]
     notes: Sequence[str] = ()
     sees_to: Collection[str] = ()
+    annotated: Mapping[str, str] = MappingProxyType({})
 
 
 RULES: Final = Part[Callable[[AnyState], Looked]]("lint")
@@ -170,7 +189,7 @@ RULES: Final = Part[Callable[[AnyState], Looked]]("lint")
 
 
 @verb
-def lint(state: AnyState) -> Lint:
+def lint(state: AnyState, ignore: Sequence[str] = (), baseline: Lint | None = None) -> Lint:
     """Return what is found in the configuration of a cluster, each with an example that shows it.
 
     Parameters
@@ -179,21 +198,88 @@ def lint(state: AnyState) -> Lint:
         What ``planner.read`` returned: ClusterQueues, Cohorts and Kueue's Configuration, or
         YuniKorn's queues. Workloads are looked at for their priorities and annotations, and
         Kueue's pending ones for workloads that keep it from others in every cycle.
+    ignore
+        Codes of findings that do not count, such as ``["KL-02"]``. Nor do those whose code stands
+        in the annotation ``preemption-planner.io/lint-ignore`` of an object that they name.
+    baseline
+        An earlier answer: what it has, ignored or not, does not count again.
 
     Raises
     ------
     InputError
-        If a workload names a flavor, or an application a queue, that is not in the state.
+        If a workload names a flavor, or an application a queue, that is not in the state, or there
+        is no such code.
     """
+    unknown = next((code for code in ignore if code not in KINDS), None)
+    if unknown is not None:
+        hint = did_you_mean(unknown, list(KINDS))
+        raise SchemaError("ignore", f'"{unknown}" is no code', "a code such as KL-01", hint)
+    if baseline is not None and not isinstance(baseline, Lint):
+        found = f"{type(baseline).__name__} cannot be used"
+        raise SchemaError("baseline", found, "what planner.lint returns")
     looked = RULES.of(state)(state)
     missing = covering(state).everything()
+    annotated = {name: _codes(text) for name, text in looked.annotated.items()}
+    findings, ignored = _sorted(looked.findings, ignore, annotated, baseline)
     return Lint(
         scheduler=state.scheduler,
         digest=state.digest,
-        findings=tuple(looked.findings),
+        findings=findings,
+        ignored=ignored,
         coverage=tuple(one for one in missing if one.feature not in looked.sees_to),
-        notes=(*state.notes, *looked.notes),
+        notes=(*state.notes, *looked.notes, *_unknown_codes(annotated)),
     )
+
+
+def identities(findings: Iterable[Finding]) -> Iterator[tuple[str, ...]]:
+    """Yield what names each finding from one state to the next: its code and its objects.
+
+    Where several have the same, each has a number of its own. Amounts and words do not count.
+    """
+    seen: Counter[tuple[str, ...]] = Counter()
+    for one in findings:
+        key = (one.code, *sorted(one.objects))
+        seen[key] += 1
+        yield (*key, str(seen[key]))
+
+
+def _sorted(
+    found: Iterable[Finding],
+    ignore: Collection[str],
+    annotated: Mapping[str, Collection[str]],
+    baseline: Lint | None,
+) -> tuple[tuple[Finding, ...], tuple[Ignored, ...]]:
+    """Return the findings that count, and those that do not."""
+    every = tuple(found)
+    before = (*baseline.findings, *baseline.ignored) if baseline is not None else ()
+    known = frozenset(identities(before))
+    counted: list[Finding] = []
+    ignored: list[Ignored] = []
+    for one, identity in zip(every, identities(every), strict=True):
+        by: Literal["option", "annotation", "baseline"]
+        if one.code in ignore:
+            by = "option"
+        elif any(one.code in annotated.get(name, ()) for name in one.objects):
+            by = "annotation"
+        elif identity in known:
+            by = "baseline"
+        else:
+            counted.append(one)
+            continue
+        ignored.append(Ignored(**dict(one), by=by))
+    return tuple(counted), tuple(ignored)
+
+
+def _codes(text: str) -> tuple[str, ...]:
+    return tuple(code.strip() for code in text.split(",") if code.strip())
+
+
+def _unknown_codes(annotated: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """Yield a note for each annotation that names something else than codes."""
+    for name, codes in annotated.items():
+        strange = ", ".join(shown(code) for code in codes if code not in KINDS)
+        if strange:
+            yield f"{name}: {IGNORE}: no code of a finding: {strange}"
 
 
 _STRANGE: Final = re.compile(r"[^A-Za-z0-9.-]+")

@@ -30,7 +30,7 @@ from planner.plan.base import Record, Status, Told, Uncovered
 from planner.plan.record import SchedulerId
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline
-from planner.solver.start import AnyPlanning, pending_workloads, solve
+from planner.solver.start import AnyPlanning, solve
 from planner.state import AnyState
 from planner.verb import verb
 
@@ -285,7 +285,7 @@ def preemptors(
 
     Raises ``InputError`` if there is no preemptor.
     """
-    waiting = pending_workloads(state) if pending is None else pending
+    waiting = state.pending if pending is None else pending
     known, wanted = state, [Hypothetical(key) for key in dict.fromkeys(waiting)]
     if pending is None and shapes != "pending":
         known, again = RISK.of(state).submitted_again(state)

@@ -426,7 +426,7 @@ def world(
     if asked.decider == state.scheduler:
         if asked.rules is not None:
             found = f'"{asked.rules}" means nothing where YuniKorn itself decides'
-            raise InputError("rules", found, hint="--decider optimum takes a side")
+            raise InputError("rules", found, hint="decider=optimum takes a side")
         return YuniKornWorld(state, script, lambda _, cluster, asking: decide(cluster, asking))
     # Only plans need a solver, which takes longer to load than a small simulation.
     from planner.commands.simulate.yunikorn_optimum import optimum  # noqa: PLC0415

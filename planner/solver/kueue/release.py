@@ -172,7 +172,7 @@ def by_other_releases(planning: Planning, deadline: Deadline) -> Iterator[str]:
         if found != own:
             yield (
                 f"the release of Kueue is not known, and matters: {release.name} would decide "
-                "otherwise than the newest, whose rules are used; --kueue-release says which it is"
+                "otherwise than the newest, whose rules are used; give the release that it is"
             )
             return
 

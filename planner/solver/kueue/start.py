@@ -40,10 +40,7 @@ from planner.state.kueue import State
 from planner.verifier.kueue_topology import Floor
 
 BY_ITS_CODE: Final = "leave it out: plans of Kueue keep to its code"
-AS_WRITTEN: Final = (
-    "leave it out, or take strict (planner solve --rules strict), which keeps to what Kueue "
-    "documents"
-)
+AS_WRITTEN: Final = "leave it out, or take the rules strict, which keep to what Kueue documents"
 """What to do with rules of YuniKorn, by the rules that were named."""
 
 
@@ -107,12 +104,7 @@ def in_words(planning: Planning, found: InTheWay) -> str:
     return f"{what}, as long as nothing changes: {why}; {plan}"
 
 
-__all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
-
-
-def pending(state: State) -> tuple[str, ...]:
-    """Return the workloads that wait in a queue as namespace/name, in the order of the dump."""
-    return state.waiting
+__all__ = ["answer", "check", "is_outside", "solve", "start"]
 
 
 def check(given: Given, wanted: Wanted) -> None:
@@ -153,7 +145,7 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
     if flavors is not None:
         check_flavors(flavors, state)
     extra = flavor_resources(flavors) if flavors else ()
-    waiting = list(dict.fromkeys(pending(state)))
+    waiting = list(dict.fromkeys(state.pending))
     wanted = (
         key_of(state, given.pending, waiting) if given.pending else only_pending(state, waiting)
     )
@@ -275,7 +267,7 @@ def by_recorded_requests(
         said = f"{found.explanation}{who}"
     except PlannerError as error:
         said = f"there is no plan: {error}"
-    yield f"by the requests that Kueue recorded: {said}; --requests recorded plans by these"
+    yield f"by the requests that Kueue recorded: {said}; it can plan by these, too"
 
 
 def with_placement(planning: Planning) -> Iterator[str]:

@@ -244,12 +244,7 @@ def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
     return None
 
 
-__all__ = ["answer", "check", "is_outside", "pending", "solve", "start"]
-
-
-def pending(state: YuniKornState) -> tuple[str, ...]:
-    """Return the keys of all asks that have no allocation yet, in the order of the state."""
-    return state.waiting
+__all__ = ["answer", "check", "is_outside", "solve", "start"]
 
 
 def check(given: Given, wanted: Wanted) -> None:
@@ -281,7 +276,7 @@ def start(
     now, laws = clock_of(given.now), side_of(given.rules)
     if now is not None and now != from_nanoseconds(state.now):  # of which a plan tells no more
         state = state.model_copy(update={"now": to_nanoseconds(now)})
-    wanted = given.pending or only_pending(state, pending(state))
+    wanted = given.pending or only_pending(state, state.pending)
     asks = [
         (partition.name, application.application_id, ask)
         for partition in state.partitions

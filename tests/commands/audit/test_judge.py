@@ -16,7 +16,7 @@ from planner.objective.wishes import Wishes
 from planner.plan import AnyPlan
 from planner.reader.kueue import read_kueue_objects
 from planner.solver.deadline import Deadline
-from planner.solver.start import AnyPlanning, Given, pending_workloads, solve, start
+from planner.solver.start import AnyPlanning, Given, solve, start
 from tests import recorded
 from tests.cli.running import BIG, SMALL, another_pending, cluster
 from tests.cluster import NOW, cohort, dump_of, pending, queue, running
@@ -119,7 +119,7 @@ def test_yunikorn_equals_all_legal_sets(name: str) -> None:
 def instance_of(value: dict[str, Any]) -> Instance:
     """Return a cluster of Kueue with everybody who waits in it."""
     state = read_kueue_objects(value, where="cluster", now=NOW)
-    return Instance("cluster", state, pending_workloads(state))
+    return Instance("cluster", state, state.pending)
 
 
 def test_one_victim_would_do() -> None:
@@ -274,7 +274,7 @@ def test_what_nobody_had_time_to_ask_the_scheduler_is_not_judged(
 ) -> None:
     """D11 of the scheduler's own plan may be known where that of the best known is not."""
     state = planner.read(ROOT / "instances" / f"{file}.yaml")
-    instance = Instance(file, state, tuple(pending_workloads(state)))
+    instance = Instance(file, state, state.pending)
     case = audited(instance, Question(tuple(PROFILES[name] for name in names), time_limit=0))
     (stable,) = (one for one in case.judgements if one.objective == "stable")
     assert stable.status in {"feasible", "unknown"}

@@ -18,7 +18,6 @@ from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import Ignored, read_objects
 from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.decision import decide
-from planner.solver.start import pending_workloads
 from planner.state.kueue import HOST, State
 from planner.state.yunikorn import YuniKornState
 from tests import kueue_state
@@ -51,7 +50,7 @@ def test_states_are_consistent_and_need_preemption(preset: str, seed: int) -> No
     else:
         assert isinstance(state, YuniKornState)
         assert yunikorn_complaints(state) == []
-    (pending,) = pending_workloads(state)
+    (pending,) = state.pending
     plan = planner.greedy(state, pending)
     if isinstance(state, State):
         # Its own quota is enough, and others have it: Kueue's rules permit to take it back.
@@ -68,7 +67,7 @@ def test_states_are_consistent_and_need_preemption(preset: str, seed: int) -> No
 def test_who_waits_beside_the_preemptor_does_not_fit_either() -> None:
     state = kueue_state.generated("flat", 3, pending=12, fill=90)
     assert complaints(state) == []
-    keys = pending_workloads(state)
+    keys = state.pending
     assert len(keys) == 12
     for key in keys:
         demand = planner.greedy(state, key).demand

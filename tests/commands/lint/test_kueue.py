@@ -21,7 +21,6 @@ from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import decide
-from planner.solver.start import pending_workloads
 from tests.cluster import (
     NOW,
     admission_check,
@@ -74,7 +73,7 @@ def read_back(found: Finding, folder: Path) -> Dump:
     ((name, text),) = files_of([found])
     path = folder / name
     path.write_text(text, encoding="ascii")
-    assert found.example.pending in pending_workloads(planner.read(path, now=NOW))
+    assert found.example.pending in planner.read(path, now=NOW).pending
     value: Dump = json.loads(text)
     return value
 

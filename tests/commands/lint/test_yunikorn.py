@@ -13,7 +13,6 @@ import planner
 from planner.commands.lint.lint import KINDS, Finding, files_of
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reference.yunikorn.flow import Step, run_flow
-from planner.solver.start import pending_workloads
 from tests.yunikorn.building import Json, allocation, application, cluster_value, node, queue
 
 NODES = [node("n1", {"gpu": 4})]
@@ -144,7 +143,7 @@ def read_back(found: Finding, folder: Path) -> Json:
     ((name, text),) = files_of([found])
     path = folder / name
     path.write_text(text, encoding="ascii")
-    assert pending_workloads(planner.read(path)) == (found.example.pending,)
+    assert planner.read(path).pending == (found.example.pending,)
     value: Json = json.loads(text)
     return value
 

@@ -10,7 +10,6 @@ from planner.commands.whatif import edit as listing
 from planner.commands.whatif.edit import Settings, edit, settings
 from planner.errors import SchemaError
 from planner.objective.profiles import PROFILES
-from planner.solver.start import pending_workloads
 from planner.state import AnyState
 from planner.state.kueue import State
 from tests.cli.running import call, refused
@@ -253,7 +252,7 @@ QUICKSTARTS = (
 
 
 def settings_of(state: AnyState) -> Settings:
-    return settings(state, pending_workloads(state), {"min-count": "few"})
+    return settings(state, state.pending, {"min-count": "few"})
 
 
 @pytest.mark.parametrize("path", QUICKSTARTS)

@@ -125,7 +125,7 @@ def _nominal(  # noqa: PLR0913, PLR0917 - what decides
         left = max(0, left)  # not contested: there is as much of it as is needed
     if left < 0 or (len(held) == 1 and asked > left):
         raise InputError(
-            "--victims",
+            "victims",
             f"{layout.knobs.victims} make the preemptor ask for {asked} {place[1]} of the "
             f"{total} of its tree: too few are left for other queues, or for the preemptor "
             "itself",
@@ -232,7 +232,7 @@ def _preemptor(layout: Layout, chance: Chance) -> Run:
     asked = lacking if knobs.fits else min(max(1, max(free) + lacking), most)
     if not knobs.fits and asked <= max(0, *free):
         raise InputError(
-            "--victims",
+            "victims",
             f"the preemptor fits: its tree has room for {max(free)} {layout.contested}, and other "
             "queues have too little that it could take back",
             "more workloads for each tree and flavor, a smaller pool, or fill nearer to 100",
@@ -251,7 +251,7 @@ def _set_trap(layout: Layout, asked: Shape, chance: Chance) -> None:
     knobs, members = layout.knobs, layout.members(0)
     if layout.lacking <= 1:
         found = f"the preemptor lacks a single {layout.contested}, which one workload gives"
-        raise InputError("--hard", found, "more workloads or victims")
+        raise InputError("hard", found, "more workloads or victims")
     layout.trap = members[1] if len(members) > 1 else 0
     asks = asked.total[layout.contested]
     one = {resource: amount // asks for resource, amount in asked.total.items()}

@@ -110,7 +110,7 @@ def placed_on(layout: Layout, seed: int) -> Placed:
                 break
         else:
             message = f"{len(runs)} workloads have no place on {len(nodes)} nodes in flavor {name}"
-            raise InputError("--topology", message, "fewer or smaller workloads")
+            raise InputError("topology", message, "fewer or smaller workloads")
         made += nodes
         for number, (request, placement) in found.items():
             requests[number], places[number] = request, placement

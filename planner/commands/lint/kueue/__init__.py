@@ -20,7 +20,7 @@ from typing import Final
 
 from planner.commands.lint.kueue import cycles, mistakes, nodes, settings
 from planner.commands.lint.kueue.world import Facts
-from planner.commands.lint.lint import Finding, Looked
+from planner.commands.lint.lint import IGNORE, Finding, Looked
 from planner.coverage.kueue_features import TOPOLOGY
 from planner.errors import did_you_mean
 from planner.stage import begin
@@ -62,7 +62,26 @@ def look(state: State) -> Looked:
     """Look at a state of Kueue by all rules."""
     facts = Facts(state)
     sees_to = (TOPOLOGY.id,) if facts.placed and state.nodes else ()
-    return Looked(_findings_in(facts), tuple(_left_out(facts)), sees_to)
+    annotated = dict(_annotated(state))
+    return Looked(_findings_in(facts), tuple(_left_out(facts)), sees_to, annotated)
+
+
+def _annotated(state: State) -> Iterator[tuple[str, str]]:
+    """Yield the objects that say what to ignore of them, as findings name them, and their words."""
+    for kind, objects in (
+        ("clusterqueue", state.cluster_queues),
+        ("cohort", state.cohorts),
+        ("localqueue", state.local_queues),
+        ("resourceflavor", state.resource_flavors),
+        ("topology", state.topologies),
+    ):
+        for one in objects:
+            if IGNORE in one.metadata.annotations:
+                name = one.key if one.metadata.namespace else one.name
+                yield f"{kind}/{name}", one.metadata.annotations[IGNORE]
+    for each in state.workloads.entries:
+        if each.remarks is not None and IGNORE in each.remarks.annotations:
+            yield f"workload/{each.key}", each.remarks.annotations[IGNORE]
 
 
 def _findings_in(facts: Facts) -> Iterator[Finding]:

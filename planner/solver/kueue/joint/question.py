@@ -38,7 +38,6 @@ from planner.solver.kueue.joint.sequence import OneByOne, serve_in_cycles
 from planner.solver.kueue.joint.ways import Flavored, asked, flavored, ways_of
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.release import refuse_overflow
-from planner.solver.start import pending_workloads
 from planner.state.kueue import State
 
 
@@ -248,7 +247,7 @@ def ask(
     several; `UnsupportedError` if there are too many, or one has too many ways, or may be admitted
     with fewer pods.
     """
-    known = list(dict.fromkeys(pending_workloads(state)))
+    known = list(dict.fromkeys(state.pending))
     pending = [key_of(state, name, known) for name in pending]
     if len(set(pending)) < len(pending):
         twice = next(key for key in pending if pending.count(key) > 1)
@@ -268,7 +267,7 @@ def ask_of_all(
     waiting: list[_Waiting] = []
     skipped: list[JointSkipped] = []
     why = ""
-    keys = pending_workloads(state)
+    keys = state.pending
     _refuse_too_many(keys)
     for key in keys:
         try:
@@ -287,7 +286,7 @@ def _refuse_too_many(pending: Sequence[str]) -> None:
             "pending",
             f"{len(pending)} workloads are too many for one plan",
             f"at most {MOST}",
-            "name the most urgent ones with --pending",
+            "name the most urgent ones, such as pending=NAME",
         )
 
 
