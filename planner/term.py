@@ -75,7 +75,7 @@ class Term(NamedTuple):
 
 # Of each term: its id, whether it is a sum over victims, its unit and its title.
 _TABLE: Final = """
-D0           | sum | workloads           | last-tier victims
+D0           | sum | workloads           | last-resort victims
 D1           |     | rank                | highest victim priority
 D2           | sum | workloads           | workloads evicted
 D2p          | sum | pods                | pods evicted
@@ -84,7 +84,7 @@ victims@each |     | workloads           | victims of each priority, from the hi
 D4           | sum | accelerator-seconds | lost work
 D5           | sum | accelerator-seconds | restart cost
 D6           | sum | cost units          | milestone cost
-D7           |     | 1/32000 accelerator | over-freed
+D7           |     | 1/32000 accelerator | freed beyond the need
 D8           |     | queues              | queues touched
 D8t          |     | namespaces          | tenants touched: namespaces
 D9           |     | per mille           | unfairness: most taken of what a queue or cohort borrows

@@ -38,7 +38,7 @@ def solved(state: State, **how: Any) -> Plan:
 
 
 def table(plan: Plan) -> str:
-    return render_plan([plan], "table", alone=True, width=200)
+    return render_plan([plan], "table", alone=True, width=200, details=True)
 
 
 FITS = "ns/pending fits as it is: nobody is evicted for it, and ns/one could not be: "
