@@ -72,10 +72,14 @@ def _brief(plan: Plan) -> Iterator[tuple[str, Cell]]:
     short_of = [item for item in plan.demand if item.shortfall]
     said = [
         f"{format_briefly(one.shortfall, one.resource)} {clean(one.resource)} in flavor "
-        f"{clean(one.flavor)} (asks for {format_briefly(one.requested, one.resource)}, "
-        f"{format_briefly(one.available - one.excess, one.resource)} available)"
+        f"{clean(one.flavor)}"
         for one in short_of[:MOST_IN_BRIEF]
     ]
+    if len(said) == 1:
+        (one,) = short_of
+        amounts = one.requested, one.available - one.excess
+        asked, available = (format_briefly(units, one.resource) for units in amounts)
+        said = [f"{said[0]} (asks for {asked}, {available} available)"]
     if said:
         yield "Short of", Cell(some_of(said, len(short_of)))
     yield from (("", Cell(more)) for more in islice(_overused(plan), 1))
@@ -157,13 +161,13 @@ def _overused(plan: Plan) -> Iterator[str]:
             for use in root.uses
             if (use.flavor, use.resource) == place and use.before - use.quota == item.excess
         ]
-        who = "The queue and its cohorts use"
+        who = "Queue and cohorts use"
         if over:
             who = f"{over[0].kind} {clean(over[0].name)} uses"
-        than = "its quota" if over else "their quotas and limits allow"
-        much = format_units(item.excess, item.resource)
+        than = "more than its quota" if over else "beyond their quotas and limits"
+        much = format_briefly(item.excess, item.resource)
         what = f"{clean(item.resource)} in flavor {clean(item.flavor)}"
-        yield f"{who} {much} {what} more than {than}"
+        yield f"{who} {much} {what} {than}"
 
 
 class FlavorRow(NamedTuple):
