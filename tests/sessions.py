@@ -22,7 +22,9 @@ def python() -> None:
     print(plan)
     itself = planner.greedy(state)
     print(plan.status, len(plan.victims), len(itself.victims))
-    print({term: (plan.terms[term], itself.terms[term]) for term in ("D2", "D4")})
+    print(
+        {name: (plan.measures[name], itself.measures[name]) for name in ("workloads", "lost_work")}
+    )
     print(planner.render(plan, "plain").splitlines()[1])
     print(list(plan.to_frame()["h100/nvidia.com/gpu"]))
     costs = {"platform/job-distill-43a0c": 50}
