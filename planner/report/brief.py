@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -30,8 +29,10 @@ def brief(plan: AnyPlan) -> doc.Document:
     about = f"priority {plan.priority}   {rules}"
     asks = Cell(plan.preemptor_name, is_name=True, aside=about, aside_tone="")
     proof = _proved(plan.certificate, plan.objective) if plan.certificate else ""
+    others = len(plan.coverage) - 1
     head = (
-        *islice(assumed(plan.coverage, plan.assume), 1),
+        *assumed(plan.coverage[:1]),
+        *([Fact("", Cell(f"and {others:,} more: --details", tone="dim"))] if others > 0 else []),
         Fact(own.asks, asks, "title"),
         *(Fact(*row) for row in own.brief),
         Fact("Answer", answer_cell(plan), "verdict"),

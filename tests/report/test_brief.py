@@ -7,6 +7,8 @@ import pytest
 
 import planner
 from planner.errors import PlannerError
+from planner.plan import Uncovered
+from planner.plan.base import qualified
 from planner.report.text import cells
 from planner.solver.start import pending_workloads
 from tests.conftest import FOR_EVER_S, ROOT
@@ -105,3 +107,19 @@ def test_measures_that_do_not_differ_are_details() -> None:
     assert plan.terms["D7"] == plan.greedy.terms["D7"]
     assert "freed beyond the need" in table.render(plan)
     assert "freed beyond the need" not in brief.render(plan)
+
+
+def test_what_is_not_modelled_is_named_first_and_counted() -> None:
+    left_out = [
+        Uncovered(feature=f"f{n}", kind="unmodelled", title=f"thing {n}", effect="", evidence="it")
+        for n in range(3)
+    ]
+    fact = Uncovered(
+        feature="q", kind="contradiction", title="quota", effect="", evidence="it says 3"
+    )
+    plan = qualified(make_plan(), (*left_out, fact))
+    screen = " ".join(brief.render(plan, width=COLUMNS).split())
+    assert screen.startswith("Not modelled thing 0: it and 3 more: --details Preemptor")
+    assert "CONDITIONALLY OPTIMAL" in screen
+    condition = "Provided that nothing depends on thing 0, thing 1 or thing 2, which the planner"
+    assert f"{condition} does not model, and that the planner is right about quota: " in screen
