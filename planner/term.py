@@ -54,13 +54,15 @@ class Term(NamedTuple):
     """A named non-negative integer that measures one side of disruption.
 
     ``per_workload`` says that it is a sum over victims. ``title`` and ``unit`` are used where a
-    scheduler has no words of its own for the term.
+    scheduler has no words of its own for the term. ``name`` says in a word what ``id`` stands for;
+    terms of a family have none.
     """
 
     id: str
     title: str
     unit: str
     per_workload: bool
+    name: str = ""
 
     def text(self, scheduler: str) -> Text:
         """Return the title and unit of the term under a scheduler."""
@@ -73,38 +75,39 @@ class Term(NamedTuple):
         return Text(title.format(priority), unit)
 
 
-# Of each term: its id, whether it is a sum over victims, its unit and its title.
+# Of each term: its id, its name, whether it is a sum over victims or belongs to the set as a whole,
+# its unit and its title.
 _TABLE: Final = """
-D0           | sum | workloads           | last-tier victims
-D1           |     | rank                | highest victim priority
-D2           | sum | workloads           | workloads evicted
-D2p          | sum | pods                | pods evicted
-D3           | sum | weight              | priority weight
-victims@each |     | workloads           | victims of each priority, from the highest down
-D4           | sum | accelerator-seconds | lost work
-D5           | sum | accelerator-seconds | restart cost
-D6           | sum | cost units          | milestone cost
-D7           |     | 1/32000 accelerator | over-freed
-D8           |     | queues              | queues touched
-D8t          |     | namespaces          | tenants touched: namespaces
-D9           |     | per mille           | unfairness: most taken of what a queue or cohort borrows
-D10          | sum | preemptions         | past preemptions of the victims
-D11          |     | workloads           | victims that would preempt again
-D12          | sum | ranks               | places in the candidate order
-pdb          |     | pods                | pods evicted beyond PodDisruptionBudgets
-prio         | sum | priority            | sum of priorities, each raised by 2^31
-toll         | sum | accelerator-seconds | evictions at a declared rate
-time         | sum | seconds             | time that the victims ran
-early        | sum | seconds             | protected run time cut short
-count        | sum | workloads           | victims, those already being evicted included
-cost         | sum | cost units          | cost given by the user
-rated        |     | points              | terms at the rates of the objective
+D0   | last_resort      | sum | workloads | last-resort victims
+D1   | highest_priority | set | rank | highest victim priority
+D2   | workloads        | sum | workloads | workloads evicted
+D2p  | pods             | sum | pods | pods evicted
+D3   | priority_weight  | sum | weight | priority weight
+victims@each | victims@each     | set | workloads | victims of each priority, from the highest down
+D4   | lost_work        | sum | accelerator-seconds | lost work
+D5   | restart_cost     | sum | accelerator-seconds | restart cost
+D6   | milestone_cost   | sum | cost units | milestone cost
+D7   | excess_freed     | set | 1/32000 accelerator | freed beyond the need
+D8   | queues           | set | queues | queues touched
+D8t  | namespaces       | set | namespaces | tenants touched: namespaces
+D9   | unfairness       | set | per mille | unfairness: most taken of what a queue or cohort borrows
+D10  | past_preemptions | sum | preemptions | past preemptions of the victims
+D11  | unstable         | set | workloads | victims that would preempt again
+D12  | candidate_order  | sum | ranks | places in the candidate order
+pdb  | disruption_budgets | set | pods | pods evicted beyond PodDisruptionBudgets
+prio | priority_sum     | sum | priority | sum of priorities, each raised by 2^31
+toll | toll             | sum | accelerator-seconds | evictions at a declared rate
+time | run_time         | sum | seconds | time that the victims ran
+early | cut_short        | sum | seconds | protected run time cut short
+count | victims          | sum | workloads | victims, those already being evicted included
+cost | cost             | sum | cost units | cost given by the user
+rated | rated            | set | points | terms at the rates of the objective
 """
 
 TERMS: Final = {
-    name: Term(name, title, unit, per_workload=kind == "sum")
+    term: Term(term, title, unit, per_workload=kind == "sum", name=name)
     for row in _TABLE.strip().splitlines()
-    for name, kind, unit, title in [map(str.strip, row.split("|"))]
+    for term, name, kind, unit, title in [map(str.strip, row.split("|"))]
 }
 """All terms by id. Victims that are being evicted already count in ``count`` and ``cost`` only, and
 in ``rated`` where it rates one of these. D11, for Kueue, takes one decision of the scheduler per
@@ -112,6 +115,8 @@ victim: it is computed only where it is asked for, or an objective counts it. It
 victims for which, once all victims are gone, the preemptor is admitted and the victim is pending
 again, Kueue would evict a workload not yet being evicted. ``victims@each`` is no number: as a level
 it stands for one level per priority, and as a cap for ``more@each`` (objective/applied.py)."""
+
+_IDS: Final = {term.name: term.id for term in TERMS.values()}
 
 _MORE: Final = Term(
     MORE,
@@ -132,6 +137,17 @@ def priority_of(term: str) -> int | None:
     """Return the priority whose victims a term counts; ``None`` for any other term."""
     number = term.removeprefix(OF_PRIORITY)
     return int(number) if number != term and _NUMBER.fullmatch(number) else None
+
+
+def id_of(name: str) -> str:
+    """Return the id of the term of a name, such as ``lost_work``; any other text as it is."""
+    return _IDS.get(name, name)
+
+
+def name_of(measure: str) -> str:
+    """Return a measure by the names of its terms, such as ``lost_work+restart_cost``."""
+    terms = measure.split("+")
+    return "+".join(TERMS[term].name or term if term in TERMS else term for term in terms)
 
 
 def find_term(name: str) -> Term:

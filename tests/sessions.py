@@ -10,13 +10,8 @@ def readme() -> None:
 
     state = planner.read("instances/quickstart/cluster.json")
     plan = planner.solve(state)
-    print(plan.status)
-    print([(victim.name, victim.runs_in) for victim in plan.victims])
-    itself = planner.greedy(state)
-    print(len(itself.victims), itself.terms["D4"], plan.terms["D4"])
+    print(plan.status, len(plan.victims), len(planner.greedy(state).victims))
     print(planner.verify(state, plan).accepted)
-    costs = {"platform/job-distill-43a0c": 0, "research/job-ablation-9230c": 0}
-    print(planner.solve(state, objective="min-cost", costs=costs).terms["cost"])
 
 
 def python() -> None:
@@ -28,7 +23,7 @@ def python() -> None:
     print(plan)
     itself = planner.greedy(state)
     print(plan.status, len(plan.victims), len(itself.victims))
-    print({term: (plan.terms[term], itself.terms[term]) for term in ("D2", "D4")})
+    print([(plan.measures[name], itself.measures[name]) for name in ("workloads", "lost_work")])
     print(planner.render(plan, "plain").splitlines()[1])
     print(list(plan.to_frame()["h100/nvidia.com/gpu"]))
     costs = {"platform/job-distill-43a0c": 50}

@@ -91,12 +91,14 @@ def test_quickstart_has_the_form_of_kubectl(dump: Object) -> None:
     assert kinds == {
         "ClusterQueue": 4,
         "Cohort": 3,
+        "ConfigMap": 1,
         "LocalQueue": 6,
+        "Namespace": 3,
         "ResourceFlavor": 2,
         "Workload": 61,
         "WorkloadPriorityClass": 4,
     }
-    assert {item["apiVersion"] for item in dump["items"]} == {"kueue.x-k8s.io/v1beta2"}
+    assert {item["apiVersion"] for item in dump["items"]} == {"v1", "kueue.x-k8s.io/v1beta2"}
     uids = [item["metadata"]["uid"] for item in dump["items"]]
     assert len(set(uids)) == len(uids)
     assert all(item["metadata"]["resourceVersion"] for item in dump["items"])
@@ -445,7 +447,7 @@ def test_kueue_s_own_answer_can_be_outside_its_own_rules() -> None:
     assert plan.status == "optimal"
     assert planner.verify(state, plan).accepted
     assert planner.verify(state, plan).removal_order == ("blue/sweep", "red/train")
-    assert plan.explanation.endswith("keeps its value of D2, D4+D5")
+    assert plan.explanation.endswith("matches its workloads evicted, lost work and restart cost")
     assert plan.greedy
     assert plan.greedy.outside_rules == greedy.outside_rules
 

@@ -79,7 +79,8 @@ your own can cap these, too: `caps = ["D2p", "D8", "victims@each"]`.
 def page() -> str:
     """Return the page of terms, objectives, files of objectives, and annotations."""
     listed = [
-        f"| {term.id} | {term.title} | {term.unit} | {'sum' if term.per_workload else 'set'} |"
+        f"| {term.id} | `{term.name}` | {term.title} | {term.unit} | "
+        f"{'sum' if term.per_workload else 'set'} |"
         for term in TERMS.values()
     ]
     chosen = [
@@ -93,7 +94,7 @@ def page() -> str:
             "## Terms",
             "A term is a sum over the victims, or belongs to the set of them as a whole. "
             + _prose("".join((terms.__doc__ or "").partition("Amounts")[1:])),
-            "\n".join(["| term | what | unit | of |", "|---|---|---|---|", *listed]),
+            "\n".join(["| term | name | what | unit | of |", "|---|---|---|---|---|", *listed]),
             COUNTING,
             "## Objectives",
             "\n".join(

@@ -40,6 +40,18 @@ Quotas = dict[str, Amounts]
 API: Final = "kueue.x-k8s.io/v1beta2"
 PLANNER: Final = "preemption-planner.io/"
 PRODUCT: Final = "nvidia.com/gpu.product"
+MANAGER: Final = """\
+apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+integrations:
+  frameworks:
+  - batch/job
+  - jobset.x-k8s.io/jobset
+  - kubeflow.org/pytorchjob
+  - leaderworkerset.x-k8s.io/leaderworkerset
+  - ray.io/rayjob
+  - statefulset
+"""
 RESOURCES: Final = ("cpu", "memory", GPU)
 H100_TAINT: Final = {"effect": "NoSchedule", "key": "pool", "value": "h100"}
 
@@ -47,6 +59,8 @@ H100_TAINT: Final = {"effect": "NoSchedule", "key": "pool", "value": "h100"}
 def main() -> None:
     """Write the dump to standard output."""
     items = [
+        configuration(),
+        *(namespace(name) for name in sorted({place for place, _ in LOCAL_QUEUES})),
         *(cluster_queue(name) for name in sorted(QUEUES)),
         *(cohort(name) for name in sorted(COHORTS)),
         *(local_queue(*key) for key in sorted(LOCAL_QUEUES)),
@@ -61,6 +75,19 @@ def main() -> None:
 def place(item: Object) -> tuple[str, str]:
     """Return what kubectl sorts by."""
     return item["metadata"]["namespace"], item["metadata"]["name"]
+
+
+def configuration() -> Object:
+    """Return the ConfigMap with the Configuration of Kueue's manager: all as by default."""
+    made = thing("ConfigMap", "kueue-manager-config", FOUNDED, namespace="kueue-system")
+    return {**made, "apiVersion": "v1", "data": {"controller_manager_config.yaml": MANAGER}}
+
+
+def namespace(name: str) -> Object:
+    """Return the Namespace of a team."""
+    made = thing("Namespace", name, FOUNDED)
+    made["metadata"]["labels"] = {"kubernetes.io/metadata.name": name}
+    return {**made, "apiVersion": "v1", "spec": {"finalizers": ["kubernetes"]}}
 
 
 def cluster_queue(name: str) -> Object:

@@ -31,7 +31,8 @@ MEANINGS: Final = {
     INFEASIBLE: "proved infeasible: no legal victim set exists",
     NOT_PROVED: "a legal plan, not proved optimal",
     NO_PLAN: "time limit, and no plan",
-    CONDITIONAL: "proved, if what the plan names as not modelled decides nothing",
+    CONDITIONAL: "conditional: proved, provided that what the plan names as not modelled plays "
+    "no part",
     STOPPED: "apply: stopped half-way; the record says how to go on",
     OUR_BUG: "a bug of ours",
 }

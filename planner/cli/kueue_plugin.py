@@ -80,7 +80,8 @@ class FromCluster(Given):
         if kind is None or kind == "json":
             super().show(render, *answer, **more)
         elif kind == "wide":
-            target.emit(render(*answer, "table", width=WIDE, color=target.color, **more))
+            all_of_it = more | {"details": True} if "details" in more else more
+            target.emit(render(*answer, "table", width=WIDE, color=target.color, **all_of_it))
         else:
             value = json.loads(render(*answer, "json", width=WIDE, color=False, **more))
             if kind == "name":  # the victims of plans as kubectl names them, each once

@@ -91,6 +91,11 @@ MOST_STEPS: Final = 2000
     *option.own("show_commands", "release", "requests"),
     option.max_size,
     value.flag("-v", "Say which fields and kinds were ignored.", "--verbose"),
+    value.flag(
+        "--details",
+        "Say all that a page has in the table, too: every measure and level, the request, the "
+        "laws, the bounds and the solver.",
+    ),
     option.page_format,
     option.output,
     epilog=EPILOG,
@@ -195,6 +200,8 @@ def _refuse_for_front(given: Given) -> None:
         raise click.UsageError(said)
     if given.proof is not None or given.certify is not None:
         raise click.UsageError("--certify and --proof are for one plan, not for a front")
+    if given.details:
+        raise click.UsageError("--details are those of a plan, not of a front")
 
 
 def _refuse_jointly(given: Given, *, is_front: bool) -> None:
@@ -202,7 +209,7 @@ def _refuse_jointly(given: Given, *, is_front: bool) -> None:
         raise click.UsageError("--joint wants to know for whom: --pending, repeated, or --all")
     if is_front:
         raise click.UsageError("a front is drawn for one workload, not with --joint")
-    others = given.of("assignment laws rules stability stable show-commands=show_commands")
+    others = given.of("assignment details laws rules stability stable show-commands=show_commands")
     others |= {"proof": given.proof is not None, "certify": given.certify is not None}
     others["flavors optimal"] = given.flavors == "optimal"
     others["placement any"] = given.placement == "any"
@@ -251,7 +258,8 @@ def _show_plans(given: Given, plans: Sequence[AnyPlan], *, alone: bool) -> None:
 
         write_file("--proof", given.proof, proof_text(plans))
     most = MOST_STEPS if given.proof is None else 0
-    given.show(render, [within(plan, most) for plan in plans], alone=alone)
+    shown = [within(plan, most) for plan in plans]
+    given.show(render, shown, alone=alone, details=given.details)
 
 
 def _show_fronts(given: Given, fronts: Sequence[Front], *, alone: bool) -> None:

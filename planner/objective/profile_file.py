@@ -27,7 +27,8 @@ A file has these keys, and no others::
     [budget.namespace]                    # also queue, cohort
     ml = 0
 
-Terms are joined by ``+`` where they have one unit. ``victims@each``, only as a level of its own,
+Terms are called by their ids or their names, such as D4 or ``lost_work`` (``planner laws``), and
+joined by ``+`` where they have one unit. ``victims@each``, only as a level of its own,
 stands for one level per priority, from the highest down: the number of victims of that priority. As
 a cap of its own it compares these numbers with the scheduler's, in the same order: at the first
 priority where they differ, a plan has fewer. A queue of YuniKorn is named by its path, and includes
@@ -45,7 +46,7 @@ from planner.errors import InputError, ParseError, SchemaError
 from planner.objective.annotation import parse_seconds
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import EVERYBODY, Group, Wishes
-from planner.term import EACH, RATED, TERMS
+from planner.term import EACH, RATED, TERMS, id_of
 
 SUFFIX: Final = ".toml"
 FRONT: Final = "pareto:"
@@ -136,9 +137,12 @@ def parse_front(text: str) -> tuple[Measure, Measure]:
     Raises ``SchemaError`` if there are not two, or a measure cannot be used.
     """
     parts = text.removeprefix(FRONT).split(",")
-    if not text.startswith(FRONT) or len(parts) != 2 or parts[0].strip() == parts[1].strip():  # noqa: PLR2004 - a pair
-        raise SchemaError("objective", f'"{text}" cannot be used', f'two measures: "{FRONT}D2,D4"')
+    refused = SchemaError("objective", f'"{text}" cannot be used', f'two measures: "{FRONT}D2,D4"')
+    if not text.startswith(FRONT) or len(parts) != 2:  # noqa: PLR2004 - a pair
+        raise refused
     first, second = (_measure("objective", part) for part in parts)
+    if first == second:
+        raise refused
     return first, second
 
 
@@ -170,11 +174,15 @@ def _is_second(path: Path, document: Mapping[str, object], key: str) -> bool:
 
 def _rates(where: str, value: object) -> dict[str, int]:
     rates = {}
-    for term, rate in _table(where, value).items():
-        at = f"{where}.{_brief(term)}"
+    for name, rate in _table(where, value).items():
+        at, term = f"{where}.{_brief(name)}", id_of(name)
         if term not in TERMS or term in {RATED, EACH}:
             known = ", ".join(one for one in TERMS if one not in {RATED, EACH})
-            raise SchemaError(at, f'there is no term "{_brief(term)}" to rate', known)
+            raise SchemaError(at, f'there is no term "{_brief(name)}" to rate', known)
+        if term in rates:
+            raise SchemaError(
+                at, f'"{_brief(name)}" is rated already, as "{term}"', "each term once"
+            )
         if not _is_whole(rate, 1, _HIGHEST_RATE):
             raise _unusable(at, rate, f"a whole number from 1 to {_HIGHEST_RATE}")
         rates[term] = rate
@@ -248,7 +256,7 @@ def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
     """
     if not isinstance(text, str):
         raise _unusable(where, text, 'a text such as "D4+D5"')
-    measure = tuple(part.strip() for part in text.split("+"))
+    measure = tuple(id_of(part.strip()) for part in text.split("+"))
     for term in measure:
         if term not in TERMS:
             raise SchemaError(where, f'there is no term "{_brief(term)}"', ", ".join(TERMS))

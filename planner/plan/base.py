@@ -58,7 +58,7 @@ Status = Literal["optimal", "conditional", "feasible", "infeasible", "unknown"]
 legal victim set exists. unknown: nothing found, nothing proved. conditional: proved of the state
 as far as the planner models it, but something in the state is not modelled (``coverage``)."""
 Proved = Literal["optimal", "infeasible"]
-"""The status that a conditional answer would have if what it leaves out decided nothing."""
+"""The status that a conditional answer would have if what it leaves out plays no part."""
 Assume = Literal["quota"]
 """What a user may vouch for. quota: that quota, as the planner sees it, alone decides."""
 
@@ -153,10 +153,23 @@ class Covered(Told):
         return self
 
 
-CONDITION: Final = "If what is not modelled decides nothing"
 _SAID: Final = frozenset({"explanation", "answer"})
 """Fields in which an answer is put in words."""
 CoveredT = TypeVar("CoveredT", bound=Covered)
+
+
+def condition_in_words(coverage: Sequence[Uncovered]) -> str:
+    """Return the condition of a conditional answer, as the beginning of a sentence."""
+
+    def titles(of_rules: bool) -> str:  # noqa: FBT001 - of which of the two lists
+        chosen = (one.title for one in coverage if (one.kind == "unmodelled") == of_rules)
+        *others, last = dict.fromkeys(chosen) or [""]
+        return f"{', '.join(others)} or {last}" if others else last
+
+    rules, facts = titles(of_rules=True), titles(of_rules=False)
+    parts = [f"nothing depends on {rules}, which the planner does not model"] if rules else []
+    parts += [f"the planner is right about {facts}"] if facts else []
+    return f"Provided that {', and that '.join(parts)}: "
 
 
 def qualified(
@@ -172,7 +185,8 @@ def qualified(
     if assume is None and answer.status in get_args(Proved):
         update |= {"status": "conditional", "proved": answer.status}
         said = _SAID & type(answer).model_fields.keys()
-        update |= {name: f"{CONDITION}, {getattr(answer, name)}" for name in said}
+        condition = condition_in_words(coverage)
+        update |= {name: f"{condition}{getattr(answer, name)}" for name in said}
     return answer.model_copy(update=update)
 
 

@@ -14,6 +14,7 @@ from planner.plan.asked import Asked
 from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
 from planner.plan.proof import Tree
 from planner.scheduler import Part, schedulers
+from planner.term import name_of
 
 SchedulerId = Annotated[
     str, Field(pattern="^[a-z][a-z0-9-]*$", examples=[one.id for one in schedulers()])
@@ -284,6 +285,14 @@ class AnyPlan(Published, Evicting):
     def keys(self) -> tuple[str, ...]:
         """The keys of the victims, in the order of the plan."""
         return tuple(victim.key for victim in self.victims)
+
+    @property
+    def measures(self) -> dict[str, int]:
+        """The values of ``terms`` by the names of the terms: ``lost_work`` for D4.
+
+        A term of one priority, such as ``victims@100``, has its id for a name.
+        """
+        return {name_of(term): value for term, value in self.terms.items()}
 
     @property
     def asked(self) -> Asked:

@@ -525,8 +525,8 @@ def bound_by_rows(
         reaching=tuple(islice(parts, LISTED)),
         bound=value,
         statement=(
-            f"{' + '.join(summands)} = {added.needed} must be reached, and no better set reaches "
-            f"more than {added.reached}, so {measure_title(measure)} is at least {value}"
+            f"a better set would have to reach {' + '.join(summands)} = {added.needed}, and none "
+            f"reaches more than {added.reached}, so {measure_title(measure)} is at least {value}"
         ),
     )
 

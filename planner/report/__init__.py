@@ -6,7 +6,8 @@ terminal.py, markdown.py, html/
 style.py            one result in any style; plain lines, JSON and CSV
 text.py             single values: names made harmless, ages, amounts
 words.py            what plans, their terms and their certificates say in words; terms as tables
-plan.py, front.py   the parts that plans of all schedulers have; a Pareto front
+plan.py, brief.py, front.py
+                    the parts that plans of all schedulers have; a plan in brief; a Pareto front
 plans.py            several plans as one answer
 kueue/, yunikorn/   what only the plans and results of one scheduler have
 explanation.py, whatif.py, watch.py, steer.py, risk.py, audit.py, bench.py, compare.py,

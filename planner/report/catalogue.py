@@ -32,6 +32,7 @@ class TermEntry(Record):
     """One measure of disruption."""
 
     id: str
+    name: str
     title: str
     unit: str
 
@@ -63,7 +64,7 @@ def _lines(catalogue: Catalogue) -> Iterator[str]:
         if law.reasons:
             yield f"  reason codes: {', '.join(law.reasons)}"
     for term in catalogue.terms:
-        yield f"term {words(term.id, unit=Said(term.unit), title=Said(term.title))}"
+        yield f"term {words(term.id, term.name, unit=Said(term.unit), title=Said(term.title))}"
     for entry in catalogue.objectives:
         levels, caps = ",".join(entry.levels), ",".join(entry.caps) or "none"
         facts = words(entry.name, levels=levels, caps=caps, summary=Said(entry.summary))
@@ -91,6 +92,7 @@ def _document(catalogue: Catalogue) -> doc.Document:
         known.update(law.id for law in rules.laws)
     terms: list[Column[TermEntry]] = [
         Column("Term", lambda term: term.id),
+        Column("Name", lambda term: term.name),
         Column("Disruption", lambda term: term.title, folds=True),
         Column("Unit", lambda term: term.unit),
     ]

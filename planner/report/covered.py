@@ -24,12 +24,11 @@ KINDS: Final[Mapping[str, str]] = {
 
 
 def answer_cell(answer: Covered, answers: Mapping[str, tuple[str, Tone]] = ANSWERS) -> Cell:
-    """Return the status of an answer in words; that of a conditional answer has its condition."""
+    """Return the status of an answer in words."""
     if answer.status != "conditional":
         said, tone = answers[answer.status]
         return Cell(said, tone=tone)
-    said = "Infeasible" if answer.claim == "infeasible" else "Best"
-    return Cell(f"{said}, if what is not modelled decides nothing", tone="warn")
+    return Cell(f"Conditionally {answer.claim}", tone="warn")
 
 
 def assumed(coverage: Sequence[Uncovered], assume: Assume | None = None) -> Iterator[Fact]:
@@ -37,7 +36,7 @@ def assumed(coverage: Sequence[Uncovered], assume: Assume | None = None) -> Iter
     for one in coverage:
         yield Fact(KINDS[one.kind], Cell(f"{one.title}: {clean(one.evidence)}", tone="warn"))
     if coverage and assume is not None:
-        yield Fact("", Cell(f"--assume {assume}: you say that it decides nothing", tone="warn"))
+        yield Fact("", Cell(f"--assume {assume}: you vouch that it plays no part", tone="warn"))
 
 
 def effects(coverage: Sequence[Uncovered]) -> Iterator[Block]:

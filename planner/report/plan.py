@@ -1,6 +1,7 @@
 """A plan in every format: the parts that the plans of all schedulers have.
 
-The module of a scheduler adds what only its plans have, as `Particulars` and as plain lines.
+A screen has the answer in brief, or with its details all that a page has in words. The module of a
+scheduler adds what only its plans have, as `Particulars` and as plain lines.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class Particulars(NamedTuple):
 
     ``asks`` is the word for a preemptor and ``asking`` where it waits; ``found`` are facts of the
     plan itself, such as the node that it chooses. ``shares`` are those of fair sharing, ``nodes``
-    the pictures of a topology, ``commands`` those that carry the plan out.
+    the pictures of a topology, ``commands`` those that carry the plan out. ``brief`` are facts of
+    the request in a line each, ``columns`` those of any victims in brief, and ``remarks`` what is
+    to be said of the victims at any length.
     """
 
     asks: str
@@ -47,6 +50,9 @@ class Particulars(NamedTuple):
     found: tuple[tuple[str, Cell], ...] = ()
     nodes: tuple[doc.Block, ...] = ()
     commands: tuple[doc.Block, ...] = ()
+    brief: tuple[tuple[str, Cell], ...] = ()
+    columns: tuple[Column[Any], ...] = ()
+    remarks: tuple[doc.Block, ...] = ()
 
 
 class Lines(Protocol):
@@ -65,27 +71,34 @@ PAGE: Final[Part[Callable[[AnyPlan], Particulars]]] = Part("page")
 LINES: Final = Part[Lines]("plain")
 
 
-def render(
+def render(  # noqa: PLR0913 - as the look of a screen has it
     plans: Sequence[AnyPlan],
     style: str,
     *,
     alone: bool,
     width: int | None = None,
     color: bool = False,
+    details: bool = False,
 ) -> str:
-    """Return plans in a style; ``alone`` says that there is one, and no list of them."""
+    """Return plans in a style; ``alone`` says that there is one, and no list of them.
+
+    A ``table`` is brief unless it is to have ``details``.
+    """
     if alone:
         whole: Record = plans[0]
     else:
         from planner.report.plans import Plans  # noqa: PLC0415 - they can be of any scheduler
 
         whole = Plans(plans=tuple(plans))
+    write = document
+    if style == "table" and not details:
+        from planner.report.brief import brief as write  # noqa: PLC0415 - of the parts of a page
     look: dict[str, Any] = {"width": width, "color": color, "noun": PREEMPTION.lower()}
     return rendered(
         plans,
         style,
         lambda plan: LINES.of(plan).lines(plan),
-        document,
+        write,
         whole=whole,
         overview=overview,
         **look,
@@ -128,7 +141,7 @@ def document(plan: AnyPlan) -> doc.Document:
     own = PAGE.of(plan)(plan)
     sections = (
         Section("Request", own.request),
-        Section("Victims", own.victims),
+        Section("Victims", (*own.victims, *own.remarks)),
         Section("Quota, before and after", own.usage),
         Section("Nodes", own.nodes),
         Section(f"{words.scheduler_name(plan)}'s own answer", tuple(_beside_greedy(plan))),
@@ -256,21 +269,10 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[doc.Block]:
     greedy = plan.greedy
     if greedy is None:
         return
-    called = scheduler_of(plan).words
-    texts = {"scheduler": words.scheduler_name(plan), "verb": called.verb}
-    if not greedy.victims:
-        said = greedy.explanation
-        known = not said or said == plan.explanation
-        yield doc.Paragraph(NO_GREEDY.format(**texts) if known else said)
-        return
     parts = words.contrast(plan, greedy)
-    theirs = plural(len(greedy.victims), called.noun)
-    differ = bool(parts.spared or parts.instead)
-    if_ever = "If it came to that, " if greedy.never_comes else ""
-    would = f"{if_ever}{words.scheduler_name(plan)} itself would {called.verb}"
+    differ = bool(greedy.victims and (parts.spared or parts.instead))
+    yield doc.Paragraph(f"{own_in_words(plan, greedy)}{':' if differ else ''}")
     if differ:
-        theirs = f"{theirs} ({greedy.attempt})" if greedy.attempt else theirs
-        yield doc.Paragraph(f"{would} {theirs}, this plan {len(plan.victims)}:")
         # Lists of who is in both, spared or instead; a page begins with who is spared.
         names = words.victim_names(greedy) | words.victim_names(plan)
 
@@ -282,14 +284,30 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[doc.Block]:
         yield from of(SPARED, parts.spared, "good")
         yield doc.Only("page", both)
         yield from of(INSTEAD, parts.instead, "warn")
-    else:
-        yield doc.Paragraph(f"{would} the same {theirs}.")
+    if not greedy.victims:
+        return
     if more := words.more_than_greedy(plan):
         yield doc.Paragraph(more, "warn")
     yield doc.Only("page", tuple(_outside(plan)))
     if differ:
-        whom = f"Whom {words.scheduler_name(plan)} itself would {called.verb}"
+        whom = f"Whom {words.scheduler_name(plan)} itself would {scheduler_of(plan).words.verb}"
         yield doc.Fold(whom, PAGE.of(greedy)(greedy).victims)
+
+
+def own_in_words(plan: AnyPlan, greedy: AnyPlan) -> str:
+    """Say how many victims the scheduler itself would take, beside those of the plan."""
+    called, itself = scheduler_of(plan).words, words.scheduler_name(plan)
+    if not greedy.victims:
+        said = greedy.explanation
+        known = not said or said == plan.explanation
+        return NO_GREEDY.format(scheduler=itself, verb=called.verb) if known else said
+    theirs = plural(len(greedy.victims), called.noun)
+    if_ever = "If it came to that, " if greedy.never_comes else ""
+    would = f"{if_ever}{itself} itself would {called.verb}"
+    if {*greedy.keys} == {*plan.keys}:
+        return f"{would} the same {theirs}."
+    theirs = f"{theirs} ({greedy.attempt})" if greedy.attempt else theirs
+    return f"{would} {theirs}, this plan {len(plan.victims)}"
 
 
 def _outside(plan: AnyPlan) -> Iterator[doc.Paragraph]:

@@ -49,7 +49,12 @@ _FRAME: Final = (
 
 
 def render(
-    answer: Answer, style: Style = "table", *, width: int = WIDTH, color: bool = False
+    answer: Answer,
+    style: Style = "table",
+    *,
+    width: int = WIDTH,
+    color: bool = False,
+    details: bool = False,
 ) -> str:
     """Return an answer as the command line writes it.
 
@@ -64,6 +69,9 @@ def render(
         How many columns a line of a ``table`` may have.
     color
         Whether a ``table`` has the colours of a terminal.
+    details
+        Whether the ``table`` of a plan has all that the other styles have: every measure, the
+        levels, the laws and the bounds. Without it the answer fits on one screen.
 
     Raises
     ------
@@ -79,6 +87,8 @@ def render(
         checks = Checks(accepted=answer.accepted, checks=(answer,))
         return render_checks(checks, style, **look)
     known = cast("Any", answer)
+    if type(answer) in MODEL.of_all():
+        return plan.render([known], style, alone=True, details=details, **look)
     if type(answer) in _LISTED:
         return _LISTED[type(answer)]([known], style, alone=True, **look)
     write = _RENDERERS.get(type(answer)) or OWN.of(known)

@@ -118,7 +118,7 @@ def lost_by(terms: Mapping[str, int]) -> int:
     return terms.get("D4", 0) + terms.get("D5", 0)
 
 
-CHECK_IT: Final = "check with planner check"
+CHECK_IT: Final = "planner check verifies it without a solver"
 ENGINES: Final = ("CP-SAT", "SCIP", "HiGHS")
 ONE_ENGINE: Final = ENGINES[0]
 

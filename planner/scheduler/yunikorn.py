@@ -21,7 +21,7 @@ YUNIKORN: Final = Scheduler(
             "yunikorn-required-node": "required node",
         },
         terms={
-            "D0": ("last-tier victims", "allocations"),
+            "D0": ("last-resort victims", "allocations"),
             "D2": ("allocations preempted", "allocations"),
             "D2p": ("pods preempted", "pods"),
             "D11": ("victims that would preempt again", "allocations"),

@@ -167,12 +167,16 @@ def bind(search: Search, profile: Profile) -> None:
 
 def dropped_in_words(profile: Profile, impossible: Sequence[str], undecided: Sequence[str]) -> str:
     """Return the end of a sentence that says which caps were dropped; empty if none was."""
-    text = f"; caps not decided in time: {', '.join(undecided)}" if undecided else ""
+
+    def titles(caps: Sequence[str]) -> str:
+        return ", ".join(measure_title(tuple(cap.split("+"))) for cap in caps)
+
+    text = f"; caps not decided in time: {titles(undecided)}" if undecided else ""
     if impossible:
         outside = "wishes of the objective" if profile.wishes else "rules"
         text += (
-            f"; the scheduler's own answer is outside the {outside}, and no legal one that keeps "
-            f"the caps before it keeps its value of {', '.join(impossible)}"
+            f"; the scheduler's own answer is outside the {outside}, and no legal one within the "
+            f"caps before matches its {titles(impossible)}"
         )
     return text
 

@@ -24,6 +24,7 @@ def test_every_law_term_and_objective_is_listed(style: str) -> None:
             assert all(reason in shown for reason in law.reasons)
     for term in TERMS.values():
         assert term.title in result.stdout
+        assert term.name in result.stdout
     for profile in PROFILES.values():
         assert profile.name in result.stdout
         assert profile.summary in result.stdout

@@ -263,6 +263,7 @@ def test_plugin_prints_as_kubectl_does(serve: Serve, tmp_path: Path) -> None:
     assert usual.stdout.splitlines() == names
     wide = plugin("--pending", "ns/other", "-o", "wide").stdout
     assert " PROVED OPTIMAL\n" in wide
+    assert "CERTIFICATE" in wide
     file = tmp_path / "plan.html"
     plugin("--pending", "ns/other", "-o", file)
     assert file.read_text("utf-8").startswith("<!DOCTYPE html>")

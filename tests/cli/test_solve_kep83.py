@@ -25,7 +25,7 @@ def test_plan_obeys_its_schema_and_names_its_options(dump: Path) -> None:
 @pytest.mark.parametrize("style", ["table", "plain", "markdown", "html"])
 def test_every_format_says_by_whose_rules(dump: Path, style: str) -> None:
     rules = "kep83:cohort=ReclaimFromLowerPriority"
-    result = call("solve", dump, "--rules", rules, "--format", style)
+    result = call("solve", dump, "--rules", rules, "--format", style, "--details")
     assert result.exit_code == 0
     assert BIG in result.stdout
     assert "K83-05" in result.stdout

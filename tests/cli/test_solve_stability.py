@@ -23,7 +23,7 @@ def test_the_plan_says_who_would_preempt_again(dump: Path) -> None:
     plan = answer("plan", "solve", dump, "--stability")
     assert plan["stability"] == [{"victim": "ns/small", "targets": ["ns/loan"], "preemptor": False}]
     assert plan["terms"]["D11"] == plan["greedy"]["terms"]["D11"] == 1
-    table = call("solve", dump, "--stability", "--format", "table").stdout
+    table = call("solve", dump, "--stability", "--format", "table", "--details").stdout
     assert "ns/small would preempt ns/loan" in table
     assert "victims that would preempt again" in table
 

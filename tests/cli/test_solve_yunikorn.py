@@ -89,7 +89,7 @@ def test_every_format_names_both_answers(style: str) -> None:
 
 def test_table_at_80_columns() -> None:
     """A remark at the end of a row of the queues may reach further; nothing is cut."""
-    result = call("solve", YUNIKORN, "--format", "table", env={"COLUMNS": "80"})
+    result = call("solve", YUNIKORN, "--format=table", "--details", env={"COLUMNS": "80"})
     shown = [line.rstrip() for line in result.stdout.splitlines()]
     wide = [line for line in shown if len(line) > 80 and line.strip(" ─")]
     assert all(line.endswith("still below") for line in wide)

@@ -301,7 +301,7 @@ def test_what_kueue_said_is_about_the_state_before_an_edit(
         for plan in (answer.before, answer.after):
             assert plan is not None
             assert (plan.status, plan.proved) == expected
-            assert plan.explanation.startswith("If what") == conditional
+            assert plan.explanation.startswith("Provided that ") == conditional
         assert len(answer.after.victims) == victims
         (count,) = (one for one in answer.optimum.terms if one.term == "D2")
         assert (count.before, count.after) == (1, victims)

@@ -89,9 +89,9 @@ def test_two_rows_show_what_none_shows_alone(plan: Plan) -> None:
         reached=1,
         reaching=(Reaching(of="ml/both", count=1, amount=1),),
         bound=2,
-        statement=f"1 x 4 ({GPU}) + 1 x 4 ({NIC}) + 5 x -1 (count <= 1) = 3 must be reached, and "
-        "no better set reaches more than 1, so victims, those already being evicted included is "
-        "at least 2",
+        statement=f"a better set would have to reach 1 x 4 ({GPU}) + 1 x 4 ({NIC}) + 5 x -1 "
+        "(count <= 1) = 3, and none reaches more than 1, so victims, those already being evicted "
+        "included is at least 2",
     )
 
 

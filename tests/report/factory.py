@@ -196,12 +196,12 @@ def make_tree() -> tuple[QuotaNode, ...]:
 def make_certificate(**changes: object) -> Certificate:
     """Return a certificate in which every level is closed and every law holds."""
     levels = (
-        ("D0", "last-tier victims", "workloads", 0),
+        ("D0", "last-resort victims", "workloads", 0),
         ("D1", "highest victim priority", "rank", 2),
         ("D2", "workloads evicted", "workloads", 2),
         ("D3", "priority weight", "weight", 6),
         ("D4+D5", "lost work and restart cost", "accelerator-seconds", 33360),
-        ("D7", "over-freed", "1/32000 accelerator", 96000),
+        ("D7", "freed beyond the need", "1/32000 accelerator", 96000),
         ("D8", "queues touched", "queues", 2),
     )
     bound = SolverFreeBound(
@@ -224,8 +224,8 @@ def make_certificate(**changes: object) -> Certificate:
         reached=-1,
         reaching=(Reaching(of="team-b/sweep-17", count=1, amount=-1),),
         bound=6,
-        statement=f"1 x 5 ({short}) + 1 x -1 (D1 <= 2) + 2 x -2 (D3 <= 5) = 0 must be reached, and "
-        "no better set reaches more than -1, so priority weight is at least 6",
+        statement=f"a better set would have to reach 1 x 5 ({short}) + 1 x -1 (D1 <= 2) + 2 x -2 "
+        "(D3 <= 5) = 0, and none reaches more than -1, so priority weight is at least 6",
     )
     facts: dict[str, object] = {
         "digest": "3f786850e387550fdab836ed7e6dc881de23001b6f5b1cc0d2a4f2b0fef4b8a9",

@@ -22,7 +22,7 @@ from planner.report.text import cells
 from tests.browser import BROWSER, OPTIONS
 from tests.conftest import FOR_EVER_S, ROOT
 from tests.report.factory import make_infeasible, make_plan, make_victim
-from tests.report.rendering import plain, table
+from tests.report.rendering import brief, plain, table
 from tests.report.yunikorn_factory import make_no_yunikorn, make_yunikorn
 
 COMMANDS = (
@@ -75,6 +75,11 @@ def screen(command: str, width: int) -> str:
 
 
 SCREENS: dict[str, Callable[[], str]] = {
+    "brief-80.txt": lambda: brief.render(make_plan(), width=80),
+    "brief-120.txt": lambda: brief.render(make_plan(), width=120),
+    "brief-infeasible-108.txt": lambda: brief.render(make_infeasible(), width=108),
+    "brief-yunikorn-80.txt": lambda: brief.render(make_yunikorn(), width=80),
+    "brief-yunikorn-120.txt": lambda: brief.render(make_yunikorn(), width=120),
     "plan-80.txt": lambda: table.render(make_plan(), width=80),
     "plan-120.txt": lambda: table.render(make_plan(), width=120),
     "plan-200.txt": lambda: table.render(make_plan(), width=200),

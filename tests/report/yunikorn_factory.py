@@ -138,7 +138,7 @@ def make_uses() -> tuple[QueueUse, ...]:
 def make_yunikorn_certificate(**changes: object) -> Certificate:
     """Return a certificate in which every level is closed and every law holds."""
     levels = (
-        ("D0", "last-tier victims", "workloads", 1),
+        ("D0", "last-resort victims", "workloads", 1),
         ("D1", "highest victim priority", "rank", 2),
         ("D2", "workloads evicted", "workloads", 2),
         ("D4+D5", "lost work and restart cost", "accelerator-seconds", 16680),

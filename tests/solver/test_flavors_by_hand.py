@@ -290,7 +290,7 @@ def test_caps_are_those_of_kueues_own_plan_under_its_own_flavors() -> None:
     assert (plan.status, plan.keys) == ("optimal", ("ns/important",))
 
 
-@pytest.mark.parametrize(("priority", "dropped"), [(0, ""), (5, "D1")])
+@pytest.mark.parametrize(("priority", "dropped"), [(0, ""), (5, "highest victim priority")])
 def test_caps_are_kept_where_some_flavors_can_keep_them(priority: int, dropped: str) -> None:
     """One eviction at most: Kueue's own flavors have no plan then, the others take one."""
     state = state_of(*two_small_or_one(priority), pending("q", podset(4)))
@@ -300,9 +300,9 @@ def test_caps_are_kept_where_some_flavors_can_keep_them(priority: int, dropped: 
     assert plan.flavors is not None
     assert plan.flavors.kueue.status == "infeasible"
     assert plan.flavors.examined == 2
-    said = "outside the wishes of the objective, and no legal one that keeps the caps"
+    said = "outside the wishes of the objective, and no legal one within the caps"
     assert (said in plan.explanation) == bool(dropped)
-    assert plan.explanation.endswith(f"keeps its value of {dropped}" if dropped else "of flavors")
+    assert plan.explanation.endswith(f"matches its {dropped}" if dropped else "of flavors")
 
 
 def test_a_plan_where_kueues_own_flavors_have_none() -> None:

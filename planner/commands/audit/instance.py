@@ -343,7 +343,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     ``rules`` is the side that is taken where YuniKorn's written laws and its code differ.
     ``pending`` is the only workload to answer for, if given. ``assume`` is the user's word that
-    what is not modelled decides nothing. ``release`` is the release of Kueue whose rules hold;
+    what is not modelled plays no part. ``release`` is the release of Kueue whose rules hold;
     ``auto`` that of each state. ``requests`` is as for ``planner.read``.
     """
 

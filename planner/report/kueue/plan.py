@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -31,6 +32,8 @@ from planner.report.words import RARELY_SHOWN, TermRow, Work, sum_of, term_rows,
 from planner.state.kueue_release import KnownBy
 
 MAX_AMOUNTS: Final = 3
+MOST_IN_BRIEF: Final = 2
+"""Resources in brief."""
 EVICTING: Final = "(evicting)"
 STABLE: Final = "Stable: no victim would preempt anybody once it is pending again."
 _KNOWN_BY: Final[Mapping[KnownBy, str]] = {
@@ -57,7 +60,33 @@ def particulars(plan: Plan) -> shared.Particulars:
         shares=(_shares(plan),) if plan.shares else (),
         nodes=tuple(slots_in(plan.nodes)),
         commands=tuple(_commands(plan.commands)) if plan.commands else (),
+        brief=tuple(_brief(plan)),
+        columns=(*_columns(plan, MOST_IN_BRIEF), *shared.cost_columns(plan)),
+        remarks=tuple(_stability(plan)),
     )
+
+
+def _brief(plan: Plan) -> Iterator[tuple[str, Cell]]:
+    """Yield the queue, what is short in it, and what an option of the user's own has chosen."""
+    yield "ClusterQueue", name(plan.cluster_queue)
+    short_of = [item for item in plan.demand if item.shortfall]
+    said = [
+        f"{format_briefly(one.shortfall, one.resource)} {clean(one.resource)} in flavor "
+        f"{clean(one.flavor)}"
+        for one in short_of[:MOST_IN_BRIEF]
+    ]
+    if len(said) == 1:
+        (one,) = short_of
+        amounts = one.requested, one.available - one.excess
+        asked, available = (format_briefly(units, one.resource) for units in amounts)
+        said = [f"{said[0]} (asks for {asked}, {available} available)"]
+    if said:
+        yield "Short of", Cell(some_of(said, len(short_of)))
+    yield from (("", Cell(more)) for more in islice(_overused(plan), 1))
+    if plan.flavors is not None:
+        chosen = dict.fromkeys(row.flavor for row in _flavor_rows(plan, plan.flavors))
+        yield "Flavors", name(name_some([*chosen], MOST_IN_BRIEF))
+        yield "", Cell(_flavors_in_words(plan, plan.flavors))
 
 
 def _commands(commands: Commands) -> Iterator[doc.Block]:
@@ -100,7 +129,8 @@ def _request(plan: Plan) -> Iterator[doc.Block]:
         ]
         caption = "What the workload asks for, and what its queue has for it today"
         yield table(caption, columns, plan.demand)
-        yield from map(doc.Paragraph, _overused(plan))
+        for said in _overused(plan):
+            yield doc.Paragraph(f"{said}: victims give that back, too.")
     if plan.flavors is not None:
         yield from _flavors(plan, plan.flavors)
     if plan.places:
@@ -119,7 +149,7 @@ def _request(plan: Plan) -> Iterator[doc.Block]:
 
 
 def _overused(plan: Plan) -> Iterator[str]:
-    """Yield where more is used than there is: victims give that back before anything is free."""
+    """Yield where more is used than there is, which victims give back before anything is free."""
     roots = [node for node in plan.tree if node.parent is None]
     for item in plan.demand:
         if not item.excess:
@@ -131,13 +161,13 @@ def _overused(plan: Plan) -> Iterator[str]:
             for use in root.uses
             if (use.flavor, use.resource) == place and use.before - use.quota == item.excess
         ]
-        who = "The queue and its cohorts use"
+        who = "Queue and cohorts use"
         if over:
             who = f"{over[0].kind} {clean(over[0].name)} uses"
-        than = "its quota" if over else "their quotas and limits allow"
-        much = format_units(item.excess, item.resource)
+        than = "more than its quota" if over else "beyond their quotas and limits"
+        much = format_briefly(item.excess, item.resource)
         what = f"{clean(item.resource)} in flavor {clean(item.flavor)}"
-        yield f"{who} {much} {what} more than {than}: victims give that back, too."
+        yield f"{who} {much} {what} {than}"
 
 
 class FlavorRow(NamedTuple):
@@ -246,15 +276,8 @@ def _victims(plan: Plan) -> Iterator[doc.Block]:
         law = law_behind(plan, victim.reason)
         return law.id if law else ""
 
-    def who(victim: Victim) -> Cell:
-        return Cell(victim.workload, aside=EVICTING if victim.evicted else "", is_name=True)
-
     columns: list[Column[Victim]] = [
-        Column("Victim", who, plural(len(victims), "victim"), folds=True),
-        Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Victim"),
-        Column("Priority", lambda victim: str(victim.priority), number=True),
-        *_amounts(plan),
-        Column("Age", lambda victim: age(victim.age_s), number=True),
+        *_columns(plan),
         Column("Reason", lambda victim: victim.reason, rank=REPEATED, only="screen"),
         Column("Law", lambda victim: law_id(victim) or "-", only="screen"),
         Column("Why it may go", lambda one: Cell(one.reason, law_id(one)), only="page"),
@@ -266,7 +289,24 @@ def _victims(plan: Plan) -> Iterator[doc.Block]:
     if any(victim.evicted for victim in victims):
         notes.append(f"{EVICTING}: is being evicted already, and costs nothing more")
     yield from shared.victims_of(plan, table("Whom to evict", columns, victims, notes))
-    # That a plan is stable is said only if D11 is among its terms.
+
+
+def _columns(plan: Plan, most: int | None = None) -> Iterator[Column[Victim]]:
+    """Yield who a victim is, and what it holds; in brief of the ``most`` resources in need."""
+
+    def who(victim: Victim) -> Cell:
+        return Cell(victim.workload, aside=EVICTING if victim.evicted else "", is_name=True)
+
+    queue = Column[Victim]("ClusterQueue", lambda one: name(one.cluster_queue), folds=True)
+    yield Column("Victim", who, plural(len(plan.victims), "victim"), folds=True)
+    yield replace(queue, below="Victim") if most is None else replace(queue, rank=REPEATED)
+    yield Column("Priority", lambda victim: str(victim.priority), number=True)
+    yield from islice((one for one in _amounts(plan) if most is None or not one.only), most)
+    yield Column("Age", lambda victim: age(victim.age_s), number=True)
+
+
+def _stability(plan: Plan) -> Iterator[doc.Paragraph]:
+    """Yield which victims would preempt; that none would only if D11 is among the terms."""
     if plan.stability is not None and (plan.stability or "D11" in plan.terms):
         yield doc.Paragraph(cascades_in_words(plan.stability), "warn" if plan.stability else "")
 

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from planner.plan.yunikorn import NodeRoom, QueueUse, YuniKornPlan, YuniKornVictim
@@ -26,10 +27,12 @@ from planner.report import document as doc
 from planner.report import plan as shared
 from planner.report.document import MAX_NAMES, NONE, NOTHING, REPEATED, Cell, Column, name, table
 from planner.report.style import Repeated, Word, field_lines, fields, line
-from planner.report.text import age, short, word
+from planner.report.text import age, short, some_of, word
 from planner.state.yunikorn import format_yunikorn_quantity
 
 DEFAULT_PARTITION: Final = "default"
+MOST_IN_BRIEF: Final = 2
+"""Resource types in brief."""
 ORIGINATOR, OPTED_OUT = "originator", "opted out"
 MARKS_MEAN: Final = {
     ORIGINATOR: "(originator): started its application; a last resort",
@@ -60,7 +63,13 @@ def particulars(plan: YuniKornPlan) -> shared.Particulars:
             about.append(f"YuniKorn itself: {short(plan.greedy.node or '')}")
         found.append(("Node", Cell(plan.node, is_name=True, aside="   ".join(about))))
     if plan.last_tier:
-        found.append(("Last tier", Cell(last_tier(plan), tone="warn")))
+        found.append(("Last resort", Cell(last_tier(plan), tone="warn")))
+    little = [item for item in plan.room if item.asked > max(0, item.available)]
+    said = [
+        f"{yunikorn_amount(one.asked - max(0, one.available), one.resource)} {short(one.resource)}"
+        for one in little[:MOST_IN_BRIEF]
+    ]
+    missing = some_of(said, len(little))
     return shared.Particulars(
         asks="Ask",
         asking=(*key, ("Application", name(plan.application)), ("Queue", queue)),
@@ -68,6 +77,8 @@ def particulars(plan: YuniKornPlan) -> shared.Particulars:
         victims=tuple(_victims(plan)) if plan.victims else (),
         usage=tuple(_usage(plan)) if plan.queues else (),
         found=tuple(found),
+        brief=(("Queue", queue), *([("Short of", Cell(missing))] if missing else [])),
+        columns=(*_columns(plan), *shared.cost_columns(plan)),
     )
 
 
@@ -128,17 +139,38 @@ def asked_types(plan: YuniKornPlan) -> tuple[str, ...]:
     return tuple(item.resource for item in by_need) or tuple(dict.fromkeys(held))
 
 
+def _who(victim: YuniKornVictim) -> Cell:
+    marked = " ".join(f"({mark})" for mark in marks(victim))
+    return Cell(victim.name, is_name=True, aside=marked, aside_tone="warn")
+
+
+def _columns(plan: YuniKornPlan) -> Iterator[Column[YuniKornVictim]]:
+    """Yield who a victim is, and what it holds of the types in need, in brief."""
+    yield Column("Victim", _who, plural(len(plan.victims), "victim"), folds=True)
+    yield Column("Queue", lambda one: name(one.queue), folds=True, rank=REPEATED)
+    yield Column("Priority", lambda victim: str(victim.priority), number=True)
+    yield from islice(_amounts_held(plan), MOST_IN_BRIEF)
+    yield Column("Age", lambda victim: age(victim.age_s), number=True)
+
+
+def _amounts_held(plan: YuniKornPlan) -> Iterator[Column[YuniKornVictim]]:
+    """Yield a column of what victims hold of each type of the ask."""
+    names = _type_names(plan)
+    for rank, resource in enumerate(asked_types(plan)):
+
+        def held(victim: YuniKornVictim, resource: str = resource) -> int:
+            return sum(amount.units for amount in victim.usage if amount.resource == resource)
+
+        show = partial(yunikorn_amount, resource=resource)
+        yield shared.amount_column(names[resource], plan.victims, held, show, rank=rank)
+
+
 def _victims(plan: YuniKornPlan) -> Iterator[doc.Block]:
-    types, names = asked_types(plan), _type_names(plan)
     marked = {mark for victim in plan.victims for mark in marks(victim)}
     notes = [meaning for mark, meaning in MARKS_MEAN.items() if mark in marked]
 
-    def who(victim: YuniKornVictim) -> Cell:
-        marked = " ".join(f"({mark})" for mark in marks(victim))
-        return Cell(victim.name, is_name=True, aside=marked, aside_tone="warn")
-
     columns: list[Column[YuniKornVictim]] = [
-        Column("Victim", who, plural(len(plan.victims), "victim"), folds=True),
+        Column("Victim", _who, plural(len(plan.victims), "victim"), folds=True),
         Column("Queue", lambda one: name(one.queue), folds=True, below="Victim"),
         Column("Application", lambda one: name(one.application), folds=True, below="Victim"),
     ]
@@ -148,13 +180,7 @@ def _victims(plan: YuniKornPlan) -> Iterator[doc.Block]:
     if any(victim.adjusted_priority != victim.priority for victim in plan.victims):
         columns.append(Column("After\noffsets", lambda o: str(o.adjusted_priority), number=True))
         notes.append("after offsets: priority as the offsets and fences of the queues leave it")
-    for rank, resource in enumerate(types):
-
-        def held(victim: YuniKornVictim, resource: str = resource) -> int:
-            return sum(amount.units for amount in victim.usage if amount.resource == resource)
-
-        show = partial(yunikorn_amount, resource=resource)
-        columns.append(shared.amount_column(names[resource], plan.victims, held, show, rank=rank))
+    columns += _amounts_held(plan)
     columns.append(Column("Age", lambda victim: age(victim.age_s), number=True))
     reasons = {(one.queue, reason_of(plan, one)): None for one in plan.victims}
     said = [f"{queue} {reason}" for queue, reason in reasons if reason != NOTHING]

@@ -38,7 +38,7 @@ def solved(state: State, **how: Any) -> Plan:
 
 
 def table(plan: Plan) -> str:
-    return render_plan([plan], "table", alone=True, width=200)
+    return render_plan([plan], "table", alone=True, width=200, details=True)
 
 
 FITS = "ns/pending fits as it is: nobody is evicted for it, and ns/one could not be: "
@@ -202,7 +202,7 @@ def test_an_own_limit_that_is_exceeded_is_no_quota_of_the_cohort() -> None:
     ones = [running(f"one{n}", "a", 1) for n in range(5)]
     plan = solved(state_of(*parts, *ones, pending("a", 1)))
     assert plan.demand[0].excess == 2
-    said = "The queue and its cohorts use 2 gpu in flavor default more than their quotas and limits"
+    said = "Queue and cohorts use 2 gpu in flavor default beyond their quotas and limits"
     assert said in table(plan)
 
 

@@ -1,0 +1,64 @@
+"""Terms have names: in objectives that users write, in fronts, and in plans."""
+
+from pathlib import Path
+
+import pytest
+
+from planner.errors import SchemaError
+from planner.objective.profile_file import find_profile, parse_front
+from planner.plan.kueue import Plan
+from planner.term import TERMS, id_of, name_of
+from tests.report.factory import make_plan
+
+
+def test_no_name_is_that_of_two_terms() -> None:
+    """Nor is it the id of another one, so that either can stand in an objective."""
+    assert len({term.name for term in TERMS.values()}) == len(TERMS)
+    for term in TERMS.values():
+        assert id_of(term.name) == id_of(term.id) == term.id
+
+
+def test_measures_and_terms_of_a_priority() -> None:
+    assert name_of("D4+D5") == "lost_work+restart_cost"
+    assert name_of("victims@-7") == id_of("victims@-7") == "victims@-7"
+
+
+def written(folder: Path, text: str) -> str:
+    """Return the path of an objective of the user's own."""
+    path = folder / "own.toml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_an_objective_in_names_is_the_one_in_ids(tmp_path: Path) -> None:
+    ids = 'levels = ["D0", "rated"]\ncaps = ["D4 + D5"]\n[rates]\nD4 = 1\nD2 = 600\n'
+    names = (
+        'levels = ["last_resort", "rated"]\ncaps = ["lost_work + D5"]\n'
+        "[rates]\nlost_work = 1\nworkloads = 600\n"
+    )
+    assert find_profile(written(tmp_path, names)) == find_profile(written(tmp_path, ids))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('levels = ["lost_work+D4"]', "names a term twice"),
+        ('levels = ["rated"]\n[rates]\nD4 = 1\nlost_work = 2', '"lost_work" is rated already'),
+        ('levels = ["lost"]', 'there is no term "lost"'),
+    ],
+)
+def test_a_term_counts_once_under_whatever_name(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(SchemaError, match=said):
+        find_profile(written(tmp_path, text))
+
+
+def test_fronts() -> None:
+    assert parse_front("pareto:workloads,lost_work+restart_cost") == (("D2",), ("D4", "D5"))
+    with pytest.raises(SchemaError, match="two measures"):
+        parse_front("pareto:lost_work,D4")
+
+
+def test_a_plan_has_its_measures_by_name() -> None:
+    plan: Plan = make_plan()
+    assert plan.measures == {TERMS[term].name: value for term, value in plan.terms.items()}
+    assert plan.measures["lost_work"] == plan.terms["D4"] > 0
