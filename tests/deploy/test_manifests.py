@@ -125,7 +125,8 @@ def test_the_image_is_named_in_one_place_with_the_version_of_the_project() -> No
         for path in (ROOT / "deploy").rglob("*")
         if path.is_file() and version in path.read_text()
     ]
-    assert sorted(files) == ["deploy/base/kustomization.yaml", "deploy/krew/preemption-plan.yaml"]
+    of = ("base/kustomization.yaml", "krew/preemption-plan.yaml", "steer/kustomization.yaml")
+    assert sorted(files) == [f"deploy/{name}" for name in of]
 
 
 @pytest.mark.skipif(shutil.which("kubectl") is None, reason="there is no kubectl here")
