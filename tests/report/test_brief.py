@@ -10,7 +10,6 @@ from planner.errors import PlannerError
 from planner.plan import Uncovered
 from planner.plan.base import qualified
 from planner.report.text import cells
-from planner.solver.start import pending_workloads
 from tests.conftest import FOR_EVER_S, ROOT
 from tests.report.factory import make_greedy, make_infeasible, make_plan, make_victim
 from tests.report.rendering import brief, table
@@ -38,7 +37,7 @@ def test_every_instance_is_answered_on_one_screen(path: Path) -> None:
         state = planner.read(path)
     except PlannerError:
         pytest.skip("no state by itself")
-    for key in pending_workloads(state):
+    for key in state.pending:
         try:
             plan = planner.solve(state, key, time_limit=FOR_EVER_S)
         except PlannerError:
