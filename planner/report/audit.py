@@ -379,9 +379,10 @@ def _objectives(audit: Audit) -> Iterator[doc.Block]:
             Column("Worst gap", lambda o: work.amount(o.unit, o.worst), number=True),
         ]
         notes = [work.note] if any(gap.unit == WORK_UNIT for gap in gaps) else []
-        if any(gap.less for gap in gaps):
-            notes.append(f"Where the scheduler's own answer has less of a measure, {NEGATIVE}.")
         yield table("How much more than the optimum, measure by measure", measures, gaps, notes)
+        if any(gap.less for gap in gaps):
+            said = f"Where the scheduler's own answer has less of a measure, {NEGATIVE}."
+            yield doc.Only("page", (doc.Paragraph(said, "dim"),))
 
 
 def _work(audit: Audit) -> Work:

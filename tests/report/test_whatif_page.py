@@ -18,8 +18,8 @@ def test_answers_stand_beside_each_other() -> None:
         ["Kueue", "Kueue preempts 7 workloads", "Kueue preempts 4 workloads"],
         [
             "Plan",
-            f"Proved optimal {answer.before.explanation}",
-            f"Proved optimal {answer.after.explanation}",
+            f"Proved optimal{answer.before.explanation}",
+            f"Proved optimal{answer.after.explanation}",
         ],
     ]
     assert "Before" not in read.texts("dt")
