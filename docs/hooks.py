@@ -1,6 +1,7 @@
 """What MkDocs calls while it builds the site.
 
-It adds the pages that are made from the code, and completes the navigation.
+It adds the pages that are made from the code, completes the navigation, and says which pages the
+search finds first.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Final
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from generator import cli, laws, library, lint, notebooks, objectives, schemas
 
@@ -28,6 +30,15 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
     "reference/schemas.md": schemas.page,
 }
 ALL_OTHERS: Final = "*"
+BOOST: Final = {
+    "tutorial": 2,
+    "how-to": 2,
+    "reference": 0.5,
+    "architecture.md": 0.5,
+    "design": 0.5,
+    "semantics": 0.5,
+}
+"""What the search multiplies the score of pages by: guides first, what developers read last."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -40,6 +51,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     nav: Nav = config.nav or []
     config.nav = _complete(nav, [*_named(nav)], known)
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Give a page its place in the search."""
+    page.meta["search"] = {"boost": BOOST.get(PurePosixPath(page.file.src_uri).parts[0], 1)}
+    return markdown
 
 
 def _named(nav: Nav) -> Iterator[str]:

@@ -28,8 +28,6 @@ FENCE = re.compile(r'^( *)```(\w+)(?: title="([^"\n]+)")?\n(.*?)^\1```$', re.MUL
 VOLATILE = (
     (r"\b\d+\.\d\d s$", "0.00 s"),
     (r"CP-SAT 9\.15\.\d+", "CP-SAT 9.15"),
-    (r"\b[\d,]+ steps?\b", "0 steps"),
-    (r"\bsteps=\d+", "steps=0"),
 )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from contextlib import suppress
 from typing import Final
+
+import click
 
 from planner.cli import value
 from planner.cli.exit_code import OPTIMAL
@@ -15,6 +18,7 @@ from planner.errors import InputError
 EPILOG: Final = """\b
 Examples:
   planner serve
+  planner serve cluster.json
   planner serve --listen :9000 --seconds 120 --at-once 4
   curl --data-binary @cluster.json 'http://127.0.0.1:8080/v1/plan?pending=team-a/train'
 
@@ -30,7 +34,12 @@ unless a host is given.
 """
 
 
+EXAMPLE: Final = 1
+"""The seed of the small cluster that the page offers: Kueue evicts four there, and one would do."""
+
+
 @define(
+    click.argument("state", metavar="[STATE]", required=False),
     value.one(
         "--listen [HOST]:PORT",
         value.address,
@@ -64,7 +73,10 @@ unless a host is given.
     epilog=EPILOG,
 )
 def command(given: Given) -> int:
-    """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out."""
+    """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out.
+
+    With STATE, a dump in one file, the page begins with it, as it is now.
+    """
     from planner import __version__
 
     try:
@@ -73,12 +85,19 @@ def command(given: Given) -> int:
     except ModuleNotFoundError as error:
         hint = "pip install 'preemption-planner[serve]', or '.[serve]' in a checkout"
         raise InputError("planner serve", f"{error.name} is not installed", hint=hint) from None
+    from planner.commands.generate import generate_objects
     from planner.commands.serve.answering import Bounds
-    from planner.report.html.work import policy, read_files
+    from planner.reader.source import load_file
+    from planner.report.html.work import Dump, policy, read_files
 
     host, port = given.listen
     bounds = Bounds(**given.of("max_bytes=max_size seconds memory at_once"))
-    files = Files(read_files(), policy())
+    state = None
+    if given.state:
+        text = load_file(given.state, bounds.max_bytes, "a dump in one file")
+        state = Dump(text.where, text.data)
+    example = json.dumps(generate_objects("small", EXAMPLE, {})).encode()
+    files = Files(read_files(example, state), policy())
     app = service(bounds, __version__, files, {host, *given.allowed})
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

@@ -6,13 +6,22 @@ import os
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import timedelta
 from functools import partial, reduce
 from pathlib import Path
 from statistics import fmean, median
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
-from planner.commands.audit.record import Audit, Case, Failure, FindingCode, Gap, Verdicts
+from planner.commands.audit.record import (
+    Audit,
+    Case,
+    Failure,
+    FindingCode,
+    Gap,
+    Judgement,
+    Verdicts,
+)
 from planner.plan import Shown
 from planner.quantity import plural
 from planner.report import document as doc
@@ -166,10 +175,12 @@ def document(audit: Audit, folder: Path | None = None) -> doc.Document:
     failed = audit.failures
     failures = (failure_table("audited", failed, folder or Path()),) if failed else ()
     sections = (
+        Section("What it costs", tuple(_costs(audit))),
         Section("Findings", tuple(_findings(audit))),
         Section("The worst cases", tuple(_worst(audit, folder or Path()))),
         Section("Objectives", tuple(_objectives(audit))),
-        Section("Distributions", tuple(distributions(audit))),
+        # A single bar says no more than the number does.
+        Section("Distributions", tuple(h for h in distributions(audit) if len(h.bins) > 1)),
         Section("Failures", failures),
     )
     return doc.Document(
@@ -237,6 +248,12 @@ def _judged(verdicts: Verdicts) -> str:
 def _tiles(audit: Audit) -> Iterator[doc.Tile]:
     """Yield for each objective the share of answers that are not best, and the needless victims."""
     summary = audit.summary
+    total = losses(audit, lambda *_: "")
+    if total and total[0].own:
+        work, (_, own, best) = _work(audit), total[0]
+        beside = f"{work.lost(own)} lost by its choices, {work.lost(best)} by the best"
+        more: doc.Tone = "warn" if own > best else "good"
+        yield doc.Tile(work.lost(own - best), f"{work.hours} lost needlessly", beside, more)
     for one in summary.verdicts:
         if one.judged:
             yield doc.Tile(
@@ -250,6 +267,77 @@ def _tiles(audit: Audit) -> Iterator[doc.Tile]:
         tone: doc.Tone = "warn" if needless else "good"
         label = "needless victim" if needless == 1 else "needless victims"
         yield doc.Tile(f"{needless:,}", label, f"of {evicted:,} that it evicts", tone)
+
+
+class Loss(NamedTuple):
+    """Work that is lost, in accelerator-seconds: by the scheduler's own victims, and the optima."""
+
+    whose: str
+    own: int
+    best: int
+
+    @property
+    def more(self) -> int:
+        """How much more the scheduler's own victims lose."""
+        return self.own - self.best
+
+
+def compared(audit: Audit) -> list[tuple[Case, Judgement]]:
+    """Return the cases whose answers keep the rules, each with the optimum under the first goal."""
+    firsts = ((case, case.judgements[0]) for case in audit.cases if case.judgements)
+    return [(case, one) for case, one in firsts if one.gaps and not case.outside_rules]
+
+
+def losses(audit: Audit, of: Callable[[Case, str], str]) -> list[Loss]:
+    """Return what is lost by a name that ``of`` gives each case and queue, the most lost first."""
+    own, best = Counter[str](), Counter[str]()
+    for case, judgement in compared(audit):
+        if not case.is_conditional:
+            for lost, total in ((case.lost, own), (judgement.lost, best)):
+                for queue, work in lost.items():
+                    total[of(case, queue)] += work
+    found = (Loss(whose, own[whose], best[whose]) for whose in {**own, **best})
+    return sorted(found, key=lambda one: (-one.more, one.whose))
+
+
+def _week(case: Case, _: str) -> str:
+    """Return the Monday of the week that a state is of; nothing where it has no time."""
+    return f"{case.now.date() - timedelta(case.now.weekday())}" if case.now else ""
+
+
+def _costs(audit: Audit) -> Iterator[doc.Block]:
+    queues = losses(audit, lambda _, queue: queue)
+    weeks = sorted(one for one in losses(audit, _week) if one.whose)
+    if not any(one.own or one.best for one in queues):
+        return
+    yield doc.Only("page", (_loss_table("Queue", queues, _work(audit)),))
+    if len(weeks) > 1:
+        yield doc.Only("page", (_loss_table("Week", weeks, _work(audit)),))
+    said = "Each pending workload of each state is counted by itself, as if it came alone."
+    if any(one.more < 0 for one in (*queues, *weeks)):
+        said += f" Where the best loses more, it spares another queue, or {NEGATIVE}."
+    yield doc.Only("page", (doc.Paragraph(said, "dim"),))
+
+
+def _loss_table(title: str, rows: Sequence[Loss], work: Work) -> doc.Table:
+    def lost(head: str, of: Callable[[Loss], int]) -> Column[Loss]:
+        total = work.lost(sum(map(of, rows)))
+        return Column(head, lambda one: work.lost(of(one)), total, number=True)
+
+    columns: list[Column[Loss]] = [
+        Column(title, lambda one: name(one.whose), "All", folds=True),
+        *(lost(head, of) for head, of in _LOST),
+    ]
+    caption = f"{work.hours.capitalize()} lost, restarts included, by {title.lower()}"
+    return table(caption, columns, rows)
+
+
+_LOST: Final[tuple[tuple[str, Callable[[Loss], int]], ...]] = (
+    ("Lost", lambda one: one.own),
+    ("By the best", lambda one: one.best),
+    ("Needlessly", lambda one: one.more),
+)
+NEGATIVE: Final = "another level comes first in the objective: who is hit, or how many"
 
 
 def _findings(audit: Audit) -> Iterator[doc.Block]:
@@ -292,6 +380,9 @@ def _objectives(audit: Audit) -> Iterator[doc.Block]:
         ]
         notes = [work.note] if any(gap.unit == WORK_UNIT for gap in gaps) else []
         yield table("How much more than the optimum, measure by measure", measures, gaps, notes)
+        if any(gap.less for gap in gaps):
+            said = f"Where the scheduler's own answer has less of a measure, {NEGATIVE}."
+            yield doc.Only("page", (doc.Paragraph(said, "dim"),))
 
 
 def _work(audit: Audit) -> Work:
@@ -396,8 +487,7 @@ def distributions(audit: Audit) -> Iterator[doc.Histogram]:
     All compare those answers of the scheduler itself that keep its rules with the optima under the
     first objective.
     """
-    firsts = ((case, case.judgements[0]) for case in audit.cases if case.judgements)
-    pairs = [(case, one) for case, one in firsts if one.gaps and not case.outside_rules]
+    pairs = compared(audit)
     if not pairs:
         return
     objective, work = pairs[0][1].objective, _work(audit)

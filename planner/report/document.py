@@ -219,6 +219,7 @@ class SlotRow(NamedTuple):
     """A domain of nodes, in slots: how many stay taken, and what becomes of the others.
 
     After the plan ``freed`` and ``free`` slots are free, ``used`` ones are the preemptor's.
+    ``aside`` says that nothing changes in it or around it: a page folds it.
     """
 
     name: str
@@ -228,6 +229,7 @@ class SlotRow(NamedTuple):
     freed: int
     free: int
     notes: tuple[str, ...] = ()
+    aside: bool = False
 
     @property
     def slots(self) -> int:

@@ -52,7 +52,7 @@ def _never_comes(plan: AnyPlan) -> bool:
 
 def document(answer: WhatIf) -> doc.Document:
     """Return the document: the answers, the victims, and the disruption."""
-    said: tuple[doc.Block, ...] = (doc.Only("page", tuple(_hit(answer))),)
+    said: tuple[doc.Block, ...] = (doc.Only("page", (_answers(answer), *_hit(answer))),)
     # The pods that are placed elsewhere, and by whose answer.
     owners = (words.scheduler_name(answer.after), answer.greedy), ("Plan", answer.optimum)
     moves = [(owner, one) for owner, difference in owners for one in difference.moved]
@@ -112,16 +112,36 @@ def _head(answer: WhatIf) -> Iterator[Fact]:
         yield Fact("What if", Cell(f"new workload {key}", tone="strong"))
     for edit in answer.edits:
         yield Fact("What if", Cell(edit, tone="strong"))
+    # A page has the answers before the edit beside those after it, in a table.
     if answer.before is None:
-        yield Fact("Before", Cell(NOT_THERE))
+        yield Fact("Before", Cell(NOT_THERE), only="screen")
     else:
-        yield from _answer("Before", answer.before)
+        yield from _answer("Before", answer.before, only="screen")
     yield from _answer("After", after)
 
 
-def _answer(when: str, plan: AnyPlan) -> Iterator[Fact]:
-    yield Fact(when, answer_cell(plan), "verdict")
-    yield Fact("", Cell(f"{plan.explanation}\n{_greedy(plan).explanation}"), "answer")
+def _answer(when: str, plan: AnyPlan, only: doc.Medium | None = None) -> Iterator[Fact]:
+    yield Fact(when, answer_cell(plan), "verdict", only)
+    yield Fact("", Cell(f"{plan.explanation}\n{_greedy(plan).explanation}"), "answer", only)
+
+
+def _answers(answer: WhatIf) -> doc.Table:
+    """Return what the scheduler itself and the plan say, before the edits and after them."""
+
+    def said(owner: str, plan: AnyPlan | None) -> Cell:
+        if plan is None:
+            return Cell(NOT_THERE, tone="dim")
+        if owner != "Plan":
+            return Cell(_greedy(plan).explanation)
+        verdict = answer_cell(plan)
+        return Cell(verdict.text, under=plan.explanation, tone=verdict.tone)
+
+    columns: list[Column[str]] = [
+        Column("", lambda owner: Cell(owner, tone="strong")),
+        Column("Before", lambda owner: said(owner, answer.before), folds=True),
+        Column("After", lambda owner: said(owner, answer.after), folds=True),
+    ]
+    return table("The answers", columns, (words.scheduler_name(answer.after), "Plan"))
 
 
 def _title(side: _Side) -> str:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from mkdocs.config import load_config
 
 import planner
 from planner.cli.exit_code import MEANINGS
@@ -18,7 +19,9 @@ from planner.commands.lint.lint import KINDS
 from planner.laws import RULE_SETS
 from planner.objective.profiles import PROFILES
 from planner.term import TERMS
+from tests.browser import BROWSER, browsing
 from tests.conftest import ROOT
+from tests.docs.search import Search
 
 FROM_ELSEWHERE = re.compile(r'<(?:script|img|iframe)[^>]*src="(?:https?:)?//|<link[^>]*href="//')
 
@@ -168,3 +171,50 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     assert [str(p) for p in pages if FROM_ELSEWHERE.search(p.read_text(encoding="utf-8"))] == []
     styles = (style for style in site.rglob("*.css"))
     assert [str(s) for s in styles if "url(http" in s.read_text(encoding="utf-8")] == []
+
+
+QUESTIONS = {
+    "how do I know why my job was preempted": "how-to/explain.html",
+    "why does my job wait": "how-to/explain.html",
+    "what would another quota change": "how-to/what-if.html",
+    "what is wrong with my configuration": "how-to/lint.html",
+    "how can Kueue evict what is planned": "how-to/steer.html",
+}
+
+
+@pytest.fixture(scope="module")
+def search(site: Path) -> Search:
+    return Search(site)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_questions_find_the_guide_first(search: Search, question: str) -> None:
+    assert search.pages(question)[:1] == [QUESTIONS[question]]
+
+
+@pytest.mark.skipif(not BROWSER, reason="no browser")
+def test_the_search_works_in_a_folder(site: Path, tmp_path: Path) -> None:
+    question, guide = next(iter(QUESTIONS.items()))
+    with browsing(tmp_path) as tab:
+        tab.go(f"{(site / 'glossary.html').as_uri()}?q={question.replace(' ', '+')}")
+        found = tab.wait("document.querySelector('.md-search-result__link')?.href")
+        assert found == (site / guide).as_uri()
+        assert tab.said == []
+
+
+def test_tabs() -> None:
+    """Administrators find what is theirs in one tab, grouped as on the first page."""
+    nav = load_config(str(ROOT / "mkdocs.yml")).nav
+    tabs = {title: pages for tab in nav or () for title, pages in tab.items()}
+    assert [*tabs] == ["Use", "Research", "Reference", "Explanation", "Develop"]
+    first, *groups = tabs["Use"]
+    named = {title: set(pages) for group in groups for title, pages in group.items()}
+    assert f"docs/{first}" == "docs/index.md"
+    assert len([first, *(page for pages in named.values() for page in pages)]) <= 22
+    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    for title, pages in named.items():
+        _, heading, text = index.partition(
+            f"**{title}**" if title != "Tutorial" else "**[Tutorial]"
+        )
+        assert heading
+        assert set(re.findall(r"\]?\(([^)#]+\.md)", text.partition("\n\n")[0])) == pages

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Final
 
-VOID: Final = {"meta", "br", "hr", "rect", "line"}
+VOID: Final = {"meta", "br", "wbr", "hr", "rect", "line"}
 """Elements without an end; those of SVG end themselves."""
 
 

@@ -1,13 +1,16 @@
 """Audits as pages and in Markdown: numbers, distributions, links, and nothing of the names' own."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from planner.commands.audit.record import Audit, Failure
+import planner
+from planner.commands.audit.record import Audit, Case, Failure
 from planner.report.audit import MAX_CASES, distributions, render
 from planner.report.document import Histogram
+from tests.conftest import FOR_EVER_S, QUICKSTART, YUNIKORN
 from tests.report.audit_factory import make_audit, make_case, make_judgement, make_summary
 from tests.report.page import Page
 from tests.report.test_html import EVIL, SHOWN, rows
@@ -198,3 +201,65 @@ def test_markdown_says_the_same() -> None:
     assert "| `states/one.json` | `ns/wants` | 3 | 1 | 1 | 1 | 2.50 |" in text
     assert re.search(r"\| to 10 +\| 1 \|", text)
     assert {element.tag for element in read_back(text).elements} <= MADE_TAGS
+
+
+def lost(day: int, own: dict[str, int], best: dict[str, int], **changes: object) -> Case:
+    """Return a case of a day in March 2026: hours that are lost by queue."""
+    seconds = [{queue: 3600 * hours for queue, hours in one.items()} for one in (own, best)]
+    now = datetime(2026, 3, day, 23, tzinfo=UTC)
+    return make_case(
+        now=now, lost=seconds[0], judgements=(make_judgement(lost=seconds[1]),), **changes
+    )
+
+
+def test_hours_lost_by_queue_and_by_week() -> None:
+    """The 1st of March 2026 is a Sunday, the last day of its week; who breaks rules is left out."""
+    cases = (
+        lost(1, {"a": 5, "b": 1}, {"a": 2}),
+        lost(2, {"a": 1}, {"c": 3}),
+        lost(8, {"b": 4}, {"b": 4}),
+        lost(8, {"b": 99}, {}, outside_rules=("FS-07 ...",)),
+    )
+    read = Page.of(written(make_audit(cases=cases)))
+    assert rows(read, "Accelerator-hours lost, restarts included, by queue") == [
+        ["Queue", "Lost", "By the best", "Needlessly"],
+        ["a", "6.00", "2.00", "4.00"],
+        ["b", "5.00", "4.00", "1.00"],
+        ["c", "0.00", "3.00", "-3.00"],
+        ["All", "11.00", "9.00", "2.00"],
+    ]
+    assert rows(read, "Accelerator-hours lost, restarts included, by week")[1:] == [
+        ["2026-02-23", "6.00", "2.00", "4.00"],
+        ["2026-03-02", "5.00", "7.00", "-2.00"],
+        ["All", "11.00", "9.00", "2.00"],
+    ]
+    (tile,) = (text for text in read.texts("li") if "needlessly" in text)
+    assert tile.startswith("2.00 accelerator-hours lost needlessly 11.00 lost by its choices, 9.00")
+    assert any("Where the best loses more" in text for text in read.texts("p"))
+
+
+@pytest.mark.parametrize("source", [QUICKSTART, YUNIKORN], ids=["Kueue", "YuniKorn"])
+def test_what_queues_lose_is_what_is_lost(source: Path) -> None:
+    (case,) = planner.audit(planner.read(source), time_limit=FOR_EVER_S).cases
+    judged = [(one.lost, one.terms) for one in case.judgements]
+    for by_queue, terms in [(case.lost, case.terms), *judged]:
+        assert sum(by_queue.values()) == terms["D4"] + terms["D5"] > 0
+    assert case.now == planner.greedy(planner.read(source)).now
+
+
+def test_a_single_bar_is_no_picture() -> None:
+    case = make_case(judgements=(make_judgement(gaps={"D2": 2, "D4": 0, "D5": 0}),))
+    read = Page.of(written(make_audit(cases=(case,))))
+    said = [picture.attributes["aria-label"] for picture in read.all("svg")]
+    assert [one.partition(":")[0] for one in said] == ["Evicted for what is requested"]
+
+
+def test_what_is_less_than_in_the_optimum_is_explained() -> None:
+    said = "Where the scheduler's own answer has less of a measure"
+    audit = make_audit()
+    gaps = [one.model_copy(update={"less": 0}) for one in audit.summary.gaps]
+    none = audit.model_copy(update={"summary": make_summary(gaps=tuple(gaps))})
+    more = [one.model_copy(update={"less": 1}) for one in gaps]
+    some = audit.model_copy(update={"summary": make_summary(gaps=tuple(more))})
+    assert said not in written(none)
+    assert said.replace("'", "&#39;") in written(some)

@@ -15,7 +15,7 @@ from planner.reference.kueue.decision import decide
 from planner.report.document import Gauge, Gauges, SlotRow, Slots
 from planner.report.explanation import render as render_explanation
 from planner.report.html.page import Bar, Part, draw_gauges, draw_slots
-from planner.report.kueue.plan import NOT_PLACED
+from planner.report.kueue.plan import NOT_PLACED, slots_in
 from planner.report.plan import render
 from tests.cluster import PENDING, Object
 from tests.conftest import QUICKSTART, ROOT
@@ -121,6 +121,22 @@ def test_pages_have_the_picture_and_load_nothing() -> None:
     assert not re.search(r"<script|href=\"http|src=", page)
     text = render([plan], "markdown", width=100, color=False, alone=True)
     assert "| `rack b` | 0 | 2 | 0 | 0 |" in text
+
+
+def test_where_nothing_changes_is_folded() -> None:
+    """Pods go to r1, and nothing to r2; nodes without racks are folded one by one."""
+    asks = waits(pods("main", 3, FOUR, {"required": RACK}))
+    (found,) = drawn(["ns/a", "ns/b"], TWO_RACKS, asks)
+    (only,) = slots_in([found])
+    (slots,) = only.blocks
+    assert isinstance(slots, Slots)
+    assert [row.name for row in slots.rows if row.aside] == ["rack r2", "node n3"]
+    hosts = found.model_copy(update={"domains": found.domains[1:3] + found.domains[4:]})
+    flat = [one.model_copy(update={"domain": one.domain[1:]}) for one in hosts.domains]
+    (only,) = slots_in([hosts.model_copy(update={"domains": tuple(flat)})])
+    (slots,) = only.blocks
+    assert isinstance(slots, Slots)
+    assert [row.name for row in slots.rows if row.aside] == ["node n3"]
 
 
 def test_an_explanation_draws_what_kueue_itself_does() -> None:

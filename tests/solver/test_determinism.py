@@ -6,14 +6,17 @@ the same questions about Kueue, all by itself or with others of its kind.
 
 import json
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import starmap
+from pathlib import Path
 from typing import Any, Final
+
+import pytest
 
 import planner
 from planner.solver import levels
 from tests.cluster import PENDING, fair_sharing, preempt
-from tests.conftest import TEST_ALL
+from tests.conftest import FOR_EVER_S, QUICKSTART, TEST_ALL, YUNIKORN
 from tests.hash_seeds import printed
 from tests.solver.test_core import crowd
 
@@ -60,3 +63,30 @@ def test_the_same_answers_from_every_process() -> None:
     assert all(other == first for other in others)
     assert {plan["status"] for plan in first} == {"optimal"}
     assert all(plan["victims"] for plan in first)
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["one state", "a state each"])
+@pytest.mark.parametrize("source", [QUICKSTART, YUNIKORN], ids=["Kueue", "YuniKorn"])
+def test_threads_do_not_disturb_one_another(
+    source: Path,
+    shared: bool,  # noqa: FBT001
+) -> None:
+    def said(state: planner.AnyState) -> tuple[Any, ...]:
+        plan = planner.solve(state, time_limit=FOR_EVER_S)
+        value = plan.model_dump(mode="json")
+        del value["certificate"]["wall_time_s"]
+        accepted = planner.verify(state, plan).accepted
+        why = planner.explain(state, time_limit=FOR_EVER_S).victims
+        return value, accepted, why, planner.greedy(state)
+
+    state = planner.read(source)
+    alone, interval = said(state), sys.getswitchinterval()
+    again = planner.read(source)  # nothing is remembered of it
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            states = (again if shared else planner.read(source) for _ in range(8))
+            answers = list(pool.map(said, states))
+    finally:
+        sys.setswitchinterval(interval)
+    assert answers == [alone] * 8

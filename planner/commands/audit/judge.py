@@ -136,10 +136,12 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
         pending=greedy.preemptor,
         names=names_of(greedy, smallest, *optima.values()),
         resources=resources_of(greedy, smallest, *optima.values()),
+        now=greedy.now,
         rules=greedy.rules,
         status=greedy.status,
         victims=greedy.keys,
         terms=greedy.terms,
+        lost=_lost(greedy),
         outside_rules=greedy.outside_rules,
         irredundant=None if spared is None else not spared,
         needless=spared or (),
@@ -229,7 +231,16 @@ def _judgement(
         best=_is_best(planning, profile, plan, theirs) if lawful else None,
         shown=Shown() if plan.certificate is None else plan.certificate.shown,
         at_will=at_will,
+        lost=_lost(plan),
     )
+
+
+def _lost(plan: AnyPlan) -> dict[str, int]:
+    """Return the work that victims lose, restarts included, by the queue that they run in."""
+    found: Counter[str] = Counter()
+    for one in plan.victims:
+        found[one.runs_in] += one.costs.get("D4", 0) + one.costs.get("D5", 0)
+    return dict(sorted(found.items()))
 
 
 def _is_best(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal, Self
 
 from pydantic import GetPydanticSchema, ValidationInfo, model_validator
@@ -61,7 +62,9 @@ class Judgement(Record):
     where both have a plan. ``best`` says whether its answer is as good in every level of the
     objective: ``None`` where it has none, breaks its rules, or nothing better was found but
     nothing proved either. ``shown`` says what the levels of the optimum rest on. ``at_will`` is
-    there where a topology decides about pods, and who places them can make a difference.
+    there where a topology decides about pods, and who places them can make a difference. ``lost``
+    is the work that the victims of the optimum lose, restarts included, in accelerator-seconds by
+    the queue they run in.
     """
 
     objective: str
@@ -72,6 +75,7 @@ class Judgement(Record):
     best: bool | None
     shown: Shown = Shown()
     at_will: AtWill | None = None
+    lost: dict[str, int] = {}
 
     @model_validator(mode="after")
     def _every_gap_is_of_a_term(self) -> Self:
@@ -96,7 +100,8 @@ class Precedence(Record):
 class Case(Record):
     """One pending workload or ask of one state.
 
-    ``status`` and ``victims`` are the scheduler's own answer, ``terms`` what it costs, and
+    ``now`` is the clock of the state. ``status`` and ``victims`` are the scheduler's own answer,
+    ``terms`` what it costs, ``lost`` the work that its victims lose, as in `Judgement`, and
     ``outside_rules`` the laws it breaks. ``irredundant`` says that no proper subset of its
     victims would do, whoever is being evicted already aside, and ``smallest`` that no fewer victims
     would, which by itself is no finding: ``None`` where there are none to judge, or time was up.
@@ -113,10 +118,12 @@ class Case(Record):
     pending: str
     names: dict[str, str] = {}
     resources: tuple[str, ...] = ()
+    now: datetime | None = None
     rules: Rules
     status: Status
     victims: tuple[str, ...]
     terms: dict[str, int]
+    lost: dict[str, int] = {}
     outside_rules: tuple[str, ...] = ()
     irredundant: bool | None = None
     needless: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -53,8 +54,13 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     drawn = {"bars": draw_gauges, "columns": draw_histogram, "slots": draw_slots}
-    environment.filters |= {**drawn, "short": short}
+    environment.filters |= {**drawn, "short": short, "breakable": breakable}
     return environment
+
+
+def breakable(text: str) -> Markup:
+    """Return a text whose lines may break behind its signs, not inside its words."""
+    return Markup("<wbr>").join(re.split(r"(?<=[./=])", clean_lines(text)))
 
 
 @cache

@@ -86,7 +86,7 @@ async function only(work) {
     await work(run.signal);
   } catch (error) {
     if (run.signal.aborted) return;
-    say("There is no answer.");
+    say(at("documents").querySelector("article") ? "There is no answer: below is the last one." : "There is no answer.");
     complain(error.message);
   }
 }
@@ -108,6 +108,16 @@ async function takeFiles(files) {
   }
   // A small file is read before a large one that was chosen earlier: the later choice counts.
   if (turn === state.turn) await take(bytes, files[0].name);
+}
+
+// A dump that the service has itself: an example, or what it was started with.
+async function bring(path, name) {
+  const turn = (state.turn += 1);
+  const answer = await fetch(path, { cache: "no-store" }).catch(() => null);
+  const bytes = answer?.ok ? await answer.arrayBuffer().catch(() => null) : null;
+  if (turn !== state.turn) return;
+  if (bytes) await take(bytes, name);
+  else complain("The service cannot be reached. Is planner serve still running?");
 }
 
 async function take(bytes, name) {
@@ -329,11 +339,8 @@ async function answer(one, signal) {
     learn(found);
     say(summary(found));
   } catch (error) {
-    if (!signal.aborted) {
-      at("documents").replaceChildren();
-      blame(error.message);
-    }
-    throw error;
+    if (!signal.aborted) blame(error.message);
+    throw error; // the last answer stays, and the status says what it is
   }
   if (edits.length) return;
   const said = at("status").textContent;
@@ -425,3 +432,5 @@ at("objective").addEventListener("change", () => {
 });
 at("object").addEventListener("change", showFields);
 at("undo-all").addEventListener("click", () => restore([...state.edits.keys()]));
+at("example").addEventListener("click", () => bring("/example", "an example"));
+if (document.body.dataset.state) bring("/state", document.body.dataset.state);

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.report.html.page import STYLE, style_digest
 
@@ -28,9 +29,29 @@ def policy() -> str:
     return POLICY.format(digest=style_digest())
 
 
-def read_files() -> dict[str, tuple[bytes, str]]:
-    """Return the content and the type of each file, by its path."""
+class Dump(NamedTuple):
+    """A dump that the page may open with, and its name."""
+
+    name: str
+    data: bytes
+
+
+def read_files(example: bytes, state: Dump | None = None) -> dict[str, tuple[bytes, str]]:
+    """Return the content and the type of each file, by its path.
+
+    The page offers the ``example``, and begins with the ``state`` if there is one.
+    """
     folder = files("planner.report.html")
-    return {
+    found = {
         path: (folder.joinpath(name).read_bytes(), kind) for path, (name, kind) in FILES.items()
     }
+    found["/example"] = example, _BYTES
+    if state is not None:
+        page, kind = found["/"]
+        named = f'data-state="{html.escape(state.name)}"'
+        found["/"] = page.replace(b'data-state=""', named.encode()), kind
+        found["/state"] = state.data, _BYTES
+    return found
+
+
+_BYTES: Final = "application/octet-stream"

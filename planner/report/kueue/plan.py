@@ -505,12 +505,20 @@ def slots_in(pictures: Sequence[NodesAround]) -> Iterator[doc.Only]:
         notes = [f"A slot is the place of a pod of {short(one.slot)}."]
         notes += [] if one.placed else [NOT_PLACED]
         notes += [f"{one.hidden:,} more are not shown."] if one.hidden else []
+        changed = {each.domain for each in one.domains if each.freed or each.used}
+        lowest = max((len(each.domain) for each in one.domains), default=0)
         rows = []
         for domain in one.domains:
             freed, stays = domain.freed - domain.reused, domain.taken - domain.freed
             free = domain.slots - stays - domain.used - freed
             left = (f"{domain.hidden:,} not shown",) if domain.hidden else ()
             counts = (len(domain.domain) - 1, stays, domain.used, freed, free)
-            rows.append(doc.SlotRow(domain.name, *counts, left))
+            # A node is shown with those beside it: a rack is full, or not, by all of them.
+            around = (
+                {domain.domain, domain.domain[:-1]}
+                if len(domain.domain) == lowest
+                else {domain.domain}
+            )
+            rows.append(doc.SlotRow(domain.name, *counts, left, not around & changed))
         caption = f"{one.pod_set} in flavor {one.flavor}"
         yield doc.Only("page", (doc.Slots(caption, tuple(rows), tuple(notes)),))

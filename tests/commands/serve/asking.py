@@ -1,12 +1,16 @@
-"""Requests to the service, without a server around it."""
+"""Requests to the service, without a server around it; and the service as a process."""
 
 import asyncio
 import json
-from collections.abc import MutableMapping
+import subprocess
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import FastAPI
+
+from tests.cli.running import command, environment
 
 
 class Answer(NamedTuple):
@@ -68,3 +72,19 @@ async def ask(  # noqa: PLR0913 - what a request may have
     found = {name.decode(): value.decode() for name, value in start["headers"]}
     assert found["content-length"] == str(len(data))
     return Answer(start["status"], found, data)
+
+
+@contextmanager
+def serving_at(*words: str) -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
+    """Run the service; give its process, and where it listens."""
+    listening = command("serve", *words, "--listen", ":0")
+    with subprocess.Popen(
+        listening, env=environment(), stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        assert said.startswith("serve: http://127.0.0.1:")
+        try:
+            yield process, ("127.0.0.1", int(said.rpartition(":")[2]))
+        finally:
+            process.kill()

@@ -6,23 +6,27 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
 
 import planner
+from planner.cli import serve
+from planner.commands.generate import generate_objects
 from planner.commands.serve import app
 from planner.commands.serve.answering import Bounds, Ended
 from planner.commands.serve.app import Files, service
 from planner.report.html import work
 from tests.browser import BROWSER, SHIFT, Tab, browsing
 from tests.cli.running import another_pending, call, cluster
-from tests.commands.serve.asking import Answer, ask
+from tests.commands.serve.asking import Answer, ask, serving_at
 from tests.conftest import FOR_EVER_S
 
 pytestmark = pytest.mark.skipif(not BROWSER, reason="no chromium on PATH to work in the page")
 
+EXAMPLE = generate_objects("small", serve.EXAMPLE, {})
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&{{ 7*7 }}\u202e"
 SHOWN = EVIL.replace("\u202e", "\\u202e")
 BOUNDS = Bounds(max_bytes=10**6, seconds=FOR_EVER_S, memory=2**30, at_once=1)
@@ -81,7 +85,8 @@ async def in_this_process(words: Sequence[str], dump: bytes, bounds: Bounds, pla
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Give the address of the service, which answers one request after the other."""
-    served, turn = service(BOUNDS, "1", Files(work.read_files(), work.policy())), threading.Lock()
+    files = work.read_files(json.dumps(EXAMPLE).encode())
+    served, turn = service(BOUNDS, "1", Files(files, work.policy())), threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -244,10 +249,34 @@ def test_a_dump_that_is_pasted_and_what_is_wrong_in_words(tab: Tab) -> None:
         "document.getElementById('error').textContent.includes('is not a Kubernetes quantity')"
     )
     assert tab.run("document.activeElement.getAttribute('aria-invalid')") == "true"
-    assert status(tab) == "There is no answer."
+    assert status(tab) == "There is no answer: below is the last one."
+    shown = "[...document.querySelectorAll('main article .kind')].map((one) => one.textContent)"
+    assert tab.run(shown) == ["Preemption plan", "Explanation"]
     tab.write("2")
     answered(tab, "What an edit changes")
     assert tab.run("document.activeElement.getAttribute('aria-invalid')") is None
+
+
+def test_an_example_can_be_tried(tab: Tab) -> None:
+    tab.tab_to("#example")
+    tab.press("Enter")
+    answered(tab, "Preemption plan", "Explanation")
+    assert tab.run("document.getElementById('loaded').textContent").startswith("an example: ")
+    kueue = planner.greedy(planner.read(json.dumps(EXAMPLE).encode()))
+    assert len(kueue.victims) == 4
+    assert f"Kueue itself: {len(kueue.victims)}" in tab.run("document.body.textContent")
+
+
+def test_the_page_begins_with_a_state(browser: Tab, tmp_path: Path) -> None:
+    """As `planner serve cluster.json` does."""
+    file = tmp_path / "a <b> cluster.json"
+    file.write_text(json.dumps(cluster()), encoding="utf-8")
+    with serving_at(str(file)) as (_, (host, port)):
+        browser.said.clear()
+        browser.go(f"http://{host}:{port}/")
+        answered(browser, "Preemption plan", "Explanation")
+        assert f"{file}: " in browser.run("document.getElementById('loaded').textContent")
+        assert browser.said == []
 
 
 def test_the_later_of_two_files_counts(tab: Tab) -> None:
@@ -387,13 +416,12 @@ def test_all_that_takes_the_focus_has_a_name_and_ids_are_unique(tab: Tab) -> Non
 
 
 def test_the_files_and_what_they_may_load() -> None:
-    found = work.read_files()
+    found = work.read_files(b"{}", work.Dump('"<b>', b"[]"))
     policy = work.policy()
+    assert b'data-state="&quot;&lt;b&gt;"' in found["/"][0]
     for path, (data, kind) in found.items():
         text = data.decode()
-        answer = asyncio.run(
-            ask(service(BOUNDS, "1", Files(work.read_files(), work.policy())), path, method="GET")
-        )
+        answer = asyncio.run(ask(service(BOUNDS, "1", Files(found, policy)), path, method="GET"))
         assert (answer.status, answer.headers["content-type"]) == (200, kind)
         assert answer.headers["content-security-policy"] == policy
         assert "://" not in text

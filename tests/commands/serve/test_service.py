@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import html
 import json
 import os
 import re
@@ -9,8 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,8 @@ from planner.commands.serve.answering import Bounds, answer
 from planner.commands.serve.app import AskedWho
 from planner.objective.profiles import PROFILES
 from tests.batch.runs import wait_for
-from tests.cli.running import call, cluster, command, environment, refused
-from tests.commands.serve.asking import Answer, ask
+from tests.cli.running import call, cluster, refused
+from tests.commands.serve.asking import Answer, ask, serving_at
 from tests.conftest import FOR_EVER_S, ROOT, TEST_ALL
 
 DUMP = json.dumps(cluster()).encode()
@@ -403,22 +403,6 @@ def test_without_the_extra_it_says_what_to_install(
     assert "pip install 'preemption-planner[serve]'" in said
 
 
-@contextmanager
-def serving_at() -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
-    """Run the service; give its process, and where it listens."""
-    listening = command("serve", "--listen", ":0")
-    with subprocess.Popen(
-        listening, env=environment(), stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        said = process.stderr.readline()
-        assert said.startswith("serve: http://127.0.0.1:")
-        try:
-            yield process, ("127.0.0.1", int(said.rpartition(":")[2]))
-        finally:
-            process.kill()
-
-
 def answered(at: tuple[str, int], request: bytes) -> bytes:
     with socket.create_connection(at, timeout=FOR_EVER_S) as connection:
         connection.sendall(request)
@@ -437,6 +421,20 @@ def test_it_listens_and_ends(number: signal.Signals) -> None:
         process.send_signal(number)
         _, said = process.communicate(timeout=FOR_EVER_S)
     assert (process.returncode, said) == (0, "")
+
+
+def test_a_state_is_there_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "<b>.json.gz"
+    file.write_bytes(gzip.compress(DUMP))
+    with serving_at(str(file)) as (_, at):
+        file.unlink()
+        page = answered(at, HEALTH.replace(b"healthz", b""))
+        state = answered(at, HEALTH.replace(b"healthz", b"state"))
+    assert f'data-state="{html.escape(str(file))}"'.encode() in page
+    assert state.partition(b"\r\n\r\n")[2] == DUMP
+    assert "there is no such file" in refused("serve", file)
+    file.write_bytes(b"{}")
+    assert "is a directory" in refused("serve", tmp_path)
 
 
 def test_idle_connections_shut_nobody_out_and_errors_are_json() -> None:
