@@ -140,19 +140,19 @@ def _unrendered(data: bytes, at: int, where: str) -> ParseError:
 
 
 def _has_actions(value: object) -> bool:
-    """Say whether a value is an object of Kueue that is named, or quoted, by a template.
+    """Say whether a value is an object of a scheduler that is named, or quoted, by a template.
 
-    Workloads are left out: what their containers are told may be a template of somebody else.
+    Pods are left out: what their containers are told may be a template of somebody else.
     """
-    if not isinstance(value, dict) or "kueue.x-k8s.io/" not in str(value.get("apiVersion")):
+    if not isinstance(value, dict) or ".x-k8s.io/" not in str(value.get("apiVersion")):
         return False
-    todo: list[object] = [value.get("spec") if value.get("kind") != "Workload" else None]
+    todo: list[object] = [value.get("spec")]
     metadata = value.get("metadata")
     todo.append(metadata.get("name") if isinstance(metadata, dict) else None)
     while todo:
         one = todo.pop()
         if isinstance(one, dict):
-            todo += one.values()
+            todo += () if "containers" in one else one.values()
         elif isinstance(one, list):
             todo += one
         elif isinstance(one, str) and _TEMPLATE.search(one.encode(errors="replace")):

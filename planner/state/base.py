@@ -311,14 +311,16 @@ class Owner(Schema):
     uid: str = ""
 
 
-ELASTIC_JOB: Final = "kueue.x-k8s.io/elastic-job"
-"""The annotation of the slices of an elastic job, and of the job."""
+_ELASTIC_JOB: Final = "/elastic-job"
+"""How the annotation ends that the slices of an elastic job have."""
 
 
 def _owners_that_count(value: object, info: ValidationInfo) -> object:
     # Every workload has a job as its owner, which would be kept 100,000 times: it tells something
     # of the slices of an elastic job only, which are one run.
-    if not isinstance(value, (list, tuple)) or ELASTIC_JOB in info.data.get("annotations", ()):
+    annotations = info.data.get("annotations", ())
+    elastic = any(name.endswith(_ELASTIC_JOB) for name in annotations)
+    if elastic or not isinstance(value, (list, tuple)):
         return value
     return [one for one in value if not isinstance(one, dict) or one.get("kind") == "Workload"]
 

@@ -165,7 +165,7 @@ def test_options_reach_kubectl(
     result = call("snapshot", *given, "--namespace", "ns")
     assert result.exit_code == 0
     handed = [f"--context={hostile}", "--kubeconfig=a b", "--request-timeout=9s", "--as=ada"]
-    assert all(words[-4:] == handed for words in stand_in.calls())
+    assert all(handed == [one for one in words if one in handed] for words in stand_in.calls())
     assert ["--namespace=ns" in words for words in stand_in.calls()].count(True) == 2
     assert not (tmp_path / "x").exists()
 
@@ -233,7 +233,8 @@ def test_environment_variables(serve: Serve) -> None:
     variables = {"PLANNER_CONTEXT": "a", "PLANNER_SNAPSHOT_KUBECONFIG": "b"}
     assert call("snapshot", env=variables).exit_code == 0
     assert plugin(env={**variables, "PLANNER_OBJECTIVE": "min-count"}).exit_code == 0
-    assert all(words[-2:] == ["--context=a", "--kubeconfig=b"] for words in stand_in.calls())
+    handed = ["--context=a", "--kubeconfig=b"]
+    assert all(handed == [one for one in words if one in handed] for words in stand_in.calls())
 
 
 def test_plugin_takes_the_options_of_both(serve: Serve, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from planner.commands.simulate.script import Script
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.state import AnyState, parse_time
-from planner.state.base import ELASTIC_JOB
 from planner.state.kueue import State
 from planner.state.kueue_facts import Facts
 from planner.state.kueue_workload import REPLACEMENT_FOR
@@ -81,7 +80,7 @@ def a_slice(  # noqa: PLR0913 - the words of the small language
     [workload] = holder(name, {**usual, **said})
     metadata = workload["metadata"]
     metadata["creationTimestamp"] = at(started)
-    metadata["annotations"] = {ELASTIC_JOB: "true"}
+    metadata["annotations"] = {"kueue.x-k8s.io/elastic-job": "true"}
     if replaces:
         metadata["annotations"][REPLACEMENT_FOR] = f"ns/{replaces}"
     if job:

@@ -13,9 +13,10 @@ LEVEL = "D4+D5"
 def steps_of_level(seed: int) -> int:
     """Return how many steps the tree of the level takes; the plan with it is checked."""
     state = crowd(seed, 12)
-    plan = planner.solve(state, PENDING, objective="least-disruption", assignment=preempt(state))
+    given = preempt(state)
+    plan = planner.solve(state, PENDING, objective="least-disruption", assignment=given)
     assert plan.certificate is not None
-    assert planner.check(state, plan).accepted
+    assert planner.check(state, plan, assignment=given).accepted
     trees = {tree.claim: tree for tree in plan.certificate.trees}
     return len(trees[LEVEL].steps)
 

@@ -16,6 +16,9 @@ REGISTRY = ROOT / "planner" / "scheduler"
 FACE = ROOT / "planner" / "__init__.py"
 """It lists what is public, of each scheduler, too."""
 
+TEXTS = ROOT / "planner" / "commands" / "lint" / "about.py"
+"""What is said of every kind of finding, of all schedulers."""
+
 
 def shared() -> Iterator[Path]:
     """List the files of the product that are no scheduler's own."""
@@ -23,7 +26,7 @@ def shared() -> Iterator[Path]:
         file for room in ("planner", "models") for file in (ROOT / room).rglob("*.py")
     ):
         parts = path.relative_to(ROOT).parts
-        general = path != FACE and not path.is_relative_to(REGISTRY)
+        general = path not in {FACE, TEXTS} and not path.is_relative_to(REGISTRY)
         if general and not any(part.startswith(OWN) for part in parts):
             yield path
 

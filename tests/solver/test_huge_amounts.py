@@ -120,5 +120,5 @@ def test_the_written_laws_of_yunikorn_hold_for_huge_amounts(start: int) -> None:
         state = state_of(value)
         plan = planner.solve(state, "ask", objective="exact-fit", rules="written")
         assert plan.status in {"optimal", "infeasible"}, seed
-        assert planner.check(state, plan).accepted, seed
+        assert planner.check(state, plan, rules="written").accepted, seed
     assert not wrong, "\n".join(wrong)

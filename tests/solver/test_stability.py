@@ -37,7 +37,7 @@ def test_equal_to_editing_the_dump() -> None:
     compared = unstable = 0
     for name in FILES:
         for line in recorded.lines(name, EVERY):
-            if "pending" not in line:
+            if "pending" not in line or not recorded.asks_the_state(line):
                 continue
             planning = start(
                 recorded.state_of(line), Given(line["pending"], line.get("assignment"))

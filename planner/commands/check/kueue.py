@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import takewhile
 from typing import Final
 
 import numpy as np
@@ -347,9 +348,9 @@ class _Checking:
         if said is None:
             return
         fact: Commands = write(self.state, self.plan, ()).commands
-        # Which cluster is meant stands at the end of each: that is for the reader to know.
+        # Which cluster is meant is for the reader to know.
         if said.steps and fact.steps:
-            options = _cluster_options(said.steps[0].command, fact.steps[0].command)
+            options = _cluster_options(said.steps[0].command)
             fact = write(self.state, self.plan, options).commands
         printed = {one.command for one in fact.steps}
         strange = (one.command for one in said.steps if one.command not in printed)
@@ -553,13 +554,13 @@ def _in_words(assignment: Assignment) -> str:
     return f"({'; '.join(parts)})"
 
 
-def _cluster_options(said: str, plain: str) -> Sequence[str]:
-    """Return the options of kubectl, behind a plain command, that say which cluster is meant."""
+def _cluster_options(command: str) -> list[str]:
+    """Return the options of a command that say which cluster is meant; none if it is no command."""
     try:
-        words = shlex.split(said.removeprefix(plain)) if said.startswith(plain) else []
-    except ValueError:  # a quote without its end
-        return ()
-    return words if all(map(_OF_CLUSTER.match, words)) else ()
+        words = shlex.split(command)
+    except ValueError:  # a quote without end
+        return []
+    return [one for one in takewhile(lambda word: word != "--", words) if _OF_CLUSTER.match(one)]
 
 
 def _option(name: str, said: str) -> str:

@@ -131,7 +131,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind("KL-22", "nodes", "error", "a flavor whose Topology does not exist"),
         Kind("KL-23", "mistake", "error", "a name that nothing has, but something has one like it"),
         Kind("KL-24", "mistake", "warning", "a name that nothing in the input has"),
-        Kind("KL-25", "mistake", "error", "a limit that Kueue refuses"),
+        Kind("KL-25", "mistake", "error", "a limit that is refused"),
         Kind("KL-26", "nodes", "warning", "more quota than the nodes have"),
         Kind("KL-27", "mistake", "warning", "amounts of one resource in different units"),
         Kind("YL-01", "impossible", "warning", "nothing guaranteed, so it never preempts"),

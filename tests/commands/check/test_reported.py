@@ -10,6 +10,7 @@ import planner
 from planner.plan.kueue import Plan
 from tests.cli.running import call, write
 from tests.commands.check.test_forged import INSTANCES, as_json, quickstart, refused
+from tests.commands.steer.test_one_preemptor import blocked
 from tests.proof.mutation import Json
 from tests.reports import reports
 
@@ -117,33 +118,51 @@ def test_what_kueue_said_is_compared_with_the_state_and_not_with_the_plan(tmp_pa
 
 
 def test_commands_are_those_that_the_planner_prints(tmp_path: Path) -> None:
+    items = [one for one in blocked().items if one["kind"] != "Lease"]
+    dump = write(tmp_path, {"apiVersion": "v1", "kind": "List", "items": items})
     path = tmp_path / "plan.json"
-    assert call("solve", QUICKSTART, "--show-commands", "-o", path).exit_code == 0
-    assert call("check", QUICKSTART, path).exit_code == 0
+    solve = ("solve", dump, "--pending", "ns/first", "--objective", "min-lost-work")
+    assert call(*solve, "--show-commands", "-o", path).exit_code == 0
+    assert call("check", dump, path).exit_code == 0
     plan = json.loads(path.read_text("utf-8"))
     steps = plan["commands"]["steps"]
+
+    def given(words: str) -> list[dict[str, str]]:
+        """Return the steps with more words before the names."""
+        return [
+            {**one, "command": one["command"].replace(" -- ", f" {words} -- ")} for one in steps
+        ]
+
     deletes = {"title": steps[0]["title"], "command": "kubectl delete namespace production"}
     for forged in (
         [deletes],
         [*steps, deletes],
         steps[1:],
         [{**steps[0], "title": "do nothing"}, *steps[1:]],
-        [{**one, "command": f"{one['command']} --context=x; rm -r ."} for one in steps],
-        [{**one, "command": f"{one['command']} --context=x --force"} for one in steps],
-        [{**one, "command": f"{one['command']} --context='x"} for one in steps],
+        [
+            {**one, "command": one["command"].replace(" -- ", " --context=x; rm -r . -- ")}
+            for one in steps
+        ],
+        [
+            {**one, "command": one["command"].replace(" -- ", " --context=x --force -- ")}
+            for one in steps
+        ],
+        given("--context='x"),
     ):
         plan["commands"]["steps"] = forged
-        result = call("check", QUICKSTART, write(tmp_path, plan, "forged.json"))
+        result = call("check", dump, write(tmp_path, plan, "forged.json"))
         assert result.exit_code == 1
         assert "CT-10 holds=no" in result.stdout
     plan["commands"]["steps"] = steps
     # They may name the cluster: all of them the same.
     for option, code in (("--context=production", 0), ("--kubeconfig=/tmp/x", 0), ("--token=x", 1)):
-        named = [{**one, "command": f"{one['command']} {option}"} for one in steps]
+        named = [
+            {**one, "command": one["command"].replace(" -- ", f" {option} -- ")} for one in steps
+        ]
         forged = {**plan, "commands": {**plan["commands"], "steps": named}}
-        assert call("check", QUICKSTART, write(tmp_path, forged, "c.json")).exit_code == code
+        assert call("check", dump, write(tmp_path, forged, "c.json")).exit_code == code
     plan["greedy"]["commands"] = {"steps": [deletes], "reason": "", "notes": []}
-    assert call("check", QUICKSTART, write(tmp_path, plan, "forged.json")).exit_code == 1
+    assert call("check", dump, write(tmp_path, plan, "forged.json")).exit_code == 1
 
 
 def test_the_planners_answer_is_not_called_kueues() -> None:
