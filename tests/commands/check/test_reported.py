@@ -139,14 +139,8 @@ def test_commands_are_those_that_the_planner_prints(tmp_path: Path) -> None:
         [*steps, deletes],
         steps[1:],
         [{**steps[0], "title": "do nothing"}, *steps[1:]],
-        [
-            {**one, "command": one["command"].replace(" -- ", " --context=x; rm -r . -- ")}
-            for one in steps
-        ],
-        [
-            {**one, "command": one["command"].replace(" -- ", " --context=x --force -- ")}
-            for one in steps
-        ],
+        given("--context=x; rm -r ."),
+        given("--context=x --force"),
         given("--context='x"),
     ):
         plan["commands"]["steps"] = forged
@@ -156,10 +150,7 @@ def test_commands_are_those_that_the_planner_prints(tmp_path: Path) -> None:
     plan["commands"]["steps"] = steps
     # They may name the cluster: all of them the same.
     for option, code in (("--context=production", 0), ("--kubeconfig=/tmp/x", 0), ("--token=x", 1)):
-        named = [
-            {**one, "command": one["command"].replace(" -- ", f" {option} -- ")} for one in steps
-        ]
-        forged = {**plan, "commands": {**plan["commands"], "steps": named}}
+        forged = {**plan, "commands": {**plan["commands"], "steps": given(option)}}
         assert call("check", dump, write(tmp_path, forged, "c.json")).exit_code == code
     plan["greedy"]["commands"] = {"steps": [deletes], "reason": "", "notes": []}
     assert call("check", dump, write(tmp_path, plan, "forged.json")).exit_code == 1
