@@ -291,7 +291,7 @@ def test_vendor_example_loads_with_its_policies(
 
 
 def test_vendor_examples_need_a_clock() -> None:
-    with pytest.raises(planner.PlannerError, match="--now"):
+    with pytest.raises(planner.PlannerError, match="now=2026"):
         read(INSTANCES / "vendor")
     both = read(INSTANCES / "vendor", now="2026-11-12T09:42:10Z")
     assert len(both.cluster_queues) == 2

@@ -35,7 +35,6 @@ UNUSED = {
     "planner.solver.yunikorn",
     "planner.state.yunikorn",
     "tomllib",
-    "yaml",
 }
 """What is another scheduler's, or for what this plan has not: several answers, nodes, an objective
 from a file, a level without a tree."""
@@ -68,7 +67,7 @@ def test_a_plan_builds_validators_only_of_what_it_reads_and_writes() -> None:
     built = after_a_plan(expression)
     assert {"ClusterQueue", "Plan"} <= {*built}
     # Made without one, or not there: a state is put together of objects that were checked.
-    others = {"Configuration", "Deployment", "Event", "JointPlan", "Node", "Pod", "State"}
+    others = {"Deployment", "Event", "JointPlan", "Node", "Pod", "State"}
     assert others.isdisjoint(built)
 
 

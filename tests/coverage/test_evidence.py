@@ -79,7 +79,7 @@ def test_the_plan_by_the_requests_that_kueue_recorded_is_told() -> None:
     """E1: by its template the workload asks for gpus, of which the queue has none."""
     plan = solved(transformed())
     assert (plan.status, plan.proved, plan.requests) == ("conditional", "infeasible", "template")
-    remark = next(note for note in plan.notes if "--requests recorded" in note)
+    remark = next(note for note in plan.notes if "by the requests that Kueue recorded" in note)
     assert "evicting 1 workload makes room" in remark
     assert "ns/two" in remark
 
@@ -94,7 +94,7 @@ def test_plans_by_the_requests_that_kueue_recorded() -> None:
     assert "gpu 2" in plan.coverage[0].evidence
     assert plan.keys == ("ns/two",)
     assert [one.requested for one in plan.demand] == [5]
-    assert not any("--requests recorded" in note for note in plan.notes)
+    assert not any("by the requests that Kueue recorded" in note for note in plan.notes)
     assert planner.verify(state, plan).accepted
     assert planner.check(state, plan).accepted
     assert planner.solve(state, PENDING, assume="quota").status == "optimal"

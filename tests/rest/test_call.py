@@ -125,7 +125,7 @@ def test_what_is_too_large_is_not_read() -> None:
     with serving(lambda _, __: plain(b"x" * 10_001)) as asked, pytest.raises(ParseError) as caught:
         service(asked.url).get("/x")
     assert "more than" in str(caught.value)
-    assert "--max-size" in str(caught.value)
+    assert "max_bytes=BYTES" in str(caught.value)
 
 
 def test_what_does_not_say_how_large_it_is() -> None:

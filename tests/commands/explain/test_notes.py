@@ -155,7 +155,8 @@ FILES = [
     path
     for name in ("fair-sharing", "regressions", "topology", "yunikorn")
     for path in sorted((ROOT / "instances" / name).iterdir())
-    if path.is_dir() or (path.suffix == ".yaml" and path.stem != "configmap")
+    if (path.is_dir() and any(path.glob("*.[jy]*")))
+    or (path.suffix == ".yaml" and path.stem != "configmap")
 ]
 
 
