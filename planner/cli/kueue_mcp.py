@@ -9,6 +9,9 @@ Source: Model Context Protocol, revision 2025-11-25, Tools; its Python SDK, vers
 from __future__ import annotations
 
 import json
+import math
+import os
+import signal
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -18,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from planner.cli import value
-from planner.cli.exit_code import OPTIMAL
+from planner.cli.exit_code import INTERRUPTED, OPTIMAL
 from planner.cli.kueue_snapshot import cluster_options
 from planner.cli.option import Given, define
 from planner.errors import InputError
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 AT_ONCE: Final = 2
 """Calls that are answered at once; others wait for their turn, which is part of their time."""
+BOUNDED: Final = "planner.commands.serve.child"
 CHILD: Final = "planner.cli.kueue_mcp_answer"
 
 EPILOG: Final = """\b
@@ -87,6 +91,16 @@ def _root(state: str) -> Path:
     return path.resolve()
 
 
+async def _end_when_told() -> None:
+    """End at once after Ctrl-C or SIGTERM, and with this process those that answer."""
+    import anyio
+
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            # A thread waits for the next line of standard input, and nothing would end that.
+            os._exit(INTERRUPTED)
+
+
 class _Service:
     """The tools, on some files or folders or, without any, on a cluster."""
 
@@ -100,6 +114,7 @@ class _Service:
 
     async def run(self) -> None:
         """Answer until standard input ends."""
+        import anyio
         from mcp.server import Server
         from mcp.server.stdio import stdio_server
 
@@ -111,8 +126,10 @@ class _Service:
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
         )
-        async with stdio_server() as (received, sent):
+        async with stdio_server() as (received, sent), anyio.create_task_group() as tasks:
+            tasks.start_soon(_end_when_told)
             await server.run(received, sent, server.create_initialization_options())
+            tasks.cancel_scope.cancel()
 
     async def list_tools(
         self, _: ServerRequestContext[Any], __: PaginatedRequestParams | None
@@ -163,7 +180,8 @@ class _Service:
         question = asked(name, arguments)
         state = self._state(question.state)
         request = {"tool": name, "arguments": arguments, "state": state, **self.bounds}
-        words = [sys.executable, "-P", "-m", CHILD]
+        limits = (os.getpid(), self.bounds["memory"], math.ceil(self.bounds["seconds"]))
+        words = [sys.executable, "-P", "-m", BOUNDED, *map(str, limits), CHILD]
         text = json.dumps({**request, "cluster": self.cluster}).encode()
         with anyio.move_on_after(self.bounds["seconds"]):
             async with self.turns:

@@ -7,7 +7,6 @@ both as JSON; first it sets itself bounds on memory and processor time.
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
@@ -210,12 +209,6 @@ def _read(call: Mapping[str, Any]) -> tuple[AnyState, tuple[str, ...]]:
 def main() -> None:
     """Answer the call on standard input."""
     call = json.load(sys.stdin)
-    if sys.platform != "win32":
-        import resource
-
-        seconds = math.ceil(call["seconds"])
-        resource.setrlimit(resource.RLIMIT_AS, (call["memory"], call["memory"]))
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     try:
         answer = answered(call)
     except InputError as error:

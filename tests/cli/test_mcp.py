@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -199,6 +200,27 @@ def test_it_ends_with_its_input() -> None:
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_when_told_though_its_input_stays_open(number: signal.Signals) -> None:
+    with subprocess.Popen(
+        command("mcp", QUICKSTART),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        version: dict[str, object] = {"protocolVersion": "2025-03-26", "capabilities": {}}
+        version["clientInfo"] = {"name": "a test", "version": "1"}
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": version}
+        process.stdin.write(f"{json.dumps(hello)}\n")
+        process.stdin.flush()
+        assert '"id":1' in process.stdout.readline()
+        process.send_signal(number)
+        assert process.wait(FOR_EVER_S) == 130
 
 
 def test_a_state_that_is_not_there_is_refused_at_once(tmp_path: Path) -> None:
