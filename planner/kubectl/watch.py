@@ -181,7 +181,7 @@ class Streams(Source):
                 one.stderr.extend(f"{said}\n".encode(errors="replace"))
                 yield self._ended(one)
                 return
-            if kind in _CHANGES:
+            if kind in _CHANGES and isinstance(value, dict):
                 one.wait_s = FIRST_WAIT_S
                 yield WatchEvent(one.resource, kind, value)
 

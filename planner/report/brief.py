@@ -76,9 +76,9 @@ def _victims(plan: AnyPlan, columns: Sequence[Column[Any]]) -> Iterator[doc.Bloc
     theirs = plan.greedy.victims if plan.greedy else ()
     parts = words.contrast(plan, plan.greedy) if plan.greedy else None
     spared = [one for one in theirs if parts and one.key in parts.spared]
-    shown = [*columns]
+    shown, itself = [*columns], words.scheduler_name(plan)
     if parts and theirs and (spared or parts.instead):
-        itself, both = words.scheduler_name(plan), set(parts.common)
+        both = set(parts.common)
 
         def whose(victim: Any) -> str:  # noqa: ANN401 - a victim of any scheduler
             return "both" if victim.key in both else "this plan"

@@ -79,7 +79,7 @@ def test_a_cap_that_is_said_to_be_beyond_reach_is_judged() -> None:
     """Feasible or not: no legal set keeps it, which takes its tree."""
     state = planner.read(INSTANCES / "fair-sharing" / "outside-rules.yaml")
     plan = planner.solve(state)
-    file = as_file(plan) | {"status": "feasible"}
+    file: dict[str, Any] = as_file(plan) | {"status": "feasible"}
     assert file["certificate"]["dropped"]
     assert planner.check(state, type(plan).model_validate(file)).accepted
     trees = file["certificate"]["trees"]
