@@ -51,19 +51,8 @@ What RBAC must permit, beside what a snapshot needs:
     click.argument("states", metavar="[STATE]...", nargs=-1),
     option.objective_option("What the optimum is best in.", "min-lost-work"),
     option.time_limit("For each optimum of a decision."),
-    value.one(
-        "--format",
-        click.Choice(["plain", "jsonl"]),
-        "Lines to read, or a JSON object a line (planner schema watch).",
-        default="plain",
-        into="layout",
-    ),
-    value.one(
-        "--metrics [HOST]:PORT",
-        value.address,
-        "Also serve figures for Prometheus there, on loopback unless a host is given. It "
-        "needs the extra [watch].",
-    ),
+    option.line_format("watch"),
+    option.metrics,
     value.one(
         "--record DIR",
         click.Path(path_type=Path),
@@ -73,14 +62,7 @@ What RBAC must permit, beside what a snapshot needs:
         "--interval SECONDS", value.seconds, "How often changes are looked at together.", "5"
     ),
     value.one("--resync SECONDS", value.seconds, "How often everything is read anew.", "600"),
-    value.one(
-        "--for SECONDS",
-        value.seconds,
-        "How long to watch; none, which holds without it: until it is ended.",
-        default="none",
-        show_default=False,
-        into="for_s",
-    ),
+    option.how_long("watch"),
     *kueue_snapshot.cluster_options,
     *option.own("release", "requests"),
     option.max_size,

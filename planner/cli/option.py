@@ -367,6 +367,29 @@ profile_or_front = objective_option(
 )
 
 
+def line_format(name: str) -> Option:
+    """Return the option of a command that goes on, and says what happens line by line."""
+    return value.one(
+        "--format",
+        click.Choice(["plain", "jsonl"]),
+        f"Lines to read, or a JSON object a line (planner schema {name}).",
+        default="plain",
+        into="layout",
+    )
+
+
+def how_long(verb: str) -> Option:
+    """Return the option that ends a command which goes on; ``verb`` is what it does."""
+    return value.one(
+        "--for SECONDS",
+        value.seconds,
+        f"How long to {verb}; none, which holds without it: until it is ended.",
+        default="none",
+        show_default=False,
+        into="for_s",
+    )
+
+
 def time_limit(covers: str) -> Option:
     """Return the option ``--time-limit``; ``covers`` says in its help what the limit is for."""
     return value.one("--time-limit SECONDS", value.seconds, covers, TIME_LIMIT)
@@ -421,6 +444,12 @@ named_pending = f"The pending workload to plan for, {own_help('pending')}."
 pending = value.one("--pending NAME", str, named_pending)
 several_pending = value.several(
     "--pending NAME", "pending", f"{named_pending} With --joint it may be repeated."
+)
+metrics = value.one(
+    "--metrics [HOST]:PORT",
+    value.address,
+    "Also serve figures for Prometheus there, on loopback unless a host is given. It needs the "
+    "extra [watch].",
 )
 clock = value.one(
     "--now TIME", value.moment, "The clock, for all states; by default each state's own."
