@@ -177,6 +177,11 @@ def value_of(measure: Sequence[str], terms: Mapping[str, int]) -> int | None:
     return sum(known) if len(known) == len(measure) else None
 
 
+def lost_by(terms: Mapping[str, int]) -> int:
+    """Return the lost work among terms, restarts included, in accelerator-seconds."""
+    return terms.get("D4", 0) + terms.get("D5", 0)
+
+
 def in_order(terms: Mapping[str, int]) -> dict[str, int]:
     """Return the values in the order of `TERMS`, terms of priorities from the highest down."""
     plain = {term: terms[term] for term in TERMS if term in terms}

@@ -59,10 +59,10 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/whatif": "errors quantity state reader quota plan scheduler",
         "commands/boost": "stage errors quantity state quota reference plan solver",
         "commands/steer": "errors objective plan state reader kubectl quota reference solver"
-        " coverage commands/boost commands/watch",
+        " coverage term commands/boost commands/watch",
         "commands/apply": "errors objective plan state reader scheduler solver"
         " commands/check commands/steer",
-        "commands/watch": "dump errors kubectl plan quota reader reference state"
+        "commands/watch": "dump errors kubectl plan quota reader reference state term"
         " commands/audit commands/replay",
         "commands/risk": "verb coverage errors objective plan quota commands/whatif solver state"
         " scheduler",

@@ -28,7 +28,8 @@ from planner.report import document as doc
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, counts, name, table
 from planner.report.style import Said, csv_of, each, fields, line, rendered
 from planner.report.text import SECONDS_PER_HOUR, decimal
-from planner.report.words import WORK_UNIT, Work, lost_by, shown_in_words, work_in
+from planner.report.words import WORK_UNIT, Work, shown_in_words, work_in
+from planner.term import lost_by
 
 FINDINGS: Final[dict[FindingCode, str]] = {
     "redundant": "some of its victims alone would do",

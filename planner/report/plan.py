@@ -21,6 +21,7 @@ from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, 
 from planner.report.style import Said, Value, each, field_lines, fields, free, line, rendered
 from planner.report.text import hours, moment
 from planner.scheduler import Part, scheduler_of
+from planner.term import lost_by
 
 MANY, FIRST = 100, 20
 """More than ``MANY`` victims have a summary by queue, and a screen lists the ``FIRST`` only."""
@@ -116,7 +117,7 @@ def overview(plans: Sequence[AnyPlan]) -> doc.Document:
         return f"{len(plan.victims):,}" if plan else NOTHING
 
     def lost(plan: AnyPlan | None) -> str:
-        return work.lost(words.lost_by(plan.terms)) if plan else NOTHING
+        return work.lost(lost_by(plan.terms)) if plan else NOTHING
 
     columns: list[Column[AnyPlan]] = [
         Column("Preemptor", lambda plan: name(plan.preemptor_name), folds=True, least=24),
@@ -193,8 +194,8 @@ def _tiles(plan: AnyPlan) -> Iterator[doc.Tile]:
     beside = f"{itself}: {f'{len(theirs.victims):,}' if theirs else 'nobody'}"
     yield doc.Tile(count, f"{nouns} to {called.verb}", beside if plan.greedy else "")
     if plan.victims:
-        work, lost = words.work_of(plan), words.lost_by(plan.terms)
-        spent = words.lost_by(theirs.terms) if theirs else lost
+        work, lost = words.work_of(plan), lost_by(plan.terms)
+        spent = lost_by(theirs.terms) if theirs else lost
         beside = f"{itself}: {work.lost(spent)}" if theirs else ""
         tone: doc.Tone = "warn" if lost > spent else ""
         yield doc.Tile(work.lost(lost), f"{work.hours} lost, restarts included", beside, tone)

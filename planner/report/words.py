@@ -37,7 +37,7 @@ from planner.report.document import (
 )
 from planner.report.text import clean, decimal, hours
 from planner.scheduler import scheduler_of
-from planner.term import ACCELERATOR, text_of, unit_weight, value_of
+from planner.term import ACCELERATOR, lost_by, text_of, unit_weight, value_of
 
 Row = TypeVar("Row")
 
@@ -111,11 +111,6 @@ def work_of(*plans: AnyPlan) -> Work:
     """Return the unit for the work that plans lose."""
     every = [one for plan in plans for one in (plan, plan.greedy) if one is not None]
     return work_in(resources_of(*every))
-
-
-def lost_by(terms: Mapping[str, int]) -> int:
-    """Return the lost work among terms, restarts included, in accelerator-seconds."""
-    return terms.get("D4", 0) + terms.get("D5", 0)
 
 
 CHECK_IT: Final = "planner check verifies it without a solver"

@@ -47,7 +47,7 @@ from planner.solver.start import (
 )
 from planner.state import AnyState
 from planner.state.clock import clock_of
-from planner.term import EACH, find_term, in_order, priority_of, value_of
+from planner.term import EACH, find_term, in_order, lost_by, priority_of, value_of
 from planner.verb import verb
 
 WITHIN: Final = Profile(
@@ -239,7 +239,7 @@ def _lost(plan: AnyPlan) -> dict[str, int]:
     """Return the work that victims lose, restarts included, by the queue that they run in."""
     found: Counter[str] = Counter()
     for one in plan.victims:
-        found[one.runs_in] += one.costs.get("D4", 0) + one.costs.get("D5", 0)
+        found[one.runs_in] += lost_by(one.costs)
     return dict(sorted(found.items()))
 
 

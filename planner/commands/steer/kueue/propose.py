@@ -27,9 +27,8 @@ from planner.solver.start import Given, solve, start
 from planner.state.kueue import State
 from planner.state.kueue_workload import BOOST_ANNOTATION
 from planner.state.name import not_allowed
+from planner.term import lost_by
 
-LOST: Final = ("D4", "D5")
-"""The terms of lost work and of restarts, in accelerator-seconds."""
 PLAN_S: Final = 2.0
 BOOSTS_S: Final = 0.5
 """How long a plan, and boosts for it, are looked for at most, in seconds."""
@@ -66,7 +65,7 @@ def boosted(  # noqa: PLR0911 - one reason after the other
 ) -> Proposal:
     """Look for boosts for a plan of this state, and say what it is beside Kueue's own choice."""
     own = plan.greedy.keys if plan.greedy else ()
-    lost = [sum(one.terms.get(term, 0) for term in LOST) for one in (plan, plan.greedy) if one]
+    lost = [lost_by(one.terms) for one in (plan, plan.greedy) if one]
     proposal = Proposal(frozenset(plan.keys), frozenset(own), spared_s=lost[-1] - lost[0])
     if proposal.victims == proposal.own:
         return proposal

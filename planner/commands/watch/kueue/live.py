@@ -36,12 +36,11 @@ from planner.reference.kueue.cycle.waiting import first_in_line
 from planner.reference.kueue.decision import decide
 from planner.state.kueue import State
 from planner.state.kueue_workloads import Changes
+from planner.term import lost_by
 
 AGAIN_S: Final = 300.0
 """After so many seconds a decision in a tree that changes is judged again even if its victims are
 the same: the work that they lose grows while they run."""
-LOST: Final = ("D4", "D5")
-"""The terms of lost work and of restarts."""
 
 
 class Judge:
@@ -109,7 +108,7 @@ def measure(state: State, key: str, question: Question) -> Measured | str:
     case = found.cases[0]
     best = case.judgements[0]
     has_plan = best.status in {"optimal", "feasible"}
-    lost, least = (sum(each.terms.get(term, 0) for term in LOST) for each in (case, best))
+    lost, least = lost_by(case.terms), lost_by(best.terms)
     return Measured(
         victims=case.victims,
         needless=None if case.irredundant is None else case.needless,
