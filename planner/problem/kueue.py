@@ -183,7 +183,7 @@ def build_problem(
     request = whole_request(assignment, preemptor, snapshot) if pods else searched
     _refuse_given_back(snapshot, preemptor, request)
     wanted = contested(assignment, snapshot)
-    root = tree.path(preemptor.queue)[-1]
+    root = tree.root(preemptor.queue)
     # Under fair sharing, shares count whatever the tree has quota for, asked for or not.
     shared = tree.known[root] if snapshot.configuration.fair_sharing_on else ()
     frs = sorted({*request, *wanted, *shared})

@@ -224,10 +224,10 @@ def _of_other_queues(context: Kep83Context) -> Iterator[Admitted]:
     if policy == "Never":
         return
     tree = context.snapshot.tree
-    root = tree.path(context.queue)[-1]
+    root = tree.root(context.queue)
     for queue, workloads in context.snapshot.admitted.items():
         # The whole tree is the cohort: hierarchies came after the KEP.
-        elsewhere = queue == context.queue or tree.path(queue)[-1] != root
+        elsewhere = queue == context.queue or tree.root(queue) != root
         if elsewhere or not context.snapshot.is_active(queue) or not context.is_borrowing(queue):
             continue
         for workload in workloads:

@@ -34,6 +34,8 @@ from planner.state.kueue import State, of_kueue
 MOST_CHANGES: Final = 8
 BOOSTS_S: Final = 60.0
 """How long boosts are looked for before anything is written."""
+AGAIN_S: Final = 2.0
+"""The same while the preemptor waits."""
 NO_GATE: Final = (
     "it has no preemption gate of the planner, so that Kueue decides for it before anybody can "
     "plan: `planner steer --manifests` prints the policy that gives new workloads their gate"
@@ -42,8 +44,6 @@ NO_VERSION: Final = (
     "has no resourceVersion in the dump, so that no command could tell whether it has changed "
     "since: planner snapshot keeps it"
 )
-AGAIN_S: Final = 2.0
-"""The same while the preemptor waits."""
 RELEASE: Final = "planner steer --release takes back what is left"
 
 

@@ -102,7 +102,7 @@ class KueueWorld(World):
         self._snapshot = replace(taken, admitted=self._admitted, waiting=self._waiting)
         self._behind = open_queues(there, taken)
         self.queues: Final[dict[int, Waiting]] = waiting_queues(there, taken)
-        self._roots = {node: taken.tree.path(node)[-1] for node in self.queues}
+        self._roots = {node: taken.tree.root(node) for node in self.queues}
         self._part_of = flow.parts_of(taken, self._roots)
         self._parts = {node: self._part_of[root] for node, root in self._roots.items()}
         self._memory = Memory(decider, self._parts)

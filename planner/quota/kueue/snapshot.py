@@ -123,7 +123,7 @@ class Snapshot(Struct, frozen=True, dict=True):
 
         They are in the order of the tree's nodes; asked again, the same object.
         """
-        below = self.tree.below(self.tree.path(queue)[-1])
+        below = self.tree.below(self.tree.root(queue))
         return self.holders([at for at in below if at in self.admitted and self.is_active(at)])
 
     @cached_property

@@ -150,6 +150,10 @@ class QuotaTree:
             found = self._paths[node] = (node, *self.ancestors(node))
         return found
 
+    def root(self, node: int) -> int:
+        """Return the root of the tree that a node is in: without a cohort the node itself."""
+        return self.path(node)[-1]
+
     def borrowing_limit(self, node: int, fr: int) -> int | None:
         """Return how much of an fr the node may borrow, or ``None`` without a limit."""
         quota = self.nodes[node].quotas.get(fr)
@@ -200,7 +204,7 @@ class QuotaTree:
         if found is None:
             sums: dict[str, int] = {}
             # All fr that the root knows, also those of which this cohort has no quota itself.
-            for fr in sorted(self.known[self.path(cohort)[-1]]):
+            for fr in sorted(self.known[self.root(cohort)]):
                 resource, potential = self.frs[fr].resource, self.potential(cohort, fr)
                 sums[resource] = self.arithmetic.add(sums.get(resource, 0), potential)
             found = self._lendable[cohort] = sums

@@ -60,7 +60,7 @@ def fair_candidates(context: Context) -> tuple[Holders, IntArray]:
         # From the root: any queue that borrows may lose, whatever cohorts are between (§6.2).
         borrowing = [
             node
-            for node in tree.below(tree.path(context.queue)[-1])
+            for node in tree.below(tree.root(context.queue))
             if tree.nodes[node].is_queue and tree.nodes[node].active and node != context.queue
             if not context.usage.within_nominal(node, context.contested)
         ]

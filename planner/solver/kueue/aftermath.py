@@ -176,7 +176,8 @@ class CascadeReplay:
     def _is_candidate_for(self, waiting: Preemptor) -> Callable[[Admitted], bool]:
         """Return the test whether policies, priorities and flavors let it preempt a workload."""
         policies = self.snapshot.queues[waiting.queue].spec.preemption
-        active, root = self.snapshot.is_active(waiting.queue), self._root(waiting.queue)
+        root = self.snapshot.tree.root(waiting.queue)
+        active = self.snapshot.is_active(waiting.queue)
         reachable = self._reachable(waiting.queue)
 
         def is_candidate(other: Admitted) -> bool:
@@ -184,7 +185,7 @@ class CascadeReplay:
             policy = policies.within_cluster_queue if own else policies.reclaim_within_cohort
             return (
                 active
-                and self._root(other.queue) == root
+                and self.snapshot.tree.root(other.queue) == root
                 and not reachable.isdisjoint(other.names)
                 and satisfies_policy(waiting, other, policy)
             )
@@ -194,13 +195,13 @@ class CascadeReplay:
     def _taken(self, waiting: Preemptor, others: Iterable[int]) -> tuple[Mapping[int, int], ...]:
         """Return what each of ``others`` gives back, per queue and fr that decisions look at."""
         fair = self.snapshot.configuration.fair_sharing_on
-        root = self._root(waiting.queue)
+        root = self.snapshot.tree.root(waiting.queue)
         # Shares count all usage; the classical search only fr that the workload can ask for.
         frs = None if fair else self._reachable(waiting.queue)
         taken: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
         for j in others:
             one = self.workloads[j]
-            if self._root(one.queue) != root:
+            if self.snapshot.tree.root(one.queue) != root:
                 continue
             for fr, amount in one.usage.items():
                 if amount and (frs is None or fr in frs):
@@ -219,9 +220,6 @@ class CascadeReplay:
                 for quota in flavor.resources
             )
         return self._flavors[queue]
-
-    def _root(self, queue: int) -> int:
-        return self.snapshot.tree.path(queue)[-1]
 
     @cached_property
     def _candidates(self) -> frozenset[int]:

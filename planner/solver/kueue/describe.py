@@ -148,7 +148,7 @@ class Subject(Struct, frozen=True, dict=True):
         short = contested(self.assignment, snapshot)
         frs = sorted({*self._request, *short}, key=lambda fr: (fr not in short, fr))
         paths = {node for place in (queue, *touched) for node in snapshot.tree.path(place)}
-        root = snapshot.tree.path(queue)[-1]
+        root = snapshot.tree.root(queue)
         return tuple(self._below(root, paths, after, frs)) if frs else ()
 
     def _below(

@@ -321,7 +321,7 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
 
     # More quota than all that is used and asked for together changes nothing.
     queue, usage = planning.preemptor.queue, planning.snapshot.usage
-    root = planning.snapshot.tree.path(queue)[-1]
+    root = planning.snapshot.tree.root(queue)
     most = asked + usage.amount[root][fr] + usage.amount[queue][fr]
     still_short = asked - usage.available(queue, fr) - 1
     if grain > 1:

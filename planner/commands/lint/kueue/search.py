@@ -56,8 +56,7 @@ def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
     Once nothing moves any more, all compete again, as if something else in the cohort had changed.
     """
     world = KueueWorld(read_kueue_objects(dump, where="example"), Script(), decide)
-    path = world.snapshot(0).tree.path
-    trees = sorted({path(node)[-1] for node in world.queues})
+    trees = sorted(set(map(world.snapshot(0).tree.root, world.queues)))
     events: list[str] = []
     seen: dict[tuple[Mark, ...], int] = {}
     rested: set[tuple[Mark, ...]] = set()

@@ -82,7 +82,7 @@ class Facts(Struct, frozen=True, dict=True):
         """The ClusterQueues by their root, in the order of the dump."""
         by_root: dict[int, list[int]] = {}
         for queue in self.snapshot.queues:
-            by_root.setdefault(self.snapshot.tree.path(queue)[-1], []).append(queue)
+            by_root.setdefault(self.snapshot.tree.root(queue), []).append(queue)
         return by_root
 
     @cached_property
@@ -170,7 +170,7 @@ class Facts(Struct, frozen=True, dict=True):
 
     def others(self, queue: int) -> Sequence[int]:
         """Return the other ClusterQueues under the same root."""
-        tree = self.trees[self.snapshot.tree.path(queue)[-1]]
+        tree = self.trees[self.snapshot.tree.root(queue)]
         return [other for other in tree if other != queue]
 
     def active_others(self, queue: int) -> list[int]:

@@ -25,13 +25,13 @@ from planner.commands.steer.kueue.mirror import Mirror
 from planner.commands.steer.kueue.propose import Proposal
 from planner.commands.steer.kueue.setup import missing_gates
 from planner.commands.steer.record import Act, Came, Line, Steered
-from planner.commands.watch.kueue.live import TIDY_S
+from planner.commands.watch.kueue.live import TIDY_S, ended
 from planner.commands.watch.record import Note
 from planner.errors import InputError
 from planner.kubectl.call import Answer
 from planner.kubectl.kueue_dump import Dump
-from planner.kubectl.kueue_resource import COHORTS, is_forbidden, is_missing, watching_role
-from planner.kubectl.watch import FIRST_WAIT_S, Source, reason
+from planner.kubectl.kueue_resource import COHORTS, is_forbidden, is_missing
+from planner.kubectl.watch import FIRST_WAIT_S, Source
 from planner.state.kueue import State
 
 TICK_S: Final = 0.5
@@ -113,6 +113,7 @@ class Steer:
         self._cases: dict[str, _Case] = {}
         self._mirror: Mirror | None = None
         self._begun: set[str] = set()
+        self._told: set[str] = set()
         self._is_gap = True
         self._read_at = self._retry_at = 0.0
         self._behind_since: float | None = None
@@ -172,14 +173,11 @@ class Steer:
             return
         self._begun.discard(resource)
         self._is_gap = True
-        where, why = f"kubectl get {resource} --watch", reason(answer)
-        if is_forbidden(answer):
-            hint = f"an administrator grants it: {watching_role()}"
-            raise InputError(where, f"is forbidden: {why}", "the right to watch", hint)
-        if self._mirror is None:
-            raise InputError(where, f"ended: {why}")
+        what, error = ended(resource, answer, begins=self._mirror is None)
+        if is_forbidden(answer) or self._mirror is None:
+            raise error
         if answer.code or answer.stderr:
-            self._note(f"{where} ended: {why}", connected=False)
+            self._trouble(str(error), what)
 
     def _read_if_due(self) -> None:
         """Read everything: at the start, after a break or a change of settings, once in a while."""
@@ -195,7 +193,7 @@ class Steer:
             if before is None:
                 raise
             self._retry_at = now + TICK_S
-            self._note(f"cannot be read: {error}", connected=False)
+            self._trouble(f"cannot be read: {error}")
             return
         if said := missing_gates(mirror.state):
             raise InputError("Kueue", said)
@@ -203,6 +201,7 @@ class Steer:
         if before is None:
             self._note(f"read: {len(mirror.state.workloads):,} workloads")
         self._mirror, self._read_at, self._is_gap, self._behind_since = mirror, now, False, None
+        self._told.clear()
 
     def _may_act(self) -> bool:
         """Say whether the Lease is ours; a change is told."""
@@ -213,7 +212,7 @@ class Steer:
         except InputError as error:
             if self._acts is None:
                 raise
-            self._note(str(error), connected=False)
+            self._trouble(str(error))
             return False
         if acts != self._acts and (self._acts is not None or not acts):
             self._note("this one acts" if acts else f"{self._lease.held_by or 'another'} acts")
@@ -345,7 +344,7 @@ class Steer:
             raise
         except InputError as error:
             self._is_gap = True  # what was done of it is read with all the rest
-            self._note(f"cannot be changed: {error}", connected=False)
+            self._trouble(f"cannot be changed: {error}")
             return False
         for _, changed in done:
             if changed is not None:
@@ -372,8 +371,14 @@ class Steer:
         said = {"act": act, "preemptor": preemptor, "why": why, "dry_run": self._how.dry_run}
         self._tell(Act(at=self._now(), **said, **more))
 
-    def _note(self, text: str, *, connected: bool = True) -> None:
-        self._tell(Note(at=self._now(), text=text, connected=connected))
+    def _trouble(self, text: str, what: str = "") -> None:
+        """Note what is wrong, once until everything is read again: streams all say ``what``."""
+        if (what or text) not in self._told:
+            self._told.add(what or text)
+            self._tell(Note(at=self._now(), text=text, connected=False))
+
+    def _note(self, text: str) -> None:
+        self._tell(Note(at=self._now(), text=text, connected=True))
 
     def _now(self) -> datetime:
         return datetime.now(UTC) if self._mirror is None else self._mirror.now

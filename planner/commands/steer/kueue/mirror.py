@@ -36,7 +36,7 @@ class Mirror(Keeper):
         found = (Marked(one) for one in dump.objects if one["kind"] == "Workload")
         self.ours = {one.key: one for one in found if one.is_ours}
         taken = snapshot_of(self.state)
-        self._roots = {name: taken.tree.path(node)[-1] for name, node in taken.node_of.items()}
+        self._roots = {name: taken.tree.root(node) for name, node in taken.node_of.items()}
         self._replays: dict[int, dict[str, Replay]] = {}
 
     def take(self, event: WatchEvent) -> bool:

@@ -68,11 +68,11 @@ class Judge:
         first = {head.key: node for node, head in heads.items() if snapshot.is_active(node)}
         self._known = {key: known for key, known in self._known.items() if key in first}
         self._due = {key: due for key, due in self._due.items() if key in first}
-        node_of, path = snapshot.node_of, snapshot.tree.path
-        dirty = {path(node_of[name])[-1] for name in touched or () if name in node_of}
+        node_of, root = snapshot.node_of, snapshot.tree.root
+        dirty = {root(node_of[name]) for name in touched or () if name in node_of}
         now = self._seconds()
         for key, node in first.items():
-            if touched is not None and path(node)[-1] not in dirty:
+            if touched is not None and root(node) not in dirty:
                 continue
             victims = _own_victims(state, snapshot, key)
             known, at_s = self._known.get(key, (frozenset(), now))
@@ -197,6 +197,21 @@ class Pace(Struct, frozen=True):
     used: Callable[[], float] = time.process_time
 
 
+def ended(resource: str, answer: Answer, *, begins: bool) -> tuple[str, InputError]:
+    """Return why a stream ended, in words that all streams share, and as an error.
+
+    ``begins`` says that nothing was read yet: then the error has what helps.
+    """
+    where, why = f"kubectl get {resource} --watch", reason(answer)
+    if is_forbidden(answer):
+        hint = f"an administrator grants it: {watching_role()}"
+        return "forbidden", InputError(where, f"is forbidden: {why}", "the right to watch", hint)
+    if is_missing(answer):
+        what = "Kueue is not installed in this cluster"
+        return what, InputError(where, what, why)
+    return why, InputError(where, f"ended: {why}", hint=hint_of(why) if begins else "")
+
+
 class Live:
     """The watch of a live cluster.
 
@@ -282,15 +297,7 @@ class Live:
             self._begun.add(resource)  # an older Kueue has no Cohorts that could change
             return
         self._is_gap, begins = True, self._keeper is None
-        where, why = f"kubectl get {resource} --watch", reason(answer)
-        what, error = why, InputError(where, f"ended: {why}", hint=hint_of(why) if begins else "")
-        if is_forbidden(answer):
-            hint = f"an administrator grants it: {watching_role()}"
-            what = "forbidden"
-            error = InputError(where, f"is forbidden: {why}", "the right to watch", hint)
-        elif is_missing(answer):
-            what = "Kueue is not installed in this cluster"
-            error = InputError(where, what, why)
+        what, error = ended(resource, answer, begins=begins)
         if begins and answer.code:
             raise error
         if begins or answer.code or answer.stderr:  # else it ended as each does after a while

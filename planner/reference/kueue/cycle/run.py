@@ -159,11 +159,11 @@ def tournament_order(
     # The rules of the release are left out: they say which shares are borrowing, unused here.
     shares = Shares(tree)
     while rest:
-        root = tree.path(next(iter(rest)))[-1]
+        root = tree.root(next(iter(rest)))
         standings = {
             queue: _standings(snapshot, usage, shares, nominee)
             for queue, nominee in rest.items()
-            if tree.path(queue)[-1] == root
+            if tree.root(queue) == root
         }
         for winner in _winner(tree, standings, root):
             yield rest.pop(winner)

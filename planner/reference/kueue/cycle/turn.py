@@ -175,29 +175,27 @@ def first_in_tree(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Map
     What lets one that was tried in vain compete again lets all others do so, too.
     """
     first = first_in_line(state, snapshot, awake=preemptor.workload.was_tried)
-    path = snapshot.tree.path
-    root = path(preemptor.queue)[-1]
+    root = snapshot.tree.root
     found = {
         node: workload
         for node, workload in first.items()
-        if snapshot.is_active(node) and path(node)[-1] == root
+        if snapshot.is_active(node) and root(node) == root(preemptor.queue)
     }
     return {preemptor.queue: preemptor.workload, **found}
 
 
 def _held(snapshot: Snapshot, queue: int) -> int:
     """Return how many hold quota in the tree of a queue."""
-    path = snapshot.tree.path
-    root = path(queue)[-1]
-    return sum(len(some) for node, some in snapshot.admitted.items() if path(node)[-1] == root)
+    root = snapshot.tree.root
+    return sum(len(some) for node, some in snapshot.admitted.items() if root(node) == root(queue))
 
 
 def _queues(state: State, snapshot: Snapshot, preemptor: Preemptor) -> dict[int, Waiting]:
     """Return the queues of the tree of a workload, those parked that conditions tell of."""
-    path = snapshot.tree.path
-    root = path(preemptor.queue)[-1]
-    found = waiting_queues(state, snapshot)
-    queues = {node: waiting for node, waiting in found.items() if path(node)[-1] == root}
+    root, found = snapshot.tree.root, waiting_queues(state, snapshot)
+    queues = {
+        node: waiting for node, waiting in found.items() if root(node) == root(preemptor.queue)
+    }
     if not preemptor.workload.was_tried:
         for waiting in queues.values():
             waiting.park_tried(state.configuration)

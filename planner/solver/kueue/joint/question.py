@@ -317,7 +317,7 @@ def _question(
     for number, (preemptor, choices) in enumerate(waiting):
         others = [one for other, one in enumerate(waiting) if other != number]
         ways = ways_of(snapshot, preemptor, choices, _with_others(snapshot, others))
-        root = snapshot.tree.path(preemptor.queue)[-1]
+        root = snapshot.tree.root(preemptor.queue)
         # The workloads of a tree stand together; all entrants of a tree have the same ``first``.
         if ways and root not in trees:
             trees[root] = first
