@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections.abc import Sequence
 
 import pytest
 
@@ -13,6 +14,9 @@ from planner.commands.steer.kueue.setup import findings
 from planner.commands.steer.record import Act, Steered
 from planner.commands.watch.record import Note
 from planner.errors import InputError
+from planner.kubectl.call import Answer
+from planner.kubectl.kueue_resource import WATCHED
+from planner.kubectl.watch import WatchEvent
 from planner.state.kueue_workload import BOOST_ANNOTATION
 from tests.cluster import FLAVOR, KUEUE, Object, cohort, queue, running
 from tests.commands.steer.world import LEASE, World, gated, settings, settled, workload
@@ -197,6 +201,28 @@ def test_only_who_holds_the_lease_acts() -> None:
     mine.leave()
     again = Lease(world.hands, "preemption-planner-steer/steer", "again", lambda: world.now_s)
     assert again.keep()
+
+
+def test_an_outage_of_all_streams_is_told_once() -> None:
+    world = blocked(until_s=10)
+    tell, outages = world.poll, [2, 4]
+
+    def poll(timeout_s: float) -> Sequence[WatchEvent]:
+        events = [*tell(timeout_s)]
+        if outages and world.now_s >= outages[0]:
+            outages.pop(0)
+            gone = Answer(1, b"", "Unable to connect to the server: EOF")
+            events += [WatchEvent(one, "LOST", answer=gone) for one in WATCHED]
+            events += [WatchEvent(one, "BEGUN") for one in WATCHED]
+        return events
+
+    world.poll = poll  # type: ignore[method-assign]
+    world.steer()
+    assert outages == []
+    notes = [one for one in world.lines if isinstance(one, Note) and not one.connected]
+    assert len(notes) == 2
+    assert all("Unable to connect" in one.text for one in notes)
+    assert world.first_decisions() == {"ns/first": {"ns/saved"}}
 
 
 def test_without_a_lease_object_it_says_what_makes_one() -> None:
