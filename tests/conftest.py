@@ -45,22 +45,25 @@ def examples(usual: int) -> settings:
     return settings(max_examples=usual * times)
 
 
-def recorded_root() -> Path | None:
-    """Return the folder of answers recorded from the real schedulers, or None if there is none.
+def outside(variable: str, name: str) -> Path | None:
+    """Return a folder that lies outside the project: the one a variable names, or beside it.
 
-    Raises
-    ------
-    NotADirectoryError
-        If PLANNER_CONFORMANCE names something else: that must not skip tests in silence.
+    It is None if there is none. Raises ``NotADirectoryError`` if the variable names something else:
+    that must not skip tests in silence.
     """
-    named = os.environ.get("PLANNER_CONFORMANCE")
-    folder = Path(named) if named else ROOT.parent / "shared" / "conformance"
+    named = os.environ.get(variable)
+    folder = Path(named) if named else ROOT.parent / "shared" / name
     if folder.is_dir():
         return folder
     if named:
-        message = f"PLANNER_CONFORMANCE is not a folder: {named}"
+        message = f"{variable} is not a folder: {named}"
         raise NotADirectoryError(message)
     return None
+
+
+def recorded_root() -> Path | None:
+    """Return the folder of answers recorded from the real schedulers, or None if there is none."""
+    return outside("PLANNER_CONFORMANCE", "conformance")
 
 
 @pytest.fixture(autouse=True, scope="module")
