@@ -1,7 +1,7 @@
 """One call of a tool of ``planner mcp``: what may be asked, and the process that answers.
 
 ``python -m planner.cli.kueue_mcp_answer`` reads a call from standard input and writes its answer,
-both as JSON; first it sets itself bounds on memory and processor time.
+both as JSON, within bounds that are set before (`planner.commands.serve.child`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,18 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 import planner
+from planner.commands.serve.asked import (
+    FOR_THE_PLAN,
+    MOST_EDITS,
+    TEXT,
+    Bounded,
+    Edit,
+    Who,
+    Why,
+)
 from planner.errors import InputError, PlannerError, SchemaError, closest
 from planner.reader.complaint import checked
 
@@ -22,56 +31,29 @@ if TYPE_CHECKING:
 
     from planner.state import AnyState
 
-FOR_THE_PLAN: Final = 0.8
-"""The share of the seconds that plans may take: reading and writing take some, too."""
 WIDTH: Final = 100
-_TEXT: Final = r"^[^\x00-\x1f]+$"
-Edit = Annotated[str, Field(pattern=_TEXT, max_length=1200)]
 Code = Annotated[str, Field(max_length=20)]
 
 
-class Asked(BaseModel):
+class Asked(Bounded):
     """The arguments of a tool: they name no file but the state."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    state: str | None = Field(default=None, pattern=_TEXT, max_length=4096)
+    state: str | None = Field(default=None, pattern=TEXT, max_length=4096)
 
 
-class AskedWho(Asked):
-    """For whom to plan, and under which objective."""
-
-    pending: str | None = Field(
-        default=None,
-        pattern=_TEXT,
-        max_length=600,
-        description="The pending workload, as pending_workloads has its key; may be left out "
-        "where only one is pending.",
-    )
-    objective: str = Field(
-        default="no-regret",
-        pattern="^[a-z-]+$",
-        max_length=60,
-        description="What to minimise; pending_workloads lists all objectives.",
-    )
+class AskedWho(Asked, Who):
+    """As `Asked`, and for whom to plan, under which objective."""
 
 
-class AskedWhy(AskedWho):
-    """About which workload to ask besides."""
-
-    victim: str | None = Field(
-        default=None,
-        pattern=_TEXT,
-        max_length=600,
-        description="A running workload: why it must go, or what it would take to evict it.",
-    )
+class AskedWhy(Asked, Why):
+    """As `AskedWho`, and about which workload to ask."""
 
 
 class AskedWhatIf(AskedWho):
     """What to change."""
 
     edits: tuple[Edit, ...] = Field(
-        max_length=100,
+        max_length=MOST_EDITS,
         description="Edits such as clusterqueue/team-a.preemption.reclaimWithinCohort=Any; "
         "pending_workloads lists what can be set.",
     )
@@ -128,7 +110,8 @@ def _lint(state: AnyState, asked: AskedLint, _: float) -> Answer:
 
 TOOLS: Final[Mapping[str, Tool]] = {
     "pending_workloads": Tool(
-        "Who waits in the cluster, which objectives there are, and what can be set in a what-if.",
+        "Who waits, by the keys that other tools take, which objectives there are, and what can be "
+        "set in a what-if.",
         Asked,
         "settings",
         _pending,

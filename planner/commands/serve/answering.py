@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
+from planner.commands.serve.asked import FOR_THE_PLAN
 from planner.errors import KIND, TELL_KIND
 
-FOR_THE_PLAN: Final = 0.8
-"""The share of the seconds that the plan itself may take: reading and writing take some, too."""
 PROGRAM: Final = "planner"
 OURS: Final = "PLANNER_"
 """The prefix of environment variables that set options: a request does not inherit them."""

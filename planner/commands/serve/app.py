@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Union
 
 from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException as Failed
 from starlette.requests import ClientDisconnect
@@ -24,21 +24,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from planner.commands.explain.record import EXPLANATION
 from planner.commands.serve.answering import Bounds, Ended, answer
+from planner.commands.serve.asked import MOST_EDITS, Bounded, Edit, Who, Why
 from planner.commands.whatif.edit import Settings, WhatIf
 from planner.errors import AT_MOST
 from planner.plan import AnyPlan
 
-MOST_EDITS: Final = 100
-_TEXT: Final = r"^[^\x00-\x1f]+$"
-_NAME: Final = Field(default=None, pattern=_TEXT, max_length=600)
-Edit = Annotated[str, Field(pattern=_TEXT, max_length=1200)]
-"""An edit of a state, as `planner whatif --set` takes it."""
 
-
-class Asked(BaseModel):
+class Asked(Bounded):
     """The query of a request. It cannot name a file, and nothing is read from any."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     now: str | None = Field(default=None, pattern="^[0-9TZtz.:+-]+$", max_length=40)
 
@@ -52,17 +45,12 @@ class Asked(BaseModel):
         ]
 
 
-class AskedWho(Asked):
+class AskedWho(Asked, Who):
     """As `Asked`, and for whom to plan, under which objective."""
 
-    pending: str | None = _NAME
-    objective: str = Field(default="no-regret", pattern="^[a-z-]+$", max_length=60)
 
-
-class AskedWhy(AskedWho):
+class AskedWhy(Asked, Why):
     """As `AskedWho`, and the workload or allocation that the question is about."""
-
-    victim: str | None = _NAME
 
 
 class AskedWhatIf(AskedWho):
