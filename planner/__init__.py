@@ -6,8 +6,6 @@ The state of a cluster, and how it is read:
 
 state/         its frozen schema; quantity.py: exact quantities; errors.py: every exception
 reader/        from what kubectl and the schedulers print to a state
-kubectl/       running kubectl: from a cluster to a dump
-rest/          asking a scheduler's own REST service: from a URL to a dump
 dump/          generated and imported clusters, written as kubectl would print them
 
 The question, and three independent ways to answer it (reference/, models/, verifier/):
@@ -25,7 +23,6 @@ From a question to a plan:
 
 objective/     what disruption means: terms, and profiles that order them
 solver/        a problem to its proven optimum
-rivals/        other ways to choose victims, for a benchmark
 proof/         proof trees, derived from a state and checked without a solver
 plan/          the output schemas
 coverage/      what of a state is not modelled, reported with every answer
@@ -36,10 +33,15 @@ stage.py       the progress of long work, reported to a listener
 
 Commands on states and plans, and their output:
 
-commands/      a package for each command beyond a single plan: audit, lint, simulate, ...
+commands/      a package for each command beyond a single plan: audit, explain, whatif, ...
 batch/         many states in parallel, on one machine or many
 report/        one renderer per format
 cli/           the command line; __main__.py: `python -m planner`
+
+What stands on all of this and can be taken away; wing.py finds what is there:
+
+research/      generate, import, simulate and bench
+operations/    snapshot, lint, risk, watch, steer, apply, serve and mcp
 """
 
 from typing import TYPE_CHECKING
@@ -56,12 +58,9 @@ __all__ = [
     "Front",
     "InputError",
     "JointPlan",
-    "Lint",
     "Plan",
     "PlannerError",
     "Profile",
-    "Risk",
-    "Simulation",
     "State",
     "Verification",
     "Victim",
@@ -76,13 +75,9 @@ __all__ = [
     "check",
     "explain",
     "front",
-    "generate",
     "greedy",
-    "lint",
     "read",
     "render",
-    "risk",
-    "simulate",
     "solve",
     "solve_joint",
     "verify",
@@ -101,13 +96,6 @@ if TYPE_CHECKING:
     from planner.commands.check.plan import Check, check
     from planner.commands.explain.kueue.record import Explanation
     from planner.commands.explain.yunikorn.record import YuniKornExplanation
-    from planner.commands.generate import generate
-    from planner.commands.lint import lint
-    from planner.commands.lint.lint import Lint
-    from planner.commands.risk import risk
-    from planner.commands.risk.measure import Risk
-    from planner.commands.simulate import simulate
-    from planner.commands.simulate.record import Simulation
     from planner.commands.whatif.edit import WhatIf
     from planner.errors import InputError, PlannerError
     from planner.kueue_verbs import boost, solve_joint
@@ -186,13 +174,6 @@ else:
             "planner.commands.check.plan": "Check check",
             "planner.commands.explain.kueue.record": "Explanation",
             "planner.commands.explain.yunikorn.record": "YuniKornExplanation",
-            "planner.commands.generate": "generate",
-            "planner.commands.lint": "lint",
-            "planner.commands.lint.lint": "Lint",
-            "planner.commands.risk": "risk",
-            "planner.commands.risk.measure": "Risk",
-            "planner.commands.simulate": "simulate",
-            "planner.commands.simulate.record": "Simulation",
             "planner.commands.whatif.edit": "WhatIf",
             "planner.errors": "InputError PlannerError",
             "planner.kueue_verbs": "boost solve_joint",

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 import planner.reader
-from planner.commands.generate import generate
+from planner.research.generate import generate
 from planner.state.kueue import State, Workload
 
 

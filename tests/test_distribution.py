@@ -94,7 +94,7 @@ def test_wheel_is_the_product_and_nothing_else(built: Distribution) -> None:
     others = {n for n in built.wheel if n.startswith("planner/") and not n.endswith(".py")}
     page = {"blocks.html.j2", "page.css", "page.html.j2", "work.css", "work.html", "work.js"}
     pages = {f"planner/report/html/{name}" for name in page}
-    assert others == {"planner/py.typed", "planner/commands/steer/kueue/manifests.yaml", *pages}
+    assert others == {"planner/py.typed", "planner/operations/steer/kueue/manifests.yaml", *pages}
 
 
 def test_wheel_carries_every_source_file(built: Distribution) -> None:

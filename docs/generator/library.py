@@ -15,10 +15,10 @@ from planner.commands.check.plan import Check
 from planner.commands.explain.kueue.record import Explanation
 from planner.commands.explain.record import CommonExplanation
 from planner.commands.explain.yunikorn.record import YuniKornExplanation
-from planner.commands.lint.lint import Lint
-from planner.commands.risk.measure import Risk
-from planner.commands.simulate.record import Simulation
-from planner.commands.simulate.script import Script
+from planner.operations.lint.lint import Lint
+from planner.operations.risk.measure import Risk
+from planner.research.simulate.record import Simulation
+from planner.research.simulate.script import Script
 from planner.commands.whatif.edit import WhatIf
 from planner.plan.base import Record
 from planner.plan.yunikorn import YuniKornPlan
@@ -61,13 +61,13 @@ TYPES: Final = (
     "planner.state.kep83.Kep83",
     "planner.quota.kueue.assignment.Assignment",
     "planner.commands.explain.DEFAULT_LIMIT",
-    "planner.commands.risk.measure.Shapes",
-    "planner.commands.risk.measure.Progress",
-    "planner.commands.simulate.simulate.CYCLES",
-    "planner.commands.simulate.simulate.STORM",
-    "planner.commands.simulate.simulate.EVICTION_S",
-    "planner.commands.simulate.script.NOTHING_SAID",
-    "planner.commands.simulate.simulate.Report",
+    "planner.operations.risk.measure.Shapes",
+    "planner.operations.risk.measure.Progress",
+    "planner.research.simulate.simulate.CYCLES",
+    "planner.research.simulate.simulate.STORM",
+    "planner.research.simulate.simulate.EVICTION_S",
+    "planner.research.simulate.script.NOTHING_SAID",
+    "planner.research.simulate.simulate.Report",
 )
 """What signatures take and return besides the public names and the records."""
 ANSWERS: Final[tuple[type[Record], ...]] = (

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from generator.citations import linked
-from planner.commands.lint.about import ABOUT
-from planner.commands.lint.lint import KINDS, Kind
+from planner.operations.lint.about import ABOUT
+from planner.operations.lint.lint import KINDS, Kind
 
 PAGE: Final = "reference/lint.md"
 HEAD: Final = """# Lint codes

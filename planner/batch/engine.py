@@ -28,7 +28,6 @@ from typing import Any, BinaryIO, Final, NamedTuple, get_args
 
 from msgspec import Struct
 
-from planner.batch.cluster import WAIT_S, NobodyWorksError, Notice, Patience, on_cluster
 from planner.batch.pool import Attempt, Limits, Outcome, Pool, Progress, Row, Task, Work, attempt
 from planner.errors import InputError, ParseError, not_json
 from planner.garbage import tidy
@@ -290,6 +289,13 @@ _PROCESSOR_TIME: Final = (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_pe
 """Microseconds of processor time that a container may have, and per how many: cgroup v2 and v1."""
 Watch = Callable[[Progress], None]
 Changed = Callable[[str], None]
+Workers = Callable[[Iterator[Task], bytes, Limits], Iterator[tuple[str, Attempt]]]
+"""What does pickled work elsewhere, as in `planner.wing.Wing.workers`: it yields the key and the
+outcome of every task, as they come."""
+
+
+class NobodyWorksError(InputError):
+    """Workers elsewhere were gone for as long as the run may wait; rows that were written stay."""
 
 
 def cores() -> int:
@@ -314,14 +320,12 @@ def run(  # noqa: PLR0913 - what a run can be told
     file: Path | None = None,
     resume: bool = False,
     jobs: int | None = None,
-    cluster: str | None = None,
-    cluster_wait: float | None = WAIT_S,
+    workers: Workers | None = None,
     limits: Limits = NO_LIMITS,
     mine: Callable[[str], bool] | None = None,
     total: int | None = None,
     watch: Watch | None = None,
     changed: Changed | None = None,
-    notice: Notice | None = None,
 ) -> Results:
     """Do the work on every task, and return the rows in the order of the tasks.
 
@@ -336,21 +340,17 @@ def run(  # noqa: PLR0913 - what a run can be told
 
     The work is done by ``jobs`` processes on this machine, one core each; never more than cores,
     the default. For 1 without limits, it is done in this very process, which dies if the work kills
-    it. With ``cluster``, the address of a Dask scheduler as ``tcp://HOST:PORT`` or
-    ``tls://HOST:PORT``, it is done there. The cluster may have no scheduler or no workers for
-    ``cluster_wait`` seconds, summed up since the last row, ``None`` for ever; then the run ends,
-    and rows that were written stay. ``limits`` bound what a task may use. ``mine``
+    it. With ``workers`` it is done by them. ``limits`` bound what a task may use. ``mine``
     says whether a key may be that of a task: a file with rows of others is refused before any work.
 
     ``watch`` is called after every row with the progress of the run, of a ``total`` if it is known;
-    ``changed`` with the key of every task that is done again, as its row is of another input;
-    ``notice`` with a sentence when a cluster has no scheduler or workers, and how long it waits.
+    ``changed`` with the key of every task that is done again, as its row is of another input.
 
-    Raises ``InputError`` if a key comes twice, ``jobs`` is less than 1 or given along with a
-    cluster, the file cannot be used (see Journal.open), or the cluster cannot (see on_cluster).
+    Raises ``InputError`` if a key comes twice, ``jobs`` is less than 1 or given along with
+    workers, the file cannot be used (see Journal.open), or the workers cannot.
     Rows that were written stay.
     """
-    if jobs is not None and (jobs < 1 or cluster is not None):
+    if jobs is not None and (jobs < 1 or workers is not None):
         said = f"{jobs} is less than 1" if jobs < 1 else "is for this machine, not for a cluster"
         raise InputError("--jobs", said)
     _take_free_streams()
@@ -360,9 +360,8 @@ def run(  # noqa: PLR0913 - what a run can be told
         digests: dict[str, str] = {}
         ahead = _without_row(tasks, journal, digests, changed)
         begun = time.monotonic()
-        patience = None if cluster is None else Patience(cluster, cluster_wait, notice)
         try:
-            with closing(_attempts(ahead, work, jobs, limits, patience)) as attempts:
+            with closing(_attempts(ahead, work, jobs, limits, workers)) as attempts:
                 for number, (key, found) in enumerate(attempts, start=1):
                     journal.add(key, found, digests[key])
                     if watch is not None:
@@ -393,11 +392,11 @@ def _take_free_streams() -> None:
 
 
 def _attempts(
-    tasks: Iterator[Task], work: Work, jobs: int | None, limits: Limits, patience: Patience | None
+    tasks: Iterator[Task], work: Work, jobs: int | None, limits: Limits, workers: Workers | None
 ) -> Generator[tuple[str, Attempt]]:
-    """Yield outcomes as they come, of a cluster, this process or a pool; closing ends the work."""
-    if patience is not None:
-        yield from on_cluster(tasks, pickle.dumps(work), limits, patience)
+    """Yield outcomes as they come, of workers, this process or a pool; closing ends the work."""
+    if workers is not None:
+        yield from workers(tasks, pickle.dumps(work), limits)
     elif jobs == 1 and not limits.given:
         # Nothing guards against what kills the process.
         for number, task in enumerate(tasks, start=1):

@@ -18,9 +18,11 @@ from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, 
 from planner.cli.option import Given, define
 from planner.cli.output import ASK_TO_REPORT, LINE, check_files, say, write
 from planner.cli.value import Option
+from planner.errors import InputError
 
 if TYPE_CHECKING:
     from planner.batch import Progress as BatchProgress
+    from planner.batch import Workers
     from planner.commands.audit import Settings
     from planner.commands.audit.record import Failure
 
@@ -172,12 +174,10 @@ def settings_of(
             file=given.results,
             resume=given.resume,
             jobs=given.jobs,
-            cluster=given.cluster,
-            cluster_wait=given.cluster_wait,
+            workers=_workers(given),
             limits=Limits(given.state_time_limit, given.state_memory_limit),
             watch=_show,
             changed=changed.append,
-            notice=partial(say, "note"),
         )
     except KeyboardInterrupt:
         said = "--results FILE would have kept what was done"
@@ -193,6 +193,19 @@ def settings_of(
                 who = f"{len(changed):,} states, such as {who},"
                 said = f"have changed since {given.results} was written, and are"
             say("note", f"{who} {said} asked for again")
+
+
+def _workers(given: Given) -> Workers | None:
+    """Return what does the work elsewhere, if that is asked for."""
+    if given.cluster is None:
+        return None
+    from planner.wing import each
+
+    workers = next(each("workers"), None)
+    if workers is None:
+        raise InputError(f"--cluster {given.cluster}", "needs the wing of operations", "no cluster")
+    made: Workers = workers(given.cluster, given.cluster_wait, partial(say, "note"))
+    return made
 
 
 def tell_failures(given: Given, failures: Sequence[Failure]) -> int:

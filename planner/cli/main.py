@@ -1,7 +1,7 @@
 """The entry point of the command line, ``planner``: commands loaded on use, one path for errors.
 
-A new command is a new module here with a click command named ``command``, and a line in SECTIONS;
-a command for one scheduler only is declared as a part of that scheduler.
+A new command is a new module here with a click command named ``command``, and a line in CORE, or
+a module and a line of a wing; one for one scheduler only is declared as a part of that scheduler.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, Final
 
 import click
@@ -31,32 +30,21 @@ from planner.errors import (
     PlannerError,
 )
 from planner.scheduler import Part
+from planner.wing import load, wings
 
-SECTIONS: Final = {
+CORE: Final = {
     "Plan": {
         "solve": "Plan whom to evict for a pending workload, and prove it.",
         "explain": "Say why a workload must go, why another need not, or why nothing.",
         "check": "Check a plan and its proofs, without a solver.",
         "boost": "Find the priority boosts that make the scheduler carry out a plan.",
-        "apply": "Carry out a plan in a cluster, for a workload behind its gate.",
-        "steer": "Have the scheduler carry out plans, as it goes on.",
     },
     "Know your cluster": {
-        "snapshot": "Write what there is to read of a cluster into one dump.",
-        "lint": "Find ping-pong, impossible and useless preemption in a configuration.",
         "whatif": "Show what an edit of the state, or a new workload, changes.",
-        "risk": "Count how often everything that runs would be a victim.",
-        "watch": "Say what the scheduler does as it goes on, against replay and optimum.",
-        "simulate": "Simulate what happens next; find loops and storms.",
-        "serve": "Work in a browser, or answer programs over HTTP: a dump in, a plan out.",
-        "mcp": "Answer agents over the Model Context Protocol.",
     },
     "Research": {
         "audit": "Judge the scheduler's own answers, on one state or thousands.",
         "compare": "Compare algorithms, on one state or thousands.",
-        "bench": "Hold rivals against proven optima on a fixed suite of states.",
-        "generate": "Make up clusters: seeded, consistent, of any size.",
-        "import": "Make states from a public trace.",
         "replay": "Compare recorded answers of the real scheduler with the planner's replay.",
     },
     "Reference": {
@@ -64,7 +52,19 @@ SECTIONS: Final = {
         "schema": "Print the JSON Schemas of input and output.",
     },
 }
-"""The commands with their line of help, as ``planner --help`` lists them."""
+"""The core's commands with their line of help, as ``planner --help`` lists them."""
+WINGS: Final = {
+    name: command
+    for wing in wings()
+    for section in wing.commands.values()
+    for name, command in section.items()
+}
+"""The line of help and the place of each command of a wing."""
+SECTIONS: Final = {
+    title: commands
+    | {name: line for wing in wings() for name, (line, _) in wing.commands.get(title, {}).items()}
+    for title, commands in CORE.items()
+}
 COMMANDS: Final = {name: line for section in SECTIONS.values() for name, line in section.items()}
 
 PROGRAM: Final = "planner"
@@ -162,7 +162,8 @@ class PlannerGroup(PlannerCommand, click.Group):
         if cmd_name not in COMMANDS:
             return None
         own = Part[click.Command](f"planner {cmd_name}").of_all()
-        command = own[0] if own else import_module(f"planner.cli.{cmd_name}").command
+        place = WINGS[cmd_name][1] if cmd_name in WINGS else f"planner.cli.{cmd_name}:command"
+        command: click.Command = own[0] if own else load(place)
         command.short_help = COMMANDS[cmd_name]
         for option in command.params:
             if isinstance(option, click.Option):

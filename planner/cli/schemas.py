@@ -12,17 +12,11 @@ from msgspec import Struct
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from planner.commands.apply.record import Applied
+from planner.cli.published import Schema
 from planner.commands.audit.record import Audit
-from planner.commands.bench.record import Bench, Suite
 from planner.commands.compare.record import Comparison
 from planner.commands.explain.record import EXPLANATION
-from planner.commands.lint.lint import Lint
 from planner.commands.replay import ReplayReport
-from planner.commands.risk.measure import Risk
-from planner.commands.simulate import Event, Script, Simulation
-from planner.commands.steer.record import Steering
-from planner.commands.watch.record import Watched
 from planner.commands.whatif.edit import Settings, WhatIf
 from planner.plan import AnyPlan
 from planner.plan.front import Front
@@ -32,6 +26,7 @@ from planner.report.checking import Checks
 from planner.report.front import Fronts
 from planner.report.plans import Plans
 from planner.scheduler import Part
+from planner.wing import each
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = "#/$defs/{model}"
@@ -41,8 +36,8 @@ _OLD_FUNGIBILITY: Final = ["Borrow", "Preempt"]
 
 KINDS: Final = Part[Mapping[tuple[str, str], Kind]]("kinds")
 """The kinds of objects that the states of a scheduler are read from, by API group."""
-OWN_SCHEMAS: Final = Part[Mapping[str, tuple[str, type[BaseModel], JsonSchemaMode]]]("schemas")
-"""The schemas of one scheduler by name: a summary, the model, whether it is read or written."""
+OWN_SCHEMAS: Final = Part[Mapping[str, Schema]]("schemas")
+"""The schemas of one scheduler by name: a summary."""
 
 
 class Published(Struct, frozen=True):
@@ -147,29 +142,19 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "front": _output("solve --objective pareto:A,B", Front),
     "fronts": _output("solve --all --objective pareto:A,B", Fronts),
     "check": _output("check", Checks),
-    "applied": _output("apply", Applied),
-    "steer": Published("a line of steer --format jsonl", lambda: _schema(Steering)),
-    "watch": Published("a line of watch --format jsonl", lambda: _schema(Watched)),
     "whatif": _output("whatif", WhatIf),
     "settings": _output("whatif --list", Settings),
     "audit": _output("audit", Audit),
-    "bench": _output("bench", Bench),
-    "suite": Published("a suite of states for bench", lambda: _schema(Suite, "validation")),
     "comparison": _output("compare", Comparison),
-    "risk": _output("risk", Risk),
     "explanation": Published(
         "the output of explain --format json",
         lambda: _schema(Union[tuple(EXPLANATION.of_all())]),  # noqa: UP007 - as many as there are
     ),
-    "lint": _output("lint", Lint),
     "replay": _output("replay", ReplayReport),
-    "simulation": _output("simulate", Simulation),
-    "event": Published("a line of simulate --timeline FILE", lambda: _schema(Event)),
-    "script": Published("the file of simulate --script", lambda: _schema(Script, "validation")),
     "laws": _output("laws", Catalogue),
     **{
         name: Published(summary, partial(_schema, model, mode))
-        for own in OWN_SCHEMAS.of_all()
+        for own in (*OWN_SCHEMAS.of_all(), *each("schemas"))
         for name, (summary, model, mode) in own.items()
     },
 }

@@ -10,13 +10,11 @@ plan.py, brief.py, front.py
                     the parts that plans of all schedulers have; a plan in brief; a Pareto front
 plans.py            several plans as one answer
 kueue/, yunikorn/   what only the plans and results of one scheduler have
-explanation.py, whatif.py, watch.py, steer.py, risk.py, audit.py, bench.py, compare.py,
-simulation.py
+explanation.py, whatif.py, audit.py, compare.py
                     the results of these commands
 covered.py          what an answer leaves out of its state
-checking.py         the results of ``planner check``, ``lint`` and ``replay``
-sarif.py            the findings of ``planner lint`` as SARIF
+checking.py         the results of ``planner check`` and ``replay``
 catalogue.py        the result of ``planner laws``
 render.py           any answer of the library in any style, and what notebooks show
-plots.py            simulations and comparisons, drawn
+plots.py            comparisons, drawn
 """

@@ -10,31 +10,27 @@ from typing import Any, Final, Literal, cast, get_args
 from planner.commands.audit.record import Audit
 from planner.commands.check.plan import Check
 from planner.commands.explain.record import EXPLANATION, CommonExplanation
-from planner.commands.lint.lint import Lint
-from planner.commands.risk.measure import Risk
-from planner.commands.simulate.record import Simulation
 from planner.commands.whatif.edit import WhatIf
 from planner.errors import SchemaError
 from planner.plan import MODEL, AnyPlan
 from planner.plan.front import Front
-from planner.report import audit, explanation, front, plan, risk, simulation, whatif
-from planner.report.checking import Checks, render_checks, render_lint
+from planner.report import audit, explanation, front, plan, whatif
+from planner.report.checking import Checks, render_checks
 from planner.report.style import OWN, Renderer
 from planner.scheduler.record import Named
+from planner.wing import each
 
 Style = Literal["table", "plain", "json", "markdown", "html"]
 """What ``--format`` calls the ways of writing an answer."""
 
-Answer = AnyPlan | CommonExplanation | Audit | Check | Front | Lint | Risk | WhatIf | Named
+Answer = AnyPlan | CommonExplanation | Audit | Check | Front | WhatIf | Named
 """What functions of the library return; those that are `Named` say of which scheduler they are."""
 
 _RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
     **dict.fromkeys(EXPLANATION.of_all(), explanation.render),
     Audit: audit.render,
-    Lint: render_lint,
-    Risk: risk.render,
-    Simulation: simulation.render,
     WhatIf: whatif.render,
+    **{answer: write for wing in each("renderers") for answer, write in wing.items()},
 }
 _LISTED: Final[Mapping[type, Callable[..., str]]] = {
     **dict.fromkeys(MODEL.of_all(), plan.render),

@@ -9,13 +9,13 @@ needs no simulation, and a check no solver.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar, cast
 
 from msgspec import Struct, field
 
 from planner.errors import SchemaError, UnsupportedError
+from planner.wing import load, wings
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -136,7 +136,7 @@ class Part(Generic[T_co]):
         scheduler = scheduler_of(thing)
         found = self._load(scheduler)
         if found is None:
-            having = [one.words.name for one in schedulers() if self.name in one.parts]
+            having = [one.words.name for one in schedulers() if self._place(one)]
             expected = f"a state of {' or '.join(having)}" if having else ""
             said = f"nothing is known about its {self.name}"
             raise UnsupportedError(scheduler.words.name, said, expected, hint)
@@ -148,9 +148,12 @@ class Part(Generic[T_co]):
         return [part for part in found if part is not None]
 
     def _load(self, scheduler: Scheduler) -> T_co | None:
-        place = scheduler.parts.get(self.name)
-        if place is None:
-            return None
-        module, _, attribute = place.partition(":")
-        found: object = import_module(module)
-        return cast("T_co", getattr(found, attribute) if attribute else found)
+        place = self._place(scheduler)
+        return None if place is None else cast("T_co", load(place))
+
+    def _place(self, scheduler: Scheduler) -> str | None:
+        """Return where the part is: of the core, or of a wing."""
+        if self.name in scheduler.parts:
+            return scheduler.parts[self.name]
+        in_wings = (one.parts.get(scheduler.id, {}) for one in wings())
+        return next((places[self.name] for places in in_wings if self.name in places), None)

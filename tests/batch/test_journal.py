@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -209,8 +209,11 @@ def test_full_disk(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_is_left_of_a_run_that_never_began(file: Path) -> None:
-    with pytest.raises(InputError):
-        run(numbers(), double, header=HEADER, file=file, cluster="nowhere")
+    def nobody(*_: object) -> NoReturn:
+        raise InputError("nowhere", "is not there")
+
+    with pytest.raises(InputError, match="is not there"):
+        run(numbers(), double, header=HEADER, file=file, workers=nobody)
     assert not file.exists()
 
 

@@ -13,19 +13,19 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from planner.commands.generate.generate import generate_objects
-from planner.commands.steer.kueue.carry import Hands
-from planner.commands.steer.kueue.loop import Cluster, How, Steer
-from planner.commands.steer.kueue.marks import BLOCKED, GATE, Marked, Patch
-from planner.commands.steer.kueue.propose import propose
-from planner.commands.steer.record import Act
-from planner.kubectl.kueue_dump import Dump, trim
-from planner.kubectl.kueue_resource import WATCHED, WORKLOADS
-from planner.kubectl.watch import Source, WatchEvent
 from planner.objective.profiles import PROFILES
+from planner.operations.kubectl.kueue_dump import Dump, trim
+from planner.operations.kubectl.kueue_resource import WATCHED, WORKLOADS
+from planner.operations.kubectl.watch import Source, WatchEvent
+from planner.operations.steer.kueue.carry import Hands
+from planner.operations.steer.kueue.loop import Cluster, How, Steer
+from planner.operations.steer.kueue.marks import BLOCKED, GATE, Marked, Patch
+from planner.operations.steer.kueue.propose import propose
+from planner.operations.steer.record import Act
+from planner.research.generate.generate import generate_objects
 from planner.state.clock import present
-from tests.commands.steer.world import settings
-from tests.kubectl.api_server import Server
+from tests.operations.kubectl.api_server import Server
+from tests.operations.steer.world import settings
 
 Object = dict[str, Any]
 

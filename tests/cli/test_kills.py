@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.batch.dask_cluster import DaskCluster
 from tests.batch.runs import wait_for
 from tests.cli.running import command, environment, process
 from tests.conftest import FOR_EVER_S, ROOT
+from tests.operations.batch.dask_cluster import DaskCluster
 
 KILLS = int(os.environ.get("PLANNER_TEST_KILLS", "2"))
 RECORDED = ROOT / "instances" / "recorded" / "small-fair-flat.jsonl.gz"

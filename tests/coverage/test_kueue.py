@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 import planner
+from tests import wings
 from planner.commands.compare import compare
 from planner.plan import qualified
 from planner.plan.kueue import Plan
@@ -224,10 +225,10 @@ def test_comparisons_count_conditional_cases_apart() -> None:
 
 def test_answers_about_a_whole_state_say_it_too() -> None:
     state = with_topology(flavor=True)
-    for answer in (planner.lint(state), planner.simulate(state), planner.risk(state)):
+    for answer in (wings.lint(state), wings.simulate(state), wings.risk(state)):
         assert [one.feature for one in answer.coverage] == ["topology"]
-    assert not planner.risk(state).is_proved
-    assert planner.lint(with_topology()).coverage == ()
+    assert not wings.risk(state).is_proved
+    assert wings.lint(with_topology()).coverage == ()
 
 
 @pytest.mark.parametrize("style", ["table", "plain", "markdown", "html"])

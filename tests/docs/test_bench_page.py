@@ -10,14 +10,14 @@ from hashlib import sha256
 import pytest
 import yaml
 
-from planner.commands.bench import Bench
-from planner.commands.bench.record import Answers, Group, Manifest, Size, Standing
-from planner.commands.bench.summary import profiles, standings
-from planner.report.bench import render
-from planner.rivals.table import RIVALS
-from tests.commands.bench.suites import FOLDER, SUITE
+from planner.research.bench import Bench
+from planner.research.bench.record import Answers, Group, Manifest, Size, Standing
+from planner.research.bench.summary import profiles, standings
+from planner.research.report.bench import render
+from planner.research.rivals.table import RIVALS
 from tests.conftest import ROOT
 from tests.docs.blocks import check_block
+from tests.research.bench.suites import FOLDER, SUITE
 from tests.test_distribution import project
 
 PAGE = ROOT / "docs/explanation/bench.md"

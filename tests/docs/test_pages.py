@@ -16,7 +16,7 @@ import pytest
 
 from tests.cli.running import ONE_PROCESS, UNHURRIED
 from tests.conftest import QUICKSTART, ROOT
-from tests.kubectl.stand_in import StandIn
+from tests.operations.kubectl.stand_in import StandIn
 from tests.page import COLUMNS, blocks, check_printed, printed_by, run
 
 DOCS = ROOT / "docs"

@@ -15,9 +15,9 @@ import planner
 from planner.cli.exit_code import MEANINGS
 from planner.cli.main import COMMANDS
 from planner.cli.schemas import SCHEMAS, schema_text
-from planner.commands.lint.lint import KINDS
 from planner.laws import RULE_SETS
 from planner.objective.profiles import PROFILES
+from planner.operations.lint.lint import KINDS
 from planner.term import TERMS
 from tests.browser import BROWSER, browsing
 from tests.conftest import ROOT

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from planner.commands.simulate import Script, Simulation, simulate
 from planner.reader.kueue import read_kueue_objects
+from planner.research.simulate import Script, Simulation, simulate
 from tests.cluster import dump_of, state_of
 from tests.conftest import ROOT
 from tests.docs.blocks import check_block

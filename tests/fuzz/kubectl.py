@@ -4,10 +4,10 @@ from typing import Any, Final
 
 import click
 
-from planner.cli.kueue_plugin import build
+from planner.operations.cli.kueue_plugin import build
 from tests.fuzz import hostile, octets, structure
 from tests.fuzz.scene import Scene
-from tests.kubectl.stand_in import RESOURCES
+from tests.operations.kubectl.stand_in import RESOURCES
 
 PLUGIN: Final = "kubectl preemption-plan"
 PROGRAM: Final = """#!/bin/sh

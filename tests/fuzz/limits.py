@@ -22,8 +22,8 @@ from typing import Any, Final, NamedTuple, NoReturn
 from click.testing import CliRunner
 
 import planner
-from planner.cli.kueue_plugin import PROGRAM
 from planner.cli.main import main
+from planner.operations.cli.kueue_plugin import PROGRAM
 from tests.fuzz import kubectl
 from tests.fuzz.case import PLUGIN, READ, Case
 from tests.fuzz.judge import End, faults

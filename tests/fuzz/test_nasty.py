@@ -12,13 +12,13 @@ from random import Random
 
 import pytest
 
-from tests.batch.dask_cluster import DaskCluster
 from tests.batch.runs import wait_for
 from tests.cli.running import command, environment
 from tests.conftest import FOR_EVER_S
 from tests.fuzz import judge
 from tests.fuzz.limits import in_processes, run
 from tests.fuzz.nasty import KINDS, LIMIT, knapsack, nasty, ties
+from tests.operations.batch.dask_cluster import DaskCluster
 
 # The processes that these tests make do nothing that threads of others could get in the way of.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

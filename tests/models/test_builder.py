@@ -15,12 +15,12 @@ import pytest
 
 from planner.errors import UnsupportedError
 from planner.models.shared.builder import Builder, Guarded, Linear, Sharing, negation
-from planner.rivals.exact import Stated
+from planner.research.rivals.exact import Stated
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Exact, complete, run
-from tests.commands.bench.suites import contest
 from tests.conftest import TEST_ALL
 from tests.hash_seeds import printed
+from tests.research.bench.suites import contest
 
 SEEDS: Final = range(400 if TEST_ALL else 40)
 

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import planner
-from planner.commands.simulate.script import Script
+from tests import wings
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import build_snapshot
+from planner.research.simulate.script import Script
 from planner.state import AnyState, parse_time
 from planner.state.kueue import State
 from planner.state.kueue_facts import Facts
@@ -371,7 +372,7 @@ def test_explain_says_what_a_run_costs() -> None:
 
 def lost(state: AnyState, script: Object, **asked: Any) -> list[tuple[str, int | None]]:
     """Return who was evicted in a simulation, and how many seconds of its run that lost."""
-    answer = planner.simulate(state, script=Script.model_validate(script), **asked)
+    answer = wings.simulate(state, script=Script.model_validate(script), **asked)
     evicted = [one for one in answer.timeline if one.kind == "preempted"]
     return [(one.workload, one.lost_s) for one in evicted]
 

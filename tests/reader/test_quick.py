@@ -18,8 +18,8 @@ from pydantic import BaseModel, model_validator
 
 import planner
 from planner.commands.explain.kueue.record import parse_messages, resolve
-from planner.commands.lint import lint
 from planner.errors import InputError
+from planner.operations.lint import lint
 from planner.quota.kueue.holders import NOBODY, Admitted, Holders
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.reader import Ignored, Source, read_loaded

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import planner
+from tests import wings
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.cycle.nomination import NotNominated, why_held_back
@@ -291,7 +292,7 @@ def test_kueue_comes_to_a_workload_just_where_a_simulation_does(chunk: int) -> N
     seen: Counter[str] = Counter()
     for seed in range(chunk * STATES, (chunk + 1) * STATES):
         state = drawn(seed)
-        timeline = planner.simulate(state).timeline
+        timeline = wings.simulate(state).timeline
         first = [one for one in timeline if one.cycle == timeline[0].cycle]
         got = {one.by or one.workload for one in first if one.kind in {"admitted", "preempted"}}
         for key in state.pending:
@@ -316,10 +317,10 @@ def test_plans_explanations_and_lint_say_the_same() -> None:
     """Who never gets anything, by a simulation, is told so by all of them."""
     seen: Counter[str] = Counter()
     for state in islice(map(drawn, range(10_000, 20_000)), STATES):
-        ever = {one.by or one.workload for one in planner.simulate(state).timeline}
+        ever = {one.by or one.workload for one in wings.simulate(state).timeline}
         starving = {
             name.removeprefix("workload/")
-            for found in planner.lint(state).findings
+            for found in wings.lint(state).findings
             if found.code == "KL-19"
             for name in found.objects
         }

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import planner
+from tests import wings
 from planner.commands.compare import compare
 from planner.report.compare import render as render_comparison
 from planner.report.text import cells
@@ -48,11 +49,11 @@ def answer(command: str) -> Any:
             state(), victim="research/statefulset-notebook-ada-c9a6d"
         ),
         "front": lambda: planner.front(state()),
-        "simulate": lambda: planner.simulate(state()),
+        "simulate": lambda: wings.simulate(state()),
         "joint": lambda: planner.solve_joint(state()),
         "audit": lambda: planner.audit(state()),
         "whatif": lambda: planner.whatif(state(), [edit]),
-        "risk": lambda: planner.risk(state(), shapes="pending"),
+        "risk": lambda: wings.risk(state(), shapes="pending"),
         "compare": lambda: compare(state(), ["greedy", "optimum:no-regret"]),
     }
     found = asked[command]()
@@ -131,7 +132,7 @@ def pages() -> dict[str, str]:
     every = {command: answer(command) for command in COMMANDS if command != "compare"}
     every["plan"] = planner.solve(state())
     every["plan-yunikorn"] = planner.solve(yunikorn)
-    every["simulate-yunikorn"] = planner.simulate(yunikorn)
+    every["simulate-yunikorn"] = wings.simulate(yunikorn)
     found = {name: planner.render(one, "html") for name, one in every.items()}
     found["compare"] = render_comparison(answer("compare"), "html", width=108, color=False)
     return found

@@ -5,18 +5,19 @@ from typing import Any
 import pytest
 
 import planner
+from tests import wings
 from planner.commands.audit.record import PrecedenceCount, Verdicts
 from planner.commands.compare.measure import compare
+from planner.operations.report import risk as risks
 from planner.report import audit as audits
 from planner.report import compare as comparisons
-from planner.report import risk as risks
-from planner.report import simulation as simulations
 from planner.report.document import Document, Paragraph
+from planner.research.report import simulation as simulations
 from tests.cli.running import call
 from tests.cluster import pending, queue, running, state_of
-from tests.commands.simulate.driving import went
 from tests.conftest import ROOT
 from tests.report.audit_factory import make_audit, make_summary
+from tests.research.simulate.driving import went
 
 CLUSTER = ROOT / "instances" / "quickstart" / "cluster.json"
 
@@ -79,7 +80,7 @@ def test_risk_of_one_preemptor() -> None:
         running("high", "a", 1, 9),
         pending("a", 1, 5),
     )
-    found = planner.risk(state, shapes="pending")
+    found = wings.risk(state, shapes="pending")
     document = risks.document(found)
     assert head(document)["Preemptors"] == "1"
     blocks = [block for section in document.sections for block in section.blocks]
@@ -88,7 +89,7 @@ def test_risk_of_one_preemptor() -> None:
 
 
 def test_what_is_left_out_of_a_count_of_risk() -> None:
-    shapes = planner.risk(planner.read(CLUSTER), limit=2)
+    shapes = wings.risk(planner.read(CLUSTER), limit=2)
     told = call("risk", CLUSTER, "--limit", str(2 + shapes.beyond_limit - 1))
     first = "warning: 1 more preemptor was left out; --limit sets how many"
     assert told.stderr.splitlines()[0] == first

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import planner
+from tests import wings
 from planner.errors import SchemaError
 from planner.report.render import Style
 from planner.report.terminal import SMALLEST_WIDTH
@@ -33,10 +34,10 @@ ANSWERS: Mapping[str, Callable[[], object]] = {
         STATE, ["clusterqueue/vision.preemption.withinClusterQueue=Never"]
     ),
     "Boosts": lambda: planner.boost(STATE),
-    "Lint": lambda: planner.lint(STATE),
+    "Lint": lambda: wings.lint(STATE),
     "Audit": lambda: planner.audit(STATE),
-    "Risk": lambda: planner.risk(STATE),
-    "Simulation": lambda: planner.simulate(STATE),
+    "Risk": lambda: wings.risk(STATE),
+    "Simulation": lambda: wings.simulate(STATE),
     "Check": lambda: planner.check(STATE, solved()),
     "YuniKornPlan": make_yunikorn,
 }

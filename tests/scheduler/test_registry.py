@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 
 import planner
+from tests import wings
 from planner.commands.whatif.edit import edit
 from planner.errors import InputError, UnsupportedError
 from planner.scheduler import KUEUE, YUNIKORN, Part, record, register, scheduler_of, schedulers
@@ -71,13 +72,13 @@ def test_it_refuses_what_it_does_not_know(state: Any) -> None:
     with pytest.raises(InputError, match="toy jobs never come back"):
         planner.solve(state, "wants", stable=True)
     with pytest.raises(UnsupportedError, match="Toy: nothing is known about its simulation"):
-        planner.simulate(state)
+        wings.simulate(state)
 
 
 def test_lint_and_edits(state: Any) -> None:
-    found = planner.lint(state)
+    found = wings.lint(state)
     assert (found.scheduler, [one.objects for one in found.findings]) == ("toy", [("huge",)])
-    assert planner.lint(edit(state, ["slots=9"])).findings == ()
+    assert wings.lint(edit(state, ["slots=9"])).findings == ()
     with pytest.raises(InputError, match="such as slots=8"):
         edit(state, ["slots"])
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Final
 
-from planner.commands.lint.lint import Example, Finding, Looked
 from planner.commands.whatif.edit import Setting
 from planner.errors import InputError
 from planner.objective.profiles import Profile
+from planner.operations.lint.lint import Example, Finding, Looked
 from planner.plan import Verdict, Verification
 from planner.reader.parse import Document
 from planner.reader.settings import Settings

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import planner
+from tests import wings
 from planner.errors import InputError, LookupFailed, UnsupportedError
 from planner.objective.profile_file import find_profile
 from planner.plan.kueue import JointPlan
@@ -125,7 +126,7 @@ def test_one_by_one_nobody_evicted_is_what_a_simulation_admits() -> None:
         )
         state = state.model_copy(update={"cluster_queues": queues})
         turns = planner.solve_joint(state, objective="min-count").greedy.turns
-        timeline = planner.simulate(state).timeline
+        timeline = wings.simulate(state).timeline
         admitted = [turn.preemptor for turn in turns if turn.admitted]
         assert admitted == [one.workload for one in timeline if one.kind == "admitted"], seed
         served += len(admitted)

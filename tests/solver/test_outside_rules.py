@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import planner
+from tests import wings
 from planner.objective.profiles import PROFILES, measure_id, measure_title
 from planner.plan.kueue import Plan
 from planner.solver import answer as comparison
@@ -177,4 +178,4 @@ def test_a_cycle_that_waits_for_pods_is_not_over() -> None:
     assert plan.greedy is not None
     assert plan.greedy.in_the_way == ()
     assert not any("nobody for" in note for note in plan.notes)
-    assert "KL-19" not in {finding.code for finding in planner.lint(state_of(*parts)).findings}
+    assert "KL-19" not in {finding.code for finding in wings.lint(state_of(*parts)).findings}

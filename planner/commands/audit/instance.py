@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 from pydantic import ValidationError
 
-from planner.batch import WAIT_S, Limits, Progress, Results, Task, Work, run
+from planner.batch import Limits, Progress, Results, Task, Work, Workers, run
 from planner.commands.audit.record import Failure
 from planner.commands.replay.comparison import Recorded, parse_line, read_lines
 from planner.errors import InputError, InternalError, PlannerError, SchemaError, one_line
@@ -315,12 +315,10 @@ class Settings(Struct, frozen=True):
     file: Path | None = None
     resume: bool = False
     jobs: int | None = None
-    cluster: str | None = None
-    cluster_wait: float | None = WAIT_S
+    workers: Workers | None = None
     limits: Limits = field(default_factory=Limits)
     watch: Callable[[Progress], None] | None = None
     changed: Callable[[str], None] | None = None
-    notice: Callable[[str], None] | None = None
 
     def run(
         self,

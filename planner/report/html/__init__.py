@@ -3,7 +3,6 @@
 page.py     documents as a page, with their drawings
 *.j2, page.css
             the template, and its style
-work.py     the page to work in that ``planner serve`` gives: work.html, work.css, work.js
 
 Names of a state are written as text, never as markup: the template escapes every value, and the
 page itself forbids scripts and outside resources.

@@ -1,11 +1,10 @@
-"""What only Kueue has beside plans, in every format: a plan carried out, boosts, a replay."""
+"""What only Kueue has beside plans, in every format: joint plans, boosts, a replay."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from planner.commands.apply.record import Applied, ApplyStatus
 from planner.commands.boost.kueue.find import Boosts, WorkloadBoost
 from planner.commands.explain.kueue.record import PreemptionMessage
 from planner.commands.replay.kueue_live import LiveReplay, Observed
@@ -15,59 +14,9 @@ from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.document import Cell, Column, Fact, Section, name, table
 from planner.report.kueue import explanation, joint
-from planner.report.kueue.plan import command_listing
 from planner.report.style import Renderer, Said, each, field_lines, fields, free, line, renderer
 from planner.report.text import clean
 from planner.report.words import noted, remarks, rules_name
-
-ANSWERS: Final[dict[ApplyStatus, tuple[str, doc.Tone]]] = {
-    "planned": ("Not run", ""),
-    "applied": ("As planned", "good"),
-    "otherwise": ("Otherwise than planned", "warn"),
-    "refused": ("Refused, nothing changed", "bad"),
-    "stopped": ("Stopped", "bad"),
-    "interrupted": ("Interrupted", "warn"),
-}
-
-
-def _applied(answer: Applied) -> doc.Document:
-    acts = tuple(doc.Paragraph(f"{one.act}: {one.why}") for one in answer.acts)
-    evicted = doc.Names("evicted", answer.evicted)
-    sections = (
-        Section("What changed", tuple(map(doc.Paragraph, answer.changes)), heads=True),
-        Section("Commands", (command_listing(answer.steps),) if answer.steps else ()),
-        Section("What was done", acts),
-        Section("Whom Kueue evicted", (evicted,) if answer.evicted else ()),
-        Section("Notes", tuple(map(doc.Paragraph, answer.notes))),
-    )
-    said, tone = ANSWERS[answer.status]
-    head = (
-        Fact("Preemptor", name(answer.preemptor), "title"),
-        *(Fact("" if n else "Victims", name(key)) for n, key in enumerate(answer.victims)),
-        Fact("Result", Cell(said, tone=tone), "verdict"),
-        Fact("", Cell(answer.explanation), "answer"),
-        *([Fact("Next", Cell(answer.way_on))] if answer.way_on else []),
-    )
-    return doc.Document("A plan carried out", head, sections)
-
-
-def _applied_lines(answer: Applied) -> Iterator[str]:
-    yield from field_lines(answer, "preemptor status admitted")
-    yield free("explanation", answer.explanation)
-    yield from each("victim", answer.victims)
-    yield from each("evicted", answer.evicted)
-    yield from each("changed", map(Said, answer.changes))
-    for one in answer.acts:
-        yield line(one.act, one.at.isoformat(), Said(one.why))
-    yield from (line("step", Said(step.title)) for step in answer.steps)
-    if answer.way_on:
-        yield free("next", answer.way_on)
-    yield from each("note", map(Said, answer.notes))
-    yield from (clean(step.command) for step in answer.steps)
-
-
-render_applied = renderer(_applied_lines, _applied)
-
 
 BOOST_ANSWERS: Final[dict[str, tuple[str, doc.Tone]]] = {
     "smallest": ("Proved smallest", "good"),

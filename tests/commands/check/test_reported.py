@@ -10,7 +10,7 @@ import planner
 from planner.plan.kueue import Plan
 from tests.cli.running import call, write
 from tests.commands.check.test_forged import INSTANCES, as_json, quickstart, refused
-from tests.commands.steer.test_one_preemptor import blocked
+from tests.operations.steer.test_one_preemptor import blocked
 from tests.proof.mutation import Json
 from tests.reports import reports
 

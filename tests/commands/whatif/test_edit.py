@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import planner
+from tests import wings
 from planner.commands.whatif import edit as listing
 from planner.commands.whatif.edit import Settings, edit, settings
 from planner.errors import SchemaError
@@ -175,7 +176,7 @@ def test_the_remedy_for_a_workload_that_is_never_reached() -> None:
     before = planner.solve(there, "ns/one")
     assert before.greedy is not None
     assert before.greedy.in_the_way == ("ns/first",)
-    (hint,) = [one.hint for one in planner.lint(there).findings if one.code == "KL-19"]
+    (hint,) = [one.hint for one in wings.lint(there).findings if one.code == "KL-19"]
     field, _, rest = hint.partition(": ")
     text = f"{rest.split(' in ')[1].split(',')[0]}.{field}={rest.split(' ')[0]}"
     after = planner.solve(edit(there, [text]), "ns/one")

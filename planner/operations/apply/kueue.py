@@ -1,0 +1,228 @@
+"""A plan for one gated preemptor, carried out where Kueue runs.
+
+It is checked on the cluster as it is, by the checker that trusts no plan; then the steering of
+``planner steer`` serves this one preemptor with this one plan, and lets Kueue choose nothing else.
+
+Source: docs/design/steering.md.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from typing import Any, Final, NamedTuple
+
+from planner.commands.check.plan import check
+from planner.errors import InputError
+from planner.objective.profiles import Profile
+from planner.operations.apply.record import Applied, ApplyStatus
+from planner.operations.steer.kueue.carry import Lease
+from planner.operations.steer.kueue.decide import Policy
+from planner.operations.steer.kueue.loop import Cluster, How, Steer
+from planner.operations.steer.kueue.marks import Marked
+from planner.operations.steer.kueue.mirror import marked
+from planner.operations.steer.kueue.propose import Proposal, boosted
+from planner.operations.steer.kueue.setup import missing_gates
+from planner.operations.steer.record import Act, Line
+from planner.plan.kueue import Plan
+from planner.plan.record import Command, Commands
+from planner.reader import read_objects
+from planner.solver.deadline import Deadline
+from planner.state.kueue import State, of_kueue
+
+MOST_CHANGES: Final = 8
+BOOSTS_S: Final = 60.0
+"""How long boosts are looked for before anything is written."""
+AGAIN_S: Final = 2.0
+"""The same while the preemptor waits."""
+NO_GATE: Final = (
+    "it has no preemption gate of the planner, so that Kueue decides for it before anybody can "
+    "plan: `planner steer --manifests` prints the policy that gives new workloads their gate"
+)
+NO_VERSION: Final = (
+    "has no resourceVersion in the dump, so that no command could tell whether it has changed "
+    "since: planner snapshot keeps it"
+)
+RELEASE: Final = "planner steer --release takes back what is left"
+
+
+class Question(NamedTuple):
+    """A plan, and under what it was made: the objective and costs, as for ``planner.check``."""
+
+    plan: Plan
+    objective: str | Profile | None = None
+    costs: Mapping[str, int] | None = None
+
+    def changes(self, state: State) -> list[str]:
+        """Say what is not as the plan has it in a state, judged at the time of the plan."""
+        now = state.model_copy(update={"now": self.plan.now})
+        try:
+            judged = check(now, self.plan, self.objective, self.costs)
+        except InputError as error:
+            return [str(error)]
+        wrong = [f"{one.law}: {one.detail}" for one in judged.verdicts if not one.holds]
+        levels = self.plan.certificate.levels if self.plan.certificate else ()
+        # A level that two engines agreed on has no tree, then or now; one that had must have it.
+        proved = {level.term for level in levels if level.proof == "certified"}
+        wrong += [
+            f"{claim.title} is not proved any more: {claim.detail}"
+            for claim in judged.claims
+            if claim.claim in proved and not claim.certified
+        ]
+        return wrong[:MOST_CHANGES]
+
+    def proposal(self, state: State, within_s: float = BOOSTS_S) -> Proposal:
+        """Return what steering is to do in a state: the plan, if it still holds there."""
+        if changes := self.changes(state):
+            return Proposal(why="; ".join(changes))
+        return boosted(state, self.plan, Deadline.after(within_s))
+
+
+def cannot_be_applied(  # noqa: PLR0911 - one reason after the other
+    plan: Plan, state: State, preemptor: Marked | None
+) -> str:
+    """Say why a plan cannot be carried out for a preemptor as it stands; empty if it can."""
+    if plan.misnamed:
+        return plan.misnamed
+    reasons = {
+        "it evicts nobody": not plan.victims,
+        "it is for Kueue as KEP-83 proposed it, which runs nowhere": plan.rules == "kep83",
+        "it places pods at will, which Kueue does not": plan.placement == "any",
+        "its flavors were chosen for least disruption: Kueue would assign its own": plan.flavors
+        is not None,
+    }
+    if said := next((reason for reason, holds in reasons.items() if holds), ""):
+        return said
+    if preemptor is None:
+        return f"{plan.preemptor} is gone"
+    if not preemptor.is_gated:
+        return f"{plan.preemptor}: {NO_GATE}"
+    if said := missing_gates(state):
+        return said
+    if preemptor.is_open or not preemptor.waits:
+        return f"Kueue has been left to decide for {plan.preemptor}: its gate is open, or it is in"
+    if preemptor.blocked_since is None:
+        return f"{plan.preemptor} is not blocked on its gate: Kueue would not preempt for it now"
+    return ""
+
+
+def preview(question: Question, cluster: Cluster, options: Sequence[str]) -> Applied:
+    """Compare a cluster with a plan; return the commands that carry it out, or why it cannot be."""
+    plan = question.plan
+    how = {**cluster.how, "now": plan.now}  # as the plan was made
+    state = of_kueue(read_objects(cluster.take().value(), where="snapshot", **how))
+    found = state.workloads.find(plan.preemptor)
+    preemptor = None if found is None else marked(found)
+    if said := cannot_be_applied(plan, state, preemptor):
+        return answer(plan, "refused", said)
+    if changes := question.changes(state):
+        why = "the cluster is no longer as the plan has it"
+        way_on = f"plan again: kubectl preemption-plan --pending {plan.preemptor} -o plan.json"
+        return answer(plan, "refused", why, changes=tuple(changes), way_on=way_on)
+    proposal = boosted(state, plan, Deadline.after(BOOSTS_S))
+    if proposal.why or preemptor is None:
+        return answer(plan, "refused", proposal.why)
+    steps = steps_of(state, preemptor, proposal, options)
+    return answer(plan, "planned", f"{len(steps)} steps", steps=steps)
+
+
+def with_commands(state: State, plan: Plan, options: Sequence[str]) -> Plan:
+    """Return a plan for a state with the commands that carry it out, or why there are none."""
+    found = state.workloads.find(plan.preemptor)
+    preemptor = None if found is None else marked(found)
+    reason, steps = cannot_be_applied(plan, state, preemptor), tuple[Command, ...]()
+    if not reason and preemptor is not None:
+        proposal = boosted(state, plan, Deadline.after(BOOSTS_S))
+        touched = (preemptor, *(one for one, _ in _raised(state, proposal)))
+        unversioned = (f"{one.key} {NO_VERSION}" for one in touched if not one.version)
+        reason = proposal.why or next(unversioned, "")
+        steps = () if reason else steps_of(state, preemptor, proposal, options)
+    return plan.model_copy(update={"commands": Commands(reason=reason, steps=steps)})
+
+
+def _raised(state: State, proposal: Proposal) -> list[tuple[Marked, int]]:
+    """Return the workloads that a proposal boosts, each with its boost."""
+    found = ((state.workloads.find(key), boost) for key, boost in proposal.boosts.items())
+    return [(marked(one), boost) for one, boost in found if one is not None]
+
+
+def steps_of(
+    state: State, preemptor: Marked, proposal: Proposal, options: Sequence[str]
+) -> tuple[Command, ...]:
+    """Return the commands of all steps: boosts, the gate, and the boosts away again."""
+    raised = _raised(state, proposal)
+    patches = [one.boosted(boost, preemptor.key) for one, boost in raised]
+    after = [one.with_boost(boost, preemptor.key).unboosted() for one, boost in raised]
+    each = (*patches, preemptor.opened(state.now), *after)
+    return tuple(Command(title=one.title, command=one.command(options)) for one in each)
+
+
+class Run:
+    """A plan carried out by the loop of steering, which serves its one preemptor.
+
+    ``tell`` is called with each line.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        cluster: Cluster,
+        seconds: Callable[[], float] = time.monotonic,
+        lease: Lease | None = None,
+        tell: Callable[[Line], None] = lambda _: None,
+    ) -> None:
+        self._plan, self._tell, self._acts = question.plan, tell, list[Act]()
+        how = How(Policy(inf, "wait"), seconds=seconds)
+        self._steer = Steer(
+            cluster,
+            lambda state, _: question.proposal(state, AGAIN_S),
+            self._heard,
+            how,
+            lease,
+            self._plan.preemptor,
+        )
+
+    def _heard(self, line: Line) -> None:
+        if isinstance(line, Act):
+            self._acts.append(line)
+        self._tell(line)
+
+    def run(self, wait_s: float | None) -> Applied:
+        """Carry the plan out within so many seconds; take the boosts back in the end."""
+        steer = self._steer
+        try:
+            steer.run(wait_s, until=lambda: bool(steer.last or steer.given_up))
+        except KeyboardInterrupt:
+            return self._ended("interrupted", "it was interrupted")
+        except InputError as error:
+            return self._ended("stopped", str(error))
+        last = steer.last
+        if last is None:
+            opened = any(one.act == "open" for one in self._acts)
+            why = steer.given_up or f"{wait_s or 0:g} s are over"
+            return self._ended("otherwise" if opened else "stopped", why)
+        as_planned = last.steered and last.came != "otherwise" and last.admitted
+        said = f"{last.preemptor} {'holds quota now' if last.admitted else 'is gone'}"
+        said = f"{said}; whom Kueue evicted: {last.came} ({len(last.evicted)})"
+        more = {"evicted": last.evicted, "admitted": last.admitted}
+        return self._ended("applied" if as_planned else "otherwise", said, **more)
+
+    def _ended(self, status: ApplyStatus, said: str, **more: Any) -> Applied:  # noqa: ANN401
+        way_on = ""
+        try:
+            self._steer.take_back()
+        except InputError as error:
+            said, way_on = f"{said}; and then: {error}", RELEASE
+        return answer(self._plan, status, said, acts=tuple(self._acts), way_on=way_on, **more)
+
+
+def answer(plan: Plan, status: ApplyStatus, explanation: str, **more: Any) -> Applied:  # noqa: ANN401
+    """Return the record of a run for a plan."""
+    return Applied(
+        preemptor=plan.preemptor,
+        status=status,
+        explanation=explanation,
+        victims=plan.keys,
+        **more,
+    )

@@ -1,0 +1,151 @@
+"""``planner watch``: a live cluster, compared with the replay and the optimum."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from planner.cli import option, value
+from planner.cli.exit_code import OPTIMAL
+from planner.cli.option import Given, define
+from planner.cli.output import make_folder, print_parts, say
+from planner.errors import InputError
+from planner.operations.cli import kueue_snapshot
+from planner.operations.kubectl.kueue_resource import WATCHED, watching_role
+
+if TYPE_CHECKING:
+    from planner.commands.audit.judge import Question
+    from planner.operations.watch.record import Figures, Line
+
+OF_CLUSTERS: Final = (
+    *("record", "interval", "resync", "for_s", "context", "kubeconfig", "impersonated"),
+    *("request_timeout", "namespace", "configuration", "without", "timeout"),
+)
+"""The options that mean nothing for dumps."""
+_DIGITS: Final = re.compile("([0-9]+)")
+
+EPILOG: Final = f"""\b
+Examples:
+  planner watch
+  planner watch --context production --format jsonl
+  planner watch --metrics :9100 --record recordings/
+  planner watch dumps/ --format jsonl
+
+It runs `kubectl get --watch` for workloads, ClusterQueues, LocalQueues, cohorts and
+ResourceFlavors, and reads everything else anew once in a while. A decision is told when its victims
+are others than before; what Kueue did is told a few seconds after its last victim. It goes on until
+Ctrl-C or SIGTERM.
+
+\b
+What RBAC must permit, beside what a snapshot needs:
+  {kueue_snapshot.folded(watching_role())}
+
+"""
+
+
+@define(
+    click.argument("states", metavar="[STATE]...", nargs=-1),
+    option.objective_option("What the optimum is best in.", "min-lost-work"),
+    option.time_limit("For each optimum of a decision."),
+    option.line_format("watch"),
+    option.metrics,
+    value.one(
+        "--record DIR",
+        click.Path(path_type=Path),
+        "Keep the states before and after each preemption there, for planner replay.",
+    ),
+    value.one(
+        "--interval SECONDS", value.seconds, "How often changes are looked at together.", "5"
+    ),
+    value.one("--resync SECONDS", value.seconds, "How often everything is read anew.", "600"),
+    option.how_long("watch"),
+    *kueue_snapshot.cluster_options,
+    *option.own("release", "requests"),
+    option.max_size,
+    epilog=EPILOG,
+)
+def command(given: Given) -> int:
+    """Say what Kueue will do in a cluster, what would be best, and whether it did what it should.
+
+    For each pending workload that Kueue will preempt for it says who goes, whether fewer would do,
+    and what the optimum is; after each preemption, whether the replay of the state before names
+    the same victims. Each STATE is a dump, or a folder of them, and stands for the cluster a while
+    after the one before; in a folder names tell the order, and 2 comes before 10. Without any
+    the cluster is watched that kubectl talks to.
+    """
+    from planner.commands.audit.judge import Question
+    from planner.objective.profile_file import find_profile
+    from planner.operations.report.watch import json_of, text_of
+
+    figures: Figures | None = None
+
+    def tell(line: Line) -> None:
+        if figures is not None:
+            figures.count(line)
+        print_parts([json_of(line) if given.layout == "jsonl" else text_of(line)])
+
+    for one in option.written(OF_CLUSTERS) if given.states else ():
+        raise click.UsageError(f"{one.opts[-1]} is for a cluster, and goes not with dumps")
+    if given.record is not None:
+        if given.states:
+            raise click.UsageError("--record keeps what is watched: dumps are kept already")
+        make_folder("--record", given.record)
+    if given.metrics is not None:
+        from planner.operations.watch.endpoint import serve
+        from planner.operations.watch.record import Figures
+
+        figures = Figures()
+        host = given.metrics[0]
+        say("watch", f"metrics at http://{host}:{serve(figures, *given.metrics)}/metrics")
+    how = given.of("release requests")
+    question = Question((find_profile(given.profile),), given.time_limit, certify="brief", **how)
+    try:
+        if given.states:
+            from planner.commands.audit.instance import open_packed, packed_states
+            from planner.operations.watch.kueue.live import follow
+            from planner.state.kueue import of_kueue
+
+            found = (
+                open_packed(packed, given.release, given.requests).state
+                for path in given.states
+                for packed in packed_states(path, given.limit_of_bytes, _place)
+            )
+            follow(map(of_kueue, found), question, tell)
+        else:
+            _watch(given, question, tell)
+    except KeyboardInterrupt:
+        return OPTIMAL  # it is how a watch ends
+    return OPTIMAL
+
+
+def _place(path: Path) -> list[tuple[int, str]]:
+    """Return the place of a dump among those of its folder: dump-2 before dump-10."""
+    parts = _DIGITS.split(path.name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+
+def _watch(given: Given, question: Question, tell: Callable[[Line], None]) -> None:
+    from planner.operations.kubectl.kueue_dump import take_dump
+    from planner.operations.kubectl.watch import Streams
+    from planner.operations.watch.kueue.keep import Store
+    from planner.operations.watch.kueue.live import Live, Pace
+
+    if given.interval is None or given.resync is None:
+        raise InputError("--interval and --resync", "none is no time to do something after")
+    connect = partial(kueue_snapshot.connect, given)
+    what = given.of("namespace configuration without")
+    live = Live(
+        Streams(connect, WATCHED),
+        lambda: take_dump(connect(), **what),
+        how=given.of("release requests"),
+        question=question,
+        tell=tell,
+        store=None if given.record is None else Store(given.record),
+        pace=Pace(interval_s=given.interval, resync_s=given.resync),
+    )
+    live.run(given.for_s)

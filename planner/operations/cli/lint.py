@@ -1,0 +1,139 @@
+"""``planner lint``: what a configuration makes possible, impossible or pointless."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from planner.cli import option, value
+from planner.cli.exit_code import FINDINGS, OPTIMAL
+from planner.cli.option import Given, define
+from planner.cli.output import warn, write_file
+from planner.errors import InputError, SchemaError
+
+if TYPE_CHECKING:
+    from planner.operations.lint import Lint
+
+SEVERITIES: Final = ("error", "warning", "note")
+"""The severities of findings, from the worst to the least."""
+SARIF: Final = "sarif"
+
+EPILOG: Final = """\b
+Examples:
+  planner lint cluster.json
+  planner lint cluster.json --fail-on warning
+  planner lint cluster.json -o findings.json
+  planner lint cluster.json --examples examples/
+  planner lint quota/ --ignore KL-16 --baseline accepted.json
+  planner lint quota/ -o findings.sarif
+
+\b
+Families of findings:
+  ping-pong   workloads evict one another, again and again
+  impossible  preemption that seems to be asked for finds nobody
+  useless     a setting changes nothing
+  starvation  a workload waits, and the scheduler never reaches it
+  nodes       the nodes, or what a topology makes of them, are not what is asked of them
+  mistake     a name, a limit or an amount that cannot be meant
+
+Each finding is shown by a smallest state made of the objects concerned, in which the scheduler's
+own algorithm, replayed, does what the finding says; where no such state is found, nothing is
+reported. --examples writes these states, for `planner solve` and every other command. What each
+code means, why it matters and what helps stands on the page of lint codes in the documentation.
+
+Findings that are ignored do not count, but how many there are is said: those of a code of --ignore;
+those that name an object whose annotation preemption-planner.io/lint-ignore has their code, such as
+KL-02,KL-10; and those that --baseline has, of the same code about the same objects.
+
+The exit code is 1 if something is found that --fail-on names, else 0.
+
+"""
+
+
+@define(
+    option.state,
+    value.one(
+        "--examples FOLDER",
+        click.Path(path_type=Path, file_okay=False),
+        "Write the example of each finding to a file of this folder, which is made if need be.",
+    ),
+    value.one(
+        "--fail-on",
+        click.Choice([*SEVERITIES, option.NEVER]),
+        "End with exit code 1 from this severity on.",
+        default=SEVERITIES[-1],
+        into="fatal",
+    ),
+    value.several(
+        "--ignore CODE", "ignore", "A code whose findings do not count; may be given several times."
+    ),
+    value.file(
+        "--baseline", "The JSON of an earlier run: findings that it has do not count again."
+    ),
+    *option.own("release"),
+    option.max_size,
+    option.style(
+        (*option.PAGE_FORMATS, SARIF),
+        " html is one page that needs nothing from elsewhere, markdown goes into tickets, and "
+        "sarif is SARIF 2.1.0, which code hosts show beside the lines of a change.",
+    ),
+    option.output,
+    epilog=EPILOG,
+)
+def command(given: Given) -> int:
+    """Find what a configuration makes possible, impossible or pointless in preemption.
+
+    STATE is the same as for solve. Policies, limits, weights and thresholds of Kueue's queues,
+    or guarantees, fences and properties of YuniKorn's, are looked at; what runs only says which
+    priorities there are. Nothing in the cluster changes.
+    """
+    from planner.operations.lint import lint
+    from planner.operations.report.lint import render_lint
+
+    baseline = _baseline(given)
+    # No finding depends on the clock, and manifests without a status hold no time at all.
+    answer = lint(given.read(now="2026-01-01T12:00:00Z"), **given.of("ignore"), baseline=baseline)
+    if given.examples is not None:
+        from planner.operations.lint.lint import files_of
+
+        try:
+            given.examples.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"--examples {given.examples}", error.strerror or str(error)) from None
+        for name, text in files_of(answer.findings):
+            write_file("--examples", given.examples / name, text.encode("ascii"))
+    warn(answer.notes)
+    if given.target.style == SARIF:
+        given.target.emit(_sarif(given, answer))
+    else:
+        given.show(render_lint, answer)
+    counted = () if given.fatal == option.NEVER else SEVERITIES[: SEVERITIES.index(given.fatal) + 1]
+    return FINDINGS if any(one.severity in counted for one in answer.findings) else OPTIMAL
+
+
+def _baseline(given: Given) -> Lint | None:
+    """Return the findings of an earlier run, if a file of them is given."""
+    from planner.operations.lint import Lint
+    from planner.reader.complaint import checked
+
+    value = given.read_file("baseline")
+    try:
+        return value and checked(Lint, value, str(given.baseline), (), "the baseline")
+    except SchemaError as error:
+        error.hint = error.hint or "planner lint --format json writes one"
+        raise
+
+
+def _sarif(given: Given, answer: Lint) -> str:
+    """Return findings as SARIF; STATE is read once more for the lines, if it has a name."""
+    from planner import __version__
+    from planner.operations.report.sarif import sarif
+    from planner.reader.positions import positions
+    from planner.reader.source import load
+
+    if not given.names_state:
+        return sarif(answer, {}, "", __version__)
+    places = positions(load(given.state, given.limit_of_bytes))
+    return sarif(answer, places, given.state, __version__)

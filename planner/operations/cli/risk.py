@@ -1,0 +1,94 @@
+"""``planner risk``: how often everything that runs would be a victim."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from planner.cli import option, value
+from planner.cli.exit_code import NO_PLAN, NOT_PROVED, OPTIMAL
+from planner.cli.option import Given, define
+from planner.cli.output import LINE, warn
+
+EPILOG: Final = f"""\b
+Examples:
+  planner risk cluster.json
+  planner risk cluster.json --shapes running --limit 200 --time-limit none
+  planner risk cluster.json --workload jobs.yaml --format json
+  planner risk dump/ --objective min-lost-work
+
+\b
+Who may come, unless --workload says it: everything that is pending, in the order of STATE; then
+every distinct shape of what runs (queue, priority, requests, where its pods fit), submitted
+once more beside it, the most frequent first. Each is planned for as if it came alone.
+
+{option.own_help("risk")}\
+The exit code is 0 if every preemptor asked about has a proved answer, that no plan exists
+among them; 4 if one has none, or the time did not suffice for all; 5 if it sufficed for none.
+
+"""
+
+
+@define(
+    option.state,
+    value.one(
+        "--shapes",
+        click.Choice(["pending", "running", "all"]),
+        "Which preemptors: what is pending, what runs submitted once more, or, by default, all.",
+    ),
+    *option.own("workloads", "queue"),
+    value.one("--limit N", value.Whole(1), "How many preemptors at most: the first ones.", 50),
+    option.profile,
+    option.time_limit("For all preemptors together; none: as long as it takes."),
+    *option.own("laws"),
+    *option.reading,
+    epilog=EPILOG,
+)
+def command(given: Given) -> int:
+    """Count for how many preemptors everything that runs would be a victim.
+
+    STATE is the same as for solve. Over a set of preemptors that may come, the answer says how
+    often each running workload would go: by the scheduler's own choice, and by the least
+    disruptive plan. Nothing in the cluster changes.
+    """
+    if given.shapes is not None and given.workloads:
+        raise click.UsageError("--shapes goes not with --workload, which says who comes")
+    if given.queue is not None and not given.workloads:
+        raise click.UsageError("--queue says where --workload is submitted; it needs one")
+    from planner.commands.whatif.edit import SUBMISSIONS
+    from planner.operations.report.risk import render
+    from planner.operations.risk import risk
+
+    found, keys = given.read(), None
+    if given.workloads:
+        submissions = SUBMISSIONS.of(found)
+        items = [one for source in given.workloads for one in submissions.read_submissions(source)]
+        found, keys = submissions.add_workloads(found, items, given.queue)
+    answer = risk(
+        found,
+        keys,
+        given.profile,
+        shapes=given.shapes or "all",
+        **given.of("limit time_limit rules=laws"),
+        progress=lambda done, total, key: LINE.update(done / total, key),
+    )
+    said = [f"{one.preemptor} cannot be planned for: {one.reason}" for one in answer.skipped]
+    if answer.beyond_limit:
+        more = _were(answer.beyond_limit, "more preemptor")
+        said.append(f"{more} left out; --limit sets how many")
+    if answer.unanswered:
+        missing = _were(answer.unanswered, "preemptor")
+        said.append(f"the time was over before {missing} asked about")
+    warn([*said, *answer.notes])
+    given.show(render, answer)
+    if answer.is_proved:
+        return OPTIMAL
+    answered = any(one.status != "unknown" for one in answer.preemptors)
+    return NOT_PROVED if answered else NO_PLAN
+
+
+def _were(count: int, noun: str) -> str:
+    from planner.quantity import plural
+
+    return f"{plural(count, noun)} {'was' if count == 1 else 'were'}"

@@ -1,0 +1,114 @@
+"""``planner serve``: a page to work in, and plans for other programs, over HTTP."""
+
+from __future__ import annotations
+
+import json
+import socket
+from contextlib import suppress
+from typing import Final
+
+import click
+
+from planner.cli import value
+from planner.cli.exit_code import OPTIMAL
+from planner.cli.option import Given, define
+from planner.cli.output import say
+from planner.errors import InputError
+
+EPILOG: Final = """\b
+Examples:
+  planner serve
+  planner serve cluster.json
+  planner serve --listen :9000 --seconds 120 --at-once 4
+  curl --data-binary @cluster.json 'http://127.0.0.1:8080/v1/plan?pending=team-a/train'
+
+GET / is a page to work in: drop a dump, see the plan, change a quota, see whom it hits.
+POST /v1/plan, /v1/explanation, /v1/whatif and /v1/page take a dump and give an answer;
+GET /openapi.json describes all that there is, GET /healthz says that the service is there. Each
+request is answered by a process of its own, which is killed when its time is over, or nobody waits
+for it. Nothing is kept and nothing is written.
+
+There is no login and no TLS: whoever reaches the port may use the service. It listens on loopback
+unless a host is given.
+
+"""
+
+
+EXAMPLE: Final = 1
+"""The seed of the small cluster that the page offers: Kueue evicts four there, and one would do."""
+
+
+@define(
+    click.argument("state", metavar="[STATE]", required=False),
+    value.one(
+        "--listen [HOST]:PORT",
+        value.address,
+        "Where to listen, on loopback unless a host is given.",
+        default=":8080",
+    ),
+    value.several(
+        "--allow-host NAME",
+        "allowed",
+        "A name under which clients reach the service; localhost and addresses are allowed.",
+    ),
+    value.one(
+        "--seconds",
+        value.Number(1, 3600, of="seconds"),
+        "For one request, from its first byte to the answer.",
+        default=60,
+    ),
+    value.one(
+        "--at-once",
+        value.Whole(1, 256),
+        "Requests that are answered at once; more are told to come again.",
+        default=2,
+    ),
+    value.one("--max-size BYTES", value.size, "How large a dump may be, also unpacked.", "64Mi"),
+    value.one(
+        "--memory BYTES",
+        value.size,
+        "Address space of the process that answers a request, on Linux.",
+        default="4Gi",
+    ),
+    epilog=EPILOG,
+)
+def command(given: Given) -> int:
+    """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out.
+
+    With STATE, a dump in one file, the page begins with it, as it is now.
+    """
+    from planner import __version__
+
+    try:
+        from planner.operations.serve.app import Files, service
+        from planner.operations.serve.server import server
+    except ModuleNotFoundError as error:
+        hint = "pip install 'preemption-planner[serve]', or '.[serve]' in a checkout"
+        raise InputError("planner serve", f"{error.name} is not installed", hint=hint) from None
+    from planner.operations.serve.answering import Bounds
+    from planner.operations.serve.work import Dump, policy, read_files
+    from planner.reader.source import load_file
+    from planner.research.generate import generate_objects
+
+    host, port = given.listen
+    bounds = Bounds(**given.of("max_bytes=max_size seconds memory at_once"))
+    state = None
+    if given.state:
+        text = load_file(given.state, bounds.max_bytes, "a dump in one file")
+        state = Dump(text.where, text.data)
+    example = json.dumps(generate_objects("small", EXAMPLE, {})).encode()
+    files = Files(read_files(example, state), policy())
+    app = service(bounds, __version__, files, {host, *given.allowed})
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        said = error.strerror or str(error)
+        raise InputError(f"--listen {host}:{port}", f"cannot listen there: {said}") from None
+    with listener:
+        host, port = listener.getsockname()[:2]
+        say("serve", f"http://{f'[{host}]' if ':' in host else host}:{port}")
+        # uvicorn ends what it has begun, and raises the signal once more.
+        with suppress(KeyboardInterrupt):
+            server(app).run(sockets=[listener])
+    return OPTIMAL

@@ -1,0 +1,365 @@
+"""What queues.yaml makes impossible or pointless, a function for each kind of finding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from planner.operations.lint.lint import Example, Finding, finding, first
+from planner.operations.lint.yunikorn.world import (
+    Change,
+    Facts,
+    Object,
+    Runs,
+    World,
+    each_queue,
+    name,
+    of_leaf,
+    without_property,
+)
+from planner.quota.yunikorn.queue import (
+    DEFAULT,
+    DISABLED,
+    FENCE,
+    PREEMPTION_DELAY,
+    PREEMPTION_POLICY,
+    PRIORITY_OFFSET,
+    PRIORITY_POLICY,
+    QUOTA_PREEMPTION_DELAY,
+    Queue,
+    read_properties,
+    walk,
+)
+from planner.state.clock import parse_duration
+from planner.state.yunikorn import format_yunikorn_quantity
+
+MAX_OTHERS = 4
+
+
+def nothing_guaranteed(facts: Facts) -> Iterator[Finding]:
+    """YL-01: an ask preempts only within what is guaranteed to its queue."""
+    if not facts.partition.preemption.enabled:
+        return
+    leaves = [leaf for leaf in facts.leaves if not facts.guarantees(leaf)]
+    yield from first(
+        finding(
+            "YL-01",
+            map(name, leaves),
+            f"Nothing is guaranteed to {name(leaf)} or above it: its asks never preempt "
+            "anybody, whatever their priority, and its own allocations are always over their "
+            "guaranteed.",
+            f"resources.guaranteed in {name(leaf)} or a queue above it",
+            denied(facts, leaf, _guarantee_all, "all of it guaranteed to its queue"),
+        )
+        for leaf in leaves
+    )
+
+
+def switched_off(facts: Facts) -> Iterator[Finding]:
+    """YL-02: without preemption, guaranteed resources come back only when others finish."""
+    if facts.partition.preemption.enabled:
+        return
+
+    def switch_on(value: Object) -> None:
+        for partition in value["queues"]["partitions"]:
+            partition["preemption"]["enabled"] = True
+
+    leaves = [leaf for leaf in facts.leaves if facts.guarantees(leaf)]
+    yield from first(
+        finding(
+            "YL-02",
+            (f"partition/{facts.partition.name}", *map(name, leaves)),
+            f"preemption.enabled is false in partition {facts.partition.name}: what is "
+            "guaranteed to its queues is never taken back.",
+            "preemption.enabled: true, or no guaranteed resources",
+            denied(facts, leaf, switch_on, "preemption.enabled: true"),
+        )
+        for leaf in leaves
+    )
+
+
+def fenced_in(facts: Facts) -> Iterator[Finding]:
+    """YL-03: nobody is preempted beyond a fence, in a disabled queue, or in the ask's own queue."""
+    for leaf in facts.leaves:
+        if not facts.guarantees(leaf) or not facts.others(leaf):
+            continue
+        fence = next(
+            queue
+            for queue in reversed(leaf.lineage)
+            if queue.properties.preemption_fence or queue.parent is None
+        )
+        inside = [one for one in walk(fence) if one.is_leaf and one is not leaf]
+        if any(not one.properties.disabled for one in inside):
+            continue
+        who = "all other leaves are disabled" if inside else "no other leaf is"
+        yield from finding(
+            "YL-03",
+            map(name, (leaf, fence)),
+            f"Asks of {name(leaf)} preempt below {name(fence)} only, and {who} there: what "
+            "is guaranteed to it is never taken back."
+            if inside or fence.parent is not None
+            else f"All other leaves are disabled: what is guaranteed to {name(leaf)} is never "
+            "taken back.",
+            f"preemption.policy: fence higher up than {name(fence)}, or nowhere",
+            denied(facts, leaf, without_property(PREEMPTION_POLICY), "no preemption.policy"),
+        )
+
+
+def guaranteed_beyond_max(facts: Facts) -> Iterator[Finding]:
+    """YL-04: a queue at its maximum is a fence around itself, whatever is guaranteed to it."""
+    for leaf in facts.leaves:
+        limit, own = leaf.effective_max or {}, leaf.guaranteed or {}
+        tree_max = facts.cluster.tree.root.max or {}
+        over = [t for t, n in own.items() if t in limit and limit[t] < n]
+        written = [t for t in over if limit[t] != tree_max.get(t)]
+        if facts.type not in written:
+            continue
+        unit, worlds = _unit(facts), list[World]()
+        no_max = each_queue(lambda queue: queue.get("resources", {}).update(max={}))
+        for other in facts.others(leaf)[:MAX_OTHERS]:
+            runs = [Runs(leaf, limit[facts.type]), *over_guaranteed(facts, other, unit)]
+            worlds.append(World(facts, leaf, unit, [one for one in runs if one.amount]))
+        given, most = (amount_of(facts, one[facts.type]) for one in (own, limit))
+        yield from finding(
+            "YL-04",
+            (name(leaf),),
+            f"{name(leaf)} is guaranteed {given} of {facts.type} and limited to {most}: what is "
+            "beyond that it never gets. YuniKorn refuses such a file where both stand in one "
+            "queue.",
+            f"max of at least the guaranteed in {name(leaf)} and the queues above it",
+            _shown(worlds, no_max, "no max"),
+        )
+
+
+def beyond_nodes(facts: Facts) -> Iterator[Finding]:
+    """YL-05: where the nodes have less than is guaranteed, the queue that comes last waits."""
+    capacity = (facts.cluster.tree.root.max or {}).get(facts.type, 0)
+    leaves = [leaf for leaf in facts.leaves if guaranteed(facts, leaf)]
+    total = sum(guaranteed(facts, leaf) for leaf in leaves)
+    if not facts.partition.nodes or total <= capacity:
+        return
+
+    def with_all(value: Object) -> None:
+        (node,) = value["nodes"][0]["nodesInfo"]
+        node["capacity"] = dict.fromkeys(node["capacity"], total)
+
+    runs, left = [], capacity
+    for leaf in leaves:
+        amount = min(left, guaranteed(facts, leaf))
+        left -= amount
+        if amount:
+            runs.append(Runs(leaf, amount))
+        if amount < guaranteed(facts, leaf):
+            world = World(facts, leaf, min(_unit(facts), guaranteed(facts, leaf) - amount), runs)
+            yield from finding(
+                "YL-05",
+                map(name, leaves),
+                f"The queues are guaranteed {amount_of(facts, total)} of {facts.type}, and the "
+                f"nodes have {amount_of(facts, capacity)}: where all use what is theirs, nobody "
+                f"is over, and {name(leaf)} waits.",
+                "guaranteed resources that add up to what the nodes have",
+                _shown([world], with_all, "nodes that have it all"),
+            )
+            return
+
+
+def denied(facts: Facts, leaf: Queue, cure: Change, words: str) -> Example | None:
+    """Find an example in which an ask of a leaf preempts nobody, but would after a cure."""
+    worlds = (
+        World(facts, leaf, amount, over_guaranteed(facts, other, amount))
+        for other in facts.others(leaf)[:MAX_OTHERS]
+        for amount in dict.fromkeys((_unit(facts), guaranteed(facts, leaf)))
+        if amount
+    )
+    return _shown(worlds, cure, words)
+
+
+def over_guaranteed(
+    facts: Facts, queue: Queue, amount: int, *, opted_out: bool = False
+) -> list[Runs]:
+    """Return allocations that use ``amount`` more than is guaranteed to a leaf, in one by itself.
+
+    A victim has to fit into what is left of the guaranteed of the ask's queue.
+    """
+    inside = guaranteed(facts, queue)
+    parts = (inside, amount) if inside else (amount,)
+    return [Runs(queue, part, opted_out) for part in parts]
+
+
+def _shown(worlds: Iterable[World], cure: Change, words: str) -> Example | None:
+    """Return the first world in which the ask neither preempts nor finds room, unless cured."""
+    for world in worlds:
+        before, cured = world.decided(), world.decided(cure)
+        if not (before.fits or before.victims) and (cured.victims or cured.fits):
+            does = f"preempts {', '.join(cured.victims)}" if cured.victims else "finds room at once"
+            return world.example("asks finds nobody to preempt", f"with {words} it {does}")
+    return None
+
+
+def guaranteed(facts: Facts, leaf: Queue) -> int:
+    """Return what is guaranteed to a leaf of the type that examples are made of."""
+    return (leaf.guaranteed or {}).get(facts.type, 0)
+
+
+def amount_of(facts: Facts, units: int) -> str:
+    """Return an amount of the type that examples are made of, as queues.yaml writes it."""
+    return format_yunikorn_quantity(units, facts.type)
+
+
+def _unit(facts: Facts) -> int:
+    amounts = (guaranteed(facts, leaf) for leaf in facts.leaves)
+    least = min(filter(None, amounts), default=1)
+    return 1000 if facts.type == "vcore" and least >= 1000 else 1  # noqa: PLR2004 - one core
+
+
+def _guarantee_all(value: Object) -> None:
+    application = value["applications"][-1]
+    (asked,) = application["requests"]
+    amounts = {name: f"{n}m" if name == "vcore" else n for name, n in asked["resource"].items()}
+    resources = {"guaranteed": amounts, "max": {}}
+    of_leaf(application["queueName"], lambda queue: queue.update(resources=resources))(value)
+
+
+_POLICIES = {
+    PREEMPTION_POLICY: {DEFAULT, DISABLED, FENCE},
+    PRIORITY_POLICY: {DEFAULT, FENCE},
+}
+
+
+def prefix_of_another(facts: Facts) -> Iterator[Finding]:
+    """YL-06: the core takes a queue for an ancestor if its path, as text, begins the other's."""
+    for leaf in facts.leaves:
+        for other in facts.others(leaf):
+            mine, theirs = guaranteed(facts, leaf), guaranteed(facts, other)
+            if not mine or not theirs or not leaf.path.startswith(other.path):
+                continue
+            world = World(facts, leaf, min(mine, theirs), [Runs(other, theirs)])
+            before, cured = world.decided(), world.decided(_renamed(other))
+            if before.victims and not cured.victims:
+                yield from finding(
+                    "YL-06",
+                    (name(other), name(leaf)),
+                    f"The path of {name(leaf)} begins with that of {name(other)}: the core takes "
+                    f"{name(other)} for a queue above it, and asks of {name(leaf)} preempt there "
+                    "although no more is used than is guaranteed.",
+                    f"another name for {name(other)}",
+                    world.example(
+                        f"asks preempts {', '.join(before.victims)}, which uses what is guaranteed",
+                        "with another name it finds nobody to preempt",
+                    ),
+                )
+
+
+def unreadable(facts: Facts) -> Iterator[Finding]:
+    """YL-07: a property that cannot be read counts as absent, and nothing says so."""
+    for path, config in facts.written.items():
+        for key, value in config.properties.items():
+            if why := _unreadable(key, value):
+                yield from finding(
+                    "YL-07",
+                    (name(path),),
+                    f'{key} of {name(path)} is "{value}", which is {why}: it counts as absent.',
+                    f"a value that is {_EXPECTED[key]}",
+                    _idle(facts, path, key),
+                )
+
+
+def opted_out(facts: Facts) -> Iterator[Finding]:
+    """YL-08: opting out only changes the order in which victims are looked at."""
+    off = {PREEMPTION_POLICY: DISABLED}
+    owners = [
+        queue
+        for queue in facts.leaves
+        if not queue.properties.disabled
+        and any(one.opted_out for app in queue.applications for one in app.allocations)
+    ]
+    for queue in owners:
+        for leaf in facts.others(queue)[:MAX_OTHERS]:
+            mine = guaranteed(facts, leaf)
+            if not mine:
+                continue
+            world = World(facts, leaf, mine, over_guaranteed(facts, queue, mine, opted_out=True))
+            disable = of_leaf(queue.path, lambda one: one["properties"].update(off))
+            before, cured = world.decided(), world.decided(disable)
+            if before.victims and not cured.victims:
+                yield from finding(
+                    "YL-08",
+                    map(name, owners),
+                    "Some allocations opted out of preemption (allow-preemption: false). That "
+                    "only puts them last: where nobody else will do, they are preempted.",
+                    f"preemption.policy: disabled in {name(queue)} protects all of it",
+                    world.example(
+                        f"asks preempts {', '.join(before.victims)}, which opted out",
+                        f"with preemption.policy disabled in {name(queue)} it finds nobody",
+                    ),
+                )
+                return
+
+
+def quota_delay_alone(facts: Facts) -> Iterator[Finding]:
+    """YL-09: quota preemption has a switch for the whole partition."""
+    if facts.partition.preemption.quota:
+        return
+    key = QUOTA_PREEMPTION_DELAY
+    paths = [path for path, one in facts.written.items() if key in one.properties]
+    if paths:
+        yield from finding(
+            "YL-09",
+            map(name, paths),
+            f"{key} is set, and preemption.quotapreemptionenabled is not "
+            f"true in partition {facts.partition.name}: a lowered max preempts nobody.",
+            "preemption.quotapreemptionenabled: true",
+            _idle(facts, paths[0], key),
+        )
+
+
+_ZERO = re.compile("[+-]?0+")
+_EXPECTED = {
+    PREEMPTION_POLICY: "default, disabled or fence",
+    PRIORITY_POLICY: "default or fence",
+    PREEMPTION_DELAY: "a duration above 0 such as 1m30s",
+    QUOTA_PREEMPTION_DELAY: "a duration such as 1m30s",
+    PRIORITY_OFFSET: "a whole number of 32 bits",
+}
+
+
+def _unreadable(key: str, value: str) -> str:
+    """Say why a property cannot be read; empty if it can, or is not one of preemption."""
+    if key in _POLICIES and value.lower() not in {"", *_POLICIES[key]}:  # none is the default
+        return f"not {_EXPECTED[key]}"
+    duration = parse_duration(value)
+    if key == PREEMPTION_DELAY and (duration is None or duration <= 0):
+        return f"not {_EXPECTED[key]}, so that 30s holds"
+    if key == QUOTA_PREEMPTION_DELAY and duration is None:
+        return f"not {_EXPECTED[key]}"
+    offset = read_properties({PRIORITY_OFFSET: value}).priority_offset
+    if key == PRIORITY_OFFSET and not offset and not _ZERO.fullmatch(value):
+        return f"not {_EXPECTED[key]}"
+    return ""
+
+
+def _idle(facts: Facts, path: str, key: str) -> Example | None:
+    """Find an example in which a property changes nothing, for a leaf at or below a path."""
+    for leaf in (one for one in facts.leaves if f"{one.path}.".startswith(f"{path}.")):
+        for other in facts.others(leaf)[:MAX_OTHERS]:
+            mine = guaranteed(facts, leaf) or 1
+            world = World(facts, leaf, mine, over_guaranteed(facts, other, mine))
+            before = world.decided()
+            if before == world.decided(without_property(key)):
+                whom = ", ".join(before.victims) or "nobody"
+                shows = f"asks preempts {whom}", f"with no {key} it preempts {whom}, too"
+                return world.example(*shows)
+    return None
+
+
+def _renamed(queue: Queue) -> Change:
+    above, _, last = queue.path.rpartition(".")
+    another = f"other-{last}"
+
+    def change(value: Object) -> None:
+        of_leaf(queue.path, lambda one: one.update(name=another))(value)
+        for application in value["applications"]:
+            if application["queueName"] == queue.path:
+                application["queueName"] = f"{above}.{another}"
+
+    return change

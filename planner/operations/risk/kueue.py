@@ -1,0 +1,72 @@
+"""The workloads of Kueue that run, and their shapes submitted once more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from planner.commands.whatif.kueue_hypothetical import fresh, with_workloads
+from planner.errors import InputError
+from planner.operations.risk.measure import Hypothetical, Running, frequent_first, unused
+from planner.quota.kueue.holding import effective_priority
+from planner.quota.kueue.placement import snapshot_for
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.release import under_release
+from planner.state.kueue import State, Workload
+
+_NAMES: Final = {"__all__": {"name"}}
+_NO_SHAPE: Final[Any] = {
+    "name": True,
+    "template": {
+        "spec": {"containers": _NAMES, "init_containers": _NAMES, "termination_grace_s": True}
+    },
+}
+"""Fields of a podset that decide nothing about where it fits."""
+
+
+def planner(state: State, rules: str | None) -> Callable[[str], Planning]:
+    """Return the function from a preemptor's key to its planning.
+
+    They share a snapshot, or two where the pods of some preemptors need a place on nodes.
+
+    Raises ``InputError`` if rules are given.
+    """
+    if rules is not None:
+        found = f'"{rules}" means nothing for Kueue'
+        raise InputError("rules", found, hint="leave it out: risk is counted by Kueue's own rules")
+
+    def planning(key: str) -> Planning:
+        snapshot = snapshot_for(state, None, (), key, "kueue")
+        preemptor = find_preemptor(state, snapshot, key)
+        return Planning(state, under_release(state, snapshot, preemptor), preemptor)
+
+    return planning
+
+
+def running(state: State) -> Iterator[Running]:
+    """Yield every workload that holds quota, in the order of the dump."""
+    for one in state.workloads.entries:
+        if one.holds_quota:
+            priority = effective_priority(one, state.configuration)
+            yield Running(one.key, one.key, one.admitted_by, priority)
+
+
+def submitted_again(state: State) -> tuple[State, list[Hypothetical]]:
+    """Submit every distinct workload that holds quota once more."""
+
+    def shape(one: Workload) -> object:
+        pods = tuple(each.model_dump_json(exclude=_NO_SHAPE) for each in one.spec.pod_sets)
+        priority = effective_priority(one, state.configuration)
+        return one.metadata.namespace, one.spec.queue_name, priority, pods
+
+    running = (workload for workload in state.workloads if workload.holds_quota)
+    used = {*state.workloads.keys}
+    made: list[Workload] = []
+    again = []
+    for like, alike in frequent_first((shape(one), one) for one in running):
+        key = unused(like.key, used)
+        namespace, _, name = key.partition("/")
+        made.append(fresh(state, like, namespace, like.spec.queue_name, name))
+        again.append(Hypothetical(key, like.key, like.key, alike))
+    return with_workloads(state, made), again

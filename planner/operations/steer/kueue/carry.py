@@ -1,0 +1,152 @@
+"""Changes carried into the cluster by kubectl, several at a time; and the Lease of who may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from planner.errors import InputError, ParseError
+from planner.operations.kubectl.call import NAMES, PROGRAM, Answer, Kubectl, last_words
+from planner.operations.kubectl.kueue_resource import LiveObject, hint_of, is_forbidden, is_missing
+from planner.operations.steer.kueue.marks import Marked, Patch
+from planner.reader.parse import parse_json
+from planner.state.name import is_key, not_allowed
+
+LEASES: Final = "leases.coordination.k8s.io"
+LEASE: Final = "preemption-planner-steer/steer"
+LEASE_S: Final = 15
+"""Seconds after which a Lease that nobody renews is another's to take."""
+RENEWED_S: Final = 5.0
+RIGHT: Final = "`planner steer --manifests` prints the ClusterRole that permits it"
+"""What helps where the cluster forbids a change."""
+
+
+class Denied(InputError):  # noqa: N818 - it is what happened
+    """The cluster forbids a change."""
+
+
+class Hands:
+    """What changes a cluster: ``connect`` makes a kubectl, with its limits, for some calls."""
+
+    def __init__(self, connect: Callable[[], Kubectl]) -> None:
+        self._connect = connect
+
+    def patch(self, patches: Iterable[Patch]) -> list[tuple[Patch, Marked | None]]:
+        """Make changes, several at a time; return each with the object after it.
+
+        It is ``None`` where the server refused: the object is no longer what the patch tests, or is
+        gone. Raises ``Denied`` if a change is forbidden, another ``InputError`` if the server
+        cannot be reached, or a name is none that Kubernetes allows.
+        """
+        wanted = [*patches]
+        if odd := not_allowed(one.key for one in wanted):
+            raise InputError("the cluster", odd)
+        with closing(self._connect().calls([one.words for one in wanted])) as answers:
+            return [
+                (one, _changed(one, answer)) for one, answer in zip(wanted, answers, strict=True)
+            ]
+
+    def find(self, resource: str, key: str) -> LiveObject | None:
+        """Return an object as it is now, or ``None`` if the cluster does not have it."""
+        namespace, _, name = key.partition("/")
+        words = ("get", resource, f"--namespace={namespace}", "--output=json", NAMES, name)
+        answer = self._connect().call(*words)
+        if answer.code != 0 and is_missing(answer):
+            return None
+        return LiveObject(_object(f"{PROGRAM} get {resource}", answer))
+
+    def may(self, verb: str, resource: str, subresource: str = "", namespace: str = "") -> bool:
+        """Say whether the cluster permits something, in a namespace or in all."""
+        part = (f"--subresource={subresource}",) if subresource else ()
+        place = (f"--namespace={namespace}",) if namespace else ("--all-namespaces",)
+        return self._connect().call("auth", "can-i", verb, resource, *part, *place).code == 0
+
+    def raw(self, path: str) -> dict[str, Any] | None:
+        """Return what the server has at a path; ``None`` if it has nothing there."""
+        answer = self._connect().call("get", f"--raw={path}")
+        return _object(f"{PROGRAM} get --raw", answer) if answer.code == 0 else None
+
+
+def _changed(patch: Patch, answer: Answer) -> Marked | None:
+    where = f"{PROGRAM} patch {patch.resource}"
+    said = last_words(answer.stderr)
+    if answer.code == 0:
+        return Marked(_object(where, answer))
+    if is_forbidden(answer):
+        raise Denied(where, f"is forbidden: {said}", f"the right to {patch.title}", RIGHT)
+    if hint := hint_of(said):  # the server was not reached, or does not know who asks
+        raise InputError(where, f"failed: {said}", hint=hint)
+    return None
+
+
+def _object(where: str, answer: Answer) -> dict[str, Any]:
+    if answer.code != 0:
+        said = last_words(answer.stderr) or f"exit code {answer.code}"
+        raise InputError(
+            where, f"failed: {said}", hint=RIGHT if is_forbidden(answer) else hint_of(said)
+        )
+    found = [*parse_json(answer.output, where)]
+    if len(found) != 1 or not isinstance(found[0], dict):
+        raise ParseError(where, "printed no object", "the JSON that kubectl get -o json prints")
+    return found[0]
+
+
+class Lease:
+    """The Lease by which one of several acts: the others wait until it is not renewed any more.
+
+    The Lease is part of the set-up, and never made here. When another renewed it is told by the
+    clock of this machine, from when its renewal was seen first.
+    """
+
+    def __init__(self, hands: Hands, key: str, holder: str, seconds: Callable[[], float]) -> None:
+        if not is_key(key):
+            raise InputError("--lease", not_allowed([key]), "NAMESPACE/NAME")
+        self._hands, self._key, self._holder, self._seconds = hands, key, holder, seconds
+        self._seen: tuple[object, float] = None, 0.0
+        self._due = 0.0
+        self.held_by = ""
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether we hold it, as far as it was looked at."""
+        return self.held_by == self._holder
+
+    def keep(self) -> bool:
+        """Look at the Lease and renew it, or take it, where that is due; say whether we hold it.
+
+        Raises ``InputError`` if the cluster does not have it.
+        """
+        now = self._seconds()
+        if now < self._due:
+            return self.is_ours
+        self._due = now + RENEWED_S
+        found = self._hands.find(LEASES, self._key)
+        if found is None:
+            hint = "`planner steer --manifests` prints it with the rest of the set-up"
+            raise InputError(f"Lease {self._key}", "is not there", hint=hint)
+        self.held_by = str(found.at("spec", "holderIdentity") or "")
+        if self._seen[0] != found.version:
+            self._seen = found.version, now
+        if self.held_by in {"", self._holder} or now - self._seen[1] >= LEASE_S:
+            ((_, taken),) = self._hands.patch([self._renewed(found.version)])
+            self.held_by = self._holder if taken else ""
+        return self.is_ours
+
+    def leave(self) -> None:
+        """Let another have it at once, if we hold it."""
+        if self.is_ours:
+            empty = {"op": "add", "path": "/spec/holderIdentity", "value": ""}
+            self._hands.patch([self._patch([empty])])
+            self.held_by = ""
+
+    def _renewed(self, version: str) -> Patch:
+        moment = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+        spec = {"holderIdentity": self._holder, "leaseDurationSeconds": LEASE_S}
+        value = {**spec, "renewTime": moment}
+        test = {"op": "test", "path": "/metadata/resourceVersion", "value": version}
+        return self._patch([test, {"op": "add", "path": "/spec", "value": value}])
+
+    def _patch(self, operations: Sequence[dict[str, Any]]) -> Patch:
+        return Patch(f"hold Lease {self._key}", self._key, tuple(operations), resource=LEASES)

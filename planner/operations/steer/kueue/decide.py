@@ -1,0 +1,224 @@
+"""The next thing to do in a cohort tree, from the tree as it is now: nothing here reads or writes.
+
+One preemptor of a tree is served at a time, until it has its quota, and only while nobody else is
+leaving: two whose gates open together would want the same victims. Its plan is made; boosts make
+Kueue choose the plan, unless it does so by itself; and the gate is opened only if the replay of
+Kueue's decision on the latest state names exactly the planned victims, and nobody was admitted or
+evicted since the plan was made. All that is remembered from one step to the next is what we did
+ourselves; what is ours in the cluster beyond that is of an earlier run, and is taken back.
+
+Source: docs/design/steering.md, the recipe and why it is the one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, Literal, NamedTuple
+
+from msgspec import Struct
+
+from planner.operations.steer.kueue.marks import Marked, Patch
+
+Otherwise = Literal["kueue", "wait"]
+"""What to do where a plan cannot be carried out: let Kueue choose, or wait."""
+
+
+STALLED_S: Final = 30.0
+"""Seconds after which an open gate that Kueue does nothing about does not hold up other workloads:
+its turn may never come."""
+
+
+class Policy(Struct, frozen=True):
+    """How many seconds a preemptor may take whose turn it is, and what is done after that."""
+
+    patience_s: float = 5.0
+    otherwise: Otherwise = "kueue"
+
+
+class Holder(NamedTuple):
+    """A workload that holds quota: its key, its UID, and whether it is being evicted."""
+
+    key: str
+    uid: str
+    evicted: bool
+
+
+class Tree(Struct, frozen=True):
+    """What counts in a cohort tree.
+
+    ``gated`` are the workloads with our gate that are not admitted, in the order in which Kueue
+    would take them; ``boosted`` those with a boost of ours; ``standing`` all who hold quota.
+    """
+
+    gated: tuple[Marked, ...]
+    boosted: tuple[Marked, ...]
+    standing: frozenset[Holder]
+
+
+class Replay(NamedTuple):
+    """What Kueue would do for a workload whose gates are open: whom it evicts, if it acts at all.
+
+    ``acts`` also where it fits.
+    """
+
+    victims: frozenset[str] = frozenset()
+    acts: bool = False
+
+
+class Intent(Struct, frozen=True):
+    """What is to be done for a preemptor: the victims, and the boosts that make Kueue take them.
+
+    ``why`` says why no plan can be carried out, where none can; ``standing`` is who held quota when
+    the plan was made.
+    """
+
+    victims: frozenset[str]
+    boosts: Mapping[str, int]
+    standing: frozenset[Holder]
+    why: str = ""
+
+
+class Memory(NamedTuple):
+    """What we did: the intent for each preemptor, by its UID, and since when it is its turn."""
+
+    intents: dict[str, Intent]
+    turns: dict[str, float]
+
+    def forget(self, uid: str) -> None:
+        """Forget an intent that did not come about."""
+        self.intents.pop(uid, None)
+
+
+Do = Literal["plan", "boost", "look", "open", "wait", "take back", "nothing"]
+
+
+class Action(Struct, frozen=True):
+    """The next thing to do, for whom, with what changes, and why.
+
+    ``as_planned`` says of an open gate that Kueue is known to choose what was planned.
+    """
+
+    do: Do
+    why: str
+    preemptor: Marked | None = None
+    boosts: Mapping[str, int] = {}
+    patches: tuple[Patch, ...] = ()
+    as_planned: bool = False
+
+
+def next_action(  # noqa: PLR0911, PLR0913 - all that decides, and nothing else does
+    tree: Tree,
+    replay: Callable[[str], Replay],
+    memory: Memory,
+    policy: Policy,
+    seconds: float,
+    *,
+    looked: bool = False,
+) -> Action:
+    """Return the next thing to do in a tree.
+
+    ``replay`` answers for a key on the same state, ``seconds`` is now by the clock of the turns,
+    and ``looked`` says that no newer state is to be had.
+    """
+    current = _served(tree, replay, memory, seconds) or _next(tree, replay, memory, policy)
+    uid = "" if current is None else current.uid
+    known = current is not None and (current.is_open or uid in memory.intents)
+    ours = [one for one in tree.boosted if current and one.boosted_for == current.key]
+    if strays := [one for one in tree.boosted if not known or one not in ours]:
+        return _take_back(current, strays, "they are of no preemptor that is being served")
+    if current is None:
+        return Action("nothing", "nobody is blocked that Kueue would preempt for")
+    if current.is_open:
+        return Action("wait", "until it has its quota", current)
+    if leaving := [one.key for one in tree.standing if one.evicted]:
+        why = f"{min(leaving)} is leaving"
+        return _take_back(current, ours, why) if ours else Action("wait", why)
+    if (
+        seconds - memory.turns.get(uid, seconds) >= policy.patience_s
+        and policy.otherwise == "kueue"
+    ):
+        return _otherwise(current, ours, f"{policy.patience_s:g} s are over")
+    intent = memory.intents.get(uid)
+    if intent is None:
+        return Action("plan", "it is blocked, and Kueue would preempt for it", current)
+    # Somebody who has finished changes no plan; but there may be one now where there was none.
+    moved = tree.standing ^ intent.standing if intent.why else tree.standing - intent.standing
+    gone = intent.boosts.keys() - {one.key for one in tree.standing}
+    if moved or gone:
+        names = ", ".join(sorted({one.key for one in moved} | gone))
+        return _again(current, ours, f"admitted, evicted or gone meanwhile: {names}")
+    if intent.why:
+        if policy.otherwise == "wait":
+            return Action("wait", f"as asked: {intent.why}", current)
+        return _otherwise(current, ours, intent.why)
+    return _as_planned(current, intent, ours, replay(current.key).victims, looked=looked)
+
+
+def _served(
+    tree: Tree, replay: Callable[[str], Replay], memory: Memory, seconds: float
+) -> Marked | None:
+    """Return the workload whose gate is open and that Kueue is about to serve, if there is one.
+
+    Where nobody is leaving and nothing happens for long, it does not hold up the others.
+    """
+    leaving = any(one.evicted for one in tree.standing)
+    for one in tree.gated:
+        lately = seconds - memory.turns.get(one.uid, seconds) < STALLED_S
+        if one.is_open and (leaving or lately) and replay(one.key).acts:
+            return one
+    return None
+
+
+def _next(
+    tree: Tree, replay: Callable[[str], Replay], memory: Memory, policy: Policy
+) -> Marked | None:
+    """Return the workload whose turn it is: the one that was begun with, or the first.
+
+    Those that wait, as asked, because there is no way to have their plan come last.
+    """
+    blocked = [
+        one
+        for one in tree.gated
+        if not one.is_open and one.blocked_since is not None and not [*one.other_gates]
+    ]
+
+    def turn(one: Marked) -> int:
+        intent = memory.intents.get(one.uid)
+        return 1 if intent is None else 2 if intent.why and policy.otherwise == "wait" else 0
+
+    blocked.sort(key=turn)
+    return next((one for one in blocked if replay(one.key).victims), None)
+
+
+def _as_planned(
+    current: Marked,
+    intent: Intent,
+    ours: Iterable[Marked],
+    victims: frozenset[str],
+    *,
+    looked: bool,
+) -> Action:
+    """Return the next step of a plan that still holds: boost, look, open; or plan anew."""
+    there = {one.key: one.boost for one in ours}
+    if missing := {key: n for key, n in intent.boosts.items() if there.get(key) != str(n)}:
+        return Action("boost", "so that Kueue chooses as planned", current, missing)
+    if victims != intent.victims:
+        return _again(current, ours, "Kueue would choose otherwise by now")
+    if not looked:
+        return Action("look", "before the gate opens", current)
+    return Action("open", "Kueue chooses just the planned victims", current, as_planned=True)
+
+
+def _again(current: Marked, ours: Iterable[Marked], why: str) -> Action:
+    found = [*ours]
+    return _take_back(current, found, why) if found else Action("plan", why, current)
+
+
+def _otherwise(current: Marked, ours: Iterable[Marked], why: str) -> Action:
+    found = [*ours]
+    said = f"as Kueue chooses by itself: {why}"
+    return _take_back(current, found, said) if found else Action("open", said, current)
+
+
+def _take_back(current: Marked | None, boosted: Iterable[Marked], why: str) -> Action:
+    return Action("take back", why, current, patches=tuple(one.unboosted() for one in boosted))

@@ -1,0 +1,442 @@
+"""A live cluster watched, or one dump after the other.
+
+First come the decisions to come: for which heads Kueue will preempt as things stand, and what its
+victims cost beside the optimum. Only heads of ClusterQueues in trees where something changed are
+looked at, and of these only heads with other victims than when they were judged last are judged.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from planner.commands.audit.instance import Instance
+from planner.commands.audit.judge import Question, audit_instance
+from planner.commands.replay.kueue_live import replay_live
+from planner.errors import InputError, PlannerError
+from planner.operations.kubectl.call import Answer
+from planner.operations.kubectl.kueue_dump import Dump
+from planner.operations.kubectl.kueue_resource import (
+    COHORTS,
+    hint_of,
+    is_forbidden,
+    is_missing,
+    watching_role,
+)
+from planner.operations.kubectl.watch import (
+    FIRST_WAIT_S,
+    LONGEST_WAIT_S,
+    Source,
+    WatchEvent,
+    reason,
+)
+from planner.operations.watch.kueue.keep import Episode, Keeper, Store, Whole
+from planner.operations.watch.record import Decision, Line, Measured, Note, Preemption
+from planner.plan import Uncovered
+from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.reference.kueue.cycle.nomination import why_held_back
+from planner.reference.kueue.cycle.waiting import first_in_line
+from planner.reference.kueue.decision import decide
+from planner.state.kueue import State
+from planner.state.kueue_workloads import Changes
+from planner.term import lost_by
+
+AGAIN_S: Final = 300.0
+"""After so many seconds a decision in a tree that changes is judged again even if its victims are
+the same: the work that they lose grows while they run."""
+
+
+class Judge:
+    """The decisions to come: the last judgement of each, and which are due to be judged.
+
+    ``question`` has the objective, and the seconds for each optimum; ``seconds`` is a clock that
+    never jumps.
+    """
+
+    def __init__(self, question: Question, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._question, self._seconds = question, seconds
+        # By preemptor: Kueue's victims when the decision was judged last, and when that was.
+        self._known: dict[str, tuple[frozenset[str], float]] = {}
+        # Its queue, and Kueue's victims, where they are to be judged.
+        self._due: dict[str, tuple[str, frozenset[str]]] = {}
+
+    def look(self, state: State, touched: Collection[str] | None) -> None:
+        """Find the heads for which Kueue will preempt now.
+
+        ``touched`` are the ClusterQueues in which something changed: only their trees are looked
+        at. It is ``None`` if anything may have changed in all of them.
+        """
+        snapshot = take_snapshot(state, placing=bool(state.nodes))
+        heads = first_in_line(state, snapshot)
+        first = {head.key: node for node, head in heads.items() if snapshot.is_active(node)}
+        self._known = {key: known for key, known in self._known.items() if key in first}
+        self._due = {key: due for key, due in self._due.items() if key in first}
+        node_of, root = snapshot.node_of, snapshot.tree.root
+        dirty = {root(node_of[name]) for name in touched or () if name in node_of}
+        now = self._seconds()
+        for key, node in first.items():
+            if touched is not None and root(node) not in dirty:
+                continue
+            victims = _own_victims(state, snapshot, key)
+            known, at_s = self._known.get(key, (frozenset(), now))
+            if not victims:
+                self._known.pop(key, None)
+                self._due.pop(key, None)
+            elif known != victims or now - at_s > AGAIN_S:
+                self._due[key] = snapshot.queue_name(node), victims
+
+    def next(self, state: State) -> Decision | Note | None:
+        """Judge the decision that has been due for longest; ``None`` if none is."""
+        if not self._due:
+            return None
+        key = next(iter(self._due))
+        queue, victims = self._due.pop(key)
+        found = measure(state, key, self._question)
+        self._known[key] = victims, self._seconds()
+        if isinstance(found, str):
+            return Note(at=state.now, text=f"{key}: {found}")
+        return Decision(at=state.now, preemptor=key, queue=queue, measured=found)
+
+
+def measure(state: State, key: str, question: Question) -> Measured | str:
+    """Judge what Kueue would do for a pending workload; say why not, if it cannot be judged."""
+    begun = time.process_time()
+    instance = Instance(state.source, state, (key,))
+    try:
+        found = audit_instance(instance, replace(question, pending=key))
+    except PlannerError as error:
+        return f"cannot be judged: {error}"
+    if found.failures:
+        return f"cannot be judged: {found.failures[0].detail}"
+    case = found.cases[0]
+    best = case.judgements[0]
+    has_plan = best.status in {"optimal", "feasible"}
+    lost, least = lost_by(case.terms), lost_by(best.terms)
+    return Measured(
+        victims=case.victims,
+        needless=None if case.irredundant is None else case.needless,
+        fewest=case.fewest,
+        status=best.status,
+        optimum=best.victims if has_plan else (),
+        lost_s=lost,
+        least_lost_s=least if has_plan else None,
+        conditional=titles(case.coverage),
+        seconds=time.process_time() - begun,
+    )
+
+
+def titles(coverage: Iterable[Uncovered]) -> tuple[str, ...]:
+    """Return the titles of the features that are not modelled, each once."""
+    return tuple(dict.fromkeys(one.title for one in coverage))
+
+
+def _own_victims(state: State, snapshot: Snapshot, key: str) -> frozenset[str]:
+    """Return the workloads that Kueue will evict for a head; none if it does not act for it."""
+    try:
+        preemptor = find_preemptor(state, snapshot, key)
+    except PlannerError:
+        return frozenset()
+    decision = decide(snapshot, preemptor)
+    if why_held_back(state, snapshot, preemptor, decision) is not None:
+        return frozenset()
+    return frozenset(one.workload.key for one in decision.targets if not one.workload.evicted)
+
+
+def compared(
+    before: State, after: State, question: Question, uid: str | None = None
+) -> Iterator[Preemption]:
+    """Compare what Kueue did between two states with the replay of the first.
+
+    The cost of its victims is judged where the replay names the same victims. With ``uid`` only
+    the preemption for the preemptor with that UID is compared.
+    """
+    queues = {(one.metadata.namespace, one.metadata.name): one for one in before.local_queues}
+    for row in replay_live(before, after).preemptors:
+        found = before.workloads.find(row.preemptor)
+        if uid not in {None, row.preemptor, None if found is None else found.uid}:
+            continue
+        equal, local = row.outcome == "equal", None
+        measured = measure(before, row.preemptor, question) if equal else None
+        # What is measured is the decision alone: in the cycle Kueue may have chosen others.
+        if isinstance(measured, Measured) and not {*row.replayed} <= {*measured.victims}:
+            measured = None
+        if found is not None:
+            local = queues.get((found.metadata.namespace, found.spec.queue_name))
+        yield Preemption(
+            at=after.now,
+            preemptor=row.preemptor,
+            queue=local.spec.cluster_queue if local else "",
+            outcome="skipped" if row.outcome == "uncovered" else row.outcome,
+            evicted=row.evicted,
+            replayed=row.replayed,
+            detail=f"{row.preemptor} {measured}" if isinstance(measured, str) else row.detail,
+            conditional=titles(row.coverage),
+            measured=measured if isinstance(measured, Measured) else None,
+        )
+
+
+SHARE: Final = 0.15
+"""The share of one core that a watch may take over time: judging gets what the rest leaves."""
+SAVED_S: Final = 2.0
+"""Processor time that may be saved for when much is due at once: a small cluster is read and judged
+at once, and a large one leaves most of a core even in the half minute in which it is read."""
+TIDY_S: Final = 30.0
+"""Seconds between two times that memory is tidied: plans refer to themselves in circles, and this
+process is set up to look for circles hardly ever, as suits a command that ends soon."""
+MISSED: Final = "it happened while the cluster could not be watched"
+
+
+class Pace(Struct, frozen=True):
+    """How often a watch looks and reads, and by which clocks.
+
+    ``interval_s`` is the time between two looks at the decisions to come, ``resync_s`` between two
+    times that everything is read; ``seconds`` is a clock that never jumps, ``used`` the processor
+    time of this process.
+    """
+
+    interval_s: float = 5.0
+    resync_s: float = 600.0
+    seconds: Callable[[], float] = time.monotonic
+    used: Callable[[], float] = time.process_time
+
+
+def ended(resource: str, answer: Answer, *, begins: bool) -> tuple[str, InputError]:
+    """Return why a stream ended, in words that all streams share, and as an error.
+
+    ``begins`` says that nothing was read yet: then the error has what helps.
+    """
+    where, why = f"kubectl get {resource} --watch", reason(answer)
+    if is_forbidden(answer):
+        hint = f"an administrator grants it: {watching_role()}"
+        return "forbidden", InputError(where, f"is forbidden: {why}", "the right to watch", hint)
+    if is_missing(answer):
+        what = "Kueue is not installed in this cluster"
+        return what, InputError(where, what, why)
+    return why, InputError(where, f"ended: {why}", hint=hint_of(why) if begins else "")
+
+
+class Live:
+    """The watch of a live cluster.
+
+    ``source`` has the changes, and ``take`` reads everything; ``how`` is with which release and
+    requests states are read. ``question`` is asked of each decision, and ``tell`` is called with
+    each line. Recordings go to ``store``, if they are kept; ``pace`` says how often to look.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a watch is made of
+        self,
+        source: Source,
+        take: Callable[[], Dump],
+        *,
+        how: Mapping[str, Any],
+        question: Question,
+        tell: Callable[[Line], None],
+        store: Store | None = None,
+        pace: Pace | None = None,
+    ) -> None:
+        self._source, self._take, self._how = source, take, how
+        self._question, self._tell, self._store = question, tell, store
+        self._pace = pace or Pace()
+        self._judge = Judge(question, self._pace.seconds)
+        self._keeper: Keeper | None = None
+        self._begun: set[str] = set()
+        self._told: set[str] = set()
+        self._is_gap = self._is_wanted = self._is_recording = True
+        self._read_at = self._retry_at = 0.0
+        self._wait_s = FIRST_WAIT_S
+        self._left_s = SAVED_S
+        self._used_at, self._seen_at = self._pace.used(), self._pace.seconds()
+
+    def run(self, for_s: float | None = None) -> None:
+        """Watch, for ``for_s`` seconds or until the process is interrupted.
+
+        Raises ``InputError`` if the cluster cannot be read at the start; later everything that goes
+        wrong is a note, and reading is tried again and again.
+        """
+        interval, seconds = self._pace.interval_s, self._pace.seconds
+        end = float("inf") if for_s is None else seconds() + for_s
+        next_look = next_tidy = seconds()
+        try:
+            while self._keeper is None or seconds() < end:
+                until = min(next_look, end) if self._keeper else seconds() + FIRST_WAIT_S
+                for one in self._source.poll(max(0.0, until - seconds())):
+                    self._trying(partial(self._hear, one))
+                self._trying(self._read_if_due)
+                if self._keeper is not None and seconds() >= next_look:
+                    self._trying(partial(self._look, self._keeper))
+                    next_look = seconds() + interval
+                if seconds() >= next_tidy:
+                    gc.collect()
+                    next_tidy = seconds() + TIDY_S
+        finally:
+            self._source.close()
+
+    def _trying(self, step: Callable[[], None]) -> None:
+        """Do a step; where it fails, once the watch goes on, read everything anew in a while."""
+        try:
+            step()
+        except InputError as error:
+            if self._keeper is None:
+                raise
+            self._retry_at = self._pace.seconds() + self._wait_s
+            self._wait_s = min(LONGEST_WAIT_S, 2 * self._wait_s)
+            self._is_wanted = True
+            self._trouble(f"cannot be read: {error}")
+
+    def _hear(self, event: WatchEvent) -> None:
+        if event.kind == "BEGUN":
+            self._begun.add(event.resource)
+            self._is_gap = True
+        elif event.kind == "LOST":
+            self._begun.discard(event.resource)
+            self._lost(event.resource, event.answer or Answer(0, b"", ""))
+        elif self._keeper is not None and not self._is_gap:
+            # Before everything is read no change is taken: what is read has it.
+            self._is_wanted |= self._keeper.take(event)
+
+    def _lost(self, resource: str, answer: Answer) -> None:
+        """Note that a stream has ended, which starts again by itself; at the start, raise why."""
+        if resource == COHORTS and is_missing(answer):
+            self._begun.add(resource)  # an older Kueue has no Cohorts that could change
+            return
+        self._is_gap, begins = True, self._keeper is None
+        what, error = ended(resource, answer, begins=begins)
+        if begins and answer.code:
+            raise error
+        if begins or answer.code or answer.stderr:  # else it ended as each does after a while
+            self._trouble(str(error), what)
+
+    def _read_if_due(self) -> None:
+        """Read everything where that is due: at the start, after a break, or once in a while."""
+        now, before = self._pace.seconds(), self._keeper
+        old = now - self._read_at >= self._pace.resync_s
+        due = self._is_gap or self._is_wanted or old
+        if not due or now < self._retry_at or not self._begun.issuperset(self._source.resources):
+            return
+        self._retry_at = now + self._pace.interval_s
+        keeper = Keeper(self._take(), self._how, self._pace.seconds)
+        self._judge.look(keeper.state, None)
+        self._keeper, self._read_at, self._wait_s = keeper, now, FIRST_WAIT_S
+        if before is not None:
+            self._go_on(before, keeper)
+        is_news = self._is_gap or bool(self._told)
+        self._told.clear()
+        self._is_gap = self._is_wanted = False
+        if is_news:
+            self._note(f"read: {len(keeper.state.workloads):,} workloads")
+
+    def _go_on(self, before: Keeper, keeper: Keeper) -> None:
+        """Go on with the preemptions that are not over, and tell those that were missed."""
+        if not self._is_gap:
+            with suppress(InputError):  # what is read anew has whatever cannot be applied
+                before.settle()
+        going_on = [one.before[0] for one in before.episodes.values()]
+        keeper.episodes = before.episodes
+        for uid, victims in keeper.preempted_since(before).items():
+            if not self._is_gap:
+                episode = Episode((before.whole, *going_on), self._pace.seconds())
+                keeper.episodes.setdefault(uid, episode)
+                continue
+            whom = next((one for one in keeper.state.workloads.entries if one.uid == uid), None)
+            missed = Preemption(
+                at=keeper.state.now,
+                preemptor=uid if whom is None else whom.key,
+                queue="" if whom is None else whom.admitted_by,
+                outcome="skipped",
+                evicted=tuple(sorted(victims)),
+                detail=MISSED,
+            )
+            self._tell(missed)
+
+    def _look(self, keeper: Keeper) -> None:
+        """Apply the changes, compare the preemptions that are over, judge the decisions due."""
+        keeper.settle()
+        touched, keeper.touched = keeper.touched, set()
+        if touched:
+            self._judge.look(keeper.state, touched)
+        for uid, befores in [*keeper.over()]:
+            self._compare(keeper, uid, befores)
+        while self._has_time() and (line := self._judge.next(keeper.state)) is not None:
+            if isinstance(line, Note):
+                self._note(line.text)
+            else:
+                self._tell(line)
+
+    def _compare(self, keeper: Keeper, uid: str, befores: Sequence[Whole]) -> None:
+        """Compare a preemption with the replay, tell the result, and record the states around it.
+
+        Of the states that it may have been decided on, the first counts whose replay is equal.
+        The clock may have been set back since, and everything read anew by it: the state after
+        still gets a time not before the others.
+        """
+        latest = max(keeper.state.now, *(one.state.now for one in befores))
+        after = Whole(keeper.state.apply(Changes(), latest), keeper.others)
+
+        def rows_of(*some: Whole) -> Iterator[tuple[Whole, Preemption]]:
+            for one in some:
+                rows = compared(one.state, after.state, self._question, uid)
+                yield from ((one, row) for row in rows)
+
+        equal = next((pair for pair in rows_of(*befores) if pair[1].outcome == "equal"), None)
+        for before, row in [equal] if equal else rows_of(befores[0]):
+            self._tell(self._recorded(row, before, after))
+
+    def _recorded(self, row: Preemption, before: Whole, after: Whole) -> Preemption:
+        """Record the states around a preemption; tell when that cannot be done, and can again."""
+        if self._store is None:
+            return row
+        try:
+            row = self._store.keep(row, before, after)
+        except InputError as error:
+            if self._is_recording:
+                self._note(f"nothing is recorded: {error}")
+            self._is_recording = False
+        else:
+            if not self._is_recording:
+                self._note("preemptions are recorded again")
+            self._is_recording = True
+        return row
+
+    def _has_time(self) -> bool:
+        """Say whether processor time is left: ``SHARE`` of each second, saved up to ``SAVED_S``.
+
+        Time used in excess, such as by a hard decision, is waited for in full.
+        """
+        now, used = self._pace.seconds(), self._pace.used()
+        self._left_s += SHARE * (now - self._seen_at) - (used - self._used_at)
+        self._left_s = min(self._left_s, SAVED_S)
+        self._seen_at, self._used_at = now, used
+        return self._left_s > 0
+
+    def _trouble(self, text: str, what: str = "") -> None:
+        """Note what is wrong, once until everything is read again: streams all say ``what``."""
+        if (what or text) not in self._told:
+            self._told.add(what or text)
+            self._note(text)
+
+    def _note(self, text: str) -> None:
+        moment = datetime.now(UTC) if self._keeper is None else self._keeper.now
+        self._tell(Note(at=moment, text=text, connected=not self._told))
+
+
+def follow(states: Iterable[State], question: Question, tell: Callable[[Line], None]) -> None:
+    """Tell all lines about one state after the other, as about a live cluster."""
+    judge = Judge(question)
+    before: State | None = None
+    for state in states:
+        if before is not None:
+            for found in compared(before, state, question):
+                tell(found)
+        judge.look(state, None)
+        while (line := judge.next(state)) is not None:
+            tell(line)
+        before = state

@@ -1,0 +1,11 @@
+"""The wing of research: what nobody needs to plan for the cluster of today.
+
+wing.py      what it adds to the planner
+generate/    made-up clusters
+import_/     clusters of public traces
+simulate/    cycle after cycle, and loops of evictions
+bench/       rivals on a fixed suite of states with their proven optima
+rivals/      other ways to choose victims
+report/      its answers in every format; schemas.py: their JSON Schemas
+cli/         its commands
+"""

@@ -1,0 +1,423 @@
+"""A suite read from its file, its states made anew, optima proved; rivals that answer for it.
+
+Each answer is judged by the verifier and measured; all of them are a batch, which can be stopped,
+and goes on.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from importlib.metadata import version
+from inspect import signature
+from math import ceil
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from planner.batch import Task, cores
+from planner.commands.audit import Settings
+from planner.commands.audit.instance import Packed, open_packed
+from planner.commands.audit.record import Failure
+from planner.commands.check.plan import check
+from planner.commands.replay.comparison import parse_line, read_lines
+from planner.coverage.answer import covered
+from planner.dump import as_line
+from planner.errors import InputError, InternalError, SchemaError
+from planner.objective.profile_file import find_profile
+from planner.objective.profiles import measure_id, with_names
+from planner.plan import SCHEMA_VERSION
+from planner.quantity import plural
+from planner.reader import MAX_BYTES, load_file, read_objects
+from planner.reader.complaint import checked
+from planner.research.bench.record import (
+    COUNT,
+    Answers,
+    Bench,
+    Case,
+    Machine,
+    Manifest,
+    Optimum,
+    Row,
+    Size,
+    Source,
+    Suite,
+)
+from planner.research.bench.summary import profiles, standings
+from planner.research.generate import generate_objects
+from planner.research.rivals.contest import Contest, Effort, Found, SpentError, laws_of
+from planner.research.rivals.table import RIVALS
+from planner.scheduler import Part
+from planner.solver.deadline import Deadline
+from planner.solver.start import AnyPlanning, Given, solve, start
+from planner.state import AnyState
+
+FAMILIES: Final = Part[Mapping[str, Callable[..., dict[str, Any]]]]("families")
+"""States of a scheduler that a theorem says are hard, by the name of their family."""
+SUBJECT: Final = "the benchmark"
+"""What messages call a file that should be a suite, or the results of a run, and is not."""
+EXPECTED: Final = "the file of a suite, such as instances/bench/suite.json"
+OF_STATES: Final = "planner compare holds algorithms against one another on states of your own"
+SMALL: Final = 50
+MEDIUM: Final = 500
+PATIENCE_S: Final = 180.0
+"""Seconds for one optimum: where no proof tree closes by then, two engines may have agreed."""
+
+
+class Made(NamedTuple):
+    """A state, and the digest of what it was made of."""
+
+    state: AnyState
+    digest: str
+
+
+def read_suite(path: Path) -> Suite:
+    """Read a suite; InputError if the file cannot be read, or is not a suite."""
+    try:
+        text = load_file(path, MAX_BYTES, EXPECTED)
+        value = parse_line(text.data, text.where)
+        if "cases" not in value:
+            raise SchemaError(text.where, "is no suite: it has no cases")
+    except InputError as error:
+        error.expected, error.hint = EXPECTED, error.hint or OF_STATES
+        raise
+    return checked(Suite, value, text.where, (), SUBJECT)
+
+
+def line_of(source: Source, folder: Path) -> bytes | None:
+    """Return the line that a source names; ``None`` for a source whose state is generated.
+
+    Raises ``InputError`` if there is no such line.
+    """
+    if source.file is None:
+        return None
+    path = folder / source.file
+    # A suite may come from anybody: it must not choose which other files of this machine are read.
+    if path.resolve().parent != folder.resolve():
+        raise InputError(source.file, "is not beside the suite")
+    for number, text in read_lines(str(path), None):
+        if number == source.line:
+            return text
+    raise InputError(str(path), f"has no line {source.line}")
+
+
+def made(case: Case, line: bytes | None = None) -> Made:
+    """Make the state of a case; ``line`` is what `line_of` returns.
+
+    Raises ``InputError`` if the state cannot be made, or its digest is not the one in the suite.
+    """
+    source = case.source
+    if line is not None:
+        digest = sha256(line).hexdigest()
+        state = open_packed(Packed(case.name, line)).state
+    else:
+        if source.preset is not None:
+            value = generate_objects(source.preset, source.seed or 0, source.knobs)
+        elif source.family is not None:
+            value = family(source.family, source.numbers)
+        else:
+            raise SchemaError(case.name, "has no source", "a preset, a family or a file")
+        digest = sha256(as_line(value).encode()).hexdigest()
+        state = read_objects(value, where=case.name)
+    if case.digest and digest != case.digest:
+        found = f"its state has the SHA-256 {digest}"
+        raise InputError(case.name, found, case.digest, "this is another version of the generator")
+    return Made(state, digest)
+
+
+def family(name: str, numbers: Mapping[str, int]) -> dict[str, Any]:
+    """Return the objects of a state of a family, made from numbers.
+
+    Raises ``SchemaError`` if there is no such family, or it takes other numbers.
+    """
+    known = {each: made for own in FAMILIES.of_all() for each, made in own.items()}
+    if name not in known:
+        raise SchemaError("family", f'there is no family "{name}"', ", ".join(known))
+    wanted = signature(known[name])
+    try:
+        wanted.bind(**numbers)
+    except TypeError as error:
+        raise SchemaError(f"family {name}", str(error), str(wanted)) from None
+    return known[name](**numbers)
+
+
+def begun(case: Case, state: AnyState, *, certify: bool = False) -> AnyPlanning:
+    """Make the preemptor of a case ready for planning; ``certify`` waits for proof trees."""
+    return start(state, Given(case.pending or None, rules=case.rules, certify=certify))
+
+
+def digest_of(keys: Iterable[str]) -> str:
+    """Return the digest of victims by their keys."""
+    return sha256("\n".join(sorted(keys)).encode()).hexdigest()
+
+
+def prove(case: Case, objectives: Sequence[str], folder: Path) -> Case:
+    """Return a case with its state's digest and numbers, and the proven optimum of each objective.
+
+    ``folder`` is the folder of the suite.
+
+    Raises ``InputError`` if the state cannot be made or planned for; ``InternalError`` if an
+    optimum is not proved.
+    """
+    state, digest = made(case, line_of(case.source, folder))
+    case = case.model_copy(update={"pending": case.pending or state.pending[0]})
+    planning = begun(case, state)
+    running = len(planning.keys)
+    size: Size = "small" if running < SMALL else "medium" if running < MEDIUM else "large"
+    return case.model_copy(
+        update={
+            "digest": digest,
+            "running": running,
+            "candidates": int(planning.eligible.sum()),
+            "size": size,
+            "optima": tuple(_optimum(case, state, name) for name in objectives),
+        }
+    )
+
+
+def proved(objectives: Sequence[str], folder: Path, case: Case) -> Mapping[str, Any]:
+    """Return the case that `prove` returns as JSON, in which processes of a batch pass it on."""
+    return prove(case, objectives, folder).model_dump(mode="json")
+
+
+def _optimum(case: Case, state: AnyState, objective: str) -> Optimum:
+    planning = begun(case, state, certify=True)
+    plan = solve(planning, find_profile(objective), Deadline.after(PATIENCE_S))
+    if plan.status not in {"optimal", "infeasible"} or plan.certificate is None:
+        raise InternalError(f"{case.name} is not proved under {objective}: {plan.status}")
+    levels = plan.certificate.levels if plan.victims else ()
+    return Optimum(
+        objective=objective,
+        status="optimal" if plan.status == "optimal" else "infeasible",
+        values={level.term: level.value for level in levels},
+        victims=len(plan.victims),
+        digest=digest_of(plan.keys),
+        certified=check(state, covered(state, plan), rules=case.rules).accepted,
+    )
+
+
+_DIGITS: Final = 6
+
+
+class Heat(Struct, frozen=True):
+    """The task of a process: a case, the line of its state if it has one, a rival, its effort."""
+
+    case: Case
+    line: bytes | None
+    rival: str
+    effort: Effort
+
+
+def answer(heat: Heat) -> Mapping[str, Any]:
+    """Let a rival answer for every objective of a case.
+
+    Raises ``InputError`` if the state cannot be made, or its digest is not the one in the suite, or
+    the suite records levels that an objective does not have.
+    """
+    case, rival = heat.case, RIVALS[heat.rival]
+    state = made(case, heat.line).state
+    rows: list[Row] = []
+    found: Found | None = None
+    spent: dict[str, Any] = {}
+    for optimum in case.optima:
+        # The objective is a part of the seed: draws for one objective do not depend on another.
+        seed = f"{case.name} {optimum.objective} {rival.name}" if rival.drawn else None
+        began = time.process_time()
+        planning = begun(case, state, certify=rival.certifies)
+        prepared = round(time.process_time() - began, _DIGITS)
+        profile = planning.set_objective(find_profile(optimum.objective))
+        contest = Contest(planning, profile, heat.effort, seed)
+        if found is None or rival.counts:
+            began = time.process_time()
+            found = Found(None)
+            with suppress(SpentError):
+                found = rival.answer(contest)
+            spent = {
+                "cpu_seconds": round(time.process_time() - began, _DIGITS),
+                "judgements": contest.judge.asked,
+                "late": contest.is_late,
+                "seed": contest.seed or "",
+            }
+        spent |= {"scheduler": state.scheduler, "prepare_seconds": prepared}
+        rows.append(_row(heat, optimum, contest, found, spent))
+    return Answers(rows=tuple(rows)).model_dump(mode="json", by_alias=True)
+
+
+def _row(
+    heat: Heat, optimum: Optimum, contest: Contest, found: Found, spent: Mapping[str, Any]
+) -> Row:
+    case, rival = heat.case, RIVALS[heat.rival]
+    values: dict[str, int] = {}
+    broken: Sequence[str] | None = None
+    chosen, planning = found.chosen, contest.planning
+    if chosen is not None:
+        names = map(measure_id, with_names(contest.profile.levels))
+        values = dict(zip(names, contest.values(chosen), strict=True))
+        broken = planning.broken_by(chosen)
+    keys = [planning.keys[position] for position in chosen or ()]
+    optimal, worse_at, gap = _compared(found, values, broken, optimum)
+    legal = None if broken is None else not broken
+    # A legal answer that is neither the recorded one nor worse: the record is wrong, and no judge.
+    refutes = bool(legal) and not optimal and worse_at is None
+    known = (one for one in case.optima if one.objective == COUNT and one.status == "optimal")
+    shared = ("kind", "size", "hard", "running", "candidates")
+    return Row(
+        case=case.name,
+        **{name: getattr(case, name) for name in shared},
+        objective=optimum.objective,
+        rival=rival.name,
+        family=rival.family,
+        status="none" if broken is None else "plan",
+        legal=legal,
+        broken=tuple(sorted(laws_of(broken or ()))),
+        victims=len(keys),
+        fewest=next((one.values.get("count") for one in known), None),
+        values=values,
+        digest=digest_of(keys),
+        optimal=optimal,
+        worse_at=worse_at,
+        gap=gap,
+        proved=found.proved,
+        refuted=found.proved and not optimal and not refutes,
+        refutes=refutes,
+        **spent,
+    )
+
+
+def _compared(
+    found: Found, values: Mapping[str, int], broken: Sequence[str] | None, optimum: Optimum
+) -> tuple[bool, str | None, float | None]:
+    """Say whether an answer is optimal, on which level it is worse, and by how much.
+
+    ``broken`` are the laws that the answer breaks, ``None`` if it is no plan. A gap below 0 is that
+    of an answer which is better than the optimum: the record is wrong.
+    """
+    if broken is None:
+        return found.proved and optimum.status == "infeasible", None, None
+    if broken:
+        return False, None, None
+    if not optimum.values.keys() <= values.keys():
+        has = f"it has the levels {', '.join(optimum.values)}"
+        raise InputError(f"optimum under {optimum.objective}", has, ", ".join(values))
+    for term, least in optimum.values.items():
+        if (value := values[term]) != least:
+            worse_at = term if value > least else None
+            return False, worse_at, round((value - least) / max(1, least), _DIGITS)
+    return optimum.status == "optimal", None, None
+
+
+QUICK: Final = Effort(judgements=200, work=1.0, nodes=500, seconds=10.0)
+FULL: Final = Effort(judgements=1000, work=5.0, nodes=5000, seconds=60.0)
+"""What a rival may spend, in the quick run and in the full one."""
+QUICK_S: Final = 0.3
+FULL_S: Final = 3.5
+"""Processor seconds for an answer, on average over the rivals and cases of the recorded runs."""
+PACKAGES: Final = ("preemption-planner", "ortools", "numpy", "pydantic")
+CPU_INFO: Final = Path("/proc/cpuinfo")
+
+
+def bench(
+    path: Path,
+    settings: Settings,
+    *,
+    quick: bool = False,
+    rivals: Sequence[str] = (),
+    cases: Sequence[str] = (),
+) -> Bench:
+    """Let rivals answer for the cases of a suite, which is in the file at ``path``.
+
+    ``settings`` say how the batch is run; ``quick`` takes only the cases of the quick run, with
+    less effort. Where ``rivals`` or ``cases`` are named, only those take part; ``*`` in a name is
+    whatever stands there, as in a shell. The notice of the settings says how long it takes.
+
+    Raises ``InputError`` if the suite or the results file cannot be used, or there is no such rival
+    or case.
+    """
+    suite = read_suite(path)
+    known = {one.name: one for one in suite.cases}
+    taking_part = [RIVALS[name] for name in _named("rival", rivals, RIVALS)]
+    named = (known[name] for name in _named("case", cases, known))
+    chosen = [case for case in named if case.quick or not quick]
+    if slow := [name for name in cases if not _matching(name, (case.name for case in chosen))]:
+        of_quick = ", ".join(one.name for one in suite.cases if one.quick)
+        raise SchemaError("case", f'"{slow[0]}" is not in the quick run', of_quick)
+    effort = QUICK if quick else FULL
+    manifest = Manifest(
+        suite=suite.name,
+        version=suite.version,
+        digest=sha256("\n".join(one.model_dump_json() for one in chosen).encode()).hexdigest(),
+        quick=quick,
+        **effort._asdict(),
+        objectives=suite.objectives,
+        rivals=tuple(one.name for one in taking_part),
+        machine=_machine(),
+    )
+    header = {
+        "schema": SCHEMA_VERSION,
+        "kind": "bench",
+        **manifest.model_dump(mode="json"),
+        "cases": [one.name for one in chosen],
+        "limits": asdict(settings.limits),
+    }
+    heats = [
+        Task(f"{case.name} {one.name}", Heat(case, line, one.name, effort))
+        for case in chosen
+        for line in [line_of(case.source, path.parent)]
+        for one in taking_part
+    ]
+    if settings.notice is not None:
+        seconds = ceil(len(heats) * (QUICK_S if quick else FULL_S))
+        answers = plural(len(heats), "answer")
+        settings.notice(f"{answers}, some {seconds:,} s of processor time")
+    mine = {heat.key for heat in heats}.__contains__
+    found = settings.run(heats, answer, header, len(heats), mine)
+    where = settings.file or path
+    rows = tuple(
+        row
+        for one in found
+        if one.result is not None
+        for row in checked(Answers, one.result, f"{where}: {one.key}", (), SUBJECT).rows
+    )
+    return Bench(
+        manifest=manifest,
+        standings=tuple(standings(rows)),
+        profiles=tuple(profiles(rows)),
+        rows=rows,
+        failures=tuple(
+            Failure(state=one.key, outcome=one.outcome, detail=one.detail)
+            for one in found
+            if one.outcome != "done"
+        ),
+    )
+
+
+def _named(what: str, wanted: Sequence[str], known: Mapping[str, object]) -> Iterator[str]:
+    """Yield the wanted names, or all if none are wanted, in the order of ``known``."""
+    for name in wanted:
+        if not _matching(name, known):
+            raise SchemaError(what, f'there is no {what} "{name}"', ", ".join(known))
+    chosen = {one for name in wanted for one in _matching(name, known)}
+    yield from (one for one in known if not wanted or one in chosen)
+
+
+def _matching(name: str, known: Iterable[str]) -> list[str]:
+    return [one for one in known if fnmatchcase(one, name)]
+
+
+def _machine() -> Machine:
+    text = CPU_INFO.read_text("utf-8", "replace") if CPU_INFO.exists() else ""
+    parts = (line.partition(":") for line in text.splitlines())
+    models = (value.strip() for name, _, value in parts if name.strip() == "model name")
+    return Machine(
+        system=platform.system(),
+        processor=next(models, "") or platform.processor() or platform.machine(),
+        cores=cores(),
+        python=platform.python_version(),
+        versions={name: version(name) for name in PACKAGES},
+    )

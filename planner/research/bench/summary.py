@@ -1,0 +1,86 @@
+"""Rows to totals by size, to performance profiles, and to a flat table with one line a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean, median
+from typing import Final
+
+from planner.commands.compare.table import Cell
+from planner.research.bench.record import COUNT, Bench, Group, Profile, Row, Standing
+
+GROUPS: Final[tuple[Group, ...]] = ("small", "medium", "large", "all")
+FACTORS: Final = (1, 2, 5, 10, 20, 50, 100, 1000)
+LEAST_S: Final = 0.001
+"""Shorter processor times count as this, in seconds."""
+_DIGITS: Final = 4
+_COUNTED: Final = ("legal", "optimal", "proved", "refuted", "refutes", "late")
+
+
+def standings(rows: Sequence[Row]) -> Iterator[Standing]:
+    """Yield what each rival reached on the cases of each size, then on all."""
+    for size in GROUPS:
+        of_size = [row for row in rows if size in {"all", row.size}]
+        for rival in dict.fromkeys(row.rival for row in of_size):
+            yield _standing(size, [row for row in of_size if row.rival == rival])
+
+
+def _standing(size: Group, rows: Sequence[Row]) -> Standing:
+    ratios = [
+        row.victims / row.fewest
+        for row in rows
+        if row.objective == COUNT and row.legal and row.fewest
+    ]
+    times = sorted(row.cpu_seconds for row in rows)
+    return Standing(
+        size=size,
+        rival=rows[0].rival,
+        family=rows[0].family,
+        answers=len(rows),
+        plans=sum(row.status == "plan" for row in rows),
+        **{name: sum(getattr(row, name) is True for row in rows) for name in _COUNTED},
+        ratio=round(fmean(ratios), _DIGITS) if ratios else None,
+        worst=round(max(ratios), _DIGITS) if ratios else None,
+        cpu_median=round(median(times), _DIGITS),
+        cpu_p90=times[-(-9 * len(times) // 10) - 1],
+        cpu_total=round(sum(times), _DIGITS),
+    )
+
+
+def profiles(rows: Sequence[Row]) -> Iterator[Profile]:
+    """Yield the performance profile of each rival, over all cases under all objectives."""
+    questions = {(row.case, row.objective) for row in rows}
+    least: dict[tuple[str, str], float] = {}
+    for row in rows:
+        if row.optimal:
+            at = row.case, row.objective
+            least[at] = min(_seconds(row), least.get(at, _seconds(row)))
+    for rival in dict.fromkeys(row.rival for row in rows):
+        solved = [row for row in rows if row.rival == rival and row.optimal]
+        times = [_seconds(row) / least[row.case, row.objective] for row in solved]
+        within = (sum(time <= factor for time in times) / len(questions) for factor in FACTORS)
+        shares = tuple(round(share, _DIGITS) for share in within)
+        yield Profile(rival=rival, factors=FACTORS, shares=shares)
+
+
+def _seconds(row: Row) -> float:
+    return max(LEAST_S, row.cpu_seconds)
+
+
+_KINDS: Final[dict[object, str]] = {
+    annotation: name
+    for kind, name in ((bool, "boolean"), (int, "Int64"), (float, "Float64"))
+    for annotation in (kind, kind | None)
+}
+KINDS: Final[dict[str, str]] = {
+    name: _KINDS.get(one.annotation, "string") for name, one in Row.model_fields.items()
+}
+"""The columns, which are the fields of a row, with pandas' name of each type of value."""
+
+
+def values(bench: Bench) -> Iterator[tuple[Cell, ...]]:
+    """Yield the values of every row, by column; levels as ``D2=3``, ``None`` for no value."""
+    for row in bench.rows:
+        levels = " ".join(f"{term}={level}" for term, level in row.values.items())
+        formatted = {"broken": " ".join(row.broken), "values": levels}
+        yield tuple(formatted.get(name, getattr(row, name)) for name in KINDS)

@@ -1,0 +1,87 @@
+"""``planner bench``: rivals on a fixed suite of states with proven optima."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from planner.cli import option, value
+from planner.cli.audit import BATCH, settings_of, tell_failures
+from planner.cli.compare import check_table, write_table
+from planner.cli.exit_code import FINDINGS, OPTIMAL
+from planner.cli.option import Given, define
+
+EPILOG: Final = """\b
+Examples:
+  planner bench instances/bench/suite.json --quick --case '*-small-1'
+  planner bench instances/bench/suite.json --quick
+  planner bench instances/bench/suite.json --quick --results quick.jsonl --resume
+  planner bench instances/bench/suite.json --results full.jsonl --table full.parquet
+  planner bench instances/bench/suite.json --case crowd-100 --rival greedy --rival search
+
+\b
+Rivals, and what they are:
+  greedy               the scheduler's own victims, by an exact replay
+  smallest             the smallest candidate that is sufficient, else the largest
+  kube                 kube-scheduler's order of criteria, a queue for a node
+  volcano              Volcano's preempt and then its reclaim
+  restarts, local      greedy in random orders; local search: both draw, from fixed seeds
+  rounding             rounding of the linear relaxation
+  cp-sat, scip, highs  an engine with its own settings on the model as it stands
+  search               the planner's search; search-PART without one of its parts: classes,
+                       relaxation, fixing, hints, attempts
+  certified            what planner solve does, with its proof trees
+
+The first example is a sample, about 20 seconds of processor time; the quick run takes four minutes,
+the full one more than an hour. Either says so when it begins, and --results keeps what is done.
+
+\b
+Times are processor times, in fields of their own: in all others two runs are the same, unless a
+row says that it met the limit of the clock. The exit code is 1 if a proof is refuted, or a legal
+answer is better than the record, 2 if a state or a rival fails, and 70 if the planner itself does.
+
+"""
+
+
+@define(
+    click.argument("suite", metavar="SUITE", type=click.Path(path_type=Path)),
+    value.flag("--quick", "Only the cases of the quick run, with less effort."),
+    value.several(
+        "--rival NAME",
+        "rivals",
+        "Who takes part, as listed below, * for any letters; to be given several times, by "
+        "default everybody.",
+    ),
+    value.several(
+        "--case NAME",
+        "cases",
+        "A case of the suite, * for any letters; to be given several times, by default all.",
+    ),
+    *BATCH,
+    value.file("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
+    option.style((*option.PAGE_FORMATS, "csv")),
+    option.output,
+    epilog=EPILOG,
+)
+def command(given: Given) -> int:
+    """Let rivals choose victims for a fixed suite of states, and judge them all alike.
+
+    SUITE is a file such as instances/bench/suite.json. Every answer is judged by the verifier,
+    measured by the terms, and held against the optimum that the suite records as proved.
+    """
+    from planner.research.bench import bench
+    from planner.research.bench.summary import KINDS, values
+    from planner.research.report.bench import csv_text, render
+
+    check_table(given.table)
+    with settings_of(given, [str(given.suite)], given.table) as settings:
+        found = bench(given.suite, settings, **given.of("quick rivals cases"))
+    given.show(render, found)
+    failed = tell_failures(given, found.failures)
+    if given.table is not None:
+        write_table(given.table, lambda: csv_text(found), KINDS, values(found))
+    if failed:
+        return failed
+    return FINDINGS if any(row.refuted or row.refutes for row in found.rows) else OPTIMAL

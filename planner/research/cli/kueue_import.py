@@ -1,0 +1,302 @@
+"""``planner import``: states of Kueue made of public traces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from planner.cli import value
+from planner.cli.exit_code import OPTIMAL
+from planner.cli.option import Given, define
+from planner.cli.output import say
+from planner.errors import InputError, SchemaError
+from planner.research.cli.generate import MadeState, MadeTarget, made_output_option
+
+if TYPE_CHECKING:
+    from planner.research.import_ import Outline
+    from planner.research.import_.kueue import Knobs
+    from planner.research.import_.traces import Trace
+
+POLICIES: Final = (
+    (
+        "within",
+        "withinClusterQueue",
+        ("Never", "LowerPriority", "LowerOrNewerEqualPriority"),
+        "LowerPriority",
+    ),
+    ("reclaim", "reclaimWithinCohort", ("Never", "LowerPriority", "Any"), "Any"),
+    ("borrow", "borrowWithinCohort", ("Never", "LowerPriority"), "Never"),
+)
+"""The options for preemption, each with its field of a ClusterQueue, its values and its default."""
+
+EPILOG: Final = """\b
+Examples:
+  planner import philly philly.csv | planner solve -
+  planner import philly philly.csv --instants 100 --seed 1 -o philly.jsonl.gz
+  planner import philly philly.csv --at 2017-10-28T09:20:36Z --preemptors 3 -o october.yaml
+  planner import openb pods.csv --nodes nodes.csv --instants 20 --levels 2 -o openb/
+  planner audit philly.jsonl.gz openb/ --fail-on never
+  planner import philly philly.csv --follow 604800 | planner simulate - --fail-on never
+
+\b
+The files, of which only the columns named are read:
+  philly  timestamp,duration,num_gpus,cluster
+          petuum/adaptdl, branch osdi21-artifact: simulator/traces/philly.csv
+  openb   name,cpu_milli,memory_mib,num_gpu,gpu_spec,qos,deletion_time,scheduled_time
+          cpu_milli,memory_mib,gpu,model (--nodes)
+          alibaba/clusterdata: cluster-trace-gpu-v2023/csv/openb_pod_list_default.csv,
+          openb_node_list_gpu_node.csv
+
+What the traces do not say is drawn by --seed: quotas, checkpoints, who waits, for Philly the
+priorities. The same file, seed and options give the same states.
+
+Exit code 0 means that all states are written.
+
+"""
+
+MOST_FOLLOWED_S: Final = 366 * 86_400
+_SHARE: Final = value.Number(0, 1)
+_PRIORITY: Final = value.Whole(-(2**31), 2**31 - 1)
+
+
+def _moment(text: str) -> datetime:
+    found = value.moment(text)
+    if found.timestamp() < 0:
+        raise click.BadParameter(f"{text!r} is before 1970")
+    return found
+
+
+def _bounds(text: str) -> tuple[float, float]:
+    """Read LOW:HIGH, two numbers from 0 on."""
+    low, high = _numbers(text.split(":"))
+    if not 0 <= low <= high <= 1000:  # noqa: PLR2004 - beyond it, nothing is meant seriously
+        raise click.BadParameter(f"{text!r} is not LOW:HIGH, such as 0.55:1.15")
+    return low, high
+
+
+def _priorities(text: str) -> dict[int, float]:
+    """Read PRIORITY:WEIGHT,..."""
+    weights: dict[int, float] = {}
+    for part in text.split(","):
+        priority, weight = _numbers(part.split(":"))
+        if priority != int(priority) or abs(priority) >= 2**31 or weight < 0:
+            raise click.BadParameter(f"{part!r} is not PRIORITY:WEIGHT, such as 100:0.2")
+        weights[int(priority)] = weight
+    return weights
+
+
+def _numbers(parts: list[str]) -> tuple[float, float]:
+    try:
+        first, second = map(float, parts)
+    except ValueError:
+        first = second = math.nan
+    if not (math.isfinite(first) and math.isfinite(second)):
+        raise click.BadParameter(f"{':'.join(parts)!r} is not two numbers with a colon")
+    return first, second
+
+
+@define(
+    click.argument("trace", metavar="TRACE", type=click.Choice(["openb", "philly"])),
+    click.argument("file", metavar="FILE"),
+    value.one("--nodes FILE", str, "openb: the node list; its GPU models are flavors."),
+    value.one(
+        "--shapes FILE",
+        str,
+        "philly: an openb pod list; each job requests the cpu and memory for each GPU of one "
+        "of its pods. Without it, jobs request GPUs only.",
+    ),
+    value.one(
+        "--instants N",
+        value.Whole(1, 100_000),
+        "How many states: each at the moment at which some job, drawn at random, started.",
+        default=1,
+    ),
+    value.several(
+        "--at TIME",
+        "at",
+        "A moment instead, such as 2017-10-28T09:20:36Z; may be repeated. openb starts on "
+        "2023-01-01T00:00:00Z.",
+        _moment,
+    ),
+    value.one("--seed N", value.Whole(), "Of everything drawn.", 0),
+    value.one(
+        "--sampling",
+        click.Choice(["running", "drawn"]),
+        "Who holds quota: the jobs that the trace has running then, usual for philly; or "
+        "jobs of the whole trace drawn by their duration, each somewhere in its run, usual for "
+        "openb, in which few pods run at once.",
+    ),
+    value.one("--workloads N", value.Whole(1, 200_000), "How many hold quota at most.", 1000),
+    value.one(
+        "--queue-by",
+        click.Choice(["name", "class"]),
+        "openb: the ClusterQueue of a pod: by a hash of its name, or by QoS class and GPU "
+        "model. philly has one for each virtual cluster.",
+        default="name",
+    ),
+    value.one("--queues N", value.Whole(1, 500), "openb: how many ClusterQueues, by name.", 20),
+    value.one(
+        "--levels",
+        value.Whole(1, 2),
+        "1: one cohort. 2: three cohorts of large, medium and small queues below one.",
+        default=1,
+    ),
+    value.one(
+        "--factor LOW:HIGH",
+        _bounds,
+        "The nominal quota of a queue is what it uses by a factor between these, and its "
+        "share of the rest of the cluster by its GPU-hours in the whole trace.",
+        default="0.55:1.15",
+    ),
+    value.one(
+        "--utilisation SHARE", value.Number(0.01, 1), "How much of the cluster is used.", 1.0
+    ),
+    *(
+        value.one(
+            f"--{name}-limits SHARE",
+            _SHARE,
+            f"How many of the queues have a {name} limit: half the nominal quota, or what is "
+            f"{used}.",
+            default=share,
+        )
+        for name, share, used in (("borrowing", 0.5, "borrowed"), ("lending", 0.2, "unused"))
+    ),
+    *(
+        value.one(f"--{name}", click.Choice(choices), f"{policy} of all queues.", default)
+        for name, policy, choices, default in POLICIES
+    ),
+    value.flag("--fair-sharing", "Turn fair sharing on."),
+    value.one(
+        "--priorities PRIORITY:WEIGHT,...",
+        _priorities,
+        "philly: how likely a job has which priority. openb: Guaranteed 1000, LS 200, "
+        "Burstable 100, BE 0.",
+        default="0:0.5,50:0.3,100:0.2",
+    ),
+    value.one(
+        "--checkpoints SHARE",
+        _SHARE,
+        "How many of the training jobs with a GPU write checkpoints, every 10, 30 or 60 "
+        "minutes. openb: BE and Burstable are training.",
+        default=0.4,
+    ),
+    value.several(
+        "--gang GPUS",
+        "gangs",
+        "Size of a preemptor; one that fits what some queue owns and does not use is drawn.",
+        value.Whole(1, 100_000),
+        default=(8, 16, 32, 64, 128, 512),
+    ),
+    value.several(
+        "--priority PRIORITY",
+        "preemptor_priorities",
+        "Of a preemptor; one is drawn.",
+        _PRIORITY,
+        default=(100, 200, 1000),
+    ),
+    value.one("--preemptors N", value.Whole(1, 1000), "How many workloads wait in each state.", 1),
+    value.one(
+        "--follow SECONDS",
+        value.Whole(0, MOST_FOLLOWED_S, of="seconds"),
+        "Also who arrives within so many seconds, and how long everybody runs: for planner "
+        "simulate. Sampled as running, the jobs of the trace that start then; as drawn, jobs of "
+        "the whole trace, as fast as so many would end.",
+        default=0,
+    ),
+    value.flag("--skip-bad-rows", "Pass over rows that cannot be used, and count them."),
+    made_output_option,
+    epilog=EPILOG,
+)
+def command(given: Given) -> int:
+    """Make states of Kueue from a public trace of a GPU cluster, to audit and compare on.
+
+    TRACE says which, openb or philly, and FILE is its CSV file, also with gzip; it is read row by
+    row. Each state is a List as kubectl prints it, with the ClusterQueues, who holds quota in
+    them, and who waits. One state goes to standard output as JSON, several as one a line.
+    """
+    from planner.dump.kueue import Policies
+    from planner.research.import_ import read_outline
+    from planner.research.import_.kueue import Knobs
+
+    at = tuple(dict.fromkeys(int(one.timestamp()) for one in given.at))  # no second twice
+    several = (len(at) or given.instants) > 1
+    target = MadeTarget.choose(given.made, several=several)
+    skipped = _Skipped()
+    on_bad = skipped.add if given.skip_bad_rows else None
+    source, file = _trace(given, on_bad), given.file
+    names = (
+        "seed workloads sampling factor utilisation levels gangs preemptor_priorities preemptors "
+        "borrowing_limited=borrowing_limits lending_limited=lending_limits "
+        "follow_s=follow fair=fair_sharing checkpointing=checkpoints"
+    )
+    policies = Policies(given.within, given.reclaim, given.borrow)
+    knobs = Knobs(**given.of(names), policies=policies)
+    how = {"arrivals": given.instants, "seed": knobs.seed, "on_bad": on_bad}
+    outline = read_outline(source, file, **how)
+    counts = f"{outline.rows:,} rows, {outline.jobs:,} ran"
+    say("import", counts + (f", {skipped.count:,} cannot be used" if skipped.count else ""))
+    if skipped.count:
+        say("warning", f"the first row passed over: {skipped.first}")
+    target.emit(_states(source, file, outline, at, knobs))
+    return OPTIMAL
+
+
+class _Skipped:
+    """How many rows were passed over, and why the first was."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: SchemaError | None = None
+
+    def add(self, error: SchemaError) -> None:
+        """Count a row that is passed over."""
+        self.count += 1
+        self.first = self.first or error
+
+
+def _trace(given: Given, on_bad: Callable[[SchemaError], None] | None) -> Trace:
+    from planner.research.import_ import Openb, Philly, read_nodes, read_shapes
+
+    if given.trace == "philly":
+        if given.nodes:
+            raise click.UsageError("--nodes goes with openb")
+        shapes = read_shapes(given.shapes, given.seed, on_bad) if given.shapes else ()
+        return Philly(given.seed, given.priorities, shapes)
+    if given.shapes:
+        raise click.UsageError("--shapes goes with philly")
+    if not given.nodes:
+        raise click.UsageError("openb needs its node list, --nodes FILE")
+    models = read_nodes(given.nodes, on_bad)
+    return Openb(models, given.seed, given.queues, given.queue_by)
+
+
+def _states(
+    trace: Trace, file: str, outline: Outline, at: tuple[int, ...], knobs: Knobs
+) -> Iterator[MadeState]:
+    """Yield the states; at the end say how many there are, and how many instants have none."""
+    from planner.dump import listed, rfc3339
+    from planner.quantity import plural
+    from planner.research.import_.kueue import import_states, instants_of
+
+    instants = at or instants_of(outline)
+    made = empty = 0
+    for state in import_states(trace, file, outline, instants, knobs):
+        if state.objects:
+            made += 1
+            value = listed(state.objects)
+            named = f"{trace.name}-{state.instant}"
+            # Workloads that arrive later are created later: the newest time is not the clock.
+            now = rfc3339(datetime.fromtimestamp(state.instant, UTC))
+            clocked = {"id": named, "now": now, "state": value}
+            yield MadeState(named, clocked if knobs.follow_s else value)
+        else:
+            empty += 1
+    if not made:
+        hint = "--instants draws moments at which jobs start, --sampling drawn needs none"
+        raise InputError(file, "nobody holds a GPU at any of the moments", hint=hint)
+    without = f", {plural(empty, 'moment')} without anybody" if empty else ""
+    say("import", plural(made, "state") + without)

@@ -1,0 +1,5 @@
+"""The answers of the wing of research, in every format.
+
+bench.py       rivals beside optima
+simulation.py  a simulation in words; timeline.py: its drawing
+"""

@@ -1,0 +1,421 @@
+"""The entry of a simulation, from a state and a script to a ``Simulation``; and its main loop.
+
+In each turn the due appointments happen, the scheduler runs, and the clock goes on. A scheduling
+cycle takes a second. Where a further cycle would do the same as the last, the clock goes on to
+when something happens by itself.
+
+A loop is a state that comes back after evictions. States are compared by all that decides, without
+the clock: see ``Mark``. No state from before an arrival or the end of a run comes back after it,
+so no round contains such an event; every such event begins the history of its tree anew.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, Protocol
+
+from msgspec import Struct
+
+from planner.coverage.answer import covering
+from planner.errors import InputError, SchemaError
+from planner.garbage import tidy
+from planner.objective.profile_file import find_profile
+from planner.objective.profiles import DEFAULT_PROFILE, Profile
+from planner.plan import AnyPlan
+from planner.research.simulate.record import Ended, Event, Feud, Loop, Simulation, Storm
+from planner.research.simulate.script import MOST_S, NOTHING_SAID, Leaving, Script
+from planner.research.simulate.world import Mark, Tally, World, totals_of
+from planner.scheduler import Part
+from planner.state import AnyState
+from planner.verb import verb
+
+
+def story(
+    events: Sequence[Event], start_s: int, period_s: int, names: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Tell the events of a round in words; seconds count from the beginning of the round.
+
+    ``names`` has the names of workloads whose keys are no names. A round ends with the evictions
+    of its last cycle, and so did the round before: these evictions are told first, at 0 s.
+    """
+    end_s = start_s + period_s
+    last = [event for event in events if event.at_s == end_s and event.kind == "preempted"]
+    rest = [event for event in events if event not in last]
+    return (
+        *(_sentence(event, event.at_s - end_s, names) for event in last),
+        *(_sentence(event, event.at_s - start_s, names) for event in rest),
+        f"after {period_s} s everything is as it was at the beginning of the round",
+    )
+
+
+def _sentence(event: Event, at_s: int, names: Mapping[str, str]) -> str:
+    name = names.get(event.workload, event.workload)
+    who = f"at {at_s} s {name}"
+    match event.kind:
+        case "admitted":
+            where = f" on node {event.node}" if event.node else ""
+            return f"{who} is admitted by {event.queue}{where}"
+        case "preempted":
+            why = f" ({event.reason})" if event.reason else ""
+            lost = f" and loses {event.lost_s} s of its run" if event.lost_s else ""
+            by = f"{names.get(event.by or '', event.by)} of {event.by_queue}"
+            return f"at {at_s} s {by} preempts {name} of {event.queue}{why}, which goes{lost}"
+        case "requeued":
+            return f"{who} waits again in {event.queue}"
+        case _:
+            return f"{who} has {event.kind}"
+
+
+OUTSIDE: Final = frozenset({"arrived", "finished"})
+
+_Step = tuple[str, str, str | None]
+
+
+class _Visit(Struct, frozen=True):
+    """When a state was seen: the events of its tree and the cycles until then, and the clock."""
+
+    events: int
+    cycle: int
+    at_s: int
+    mark: Mark
+
+
+@dataclass(slots=True)
+class _History:
+    """The events and visited states of a tree since its last event from outside (``OUTSIDE``)."""
+
+    events: list[Event] = field(default_factory=list)
+    visits: dict[bytes, _Visit] = field(default_factory=dict)
+    anchor: bytes = b""
+    round: tuple[_Step, ...] = ()
+
+
+class Watch:
+    """Finds loops, feuds and storms in the events and the states of trees."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+        self._histories: dict[int, _History] = {}
+        self._loops: dict[tuple[_Step, ...], Loop] = {}
+        self._rounds = Counter[tuple[_Step, ...]]()
+        self._for_ever: set[tuple[_Step, ...]] = set()
+        self._by: dict[str, Counter[str]] = {}
+        self.endless: Final[set[int]] = set()
+
+    def see(self, tree: int, event: Event) -> None:
+        """Note an event in a tree."""
+        if event.kind in OUTSIDE:
+            self._histories.pop(tree, None)
+            self.endless.discard(tree)
+            return
+        self._histories.setdefault(tree, _History()).events.append(event)
+        if event.kind == "preempted" and event.by is not None:
+            self._by.setdefault(event.workload, Counter())[event.by] += 1
+
+    def look(self, tree: int, mark: Mark, cycle: int, at_s: int) -> None:
+        """Note the state of a tree after a cycle that evicted a workload in it."""
+        history = self._histories.setdefault(tree, _History())
+        visit = _Visit(len(history.events), cycle, at_s, mark)
+        before = history.visits.get(mark.state)
+        # A round begins at the last visit of the state, not at the first.
+        history.visits[mark.state] = visit
+        if before is None:
+            return
+        # Rounds are counted at one of their states, the anchor: the others come back as often.
+        if not history.anchor:
+            history.anchor = mark.state
+            events = tuple(history.events[before.events : visit.events])
+            steps = [(event.kind, event.workload, event.by) for event in events]
+            # A round may be entered at any of its events: its smallest rotation identifies it.
+            history.round = min(tuple(steps[i:] + steps[:i]) for i in range(len(steps)))
+            if history.round not in self._loops:
+                period_s = at_s - before.at_s
+                self._loops[history.round] = Loop(
+                    first_s=before.at_s,
+                    period_s=period_s,
+                    cycles=cycle - before.cycle,
+                    rounds=1,
+                    endless=False,
+                    evictions=sum(event.kind == "preempted" for event in events),
+                    workloads=tuple(sorted({event.workload for event in events})),
+                    events=events,
+                    story=story(events, before.at_s, period_s, self._names),
+                )
+        if history.anchor == mark.state:
+            self._rounds[history.round] += 1
+        # With the same appointments after the same times as well, nothing leads out of the loop.
+        if before.mark.to_come == mark.to_come:
+            self.endless.add(tree)
+            self._for_ever.add(history.round)
+
+    def loops(self) -> tuple[Loop, ...]:
+        """Return the loops, the shortest rounds first."""
+        found = [
+            loop.model_copy(update={"rounds": self._rounds[of], "endless": of in self._for_ever})
+            for of, loop in self._loops.items()
+        ]
+        return tuple(sorted(found, key=lambda one: (len(one.events), one.first_s, one.workloads)))
+
+    def feuds(self) -> tuple[Feud, ...]:
+        """Return the pairs that evicted each other, by evictions of the first, most first."""
+        found = [
+            Feud(
+                first=first,
+                second=second,
+                first_evicted=count,
+                second_evicted=self._by[second][first],
+            )
+            for first, by in self._by.items()
+            for second, count in by.items()
+            if first < second and self._by.get(second, Counter())[first]
+        ]
+        return tuple(sorted(found, key=lambda one: (-one.first_evicted, one.first, one.second)))
+
+    def storms(self, limit: int) -> tuple[Storm, ...]:
+        """Return the workloads evicted more often than the limit, most evictions first."""
+        found = [
+            Storm(workload=key, evictions=by.total(), by=dict(by.most_common()))
+            for key, by in self._by.items()
+            if by.total() > limit
+        ]
+        return tuple(sorted(found, key=lambda one: (-one.evictions, one.workload)))
+
+
+CYCLE_S: Final = 1
+
+Report = Callable[[int, int], None]
+"""Called with the clock, in seconds after the start, and the number of cycles."""
+
+
+class Run:
+    """A run of a world so far: its events, and why it ended.
+
+    It ends at the latest when its clock, or the number of its cycles, reaches a limit.
+    """
+
+    def __init__(self, world: World, until_s: int, cycles: int) -> None:
+        """Begin at 0 s, and open the accounts of all workloads."""
+        self.world: Final = world
+        self._until_s: Final = until_s
+        self._cycles: Final = cycles
+        self.at_s = 0
+        self.ended: Ended = "settled"
+        self.timeline: Final[list[Event]] = []
+        self.tally: Final = Tally()
+        self.watch: Final = Watch(world.names)
+        self._sums = [0] * len(world.used())
+        world.enter(self.tally)
+
+    def step(self) -> bool:
+        """Let what is due happen, and the scheduler run; say whether it is to run again at once."""
+        self._note(self.world.happen(self.at_s))
+        events, moved = self.world.cycle(self.at_s)
+        trees = self._note(events)
+        pairs = zip(trees, events, strict=True)
+        for tree in sorted({tree for tree, event in pairs if event.kind == "preempted"}):
+            mark = self.world.mark(tree, self.at_s)
+            self.watch.look(tree, mark, self.world.cycles, self.at_s)
+        return moved
+
+    def _note(self, events: Sequence[Event]) -> list[int]:
+        trees = []
+        for event in events:
+            self.timeline.append(event)
+            self.tally.add(event)
+            trees.append(self.world.tree_of(event))
+            self.watch.see(trees[-1], event)
+        return trees
+
+    def go_on(self, next_s: int | None) -> bool:
+        """Set the clock to a time, the limit at the latest; ``None`` if nothing is to come.
+
+        Say whether the run goes on from there.
+        """
+        over: Ended | None = None
+        if next_s is None:
+            over = "settled"
+        # While a tree without an endless loop is busy, the run goes on to show what happens there.
+        elif self.watch.endless and self.watch.endless.issuperset(self.world.busy()):
+            over = "loop"
+        elif next_s > self._until_s:
+            over = "until"
+        elif self.world.cycles >= self._cycles:
+            over = "cycles"
+        if next_s is not None and over in {None, "until"}:
+            next_s = min(next_s, self._until_s)
+            passed, used = next_s - self.at_s, self.world.used()
+            self._sums = [total + n * passed for total, n in zip(self._sums, used, strict=True)]
+            self.at_s = next_s
+        self.ended = over or self.ended
+        return over is None
+
+    @property
+    def shares(self) -> Sequence[float]:
+        """The amount of each resource in use, on average over the time so far."""
+        return [total / self.at_s for total in self._sums] if self.at_s else self.world.used()
+
+
+def run(world: World, until_s: int, cycles: int, report: Report) -> Run:
+    """Run a world until nothing moves, only endless loops are left, or a limit is reached."""
+    going = Run(world, until_s, cycles)
+    goes_on = True
+    while goes_on:
+        moved = going.step()
+        goes_on = going.go_on(going.at_s + CYCLE_S if moved else world.next_s())
+        report(going.at_s, world.cycles)
+    return going
+
+
+OPTIMUM: Final = "optimum"
+"""A decider: the least disruptive plan in the place of the scheduler's own victims."""
+STABLE: Final = "stable"
+BOOST: Final = "boost"
+"""Deciders in the place of Kueue only: see ``simulate``."""
+CYCLES: Final = 100_000
+STORM: Final = 3
+EVICTION_S: Final = 30
+"""Kubernetes' own default of terminationGracePeriodSeconds."""
+
+
+@dataclass(slots=True)
+class Unproved:
+    """The number of decisions that were not proved best, and the number of plans."""
+
+    count: int = 0
+    plans: int = 0
+
+    def note(self, plan: AnyPlan) -> None:
+        """Count a plan, also as unproved if it is; tidy memory after every hundredth plan."""
+        self.count += plan.status in {"feasible", "unknown"}
+        self.plans += 1
+        tidy(self.plans)
+
+
+class Asked(NamedTuple):
+    """The decider; and the profile, time limit and side on laws of its plans, if it makes plans."""
+
+    decider: str
+    profile: Profile
+    time_limit: float | None
+    rules: str | None
+
+
+class Simulated(Protocol):
+    """What a simulation asks of a scheduler; ``INSTEAD`` are the deciders that may replace it."""
+
+    INSTEAD: tuple[str, ...]
+
+    def world(
+        self, state: AnyState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
+    ) -> World:
+        """Return a cluster in which the scheduler chooses the victims itself, or plans do.
+
+        ``unproved`` counts the plans. InputError if the state cannot be simulated so.
+        """
+        ...
+
+
+SIMULATED: Final = Part[Simulated]("simulation")
+
+
+@verb
+def simulate(  # noqa: PLR0913 - the public signature
+    state: AnyState,
+    decider: str | None = None,
+    *,
+    script: Script = NOTHING_SAID,
+    until_s: int | None = None,
+    cycles: int = CYCLES,
+    eviction_s: int = EVICTION_S,
+    apart_s: int = 0,
+    storm: int = STORM,
+    objective: str | Profile = DEFAULT_PROFILE,
+    time_limit: float | None = None,
+    rules: str | None = None,
+    report: Report = lambda *_: None,
+) -> Simulation:
+    """Let a cluster go on from a state, scheduling cycle after scheduling cycle.
+
+    Victims come back as pending, and all pending workloads compete by the scheduler's own rules.
+    States that come back, workloads that evict each other, and workloads evicted too often are
+    found on the way. The same input gives the same answer.
+
+    Parameters
+    ----------
+    state
+        What ``planner.read`` returned; its clock is the start.
+    decider
+        Who chooses the victims: the scheduler itself, ``kueue`` or ``yunikorn``, also when left
+        out; or ``optimum``: the least disruptive plan in its place. For Kueue also ``stable``:
+        the least disruptive of the plans after which no victim would preempt again, or of all
+        plans if there is none; and ``boost``: the least disruptive plan where priority boosts
+        would lead Kueue to that plan, Kueue's own victims elsewhere.
+    script
+        Run times, checkpoints and arrivals, as ``planner.research.simulate.read_script``
+        returns them.
+    until_s, cycles
+        After how many seconds, at most 2^31, and after how many scheduling cycles, to end at the
+        latest.
+    eviction_s
+        Kueue: how many seconds a victim keeps its quota, at least 1.
+    apart_s
+        Kueue: how many seconds longer each victim of a decision takes than the victim before.
+    storm
+        How many evictions of one workload do not count as a storm yet.
+    objective, time_limit, rules
+        For all deciders but the scheduler itself: what to minimise, the seconds that one plan may
+        take, and the laws of YuniKorn: ``design``, also when left out, or ``code``.
+    report
+        Called with the clock and the number of cycles now and then.
+
+    Raises
+    ------
+    InputError
+        If the decider is not for this scheduler, or a parameter, the script or an annotation
+        cannot be used.
+    """
+    if not isinstance(script, Script):
+        expected = "what planner.research.simulate.read_script returns"
+        raise SchemaError("script", f"{type(script).__name__} cannot be used", expected)
+    until_s = MOST_S if until_s is None else until_s
+    seconds = (until_s, eviction_s, apart_s)
+    if min(cycles, eviction_s, storm) < 1 or not all(0 <= s <= MOST_S for s in seconds):
+        expected = f"1 or more, until_s 0 or more, seconds up to {MOST_S}"
+        raise SchemaError("simulate", "a limit is out of range", expected)
+    profile = objective if isinstance(objective, Profile) else find_profile(objective)
+    simulated = SIMULATED.of(state)
+    asked = Asked(decider or state.scheduler, profile, time_limit, rules)
+    known = (state.scheduler, *simulated.INSTEAD)
+    if asked.decider not in known:
+        found = f'"{asked.decider}" does not decide in this cluster'
+        raise InputError("decider", found, " or ".join(known))
+    unproved = Unproved()
+    world = simulated.world(state, script, Leaving(eviction_s, apart_s), asked, unproved)
+    went = run(world, until_s, cycles, report)
+    fates = went.tally.fates(went.at_s)
+    return Simulation(
+        scheduler=state.scheduler,
+        decider=asked.decider,
+        objective=None if asked.decider == state.scheduler else profile.name,
+        digest=state.digest,
+        start=world.start,
+        duration_s=went.at_s,
+        cycles=world.cycles,
+        ended=went.ended,
+        eviction_s=eviction_s,
+        apart_s=apart_s,
+        storm=storm,
+        coverage=world.left_out(covering(state).everything()),
+        unproved=unproved.count,
+        endless_runs=len(world.endless),
+        totals=totals_of(fates),
+        names=dict(world.names),
+        use=world.use(went.shares),
+        loops=went.watch.loops(),
+        feuds=went.watch.feuds(),
+        storms=went.watch.storms(storm),
+        workloads=fates,
+        timeline=tuple(went.timeline),
+    )

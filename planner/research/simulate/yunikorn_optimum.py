@@ -1,0 +1,43 @@
+"""The least disruptive plan in the place of the victims that YuniKorn chooses."""
+
+from __future__ import annotations
+
+from planner.quota.yunikorn.cluster import Asking, Cluster
+from planner.reference.yunikorn.candidates import Candidate, Preconditions
+from planner.reference.yunikorn.decision import Decision, decide
+from planner.research.simulate.simulate import Asked, Unproved
+from planner.solver.deadline import Deadline
+from planner.solver.yunikorn.planning import Laws, YuniKornPlanning
+from planner.solver.yunikorn.start import solve
+from planner.state.yunikorn import YuniKornState
+
+
+def optimum(  # noqa: PLR0913, PLR0917 - what decides
+    side: Laws,
+    asked: Asked,
+    unproved: Unproved,
+    state: YuniKornState,
+    cluster: Cluster,
+    asking: Asking,
+) -> Decision:
+    """Decide like the core whether to preempt; take victims and node from the best plan.
+
+    Where no plan has victims under the laws of a side, the core's own decision stands.
+    """
+    found = decide(cluster, asking)
+    conditions = found.conditions
+    # Whether preemption is tried at all is the core's decision, and so are required nodes.
+    if not (isinstance(conditions, Preconditions) and conditions.attempted):
+        return found
+    planning = YuniKornPlanning(state, cluster, asking, side)
+    plan = solve(planning, asked.profile, Deadline.after(asked.time_limit))
+    unproved.note(plan)
+    if not plan.victims:
+        return found
+    there = {
+        one.allocation_key: Candidate(one, cluster.tree.leaf_of(each), each.application_id)
+        for each in cluster.partition.applications
+        for one in each.allocations
+    }
+    victims = tuple(there[one.allocation] for one in plan.victims)
+    return Decision("generic", conditions, True, plan.node, victims)  # noqa: FBT003

@@ -1,0 +1,54 @@
+"""Wings: packages that stand on the core and that the core does not know.
+
+A wing is a package directly under ``planner`` with a module ``wing``, which holds a record `WING`.
+What is there is found by looking, so that a wing can be taken away, and another put there. The
+record names modules and is read at every start: they are imported when they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+MODULE: Final = "wing"
+
+
+class Wing(NamedTuple):
+    """What a wing adds; a place is ``module`` or ``module:attribute``, see `load`.
+
+    ``commands`` has, by the section of ``planner --help``, the line of help and the place of each
+    command. ``parts`` has the places of a scheduler's parts, by the id of the scheduler and the
+    name of the part. ``schemas`` is the place of the JSON Schemas that are published, by name;
+    ``renderers`` that of the functions that write its answers, by the class of the answer;
+    ``workers`` that of the function that has a batch done on other machines.
+    """
+
+    commands: Mapping[str, Mapping[str, tuple[str, str]]] = _NOTHING
+    parts: Mapping[str, Mapping[str, str]] = _NOTHING
+    schemas: str = ""
+    renderers: str = ""
+    workers: str = ""
+
+
+@cache
+def wings() -> tuple[Wing, ...]:
+    """Return the wings that are there, by their names."""
+    found = sorted(Path(__file__).parent.glob(f"*/{MODULE}.py"))
+    return tuple(import_module(f"planner.{file.parent.name}.{MODULE}").WING for file in found)
+
+
+def load(place: str) -> Any:  # noqa: ANN401 - whatever is there
+    """Return the module ``module``, or the attribute ``module:attribute``."""
+    module, _, attribute = place.partition(":")
+    found = import_module(module)
+    return getattr(found, attribute) if attribute else found
+
+
+def each(field: str) -> Iterator[Any]:
+    """Yield what stands at a field's place in each wing that has one."""
+    yield from (load(place) for one in wings() if (place := getattr(one, field)))

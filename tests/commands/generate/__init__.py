@@ -1,1 +1,0 @@
-"""Tests of planner.commands.generate."""

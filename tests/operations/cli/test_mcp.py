@@ -1,0 +1,251 @@
+"""``planner mcp``, asked by the client of the protocol's own SDK, over a process and its pipes."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import pytest
+from mcp import Client, StdioServerParameters, stdio_client
+
+from planner.operations.cli.kueue_mcp_answer import TOOLS
+from tests.cli.running import call, cluster, command, environment, refused
+from tests.conftest import FOR_EVER_S, QUICKSTART, ROOT, YUNIKORN
+from tests.operations.kubectl.stand_in import StandIn, forbidden
+from tests.page import blocks
+from tests.published import validator
+
+Answer = TypeVar("Answer")
+GUIDE = ROOT / "docs/how-to/mcp.md"
+PENDING = "nlp/jobset-train-translator-8974c"
+EDIT = "clusterqueue/nlp.preemption.reclaimWithinCohort=LowerPriority"
+CALLS: dict[str, Mapping[str, Any]] = {
+    "pending_workloads": {},
+    "plan": {"pending": PENDING, "objective": "min-count"},
+    "explain": {"pending": PENDING},
+    "whatif": {"edits": [EDIT]},
+    "lint": {"ignore": ["KL-05"]},
+}
+
+
+def session(
+    ask: Callable[[Client], Awaitable[Answer]], *words: str | Path, path: str | None = None
+) -> Answer:
+    """Return what a client finds out that starts ``planner mcp`` with these words."""
+    more = {} if path is None else {"PATH": path}
+    program, *arguments = command("mcp", *words)
+    server = StdioServerParameters(command=program, args=arguments, env=environment(more), cwd=ROOT)
+
+    async def asked() -> Answer:
+        with anyio.fail_after(FOR_EVER_S):
+            async with Client(stdio_client(server)) as client:
+                return await ask(client)
+
+    return anyio.run(asked)
+
+
+async def said(client: Client, tool: str, **arguments: Any) -> tuple[bool, str, Any]:
+    """Return whether a result is an error, its text and its structured content."""
+    result = await client.call_tool(tool, arguments)
+    (content,) = result.content
+    assert content.type == "text"
+    assert "Traceback" not in content.text
+    return result.is_error, content.text, result.structured_content
+
+
+def once(tool: str, *words: str | Path, **arguments: Any) -> tuple[bool, str, Any]:
+    return session(lambda client: said(client, tool, **arguments), *words)
+
+
+def test_every_tool_answers_by_its_schema() -> None:
+    async def ask(client: Client) -> dict[str, tuple[bool, str, Any]]:
+        tools = (await client.list_tools()).tools
+        assert {one.name for one in tools} == set(TOOLS)
+        assert all(one.annotations and one.annotations.read_only_hint for one in tools)
+        for one in tools:
+            assert TOOLS[one.name].schema in (one.description or "")
+            assert set(CALLS[one.name]) <= set(one.input_schema["properties"])
+        return {one: await said(client, one, **CALLS[one]) for one in CALLS}
+
+    assert set(CALLS) == set(TOOLS)
+    for tool, (wrong, text, value) in session(ask, QUICKSTART).items():
+        assert not wrong, text
+        validator(TOOLS[tool].schema).validate(value)
+
+
+def test_answers_are_those_of_the_commands() -> None:
+    async def ask(client: Client) -> list[tuple[bool, str, Any]]:
+        return [await said(client, "plan"), await said(client, "lint")]
+
+    (_, text, plan), (_, found, lint) = session(ask, QUICKSTART)
+    printed = json.loads(call("solve", QUICKSTART, "--format", "json").stdout)
+    for value in (plan, printed):
+        value["certificate"]["wall_time_s"] = 0
+    assert plan["victims"] == printed["victims"]
+    assert plan == printed
+    assert all(one["workload"] in text for one in plan["victims"])
+    assert lint == json.loads(call("lint", QUICKSTART, "--format", "json").stdout)
+    assert found == call("lint", QUICKSTART, "--format", "table", env={"COLUMNS": "100"}).stdout
+
+
+def test_of_yunikorn_too() -> None:
+    wrong, _, value = once("plan", YUNIKORN)
+    assert (wrong, value["scheduler"]) == (False, "yunikorn")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("plan", {"pending": "a/b"}, "there is no workload a/b"),
+        ("plan", {"pendign": PENDING}, "pendign: the arguments: there is no such key"),
+        ("plan", {"objective": "../own.toml"}, "objective"),
+        ("plan", {"objective": "none"}, "none"),
+        ("whatif", {}, "edits: the arguments: is missing"),
+        ("whatif", {"edits": []}, "edits"),
+        ("whatif", {"edits": ["x=1"]}, "x=1"),
+        ("lint", {"ignore": ["KL-5"]}, 'ignore: "KL-5" is no code'),
+        ("plam", {}, 'did you mean "plan"?'),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_result(
+    tool: str, arguments: Mapping[str, Any], expected: str
+) -> None:
+    wrong, text, value = once(tool, QUICKSTART, **arguments)
+    assert (wrong, value) == (True, None)
+    assert expected in text
+    assert "--" not in text
+
+
+def test_only_what_was_named_is_read(tmp_path: Path) -> None:
+    state = json.dumps(cluster())
+    allowed, secret = tmp_path / "dumps", tmp_path / "secret"
+    for folder in (allowed, allowed / "deep", secret):
+        folder.mkdir()
+        (folder / "one.json").write_text(state)
+    (tmp_path / "beside.json").write_text(state)
+    (allowed / "link.json").symlink_to(secret / "one.json")
+    main = tmp_path / "main.json"
+    main.write_text(state)
+
+    async def ask(client: Client) -> dict[str, bool]:
+        names = ("main.json", "one.json", "deep/one.json", "deep", str(allowed / "one.json"))
+        bad = ["link.json", "../secret/one.json", str(secret / "one.json"), "beside.json"]
+        bad += ["no.json", "", "/etc/passwd", "\x00", "-"]
+        return {one: (await said(client, "plan", state=one))[0] for one in (*names, *bad)}
+
+    got = session(ask, main, allowed)
+    assert [one for one, wrong in got.items() if not wrong] == [
+        *("main.json", "one.json", "deep/one.json", "deep", str(allowed / "one.json"))
+    ]
+
+
+def test_without_a_state_every_call_takes_a_snapshot(tmp_path: Path) -> None:
+    stand_in = StandIn.make(tmp_path / "bin", cluster()["items"])
+    path = f"{stand_in.folder}{os.pathsep}{os.environ['PATH']}"
+
+    async def ask(client: Client) -> list[tuple[bool, str, Any]]:
+        tools = (await client.list_tools()).tools
+        assert not any("state" in one.input_schema["properties"] for one in tools)
+        first = [await said(client, "plan"), await said(client, "pending_workloads")]
+        count = len(stand_in.calls())
+        first += [await said(client, "lint"), await said(client, "plan", state="x")]
+        assert len(stand_in.calls()) > count
+        resource = "clusterqueues.kueue.x-k8s.io"
+        stand_in.answer(resource, code=1, said=forbidden(resource))
+        return [*first, await said(client, "plan")]
+
+    answers = session(ask, "--context", "here", path=path)
+    plan, pending, lint, named, denied = answers
+    assert [wrong for wrong, *_ in (plan, pending, lint)] == [False] * 3
+    assert [one["workload"] for one in plan[2]["victims"]]
+    assert pending[2]["pending"][0]["key"] == "ns/pending"
+    assert named[0]
+    assert denied[0]
+    assert "forbidden" in denied[1]
+    assert all("get" in words for words in stand_in.calls())
+    assert all("--context=here" in words for words in stand_in.calls())
+
+
+def test_time_and_size_are_bounded(tmp_path: Path) -> None:
+    wrong, text, _ = once("plan", QUICKSTART, "--max-size", "1000")
+    assert wrong
+    assert "larger" in text or "more than" in text
+    wrong, text, _ = once("plan", QUICKSTART, "--memory", "1000000")
+    assert wrong
+    assert "--memory" in text
+    fifo = tmp_path / "never"
+    os.mkfifo(fifo)  # whose reader would wait for ever
+    stuck = tmp_path / "kubectl"
+    stuck.write_text(f"#!/bin/sh\nread x <{fifo}\n")
+    stuck.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    wrong, text, _ = session(lambda client: said(client, "plan"), "--seconds", "1", path=path)
+    assert wrong
+    assert text == "no answer within 1 s, which --seconds sets"
+
+
+def test_it_ends_with_its_input() -> None:
+    done = subprocess.run(
+        command("mcp", QUICKSTART),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=environment(),
+        timeout=FOR_EVER_S,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_when_told_though_its_input_stays_open(number: signal.Signals) -> None:
+    with subprocess.Popen(
+        command("mcp", QUICKSTART),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        version: dict[str, object] = {"protocolVersion": "2025-03-26", "capabilities": {}}
+        version["clientInfo"] = {"name": "a test", "version": "1"}
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": version}
+        process.stdin.write(f"{json.dumps(hello)}\n")
+        process.stdin.flush()
+        assert '"id":1' in process.stdout.readline()
+        process.send_signal(number)
+        assert process.wait(FOR_EVER_S) == 130
+
+
+def test_a_state_that_is_not_there_is_refused_at_once(tmp_path: Path) -> None:
+    assert "nothing.json" in refused("mcp", tmp_path / "nothing.json")
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp.server", None)
+    text = refused("mcp")
+    assert "mcp.server is not installed" in text
+    assert "pip install 'preemption-planner[mcp]'" in text
+
+
+def test_the_guide_has_the_tools_and_a_configuration_that_works(tmp_path: Path) -> None:
+    page = GUIDE.read_text()
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]*)\| `(\w+)`", page, re.MULTILINE)
+    assert {name: schema for name, _, schema in rows} == {
+        name: tool.schema for name, tool in TOOLS.items()
+    }
+    for name, arguments, _ in rows:
+        fields = set(TOOLS[name].asked.model_fields) - {"state"}
+        assert set(re.findall(r"`(\w+)`", arguments)) == fields
+    (block,) = blocks(GUIDE, "json")
+    server = json.loads(block.content)["mcpServers"]["preemption-planner"]
+    assert (server["command"], server["args"][0]) == ("planner", "mcp")
+    words = [word.replace("/srv/dumps", str(tmp_path)) for word in server["args"][1:]]
+    (tmp_path / "cluster.json").write_text(json.dumps(cluster()))
+    assert once("plan", *words)[0] is False

@@ -1,0 +1,83 @@
+"""Names reach kubectl, and a shell, as names only: never as options, whatever they are.
+
+A dump may hold odd names, for they are data. A plan that was written to a file may not.
+"""
+
+import copy
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+import planner
+from tests.cli.running import call, cluster, refused
+from tests.cluster import PENDING, Object
+from tests.operations.kubectl.served import versioned
+from tests.operations.kubectl.stand_in import StandIn
+
+ODD = ("--kubeconfig=x", "--server=https://evil.example", "-n", "a b", "UP", "x;id", "a\u202eb")
+
+
+def named(items: list[Object], old: str, new: str) -> list[Object]:
+    found = copy.deepcopy(items)
+    for one in found:
+        if one["metadata"]["name"] == old:
+            one["metadata"]["name"] = new
+    return found
+
+
+def dumped(folder: Path, items: list[Object]) -> Path:
+    file = folder / "cluster.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), "utf-8")
+    return file
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Object:
+    file = dumped(tmp_path, cluster()["items"])
+    done = call("solve", file, "--pending", PENDING, "--format", "json")
+    value: Object = json.loads(done.stdout)
+    return value
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("command", ["apply", "check"])
+@pytest.mark.parametrize("where", ["preemptor", "victim", "namespace", "queue"])
+def test_a_plan_with_such_a_name_is_refused(  # noqa: PLR0913, PLR0917 - a table
+    kubectl: StandIn, tmp_path: Path, plan: Object, odd: str, command: str, where: str
+) -> None:
+    if where == "preemptor":
+        plan["preemptor"] = f"ns/{odd}"
+    elif where == "queue":
+        plan["cluster_queue"] = odd
+    else:
+        plan["victims"][0]["workload"] = f"ns/{odd}" if where == "victim" else f"{odd}/big"
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(plan), "utf-8")
+    state = [tmp_path / "cluster.json"] if command == "check" else []
+    more = ["--dry-run"] if command == "apply" else []
+    assert "is no name that Kubernetes allows" in refused(command, *state, file, *more)
+    assert kubectl.calls() == []
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_dump_with_such_a_name_gives_no_command(tmp_path: Path, odd: str) -> None:
+    items = named(versioned(cluster()["items"]), "big", odd)
+    file = dumped(tmp_path, items)
+    shown = call("solve", file, "--pending", PENDING, "--show-commands", "--format", "json")
+    found = json.loads(shown.stdout)["commands"]
+    assert (found["steps"], found["reason"]) == ([], f"ns/{odd} is no name that Kubernetes allows")
+    boosts = call("boost", file, "--pending", PENDING, "--format", "json")
+    answer = json.loads(boosts.stdout)
+    if any(one["workload"] == f"ns/{odd}" for one in answer["boosts"]):
+        assert answer["commands"] == []
+        assert "is no name that Kubernetes allows" in answer["explanation"]
+
+
+def test_names_in_commands_stand_after_the_options(tmp_path: Path) -> None:
+    file = dumped(tmp_path, cluster()["items"])
+    for command in planner.boost(planner.read(file), PENDING).commands:
+        words = shlex.split(command)
+        assert words[words.index("--") + 1 :][0] in {"big", *(f"small-{i}" for i in range(1, 5))}
+        assert all(one.startswith("-") for one in words[3 : words.index("--")])

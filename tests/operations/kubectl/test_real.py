@@ -1,0 +1,107 @@
+"""The real kubectl, if there is one, against a stand-in for the API server."""
+
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from planner.errors import InputError
+from planner.operations.kubectl.call import Kubectl
+from planner.operations.kubectl.kueue_dump import Dump, take_dump
+from tests.cli.running import cluster
+from tests.conftest import FOR_EVER_S
+from tests.operations.kubectl.api_server import CHUNK, api_server
+from tests.operations.kubectl.stand_in import CONFIGURATION, MANAGER, Object
+
+pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
+
+OBJECTS = [*cluster()["items"], CONFIGURATION, MANAGER]
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Name the configuration file; kubectl keeps its caches beside it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path / "a config"
+
+
+def write(config: Path, server: str) -> None:
+    """Write a configuration with two contexts, of which ``this`` is not the current one."""
+    clusters = [
+        {"name": "this", "cluster": {"server": server}},
+        {"name": "none", "cluster": {"server": "http://127.0.0.1:1"}},
+    ]
+    contexts = [
+        {"name": each["name"], "context": {"cluster": each["name"], "user": ""}}
+        for each in clusters
+    ]
+    value = {"clusters": clusters, "contexts": contexts, "current-context": "none"}
+    whole = {"apiVersion": "v1", "kind": "Config", **value}
+    config.write_text(json.dumps(whole), encoding="utf-8")
+
+
+def take(
+    config: Path,
+    *,
+    objects: Iterable[Object] = OBJECTS,
+    missing: Iterable[str] = (),
+    forbidden: Iterable[str] = (),
+    namespace: str | None = None,
+) -> Dump:
+    with api_server(objects, missing, forbidden) as server:
+        write(config, server)
+        kubectl = Kubectl(context="this", kubeconfig=str(config), timeout_s=FOR_EVER_S)
+        return take_dump(kubectl, namespace=namespace)
+
+
+def test_all_objects_also_of_lists_in_pieces(config: Path) -> None:
+    dump = take(config)
+    assert dump.counts["workloads"] == 6 > CHUNK
+    assert dump.notes == ()
+    key = json.dumps
+    assert sorted(key(each, sort_keys=True) for each in dump.objects) == sorted(
+        key(each, sort_keys=True) for each in OBJECTS
+    )
+
+
+def test_namespace(config: Path) -> None:
+    elsewhere = {"name": "elsewhere", "namespace": "elsewhere"}
+    queues = [each for each in OBJECTS if each["kind"] == "LocalQueue"]
+    more = {**queues[0], "metadata": elsewhere}
+    counts = take(config, objects=[*OBJECTS, more], namespace="elsewhere").counts
+    assert counts["localqueues"] == len(queues) + 1
+    assert counts["workloads"] == 6
+
+
+def test_type_that_the_cluster_does_not_have(config: Path) -> None:
+    dump = take(config, missing=["AdmissionCheck"])
+    (note,) = dump.notes
+    assert note.startswith("the cluster has no admissionchecks.kueue.x-k8s.io: ")
+
+
+def test_object_that_the_cluster_does_not_have(config: Path) -> None:
+    dump = take(config, objects=cluster()["items"])
+    manager, note = dump.notes
+    assert manager.startswith("the cluster has no Deployment kueue-system/kueue-controller-manager")
+    assert note.startswith("the cluster has no ConfigMap kueue-system/kueue-manager-config: ")
+
+
+def test_kueue_is_not_installed(config: Path) -> None:
+    with pytest.raises(InputError, match="Kueue is not installed in this cluster"):
+        take(config, missing=["Workload"])
+
+
+def test_forbidden(config: Path) -> None:
+    with pytest.raises(InputError, match="is forbidden: ") as raised:
+        take(config, forbidden=["Cohort"])
+    assert 'User "ada" cannot list resource "cohorts"' in str(raised.value)
+    assert "; or do without them: --without cohorts" in str(raised.value)
+
+
+def test_current_context_is_kept_if_none_is_named(config: Path) -> None:
+    with api_server(OBJECTS) as server:
+        write(config, server)
+        with pytest.raises(InputError, match="failed: The connection to the server 127"):
+            take_dump(Kubectl(kubeconfig=str(config), timeout_s=FOR_EVER_S))

@@ -1,0 +1,1 @@
+"""Tests of how the wing of operations writes its answers."""

@@ -1,0 +1,1 @@
+"""Tests of the commands of the wing of research."""
