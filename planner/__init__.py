@@ -16,6 +16,7 @@ scheduler/     Kueue and YuniKorn as values: their words, and the modules of the
 quota/         the quota arithmetic that all three share
 problem/       one decision in integers: the only thing a model sees
 laws/          the schedulers' rules, each with an id
+rules.py       a rule set beside the scheduler's own: what it has to bring along
 term.py        the disruption terms: their ids, titles and units
 reference/     the schedulers' own algorithms, replayed without a solver
 models/        the rules as constraints
@@ -40,6 +41,10 @@ commands/      a package for each command beyond a single plan: audit, lint, sim
 batch/         many states in parallel, on one machine or many
 report/        one renderer per format
 cli/           the command line; __main__.py: `python -m planner`
+
+Wings, which the rest works without; wing.py finds them:
+
+research/      what nobody needs to plan for a cluster of today
 """
 
 from typing import TYPE_CHECKING
