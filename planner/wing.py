@@ -7,12 +7,15 @@ record names modules and is read at every start: they are imported when they are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from planner.rules import RuleSet
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 MODULE: Final = "wing"
@@ -25,7 +28,8 @@ class Wing(NamedTuple):
     command. ``parts`` has the places of a scheduler's parts, by the id of the scheduler and the
     name of the part. ``schemas`` is the place of the JSON Schemas that are published, by name;
     ``renderers`` that of the functions that write its answers, by the class of the answer;
-    ``workers`` that of the function that has a batch done on other machines.
+    ``workers`` that of the function that has a batch done on other machines. ``rule_sets`` are
+    those that it adds to Kueue's own, by name a function that loads each.
     """
 
     commands: Mapping[str, Mapping[str, tuple[str, str]]] = _NOTHING
@@ -33,6 +37,7 @@ class Wing(NamedTuple):
     schemas: str = ""
     renderers: str = ""
     workers: str = ""
+    rule_sets: Mapping[str, Callable[[], RuleSet]] = _NOTHING
 
 
 @cache
