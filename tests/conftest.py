@@ -12,6 +12,14 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parents[1]
 QUICKSTART = ROOT / "instances" / "quickstart" / "cluster.json"
 YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
+WINGS = ("research", "operations")
+collect_ignore = (
+    []
+    if all((ROOT / "planner" / wing).is_dir() for wing in WINGS)
+    # Pages, benchmarks and hostile input are of all commands together.
+    else [*WINGS, "benchmarks", "docs", "fuzz", "test_distribution.py", "test_readme.py"]
+)
+"""What needs both wings: without them the rest of the tests passes."""
 ABSENT = "no recorded answers"
 """How the reason begins for which a test is skipped where they are not."""
 TEST_ALL = bool(os.environ.get("PLANNER_TEST_ALL"))

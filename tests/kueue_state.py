@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 import planner.reader
-from planner.research.generate import generate
 from planner.state.kueue import State, Workload
+from tests import wings
 
 
 def read(source: str | os.PathLike[str], **more: Any) -> State:
@@ -25,7 +25,7 @@ def read_objects(value: object, **more: Any) -> State:
 
 def generated(preset: str, seed: int = 0, **knobs: Any) -> State:
     """Generate a state."""
-    state = generate(preset, seed, **knobs)
+    state = wings.generate(preset, seed, **knobs)
     assert isinstance(state, State)
     return state
 

@@ -15,13 +15,13 @@ from planner.commands.check.plan import Check
 from planner.commands.explain.kueue.record import Explanation
 from planner.commands.explain.record import CommonExplanation
 from planner.commands.explain.yunikorn.record import YuniKornExplanation
+from planner.commands.whatif.edit import WhatIf
 from planner.operations.lint.lint import Lint
 from planner.operations.risk.measure import Risk
-from planner.research.simulate.record import Simulation
-from planner.research.simulate.script import Script
-from planner.commands.whatif.edit import WhatIf
 from planner.plan.base import Record
 from planner.plan.yunikorn import YuniKornPlan
+from planner.research.simulate.record import Simulation
+from planner.research.simulate.script import Script
 
 HEAD = """# Library
 

@@ -7,6 +7,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 import planner
+from planner.operations.risk import risk
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.reader.yunikorn import read_yunikorn_objects
 from tests.benchmarks.clusters import Form
@@ -80,7 +81,7 @@ PREEMPTORS = 50
 @pytest.mark.parametrize("fair", [False, True], ids=["classical", "fair"])
 def test_risk(benchmark: Any, *, fair: bool) -> None:
     state = large(1_000, fair=fair)
-    answer = benchmark.pedantic(planner.risk, (state,), {"limit": PREEMPTORS}, rounds=1)
+    answer = benchmark.pedantic(risk, (state,), {"limit": PREEMPTORS}, rounds=1)
     assert len(answer.preemptors) == PREEMPTORS
     assert answer.is_proved
 

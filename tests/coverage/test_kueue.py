@@ -6,12 +6,12 @@ import pytest
 from pydantic import ValidationError
 
 import planner
-from tests import wings
 from planner.commands.compare import compare
 from planner.plan import qualified
 from planner.plan.kueue import Plan
 from planner.report.plan import render
 from planner.state.kueue import State
+from tests import wings
 from tests.cluster import PENDING, configuration, dump_of, pending, queue, running, state_of
 from tests.kueue_state import read_objects
 from tests.reference.topology import racks

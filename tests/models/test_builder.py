@@ -7,7 +7,6 @@ something else. So what is promised to be the same twice depends on that order.
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import sha256
 from itertools import product
 from typing import Final
 
@@ -15,12 +14,9 @@ import pytest
 
 from planner.errors import UnsupportedError
 from planner.models.shared.builder import Builder, Guarded, Linear, Sharing, negation
-from planner.research.rivals.exact import Stated
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Exact, complete, run
 from tests.conftest import TEST_ALL
-from tests.hash_seeds import printed
-from tests.research.bench.suites import contest
 
 SEEDS: Final = range(400 if TEST_ALL else 40)
 
@@ -211,26 +207,3 @@ def test_what_cannot_be_stated_is_refused() -> None:
         builder.positive_part(Linear({x: 2**40 + 1, y: -1}, -1))
     with pytest.raises(UnsupportedError, match="64 bits"):
         builder.minimize(Linear({x: 2**40 + 1, y: 1}))
-
-
-CASES: Final = (
-    "classical-small-1",
-    "fair-small-1",
-    "topology-2",
-    "kep83-small-1",
-    "yunikorn-small-1",
-    "elastic-1",
-)
-HASH_SEEDS: Final = ("0", "1", "2", "3")[: 4 if TEST_ALL else 2]
-
-
-def digest() -> str:
-    """Return the digest of the models of all cases, as text."""
-    models = [str(Stated(contest(name)).builder.proto) for name in CASES]
-    assert all(models)
-    return sha256("\n".join(models).encode()).hexdigest()
-
-
-def test_the_order_of_sets_does_not_matter() -> None:
-    code = f"from {__name__} import digest; print(digest())"
-    assert len({printed(code, seed) for seed in HASH_SEEDS}) == 1

@@ -11,14 +11,13 @@ from typing import Any
 import pytest
 
 import planner
-from tests import wings
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import build_snapshot
-from planner.research.simulate.script import Script
 from planner.state import AnyState, parse_time
 from planner.state.kueue import State
 from planner.state.kueue_facts import Facts
 from planner.state.kueue_workload import REPLACEMENT_FOR
+from tests import wings
 from tests.cluster import (
     NOW,
     PENDING,
@@ -372,7 +371,8 @@ def test_explain_says_what_a_run_costs() -> None:
 
 def lost(state: AnyState, script: Object, **asked: Any) -> list[tuple[str, int | None]]:
     """Return who was evicted in a simulation, and how many seconds of its run that lost."""
-    answer = wings.simulate(state, script=Script.model_validate(script), **asked)
+    made = pytest.importorskip("planner.research.simulate").Script.model_validate(script)
+    answer = wings.simulate(state, script=made, **asked)
     evicted = [one for one in answer.timeline if one.kind == "preempted"]
     return [(one.workload, one.lost_s) for one in evicted]
 

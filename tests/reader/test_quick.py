@@ -19,7 +19,6 @@ from pydantic import BaseModel, model_validator
 import planner
 from planner.commands.explain.kueue.record import parse_messages, resolve
 from planner.errors import InputError
-from planner.operations.lint import lint
 from planner.quota.kueue.holders import NOBODY, Admitted, Holders
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.reader import Ignored, Source, read_loaded
@@ -30,6 +29,7 @@ from planner.state import parse_time
 from planner.state.kueue import Changes, State, Workloads
 from planner.state.kueue_facts import Facts
 from planner.state.kueue_workload import REPLACEMENT_FOR
+from tests import wings
 from tests.cluster import KUEUE, at, pending, queue, running
 from tests.conftest import ROOT, TEST_ALL
 from tests.fuzz import octets, structure
@@ -512,7 +512,7 @@ def test_a_cycle_makes_no_object_of_who_runs() -> None:
 def test_linting_and_naming_by_uid_make_no_object_of_who_runs() -> None:
     state = read(listed(running("r", "a", 2), queue("a", 2)), explaining=False)
     assert isinstance(state, State)
-    lint(state)
+    wings.lint(state)
     message = (
         "Preempted to accommodate a workload (UID: uid-r, JobUID: job) due to reclamation within "
         "the cohort; preemptor path: /r/a; preemptee path: /r/b"

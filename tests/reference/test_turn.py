@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import planner
-from tests import wings
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.cycle.nomination import NotNominated, why_held_back
 from planner.reference.kueue.cycle.turn import next_turn
 from planner.reference.kueue.decision import decide
 from planner.state.kueue import State
+from tests import wings
 from tests.cluster import Object, cohort, configuration, fair_sharing, queue, running, state_of
 from tests.conftest import TEST_ALL
 from tests.reference.cycles import strict, waits

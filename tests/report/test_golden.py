@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 import planner
-from tests import wings
 from planner.commands.compare import compare
 from planner.report.compare import render as render_comparison
 from planner.report.text import cells
+from tests import wings
 from tests.browser import BROWSER, OPTIONS
 from tests.conftest import FOR_EVER_S, ROOT
 from tests.report.factory import make_infeasible, make_plan, make_victim

@@ -1,23 +1,15 @@
 """One, none and many: what is counted is told in sentences that read as such."""
 
-from typing import Any
-
 import pytest
 
 import planner
-from tests import wings
 from planner.commands.audit.record import PrecedenceCount, Verdicts
 from planner.commands.compare.measure import compare
-from planner.operations.report import risk as risks
 from planner.report import audit as audits
 from planner.report import compare as comparisons
-from planner.report.document import Document, Paragraph
-from planner.research.report import simulation as simulations
-from tests.cli.running import call
-from tests.cluster import pending, queue, running, state_of
+from planner.report.document import Document
 from tests.conftest import ROOT
 from tests.report.audit_factory import make_audit, make_summary
-from tests.research.simulate.driving import went
 
 CLUSTER = ROOT / "instances" / "quickstart" / "cluster.json"
 
@@ -72,37 +64,6 @@ def test_a_histogram_of_one_case_has_no_mean() -> None:
     assert one.notes == ("1 case; 2",)
 
 
-def test_risk_of_one_preemptor() -> None:
-    """Of two that run, the one of higher priority is nobody's victim."""
-    state = state_of(
-        queue("a", 2, within="LowerPriority"),
-        running("low", "a", 1, 1),
-        running("high", "a", 1, 9),
-        pending("a", 1, 5),
-    )
-    found = wings.risk(state, shapes="pending")
-    document = risks.document(found)
-    assert head(document)["Preemptors"] == "1"
-    blocks = [block for section in document.sections for block in section.blocks]
-    said = [block.text for block in blocks if isinstance(block, Paragraph)]
-    assert said == ["1 of 2 running workloads is never a victim."]
-
-
-def test_what_is_left_out_of_a_count_of_risk() -> None:
-    shapes = wings.risk(planner.read(CLUSTER), limit=2)
-    told = call("risk", CLUSTER, "--limit", str(2 + shapes.beyond_limit - 1))
-    first = "warning: 1 more preemptor was left out; --limit sets how many"
-    assert told.stderr.splitlines()[0] == first
-    assert "1 pending\n" not in told.stdout
-    text = risks.render(shapes, "table", width=200, color=False)
-    assert "1 pending, 1 shape of what runs, once more\n" in text
-
-
 def test_a_comparison_of_one_algorithm() -> None:
     found = compare(planner.read(CLUSTER), algorithms=["greedy"])
     assert head(comparisons.document(found))["Algorithms"] == "greedy"
-
-
-def test_a_simulation_in_which_nobody_goes() -> None:
-    told: Any = head(simulations.document(went(queue("a", 4))))
-    assert told["Evictions"] == "none"

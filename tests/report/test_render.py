@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 import planner
-from tests import wings
 from planner.errors import SchemaError
 from planner.report.render import Style
 from planner.report.terminal import SMALLEST_WIDTH
+from tests import wings
 from tests.report.factory import make_infeasible, make_plan, make_victim
 from tests.report.yunikorn_factory import make_yunikorn
 

@@ -7,13 +7,13 @@ from typing import Any, Final
 import pytest
 
 import planner
-from tests import wings
 from planner.commands.whatif.edit import edit
 from planner.errors import InputError, UnsupportedError
 from planner.scheduler import KUEUE, YUNIKORN, Part, record, register, scheduler_of, schedulers
 from planner.solver.start import PLANNER
 from planner.term import text_of
 from planner.verb import KINDS, LISTS, declared, kind_of
+from tests import wings
 from tests.report.factory import make_plan
 from tests.scheduler.toy import TOY, Job, ToyPlan, ToyState
 

@@ -15,7 +15,6 @@ from typing import Any, Final
 from planner.commands.whatif.edit import Setting
 from planner.errors import InputError
 from planner.objective.profiles import Profile
-from planner.operations.lint.lint import Example, Finding, Looked
 from planner.plan import Verdict, Verification
 from planner.reader.parse import Document
 from planner.reader.settings import Settings
@@ -151,25 +150,6 @@ def verify(state: ToyState, plan: ToyPlan) -> Verification:
     return Verification(accepted=all(one.holds for one in found), verdicts=found)
 
 
-def findings(state: ToyState) -> Iterator[Finding]:
-    for job in state.waiting:
-        if job.size > state.slots:
-            yield Finding(
-                code="TL-01",
-                family="impossible",
-                severity="error",
-                title="never fits",
-                objects=(job.name,),
-                reason=f"{job.size} slots of {state.slots}",
-                hint="ask for less",
-                example=Example(state={}, pending=job.name, shows=()),
-            )
-
-
-def look(state: ToyState) -> Looked:
-    return Looked(findings(state))
-
-
 EXAMPLE: Final = "slots=8"
 
 
@@ -188,7 +168,7 @@ TOY: Final = Scheduler(
         "reader": f"{__name__}:read",
         "planning": __name__,
         "verifier": f"{__name__}:verify",
-        "lint": f"{__name__}:look",
+        "lint": "tests.operations.lint.toy:look",
         "edits": __name__,
     },
 )

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import planner
-from tests import wings
 from planner.objective.profiles import PROFILES, measure_id, measure_title
 from planner.plan.kueue import Plan
 from planner.solver import answer as comparison
+from tests import wings
 from tests.cluster import Object, configuration, queue, running, state_of
 from tests.reference.cycles import strict, waits
 from tests.solver.truth import Measured, Truth, truths, value_of

@@ -1,7 +1,7 @@
 """``planner mcp``: answers for agents over the Model Context Protocol, on standard input.
 
-Each call is answered by a process of its own (`planner.operations.cli.kueue_mcp_answer`), which is killed when
-its time is over or the client is gone.
+Each call is answered by a process of its own (`kueue_mcp_answer`), which is killed when its time is
+over or the client is gone.
 
 Source: Model Context Protocol, revision 2025-11-25, Tools; its Python SDK, version 2.
 """

@@ -1,7 +1,7 @@
 """One call of a tool of ``planner mcp``: what may be asked, and the process that answers.
 
-``python -m planner.operations.cli.kueue_mcp_answer`` reads a call from standard input and writes its answer,
-both as JSON, within bounds that are set before (`planner.operations.serve.child`).
+``python -m planner.operations.cli.kueue_mcp_answer`` reads a call from standard input and writes
+its answer, both as JSON, within bounds that are set before (`planner.operations.serve.child`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What the process that answers a request runs: the program, within bounds it sets itself first.
 
-``python -m planner.operations.serve.child PARENT MEMORY SECONDS PROGRAM WORDS...``: ``PARENT`` is the
-number of the process that started it, ``MEMORY`` bytes of address space, ``SECONDS`` of processor
-time. Where the system can (Linux), it ends when its parent does, however that ends.
+``python -m planner.operations.serve.child PARENT MEMORY SECONDS PROGRAM WORDS...``: ``PARENT`` is
+the number of the process that started it, ``MEMORY`` bytes of address space, ``SECONDS`` of
+processor time. Where the system can (Linux), it ends when its parent does, however that ends.
 """
 
 import resource

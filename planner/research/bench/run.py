@@ -322,19 +322,20 @@ PACKAGES: Final = ("preemption-planner", "ortools", "numpy", "pydantic")
 CPU_INFO: Final = Path("/proc/cpuinfo")
 
 
-def bench(
+def bench(  # noqa: PLR0913 - what a run can be told
     path: Path,
     settings: Settings,
     *,
     quick: bool = False,
     rivals: Sequence[str] = (),
     cases: Sequence[str] = (),
+    notice: Callable[[str], None] | None = None,
 ) -> Bench:
     """Let rivals answer for the cases of a suite, which is in the file at ``path``.
 
     ``settings`` say how the batch is run; ``quick`` takes only the cases of the quick run, with
     less effort. Where ``rivals`` or ``cases`` are named, only those take part; ``*`` in a name is
-    whatever stands there, as in a shell. The notice of the settings says how long it takes.
+    whatever stands there, as in a shell. ``notice`` is told how long it takes.
 
     Raises ``InputError`` if the suite or the results file cannot be used, or there is no such rival
     or case.
@@ -371,10 +372,10 @@ def bench(
         for line in [line_of(case.source, path.parent)]
         for one in taking_part
     ]
-    if settings.notice is not None:
+    if notice is not None:
         seconds = ceil(len(heats) * (QUICK_S if quick else FULL_S))
         answers = plural(len(heats), "answer")
-        settings.notice(f"{answers}, some {seconds:,} s of processor time")
+        notice(f"{answers}, some {seconds:,} s of processor time")
     mine = {heat.key for heat in heats}.__contains__
     found = settings.run(heats, answer, header, len(heats), mine)
     where = settings.file or path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ from planner.cli.audit import BATCH, settings_of, tell_failures
 from planner.cli.compare import check_table, write_table
 from planner.cli.exit_code import FINDINGS, OPTIMAL
 from planner.cli.option import Given, define
+from planner.cli.output import say
 
 EPILOG: Final = """\b
 Examples:
@@ -77,7 +79,8 @@ def command(given: Given) -> int:
 
     check_table(given.table)
     with settings_of(given, [str(given.suite)], given.table) as settings:
-        found = bench(given.suite, settings, **given.of("quick rivals cases"))
+        asked = given.of("quick rivals cases")
+        found = bench(given.suite, settings, **asked, notice=partial(say, "note"))
     given.show(render, found)
     failed = tell_failures(given, found.failures)
     if given.table is not None:

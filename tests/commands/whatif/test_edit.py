@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 import planner
-from tests import wings
 from planner.commands.whatif import edit as listing
 from planner.commands.whatif.edit import Settings, edit, settings
 from planner.errors import SchemaError
 from planner.objective.profiles import PROFILES
 from planner.state import AnyState
 from planner.state.kueue import State
+from tests import wings
 from tests.cli.running import call, refused
 from tests.cluster import PENDING, cohort, fair_sharing, pending, queue, running, state_of
 from tests.conftest import QUICKSTART, ROOT

@@ -171,10 +171,6 @@ def test_progress_is_told_before_each() -> None:
     ]  # fmt: skip
 
 
-def test_public_name() -> None:
-    assert planner.risk is risk
-
-
 def alone(dump: dict[str, Any], like: str | None, key: str, now: str) -> State:
     """Return the dump with the workload submitted once more, written as kubectl would."""
     dump = copy.deepcopy(dump)

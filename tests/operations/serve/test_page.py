@@ -14,10 +14,9 @@ import pytest
 
 import planner
 from planner.operations.cli import serve
-from planner.operations.serve import app
+from planner.operations.serve import app, work
 from planner.operations.serve.answering import Bounds, Ended
 from planner.operations.serve.app import Files, service
-from planner.report.html import work
 from planner.research.generate import generate_objects
 from tests.browser import BROWSER, SHIFT, Tab, browsing
 from tests.cli.running import another_pending, call, cluster

@@ -135,7 +135,7 @@ def test_a_run_says_how_long_it_takes() -> None:
 
     for quick in (True, False):
         with pytest.raises(BegunError):
-            bench(FOLDER / "suite.json", Settings(notice=notice), quick=quick)
+            bench(FOLDER / "suite.json", Settings(), quick=quick, notice=notice)
     assert said == [
         "799 answers, some 240 s of processor time",
         "1,309 answers, some 4,582 s of processor time",

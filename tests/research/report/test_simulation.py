@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from planner.research.report import simulation as simulations
 from planner.research.report.simulation import MOST_LOOPS, render, render_timeline
 from planner.research.report.timeline import MOST_LINES, Span, chosen, spans
 from planner.research.report.timeline import draw_simulation as draw
@@ -11,6 +12,7 @@ from planner.research.simulate import Simulation, simulate
 from planner.research.simulate.record import Fate, Feud, Loop
 from tests.cluster import queue, running
 from tests.reference.cycles import waits
+from tests.report.test_one_and_many import head
 from tests.research.simulate.driving import went
 from tests.research.simulate.week import WEEK_S, week
 
@@ -101,3 +103,8 @@ def test_many_workloads_are_drawn_together(long: Simulation) -> None:
     pytest.importorskip("matplotlib")
     assert len(long.workloads) > MOST_LINES
     assert draw(long, "svg").startswith(b"<?xml")
+
+
+def test_a_simulation_in_which_nobody_goes() -> None:
+    told = head(simulations.document(went(queue("a", 4))))
+    assert told["Evictions"] == "none"

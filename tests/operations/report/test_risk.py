@@ -1,0 +1,35 @@
+"""One, none and many: what is counted of risk is told in sentences that read as such."""
+
+import planner
+from planner.operations.report import risk as risks
+from planner.operations.risk import risk
+from planner.report.document import Paragraph
+from tests.cli.running import call
+from tests.cluster import pending, queue, running, state_of
+from tests.report.test_one_and_many import CLUSTER, head
+
+
+def test_risk_of_one_preemptor() -> None:
+    """Of two that run, the one of higher priority is nobody's victim."""
+    state = state_of(
+        queue("a", 2, within="LowerPriority"),
+        running("low", "a", 1, 1),
+        running("high", "a", 1, 9),
+        pending("a", 1, 5),
+    )
+    found = risk(state, shapes="pending")
+    document = risks.document(found)
+    assert head(document)["Preemptors"] == "1"
+    blocks = [block for section in document.sections for block in section.blocks]
+    said = [block.text for block in blocks if isinstance(block, Paragraph)]
+    assert said == ["1 of 2 running workloads is never a victim."]
+
+
+def test_what_is_left_out_of_a_count_of_risk() -> None:
+    shapes = risk(planner.read(CLUSTER), limit=2)
+    told = call("risk", CLUSTER, "--limit", str(2 + shapes.beyond_limit - 1))
+    first = "warning: 1 more preemptor was left out; --limit sets how many"
+    assert told.stderr.splitlines()[0] == first
+    assert "1 pending\n" not in told.stdout
+    text = risks.render(shapes, "table", width=200, color=False)
+    assert "1 pending, 1 shape of what runs, once more\n" in text
