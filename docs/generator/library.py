@@ -16,10 +16,14 @@ from planner.commands.explain.kueue.record import Explanation
 from planner.commands.explain.record import CommonExplanation
 from planner.commands.explain.yunikorn.record import YuniKornExplanation
 from planner.commands.whatif.edit import WhatIf
+from planner.operations.lint import lint
 from planner.operations.lint.lint import Lint
+from planner.operations.risk import risk
 from planner.operations.risk.measure import Risk
 from planner.plan.base import Record
 from planner.plan.yunikorn import YuniKornPlan
+from planner.research.generate import generate
+from planner.research.simulate import simulate
 from planner.research.simulate.record import Simulation
 from planner.research.simulate.script import Script
 
@@ -70,6 +74,8 @@ TYPES: Final = (
     "planner.research.simulate.simulate.Report",
 )
 """What signatures take and return besides the public names and the records."""
+OF_WINGS: Final = (lint, risk, generate, simulate)
+"""The functions of the wings."""
 ANSWERS: Final[tuple[type[Record], ...]] = (
     YuniKornPlan,
     Audit,
@@ -94,7 +100,7 @@ fields are made of, by name. In JSON they follow the [schemas](schemas.md).
 def page() -> str:
     """Return a page that asks mkdocstrings for every public name."""
     known = {name: getattr(planner, name) for name in planner.__all__ if name != "__version__"}
-    functions = [thing for thing in known.values() if isfunction(thing)]
+    functions = [*(thing for thing in known.values() if isfunction(thing)), *OF_WINGS]
     classes = [thing for thing in known.values() if isclass(thing)]
     parts = [HEAD, "## Functions", *map(_entry, functions), "## Classes", *map(_entry, classes)]
     return "\n\n".join([*parts, "## Types", *(f"::: {path}" for path in TYPES)]) + "\n"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the pictures of README and guides anew: docs/pictures/make.sh, in the root of the repository.
-# It needs planner on the PATH with the extra [serve], matplotlib, and Debian's chromium.
+# It needs planner on the PATH with the extra [operations], matplotlib, and Debian's chromium.
 set -eu
 folder=$(mktemp -d)
 planner solve instances/quickstart/cluster.json -o "$folder/plan.html"

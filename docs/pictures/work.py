@@ -1,6 +1,6 @@
 """Take the picture of the page to work in: python docs/pictures/work.py FILE, in the root.
 
-It needs planner on the PATH with the extra [serve], and Debian's chromium.
+It needs planner on the PATH with the extra [operations], and Debian's chromium.
 """
 
 from __future__ import annotations

@@ -449,7 +449,7 @@ metrics = value.one(
     "--metrics [HOST]:PORT",
     value.address,
     "Also serve figures for Prometheus there, on loopback unless a host is given. It needs the "
-    "extra [watch].",
+    "extra [operations].",
 )
 clock = value.one(
     "--now TIME", value.moment, "The clock, for all states; by default each state's own."

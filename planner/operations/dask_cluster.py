@@ -247,7 +247,7 @@ def _check_worker(where: str, worker: str, answer: object, limits: Limits) -> No
         raise InputError(
             where,
             f"worker {worker} cannot load the planner: {type(answer).__name__}: {answer}",
-            hint="install preemption-planner[cluster] on every worker",
+            hint="install preemption-planner[operations] on every worker",
         )
     theirs, measures = answer
     for name, here in facts_here()[0].items():

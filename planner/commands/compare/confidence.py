@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LEVEL: Final = 0.95
 RESAMPLES: Final = 5000
-EXTRA: Final = "pip install 'preemption-planner[study]', or '.[study]' in a checkout"
+EXTRA: Final = "pip install 'preemption-planner[research]', or '.[research]' in a checkout"
 _VALUES_AT_ONCE: Final = 2_000_000
 
 

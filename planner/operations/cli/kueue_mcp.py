@@ -74,7 +74,7 @@ def command(given: Given) -> int:
         anyio = import_module("anyio")
         import_module("mcp.server")
     except ModuleNotFoundError as error:
-        hint = "pip install 'preemption-planner[mcp]', or '.[mcp]' in a checkout"
+        hint = "pip install 'preemption-planner[operations]', or '.[operations]' in a checkout"
         raise InputError("planner mcp", f"{error.name} is not installed", hint=hint) from None
     roots = tuple(map(_root, given.states))
     bounds = given.of("seconds max_bytes=max_size memory")

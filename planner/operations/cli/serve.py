@@ -83,7 +83,7 @@ def command(given: Given) -> int:
         from planner.operations.serve.app import Files, service
         from planner.operations.serve.server import server
     except ModuleNotFoundError as error:
-        hint = "pip install 'preemption-planner[serve]', or '.[serve]' in a checkout"
+        hint = "pip install 'preemption-planner[operations]', or '.[operations]' in a checkout"
         raise InputError("planner serve", f"{error.name} is not installed", hint=hint) from None
     from planner.operations.serve.answering import Bounds
     from planner.operations.serve.work import Dump, policy, read_files

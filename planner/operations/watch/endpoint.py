@@ -12,7 +12,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 from planner.errors import InputError
 from planner.operations.watch.record import Figures
 
-EXTRA: Final = "pip install 'preemption-planner[watch]', or '.[watch]' in a checkout"
+EXTRA: Final = "pip install 'preemption-planner[operations]', or '.[operations]' in a checkout"
 MOST: Final = 32
 """The most connections at a time: the oldest makes room for a new one."""
 SILENT_S: Final = 10

@@ -231,7 +231,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     text = refused("mcp")
     assert "mcp.server is not installed" in text
-    assert "pip install 'preemption-planner[mcp]'" in text
+    assert "pip install 'preemption-planner[operations]'" in text
 
 
 def test_the_guide_has_the_tools_and_a_configuration_that_works(tmp_path: Path) -> None:

@@ -400,7 +400,7 @@ def test_without_the_extra_it_says_what_to_install(
         monkeypatch.delitem(sys.modules, f"planner.operations.serve.{name}", raising=False)
     said = refused("serve")
     assert f"{missing} is not installed" in said
-    assert "pip install 'preemption-planner[serve]'" in said
+    assert "pip install 'preemption-planner[operations]'" in said
 
 
 def answered(at: tuple[str, int], request: bytes) -> bytes:
