@@ -53,7 +53,7 @@ def annotated(line: recorded.Line) -> recorded.Line:
 
 def annotated_truths(name: str) -> Iterator[Truth]:
     for line in recorded.lines(name, STEP):
-        if line["expect"].get("exhaustive"):
+        if line["expect"].get("exhaustive") and recorded.asks_the_state(line):
             line = annotated(line)  # noqa: PLW2901 - the same line, telling more
             truth = Truth(line, recorded.state_of(line))
             if truth.legal:
