@@ -15,7 +15,7 @@ from planner.objective.profile_file import checked_costs as _checked_costs
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Assume, Verification, qualified
 from planner.plan.asked import AssignmentInput, RulesInput
-from planner.scheduler import OWN, Flavors, Part, Placement
+from planner.scheduler import OWN, Flavors, Part
 from planner.solver.start import (
     PLANNER,
     Given,
@@ -91,7 +91,6 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     stability: bool | None = False,
     stable: bool = False,
     certify: bool | None = None,
-    placement: Placement = OWN,
     assume: Assume | None = None,
 ) -> AnyPlan:
     """Return the least disruptive legal plan for a pending workload, proved and verified.
@@ -128,10 +127,6 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
         checks without a solver. By default only trees of up to two thousand steps are searched;
         with ``False`` none are, and two engines have to agree on every level.
-    placement
-        Kueue, where a topology decides about pods: with ``kueue`` its own placement has to find a
-        place for all of them once the victims are gone, with ``any`` it is enough that there is
-        room for them somewhere.
     assume
         Parts of the state that may decide who is preempted and are not modelled are listed in
         ``plan.coverage``, and the status is then ``conditional``, never ``optimal``. With
@@ -145,7 +140,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
-    given = Given(pending, assignment, now, rules, certify, placement)
+    given = Given(pending, assignment, now, rules, certify)
     wanted = Wanted(flavors, stability, stable)
     return _solve(state, given, wanted, objective, costs, time_limit, assume)
 

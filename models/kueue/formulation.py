@@ -23,7 +23,6 @@ from weakref import proxy
 
 import numpy as np
 
-from planner.models.kueue.places import Standing
 from planner.models.shared import classes as shared
 from planner.models.shared.builder import (
     ZERO,
@@ -254,7 +253,7 @@ class Formulation:
     """The model of one problem, and what its variables mean.
 
     ``take[k]`` is the number of victims of class k; ``borrowing`` the literal that says
-    whether the attempt borrows; ``standing`` has the variables of pods on nodes, group by group.
+    whether the attempt borrows.
     """
 
     problem: Problem
@@ -262,7 +261,6 @@ class Formulation:
     builder: Builder
     take: list[int]
     borrowing: int
-    standing: Sequence[Standing] = ()
     _touched: dict[int, int] = field(default_factory=dict)
 
     @property

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from planner.models.shared.builder import ZERO, Builder, Linear, total, variable
 from planner.problem.kueue_places import AsItIs, Leaf, Places, Room
@@ -39,13 +39,11 @@ def room(formulation: Formulation) -> None:
     if places is not None:
         rooms = _Rooms(formulation, places)
         base = places.as_it_is
-        # A type checker that follows links knows this module, and its classes, by two names.
-        standing: Any = rooms.state() if base is None else [rooms.state_one(base)]
-        formulation.standing = standing
+        rooms.state() if base is None else rooms.state_one(base)
 
 
 @dataclass
-class Standing:
+class _Standing:
     """The variables of one group: pods, and whether the leader is there, by leaf."""
 
     room: Room
@@ -78,7 +76,7 @@ class _Rooms:
             for leaf, row in found.items()
         }
 
-    def state(self) -> list[Standing]:
+    def state(self) -> None:
         """State the rows of all groups, and those of every node, which groups may share."""
         standing = list(map(self._standing, self.places.rooms))
         for one in standing:
@@ -89,19 +87,18 @@ class _Rooms:
             nodes.setdefault(number, []).append(leaf)
         for leaves in nodes.values():
             self._state_node(leaves, standing)
-        return standing
 
-    def state_one(self, base: AsItIs) -> Standing:
+    def state_one(self, base: AsItIs) -> None:
         """State the room of the only group: only leaves on which victims give back get variables.
 
         What the other leaves have room for is added up in ``base``.
         """
         builder, room = self.builder, self.places.rooms[0]
         aim, domains = room.aim, self.places.domains[room.flavor]
-        standing = Standing(room)
+        standing = _Standing(room)
         if aim is None or not domains.count(aim.level):
             builder.any_of([])
-            return standing
+            return
         pods: dict[int, Linear] = {}
         for at in self.given:
             # A leaf never gets more than the whole podset.
@@ -120,7 +117,7 @@ class _Rooms:
         if not aim.required:
             certain = sum(each for over, each in enumerate(base.slices) if over not in slices)
             builder.add(sum(slices.values(), start=Linear({}, certain)) >= room.slices)
-            return standing
+            return
         chosen = []
         for there in slices.values():
             if builder.bounds(there)[1] >= room.slices:
@@ -130,7 +127,6 @@ class _Rooms:
         others = (each for over, each in enumerate(base.slices) if over not in slices)
         if max(others, default=-1) < room.slices:
             builder.any_of(chosen)
-        return standing
 
     def _most(self, leaf: Leaf, amounts: Iterable[tuple[str, int]]) -> int:
         """Return how many pods of some amounts fit on a leaf once all candidates are gone."""
@@ -141,8 +137,8 @@ class _Rooms:
         )
         return max(0, min(times))
 
-    def _standing(self, room: Room) -> Standing:
-        found, builder = Standing(room), self.builder
+    def _standing(self, room: Room) -> _Standing:
+        found, builder = _Standing(room), self.builder
         for leaf in room.leaves if room.aim else ():
             at = Leaf(room.flavor, leaf)
             most = self._most(at, room.workers)
@@ -163,7 +159,7 @@ class _Rooms:
         rooms = self.places.rooms
         return len(rooms) == 1 and rooms[0].leader is None and leaf not in self.given
 
-    def _state_need(self, standing: Standing) -> None:
+    def _state_need(self, standing: _Standing) -> None:
         """State that enough slices are in one domain, or in all of them, with the leader."""
         builder, room = self.builder, standing.room
         if room.aim is None or not self.places.domains[room.flavor].count(room.aim.level):
@@ -177,7 +173,7 @@ class _Rooms:
         if room.leader is not None:
             builder.add(Linear(dict.fromkeys(standing.leader.values(), 1)).equals(1))
 
-    def _state_one_domain(self, standing: Standing, level: int) -> None:
+    def _state_one_domain(self, standing: _Standing, level: int) -> None:
         builder, room = self.builder, standing.room
         chosen = []
         leaders: dict[int, list[int]] = {}
@@ -193,7 +189,7 @@ class _Rooms:
                     builder.add(Linear(dict.fromkeys(mine, 1)) >= here)
         builder.any_of(chosen)
 
-    def _slices(self, standing: Standing, level: int) -> Iterator[tuple[int, Linear]]:
+    def _slices(self, standing: _Standing, level: int) -> Iterator[tuple[int, Linear]]:
         """Yield, per domain of a level that may have slices, the number of slices in it."""
         room, aim = standing.room, standing.room.aim
         if aim is None:
@@ -224,21 +220,16 @@ class _Rooms:
         self.builder.add(pods >= size * variable(number))
         return (worth or size) * variable(number)
 
-    def _state_node(self, leaves: Sequence[Leaf], standing: Sequence[Standing]) -> None:
+    def _state_node(self, leaves: Sequence[Leaf], standing: Sequence[_Standing]) -> None:
         """State that the pods on a node fit in what is left there, as each flavor counts that.
 
-        For a flavor the pods of those served before it count, too; where pods are placed at will,
-        the pods of all flavors do.
+        For a flavor the pods of those served before it count, too.
         """
         for leaf in leaves:
             if self._is_certain(leaf):
                 continue
             own = [one for one in standing if one.room.flavor == leaf.flavor]
-            seen = {
-                other.flavor: other.leaf
-                for other in leaves
-                if not self.places.kueue or other.flavor <= leaf.flavor
-            }
+            seen = {other.flavor: other.leaf for other in leaves if other.flavor <= leaf.flavor}
             for name, left in self.places.left[leaf].items():
                 mine = dict(chain(*(one.terms(leaf.leaf, name).items() for one in own)))
                 if not mine:

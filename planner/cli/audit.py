@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from planner.commands.audit import Settings
     from planner.commands.audit.record import Failure
 
-CODES: Final = ("redundant", "disruption", "rules", "missed", "pointless", "fragmentation")
+CODES: Final = ("redundant", "disruption", "rules", "missed", "pointless")
 
 EPILOG: Final = """\b
 Examples:
@@ -43,7 +43,6 @@ Findings on the scheduler's own answer:
   rules          it breaks its own rules
   missed         it finds nobody, although a legal set exists
   pointless      it evicts, although nobody needs to go
-  fragmentation  whoever goes, its own placement of pods costs more than room for them does
 
 How few victims would do is told beside it, and is a finding under --objective min-count only.
 

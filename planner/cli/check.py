@@ -41,7 +41,7 @@ whose flavors were chosen for least disruption, a joint plan or a front ends in 
         "--proof",
         "Proof trees that were written apart from the plan, by planner solve --proof.",
     ),
-    *option.own("assignment", "placement", "stable", "laws", "rules"),
+    *option.own("assignment", "stable", "laws", "rules"),
     option.assume,
     option.time_limit("For the proof trees of each plan; none: as long as it takes."),
     *option.reading,
@@ -67,7 +67,7 @@ def command(given: Given) -> int:
     state = given.read()
     rules = "rules" if given.rules else "rules=laws"
     with given.naming("costs", "assignment"):
-        known |= given.of(f"{rules} placement stable assume time_limit")
+        known |= given.of(f"{rules} stable assume time_limit")
         checks: list[Check] = []
         codes: list[int] = []
         for plan in plans:

@@ -74,15 +74,6 @@ OPTIONS: Final[Mapping[str, Option]] = {
         default="kueue",
         show_default=False,
     ),
-    "placement": value.one(
-        "--placement",
-        click.Choice(["kueue", "any"]),
-        "Kueue: where a topology decides about pods, who places them once the victims are "
-        "gone: Kueue itself, which has to find a place (kueue, the default), or anybody, wherever "
-        "there is room (any).",
-        default="kueue",
-        show_default=False,
-    ),
     "stability": value.either(
         "stability",
         "Kueue: also say which victims would preempt again once they are pending, and count "
@@ -154,9 +145,6 @@ HELP: Final[Mapping[str, str]] = {
   kep83               the algorithm that Kueue was proposed with in 2022; kep83:NAME=VALUE,... with
                       options, see planner solve --help
   kep83/optimum:NAME  the best plan by the rules of KEP-83, also with options
-  any/optimum:NAME    the best plan with pods put wherever there is room, where a topology decides
-                      about them (planner solve --placement any): what it spares, fragmentation
-                      costs
 """,
     "risk": """\b
 What --workload reads: Workloads of Kueue, and what Kueue makes workloads of, as many documents

@@ -76,7 +76,7 @@ MOST_STEPS: Final = 2000
         "then; none: as long as it takes."
     ),
     option.now,
-    *option.own("assignment", "flavors", "placement", "stability", "stable", "laws", "rules"),
+    *option.own("assignment", "flavors", "stability", "stable", "laws", "rules"),
     option.assume,
     value.either(
         "certify",
@@ -135,7 +135,7 @@ def solve(given: Given) -> int:
         with given.naming(*files):
             if measures is not None:
                 return api.front(state, key, *measures, **question)
-            wanted = given.of("certify flavors placement stability stable")
+            wanted = given.of("certify flavors stability stable")
             plan = api.solve(state, key, given.profile, **wanted, **question)
             return plan if commands is None else commands(state, plan, given.cluster_options)
 
@@ -193,8 +193,6 @@ def _refuse(given: Given) -> None:
 def _refuse_for_front(given: Given) -> None:
     if given.flavors == "optimal":
         raise click.UsageError("a front is drawn for the flavors that the scheduler assigns")
-    if given.placement == "any":
-        raise click.UsageError("a front is drawn for the places that the scheduler itself finds")
     if given.stability or given.stable:
         said = "stability is looked at for one plan: pareto:D2,D11 trades for it"
         raise click.UsageError(said)
@@ -212,7 +210,6 @@ def _refuse_jointly(given: Given, *, is_front: bool) -> None:
     others = given.of("assignment details laws rules stability stable show-commands=show_commands")
     others |= {"proof": given.proof is not None, "certify": given.certify is not None}
     others["flavors optimal"] = given.flavors == "optimal"
-    others["placement any"] = given.placement == "any"
     if asked := [name for name, is_asked in others.items() if is_asked]:
         raise click.UsageError(f"--{asked[0]} goes not with --joint")
 
@@ -283,7 +280,7 @@ def _point_on(given: Given, answers: Sequence[AnyPlan | Front]) -> None:
     Where the plan was asked for with what that command knows nothing of, it has another answer.
     """
     nobody = [one for one in answers if one.status == "infeasible"]
-    chosen = given.flavors == "optimal" or given.placement == "any"
+    chosen = given.flavors == "optimal"
     if nobody and given.names_state and not (chosen or given.rules or given.stable):
         words = ["planner", "explain", str(given.state), "--pending", nobody[0].preemptor]
         say("note", f"{shlex.join([*words, *_as_given(given)])} says what is in the way")

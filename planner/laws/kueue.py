@@ -241,8 +241,7 @@ KT_PLACEMENT: Final = _topology(
     "placement",
     "Kueue's own placement succeeds",
     "After all victims are gone, Kueue's own placement finds a place for every podset, one after "
-    "the other: the first takes its best place without regard for the others. Not asked where "
-    "pods may be placed at will.",
+    "the other: the first takes its best place without regard for the others.",
     "kueue ff69552e pkg/cache/scheduler/tas_flavor_snapshot.go findTopologyAssignment, "
     "FindTopologyAssignmentsForFlavor; docs/semantics/kueue-topology.md §4, §5 and §8",
     no_model="it is a procedure, and not monotone: of what the model admits the verifier replays "

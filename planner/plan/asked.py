@@ -59,10 +59,7 @@ class Asked(Record):
                 continue
             said = _text(theirs)
             named = f"--{name} {said}" if name in {"now", "assume"} else option(name, said)
-            # Where nobody places pods, nobody can be named who does.
-            if not named or (name == "placement" and ours is None):
-                named = "no option"
-            yield f"{name} {said}, not {_text(ours)} ({named} accepts it)"
+            yield f"{name} {said}, not {_text(ours)} ({named or 'no option'} accepts it)"
         known = {self.known_by, "given", None}
         if self.known_by != "given" and plan.known_by not in known:
             yield f"the release is known by {plan.known_by}, not {self.known_by}"

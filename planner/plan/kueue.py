@@ -312,7 +312,7 @@ class Plan(AnyPlan):
     best of the plans that are so, ``infeasible`` that none is. A plan that is best of all, or of
     which there is none at all, does not say it.
     ``placement`` is there where pods need a place on nodes, and the plan sees to it: one that Kueue
-    itself finds, or ``any``. ``places`` are then where they go once the victims are gone.
+    itself finds. ``places`` are then where they go once the victims are gone.
     ``kueue`` is the release of Kueue by whose rules the plan was made, ``requests`` where it takes
     what pending workloads ask for from: their templates, or what Kueue recorded of them.
     ``commands`` carry the plan out, if they were asked for.

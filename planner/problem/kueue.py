@@ -167,13 +167,11 @@ def build_problem(
     assignment: Assignment,
     *,
     pods: bool = True,
-    at_will: bool = False,
 ) -> Problem:
     """Build the problem of one preemptor with its flavors assigned.
 
     ``pods`` says whether the ``pods`` that the preemptor asks for must be available in the end.
-    Where the snapshot looks at topologies, pods need places on nodes, too: those that Kueue itself
-    would choose, or with ``at_will`` any.
+    Where the snapshot looks at topologies, pods need places on nodes, too.
 
     Raises ``UnsupportedError`` if usage has saturated 64 bits (removals would no longer lower it)
     or is negative, or if an elastic slice gives back quota of its cohort under fair sharing.
@@ -233,9 +231,7 @@ def build_problem(
         fair=_fair_rules(snapshot, preemptor, searched, wanted, nodes, frs),
         searched=[searched.get(fr, 0) for fr in frs],
         zeros=[i for i, fr in enumerate(frs) if fr in searched and not searched[fr]],
-        places=places_of(
-            snapshot, placed_groups(assignment, preemptor, snapshot), workloads, kueue=not at_will
-        ),
+        places=places_of(snapshot, placed_groups(assignment, preemptor, snapshot), workloads),
     )
 
 

@@ -91,7 +91,6 @@ class Places(Struct, frozen=True, dict=True):
       have the same number.
     - ``kind``: (W,) the kind of what a workload gives back, 0 if that is nothing asked for.
     - ``gives``: Per kind, what leaves get back of what the groups ask for.
-    - ``kueue``: Whether Kueue's own placement has to succeed, and not just any placement.
     """
 
     rooms: Sequence[Room]
@@ -100,7 +99,6 @@ class Places(Struct, frozen=True, dict=True):
     sharing: Mapping[Leaf, int]
     kind: IntArray
     gives: Sequence[Mapping[Leaf, Amounts]]
-    kueue: bool = True
 
     @cached_property
     def as_it_is(self) -> AsItIs | None:
@@ -129,7 +127,7 @@ class Places(Struct, frozen=True, dict=True):
 
 
 def places_of(
-    snapshot: Snapshot, groups: Sequence[Group], workloads: Sequence[Admitted], *, kueue: bool
+    snapshot: Snapshot, groups: Sequence[Group], workloads: Sequence[Admitted]
 ) -> Places | None:
     """Return what groups need on nodes; ``None`` where nothing is to be placed."""
     if not groups:
@@ -179,7 +177,6 @@ def places_of(
         sharing=sharing,
         kind=kind,
         gives=gives,
-        kueue=kueue,
     )
 
 

@@ -37,7 +37,6 @@ FINDINGS: Final[dict[FindingCode, str]] = {
     "rules": "it breaks its own rules",
     "missed": "it finds nobody, although a legal set exists",
     "pointless": "it evicts, although nobody needs to go",
-    "fragmentation": "whoever goes, its own placement of pods costs more than room for them does",
 }
 """What a finding says of the scheduler's own answer."""
 
@@ -50,7 +49,6 @@ MAX_NEEDLESS: Final = 3
 CSV_COLUMNS: Final = (
     *("state", "pending", "rules", "status", "victims", "irredundant", "smallest", "fewest"),
     *("fewer_in_turn", "findings", "objective", "optimum_status", "optimum_victims", "best"),
-    *("at_will_status", "at_will_victims", "at_will_better"),
 )
 """The columns of a row for each case and objective; every term of both answers follows."""
 
@@ -110,9 +108,6 @@ def _lines(audit: Audit) -> Iterator[str]:
         for one in case.judgements:
             best = _known(one.best)
             yield line("optimum", *where, one.objective, **fields(one, "status victims"), best=best)
-            if (free := one.at_will) is not None:
-                values = fields(free, "status victims") | {"better": _known(free.better)}
-                yield line("at_will", *where, one.objective, **values, **free.spared)
         if (kept := case.precedence) is not None:
             found = {"smallest": _known(kept.smallest), "fewer": _known(kept.fewer)}
             yield line("in_turn", *where, **found, fewest=kept.victims or "none")
@@ -157,16 +152,12 @@ def _csv_rows(audit: Audit) -> Iterator[Sequence[object]]:
     yield [*CSV_COLUMNS, *(f"{side}_{term}" for term in terms for side in ("greedy", "optimum"))]
     for case in audit.cases:
         for one in case.judgements:
-            own: tuple[object, ...] = ("", "", "")
-            if (free := one.at_will) is not None:
-                own = (free.status, len(free.victims), _known(free.better))
             yield [
                 *(case.state, case.pending, case.rules, case.status, len(case.victims)),
                 *(_known(case.irredundant), _known(case.smallest), _told(case.fewest)),
                 _known(case.precedence.fewer) if case.precedence else "",
                 " ".join(case.findings),
                 *(one.objective, one.status, len(one.victims), _known(one.best)),
-                *own,
                 *(both.get(term, "") for term in terms for both in (case.terms, one.terms)),
             ]
 
@@ -400,17 +391,15 @@ def _worst(audit: Audit, folder: Path) -> Iterator[doc.Block]:
     def preemptor(case: Case) -> Cell:
         return name(case.names.get(case.pending, case.pending))
 
-    def victims(place: int, *, at_will: bool = False) -> Column[Case]:
+    def victims(place: int) -> Column[Case]:
         """Return a column with the number of victims of the optimum under an objective."""
 
         def cell(case: Case) -> Cell:
-            judgement = case.judgements[place]
-            best = judgement.at_will if at_will else judgement
-            known = best is not None and best.status in {"optimal", "feasible"}
-            return Cell(f"{len(best.victims):,}") if best and known else NONE
+            best = case.judgements[place]
+            known = best.status in {"optimal", "feasible"}
+            return Cell(f"{len(best.victims):,}") if known else NONE
 
-        title = shown[0].judgements[place].objective + ("\nat will" if at_will else "")
-        return Column(title, cell, number=True)
+        return Column(shown[0].judgements[place].objective, cell, number=True)
 
     def fewest(case: Case) -> Cell:
         return NONE if case.fewest is None else Cell(f"{case.fewest:,}")
@@ -431,11 +420,6 @@ def _worst(audit: Audit, folder: Path) -> Iterator[doc.Block]:
         Column("Preemptor", preemptor, folds=True, below="State"),
         Column("Evicts", lambda case: f"{len(case.victims):,}", number=True),
         *map(victims, places),
-        *(
-            victims(place, at_will=True)
-            for place in places
-            if any(case.judgements[place].at_will for case in shown)
-        ),
         Column("Fewest", fewest, number=True),
         Column(f"Lost {work.hours} more", lost_more, number=True, only="page"),
         Column("Findings", lambda case: ", ".join(case.findings), folds=True),

@@ -4,8 +4,8 @@ from typing import Final, Literal
 
 from planner.scheduler.record import Scheduler, Words
 
-Placement = Literal["kueue", "any"]
-"""Who places pods on nodes: Kueue itself, or any placement will do."""
+Placement = Literal["kueue"]
+"""Who places pods on nodes, where a topology decides about them."""
 Flavors = Literal["kueue", "optimal"]
 """Whose choice of flavors: the scheduler's own, or the best for the objective."""
 OWN: Final = "kueue"
@@ -65,7 +65,6 @@ KUEUE: Final = Scheduler(
         "live replay": "planner.commands.replay.kueue_live:replay_live",
         "recorded": "planner.commands.replay.kueue:recorded_of_kueue",
         "precedence": "planner.commands.audit.kueue:precedence",
-        "at-will": "planner.commands.audit.kueue:at_will",
         "page": "planner.report.kueue.plan:particulars",
         "plain": "planner.report.kueue.plan",
         "explained": "planner.report.kueue.explanation:explained",

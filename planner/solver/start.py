@@ -17,7 +17,7 @@ from planner.plan import AnyPlan
 from planner.plan.asked import AssignmentInput, RulesInput
 from planner.plan.base import name_some
 from planner.problem.array import BoolArray
-from planner.scheduler import OWN, Flavors, Part, Placement
+from planner.scheduler import OWN, Flavors, Part
 from planner.solver.deadline import Deadline, Trees
 from planner.state import AnyState
 
@@ -27,9 +27,9 @@ class Given(Struct, frozen=True):
 
     ``pending`` names the preemptor, ``assignment`` the flavors to use (Kueue); ``now`` is the
     clock, ``rules`` are other rules than the scheduler's own, or the side to take where its written
-    laws and its code differ; ``certify`` says whether to wait for proof trees, ``placement`` who
-    places pods on nodes where a topology decides that. In a ``recorded`` decision the modes of the
-    flavors are what Kueue was asked with; elsewhere they are facts of the state.
+    laws and its code differ; ``certify`` says whether to wait for proof trees. In a ``recorded``
+    decision the modes of the flavors are what Kueue was asked with; elsewhere they are facts of the
+    state.
     """
 
     pending: str | None = None
@@ -37,7 +37,6 @@ class Given(Struct, frozen=True):
     now: datetime | str | None = None
     rules: RulesInput | None = None
     certify: Trees = None
-    placement: Placement = OWN
     recorded: bool = False
 
 

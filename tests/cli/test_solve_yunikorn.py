@@ -139,7 +139,6 @@ def test_cost_of_an_allocation_that_is_not_there(dump: Path, tmp_path: Path) -> 
         (("--pending", "serving/nobody"), 'no ask "serving/nobody" is pending'),
         (("--assignment", "flavors.json"), "YuniKorn knows no flavors"),
         (("--flavors", "optimal"), "YuniKorn knows no flavors"),
-        (("--placement", "any"), "YuniKorn knows no topology of pods"),
         (("--requests", "recorded"), "Kueue recorded no requests"),
         (("--rules", "kep83"), ""),
         (("--stability",), "only Kueue's victims queue again"),

@@ -27,10 +27,9 @@ from tests.reference.topology.racks import state_of
 
 @dataclass(frozen=True)
 class Floor:
-    """One state; ``at_will`` where pods may be placed anywhere there is room."""
+    """One state."""
 
     parts: Sequence[Object]
-    at_will: bool = False
 
     @cached_property
     def state(self) -> State:
@@ -40,8 +39,7 @@ class Floor:
     @cached_property
     def planning(self) -> Planning:
         """The preemptor, ready for planning."""
-        given = Given(PENDING, placement="any" if self.at_will else "kueue")
-        found = start(self.state, given)
+        found = start(self.state, Given(PENDING))
         assert isinstance(found, Planning)
         return found
 
@@ -79,7 +77,6 @@ class Floor:
             self.planning.snapshot,
             self.planning.preemptor,
             self.planning.decision.assignment,
-            at_will=self.at_will,
         )
         return frozenset(chain.from_iterable(admitted.admitted(problem, without).values()))
 

@@ -123,7 +123,7 @@ def test_pods_that_cannot_be_evaluated_have_room_nowhere() -> None:
     liking[-1]["spec"]["podSets"][0]["template"]["spec"]["affinity"] = {"nodeAffinity": affinity}
     gates = configuration(featureGates={"TASRespectNodeAffinityPreferred": True})
     for parts in (sliced, torn, [*liking, *gates]):
-        floor = Floor(parts, at_will=True)
+        floor = Floor(parts)
         assert floor.admitted() == floor.accepted() == sets()
 
 

@@ -15,7 +15,6 @@ from typing import Final
 
 from planner.commands.audit.instance import HERE, Asked, Instance, Settings, each_once, sweep
 from planner.commands.audit.record import (
-    AtWill,
     Audit,
     Case,
     Failure,
@@ -66,8 +65,6 @@ PRECEDENCE: Final = Part[
     Callable[[AnyPlanning, Instance, Given, float | None, AnyPlan], Precedence | None]
 ]("precedence")
 """Judges a finding of fewer victims by documented precedence, where a scheduler documents any."""
-AT_WILL: Final = Part[Callable[[AnyPlanning, Instance, Given], AnyPlanning | None]]("at-will")
-"""Prepares the planning with pods put wherever there is room, where that can change the answer."""
 
 
 class Question(Asked, frozen=True):
@@ -116,7 +113,6 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
         for profile in question.objectives
     }
     first = optima[question.objectives[0].name]
-    at_will = _at_will(planning, instance, given, question, optima)
     if SIZE in question.objectives:
         smallest = optima[SIZE.name]
     else:
@@ -127,7 +123,7 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
     # Where no legal set is smaller, no proper subset is legal.
     spared = () if fewest else _needless(instance, given, question, greedy) if lawful else None
     judgements = tuple(
-        _judgement(planning, profile, optima[profile.name], greedy, at_will.get(profile.name))
+        _judgement(planning, profile, optima[profile.name], greedy)
         for profile in question.objectives
     )
     judge = PRECEDENCE.find(planning) if fewest is False else None
@@ -175,39 +171,6 @@ def _needless(
     return tuple(one.key for one in greedy.victims if one.key not in kept and one.costs["D2"])
 
 
-def _at_will(
-    planning: AnyPlanning,
-    instance: Instance,
-    given: Given,
-    question: Question,
-    optima: Mapping[str, AnyPlan],
-) -> dict[str, AtWill]:
-    """Return the optima with pods put wherever there is room, by objective."""
-    prepare = AT_WILL.find(planning)
-    nobody_goes = all(one.status == "optimal" and not one.victims for one in optima.values())
-    free = None if prepare is None or nobody_goes else prepare(planning, instance, given)
-    if free is None:
-        return {}
-    found = {}
-    for profile in question.objectives:
-        own = optima[profile.name]
-        best = solve(free, profile, Deadline.after(question.time_limit))
-        has_own, has_best = (one.status in {"optimal", "feasible"} for one in (own, best))
-        both, levels = has_own and has_best, free.set_objective(profile)
-        # Whether it beats every set legal under the own placement; ``own`` is the best known.
-        compared = _compared(levels, best.terms, own.terms) if both else -int(has_best)
-        is_better = compared is not None and compared < 0
-        proof = own if is_better else best
-        known = compared is not None and proof.status in {"optimal", "infeasible"}
-        found[profile.name] = AtWill(
-            status=best.status,
-            victims=best.keys,
-            spared=_gaps(own.terms, best.terms) if both else {},
-            better=is_better if known else None,
-        )
-    return found
-
-
 def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:
     """Say whether no legal set has fewer victims; ``None`` if that is not settled."""
     if smallest.status in {"optimal", "feasible"} and len(smallest.keys) < len(greedy.keys):
@@ -216,7 +179,7 @@ def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:
 
 
 def _judgement(
-    planning: AnyPlanning, profile: Profile, plan: AnyPlan, greedy: AnyPlan, at_will: AtWill | None
+    planning: AnyPlanning, profile: Profile, plan: AnyPlan, greedy: AnyPlan
 ) -> Judgement:
     has_plan = plan.status in {"optimal", "feasible"}
     both = has_plan and bool(greedy.victims)
@@ -230,7 +193,6 @@ def _judgement(
         gaps=_gaps(theirs, plan.terms) if both else {},
         best=_is_best(planning, profile, plan, theirs) if lawful else None,
         shown=Shown() if plan.certificate is None else plan.certificate.shown,
-        at_will=at_will,
         lost=_lost(plan),
     )
 
@@ -282,7 +244,6 @@ def _findings(case: Case) -> tuple[FindingCode, ...]:
         "rules": bool(case.outside_rules),
         "missed": case.status == "unknown" and bool(plans),
         "pointless": bool(case.terms["D2"]) and any(not one.victims for one in plans),
-        "fragmentation": any(one.at_will and one.at_will.better for one in judgements),
     }
     return tuple(code for code, holds in found.items() if holds)
 

@@ -1,4 +1,4 @@
-"""Findings about Kueue's victims under documented precedence; planning with pods put at will."""
+"""Findings about Kueue's victims under documented precedence."""
 
 from __future__ import annotations
 
@@ -18,19 +18,6 @@ from planner.state.kep83 import STRICT
 
 FEW: Final = 12
 """The most candidates with which documented precedence is judged."""
-
-
-def at_will(asked: Planning, instance: Instance, given: Given) -> Planning | None:
-    """Prepare planning with pods put wherever there is room; ``None`` where nothing differs.
-
-    A single podset, or group, for which there is room is always placed by Kueue itself, too.
-
-    Source: docs/semantics/kueue-topology.md §7 and §8.2.
-    """
-    if asked.placement is None or len(asked.floor.groups) <= 1:
-        return None
-    planning = start(instance.state, replace(given, placement="any"))
-    return planning if isinstance(planning, Planning) else None
 
 
 def precedence(

@@ -12,12 +12,10 @@ from planner.plan.base import Assume, Published, Record, Status, Told, Uncovered
 from planner.plan.record import Shown
 from planner.scheduler import schedulers
 
-FindingCode = Literal["redundant", "disruption", "rules", "missed", "pointless", "fragmentation"]
+FindingCode = Literal["redundant", "disruption", "rules", "missed", "pointless"]
 """redundant: some victims alone would do. disruption: another set is better by an objective that
 was asked for. rules: the answer breaks the scheduler's own rules. missed: it finds nothing although
-a legal set exists. pointless: it evicts although nothing needs to go. fragmentation: the best that
-its own placement of pods permits is proved worse than a set with which there is room for them, or
-proved not to exist."""
+a legal set exists. pointless: it evicts although nothing needs to go."""
 
 Rules = Annotated[
     str,
@@ -41,28 +39,13 @@ class Ratio(Record):
     optimum: int | None
 
 
-class AtWill(Record):
-    """The optimum if pods could be put wherever there is room, not only where the scheduler does.
-
-    ``better`` says whether it is better than all that the scheduler's own placement permits:
-    ``None`` where one of the two is not proved. ``spared`` says for every term how much less it
-    has than the optimum, where both have a plan: what fragmentation costs.
-    """
-
-    status: Status
-    victims: tuple[str, ...]
-    spared: dict[str, int]
-    better: bool | None
-
-
 class Judgement(Record):
     """The optimum under one objective, beside the scheduler's own answer.
 
     ``gaps`` say for every term how much more the scheduler's own answer has; they are given
     where both have a plan. ``best`` says whether its answer is as good in every level of the
     objective: ``None`` where it has none, breaks its rules, or nothing better was found but
-    nothing proved either. ``shown`` says what the levels of the optimum rest on. ``at_will`` is
-    there where a topology decides about pods, and who places them can make a difference. ``lost``
+    nothing proved either. ``shown`` says what the levels of the optimum rest on. ``lost``
     is the work that the victims of the optimum lose, restarts included, in accelerator-seconds by
     the queue they run in.
     """
@@ -74,7 +57,6 @@ class Judgement(Record):
     gaps: dict[str, int]
     best: bool | None
     shown: Shown = Shown()
-    at_will: AtWill | None = None
     lost: dict[str, int] = {}
 
     @model_validator(mode="after")

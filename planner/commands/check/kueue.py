@@ -159,13 +159,13 @@ class _Checking:
         # By other rules than its own Kueue's placement is not known, nor what victims do next.
         if named.rules is not None or named.stable or self.profile.counts(*CASCADE):
             return take_snapshot(self.state, named.now, wanted)
-        return snapshot_for(self.state, named.now, wanted, plan.preemptor, named.placement)
+        return snapshot_for(self.state, named.now, wanted, plan.preemptor)
 
     @cached_property
     def asked(self) -> Asked:
         """The question that is asked."""
         named, snapshot = self.named, self.snapshot
-        configuration, at_will = snapshot.configuration, snapshot.topologies.at_will
+        configuration = snapshot.configuration
         own = "kueue-fair" if configuration.fair_sharing_on else "kueue-classical"
         placing = snapshot.topologies.looked_at and concerns(snapshot, self.preemptor)
         return Asked(
@@ -179,7 +179,7 @@ class _Checking:
             known_by=configuration.release_known_by,
             requests=configuration.requests_from,
             flavors="own" if self.given is None else "given",
-            placement=("any" if at_will else "kueue") if placing else None,
+            placement="kueue" if placing else None,
         )
 
     def _other_flavors(self) -> Iterator[str]:
@@ -570,7 +570,6 @@ def _option(name: str, said: str) -> str:
     named = {
         ("strict", "yes"): "--rules strict",
         ("stable", "yes"): "--stable",
-        ("placement", "any"): "--placement any",
     }
     if name == "rules" and said.startswith(KEP83):
         return f"--rules {said}"

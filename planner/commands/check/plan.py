@@ -21,7 +21,7 @@ from planner.plan import AnyPlan, Assume, Record, Uncovered, Verdict, Verificati
 from planner.plan.asked import Asked, AssignmentInput, Option, RulesInput
 from planner.plan.base import Told
 from planner.plan.proof import Step
-from planner.scheduler import OWN, Part, Placement
+from planner.scheduler import Part
 from planner.stage import begin, going_on
 from planner.state import AnyState
 from planner.state.clock import clock_of
@@ -67,7 +67,6 @@ class Named(Struct, frozen=True):
     rules: RulesInput | None = None
     assignment: AssignmentInput | None = None
     now: datetime | None = None
-    placement: Placement = OWN
     stable: bool = False
     assume: Assume | None = None
 
@@ -286,7 +285,6 @@ def check(  # noqa: PLR0913, PLR0917 - the public signature
     rules: RulesInput | None = None,
     *,
     stable: bool = False,
-    placement: Placement = OWN,
     assume: Assume | None = None,
     time_limit: float | None = None,
 ) -> Check:
@@ -305,7 +303,7 @@ def check(  # noqa: PLR0913, PLR0917 - the public signature
     objective
         The profile it was made under, as for ``planner.solve``; by default the one that the plan
         names, if it is the program's own.
-    costs, assignment, now, rules, stable, placement, assume
+    costs, assignment, now, rules, stable, assume
         What it was made under, as for ``planner.solve``.
     time_limit
         Seconds for its proof trees: a claim whose tree is not walked by then is not certified. By
@@ -323,7 +321,7 @@ def check(  # noqa: PLR0913, PLR0917 - the public signature
     if plan.scheduler != state.scheduler:
         raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
     begin("checking")
-    named = Named(rules, assignment, clock_of(now), placement, stable, assume)
+    named = Named(rules, assignment, clock_of(now), stable, assume)
     with walking_for(time_limit):
         found = CHECKER.of(state)(state, plan, profile, checked_costs(costs), named)
     if any(one.law == QUESTION.id for one in found.verdicts):

@@ -29,7 +29,6 @@ from planner.proof.yunikorn.frame import candidates
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.quota.yunikorn.queue import Snapshot
 from planner.reference.yunikorn.decision import Decision, decide
-from planner.scheduler import OWN
 from planner.state.clock import from_nanoseconds, to_nanoseconds
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.wording import broken, compare
@@ -63,7 +62,6 @@ def check_yunikorn(
         raise SchemaError("rules", f'"{named.rules}" cannot be used', ", ".join(SIDES))
     for name, given in (
         ("assignment", named.assignment is not None),
-        ("placement", named.placement != OWN),
         ("stable", named.stable),
     ):
         if given:

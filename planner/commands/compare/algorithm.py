@@ -10,7 +10,7 @@ from msgspec import Struct
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan
 from planner.plan.asked import RulesInput
-from planner.scheduler import OWN, Part, Placement
+from planner.scheduler import Part
 from planner.solver.start import AnyPlanning
 from planner.state import AnyState
 
@@ -24,7 +24,7 @@ class Algorithm(Struct, frozen=True):
 
     ``scheduler`` is the only one it is for, ``None`` for any. With a ``profile`` it is the optimum
     under that. ``edit`` changes a state before the algorithm is run on it; ``rules`` take the
-    place of the scheduler's own. ``placement`` says who places pods on nodes.
+    place of the scheduler's own.
     """
 
     name: str
@@ -32,7 +32,6 @@ class Algorithm(Struct, frozen=True):
     profile: Profile | None = None
     edit: Callable[[Any], Any] | None = None
     rules: RulesInput | None = None
-    placement: Placement = OWN
 
     def state(self, state: StateT) -> StateT:
         """Return the state that this algorithm is run on: edited, if it has an edit."""
@@ -49,10 +48,6 @@ class Compared(Protocol):
 
         Raises ``InputError`` if the file of its objective or an option cannot be used.
         """
-
-    def why_not(self, algorithm: Algorithm, own: AnyPlanning) -> str:
-        """Say why an algorithm means nothing for a preemptor; empty if it does."""
-        ...
 
     def has_own_flavors(self, own: AnyPlanning, plan: AnyPlan) -> bool:
         """Say whether a plan has the flavors that the scheduler itself assigns."""

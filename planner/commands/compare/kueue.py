@@ -8,9 +8,6 @@ kep83              the algorithm that Kueue was proposed with in 2022; kep83:NAM
                    options, see `planner.state.kep83`
 kep83/optimum:PROFILE
                    the best plan by KEP-83's rules, also with options
-any/optimum:PROFILE
-                   the best plan with pods put wherever there is room (``placement="any"``), where a
-                   topology decides about them; the disruption it saves is what fragmentation costs
 
 The lists of strategies may be written out, too: ``kueue-fair:LessThanInitialShare``. Everything
 else of the Configuration stays, feature gates too.
@@ -35,7 +32,6 @@ from planner.state.kep83 import Kep83, parse_rules
 from planner.state.kueue import State
 from planner.state.kueue_configuration import BOTH_STRATEGIES, FairSharing
 
-_AT_WILL: Final = f"any/{OPTIMUM}"
 _FAIR: Final = "kueue-fair"
 
 
@@ -84,9 +80,6 @@ _WRITTEN_OUT: Final = {
 
 def find_algorithm(name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
     """Return an algorithm by its name, as `Compared` says; ``None`` if none has the name."""
-    if name.startswith(_AT_WILL):
-        best = find(name.removeprefix("any/"))
-        return replace(best, name=f"any/{best.name}", scheduler="kueue", placement="any")
     if not name.startswith(KEP83):
         return _WRITTEN_OUT.get(name)
     rules, slash, wanted = name.partition(f"/{OPTIMUM}")
@@ -95,13 +88,6 @@ def find_algorithm(name: str, find: Callable[[str], Algorithm]) -> Algorithm | N
         return found
     best = find(f"{OPTIMUM}{wanted}")
     return replace(found, name=f"{found.name}/{best.name}", profile=best.profile)
-
-
-def why_not(algorithm: Algorithm, own: Planning) -> str:
-    """Say why an algorithm means nothing for a preemptor; empty if it does."""
-    if algorithm.placement != "any" or own.placement is not None:
-        return ""
-    return "no topology decides about its pods, or not all is known of the nodes"
 
 
 def has_own_flavors(own: Planning, plan: Plan) -> bool:

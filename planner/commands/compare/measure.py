@@ -47,7 +47,7 @@ from planner.objective.profiles import PROFILES
 from planner.plan import AnyPlan, Assume
 from planner.plan.record import names_of, resources_of
 from planner.reader import MAX_BYTES
-from planner.scheduler import OWN, schedulers
+from planner.scheduler import schedulers
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given, solve, start
 from planner.state import AnyState
@@ -147,15 +147,12 @@ class _Case:
         self._position = {key: position for position, key in enumerate(own.keys)}
 
     def row(self, algorithm: Algorithm) -> Row:
-        reason, scheduler = "", self._instance.state.scheduler
+        scheduler = self._instance.state.scheduler
         if algorithm.scheduler not in {None, scheduler}:
             reason = f"{algorithm.name} means nothing for a state of {scheduler}"
-        elif self._compared:
-            reason = self._compared.why_not(algorithm, self._own)
-        if reason:
             return self._row(algorithm, "skipped", reason)
         rules = algorithm.rules or self._given.rules
-        given = replace(self._given, rules=rules, placement=algorithm.placement)
+        given = replace(self._given, rules=rules)
         state, began = algorithm.state(self._instance.state), time.perf_counter()
         try:
             planning = start(state, given)
@@ -188,7 +185,7 @@ class _Case:
         is_optimum = algorithm.profile is not None
         outside, compared = plan.outside_rules, self._compared
         # An algorithm by other rules may take victims that the rules of the state forbid.
-        if compared and (algorithm.edit is not None or algorithm.placement != OWN):
+        if compared and algorithm.edit is not None:
             outside = compared.outside(self._own, plan)
         found: dict[str, object] = {
             "rules": plan.rules,

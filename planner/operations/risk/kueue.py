@@ -37,7 +37,7 @@ def planner(state: State, rules: str | None) -> Callable[[str], Planning]:
         raise InputError("rules", found, hint="leave it out: risk is counted by Kueue's own rules")
 
     def planning(key: str) -> Planning:
-        snapshot = snapshot_for(state, None, (), key, "kueue")
+        snapshot = snapshot_for(state, None, (), key)
         preemptor = find_preemptor(state, snapshot, key)
         return Planning(state, under_release(state, snapshot, preemptor), preemptor)
 

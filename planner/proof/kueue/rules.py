@@ -103,7 +103,7 @@ def _is_fair(frame: Frame, box: Box, k: int, top: int) -> bool:
 def _refused_set(frame: Frame, box: Box) -> str:
     """Judge the one set of a box step by step; say what is in its way."""
     victims = frame.members.take(box.least.tolist())
-    if not frame.setting.floor.admits(victims):
+    if not frame.setting.floor.finds(victims):
         return "some podset finds no place on the nodes"
     if frame.fair is not None:
         return remove_fairly(frame.fair, victims).obstacle

@@ -13,7 +13,6 @@ from planner.quota.kueue.preemptor import find_preemptor, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.topology import Topologies
 from planner.quota.kueue.tree import FlavorResource
-from planner.scheduler import Placement
 from planner.state.kueue import ClusterQueue, State, Workload
 from planner.state.kueue_release import NEWEST
 
@@ -30,7 +29,6 @@ def snapshot_for(
     now: datetime | None,
     extra: Iterable[FlavorResource],
     pending: str,
-    placement: Placement,
 ) -> Snapshot:
     """Return the snapshot of a state, with topologies if they matter and all of them is known.
 
@@ -44,7 +42,7 @@ def snapshot_for(
     preemptor = find_preemptor(state, snapshot, pending)
     if not concerns(snapshot, preemptor) or unknown(state, snapshot, preemptor):
         return take_snapshot(state, now, wanted)
-    return snapshot.at_will() if placement == "any" else snapshot
+    return snapshot
 
 
 def may_be_placed(state: State, key: str) -> bool:

@@ -12,7 +12,6 @@ from typing import Final
 from weakref import ReferenceType, ref
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from planner.errors import LookupFailed
 from planner.garbage import without_garbage_collection
@@ -103,10 +102,6 @@ class Snapshot(Struct, frozen=True, dict=True):
     devices: Devices
     topologies: Topologies = NO_TOPOLOGIES
     placed: Occupancy | None = None
-
-    def at_will(self, *, will: bool = True) -> Snapshot:
-        """Return this snapshot with pods placed wherever there is room, or else as Kueue does."""
-        return replace(self, topologies=replace(self.topologies, at_will=will))
 
     def holders(self, queues: Iterable[int]) -> Holders:
         """Return all holders in these ClusterQueues; asked again, the same object."""

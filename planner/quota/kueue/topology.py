@@ -307,8 +307,7 @@ class Occupancy:
 class Topologies(Struct, frozen=True, dict=True):
     """The topologies of a state; trees and occupancy are worked out at first use.
 
-    Where they are not ``looked_at``, quota alone decides. ``at_will`` says that pods may be placed
-    anywhere there is room, not only where Kueue itself would place them.
+    Where they are not ``looked_at``, quota alone decides.
     """
 
     configuration: Configuration = field(default_factory=Configuration.blank)
@@ -321,7 +320,6 @@ class Topologies(Struct, frozen=True, dict=True):
     runtime_classes: Sequence[RuntimeClass] = ()
     holders: Sequence[Workload] = ()
     looked_at: bool = False
-    at_will: bool = False
 
     @classmethod
     def of(cls, state: State, admitted: Iterable[Iterable[_Holder]]) -> Topologies:

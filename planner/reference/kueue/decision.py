@@ -78,11 +78,10 @@ def decide(  # noqa: PLR0913 - what a decision depends on
     """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
 
     A workload that is not queued, or in an inactive queue, is never looked at: no flavors, no
-    targets. Where pods may be placed at will, Kueue itself searches no targets if its own placement
-    would fail even without its pods. ``nominated`` restricts flavor assignment to the flavors of an
-    earlier assignment (docs/semantics/kueue.md §7.4); with ``tried`` its walks go on where those of
-    an earlier cycle stopped. A ``seed`` makes the choices that Kueue leaves to chance: the result
-    is one possible decision.
+    targets. ``nominated`` restricts flavor assignment to the flavors of an earlier assignment
+    (docs/semantics/kueue.md §7.4); with ``tried`` its walks go on where those of an earlier cycle
+    stopped. A ``seed`` makes the choices that Kueue leaves to chance: the result is one possible
+    decision.
     """
     if preemptor.rejection or not snapshot.is_active(preemptor.queue):
         return Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
@@ -163,8 +162,6 @@ def _search(assigner: FlavorAssigner, assignment: Assignment) -> Search:
     """Search targets where the assignment asks for preemption and covers all podsets."""
     snapshot, preemptor = assigner.snapshot, assigner.preemptor
     if assignment.mode != "Preempt" or len(assignment.pod_sets) < len(preemptor.pod_sets):
-        return _NOTHING
-    if assigner.placing is not None and assigner.placing.is_given_up(assignment):
         return _NOTHING
     request = total_request(assignment, preemptor, snapshot)
     places = assigner.placing.test(assignment) if assigner.placing else None

@@ -125,8 +125,7 @@ class Planning(Planned[Plan]):
     def _decided(self, assignment: Assignment | None) -> Decided:
         """Return what Kueue decides on targets, and on flavors, unless they are given."""
         decision = decide(self.snapshot, self.preemptor, assignment)
-        at_will = self.snapshot.topologies.at_will
-        problem = build_problem(self.snapshot, self.preemptor, decision.assignment, at_will=at_will)
+        problem = build_problem(self.snapshot, self.preemptor, decision.assignment)
         candidates = lawful = laws.eligible(problem)
         # Kueue looks at the cohorts of a candidate only at its turn (docs/semantics/kueue.md §6.2
         # and §6.4).
@@ -143,7 +142,7 @@ class Planning(Planned[Plan]):
         topologies = self.snapshot.topologies
         if not topologies.looked_at or not concerns(self.snapshot, self.preemptor):
             return None
-        return "any" if topologies.at_will else "kueue"
+        return "kueue"
 
     @cached_property
     def _codes(self) -> list[str]:
@@ -186,10 +185,8 @@ class Planning(Planned[Plan]):
     def in_state(self, state: State) -> Self:
         """Return the same preemptor in another state that knows it, at the same clock."""
         # The new snapshot looks at topologies if this one does.
-        topologies = self.snapshot.topologies
         now, frs = self.snapshot.now, self.snapshot.tree.frs
-        snapshot = take_snapshot(state, now, frs, placing=topologies.looked_at)
-        snapshot = snapshot.at_will() if topologies.at_will else snapshot
+        snapshot = take_snapshot(state, now, frs, placing=self.snapshot.topologies.looked_at)
         return self._again(state, snapshot, self.fixed)
 
     def by_quota_alone(self) -> Self:
@@ -217,9 +214,6 @@ class Planning(Planned[Plan]):
     @property
     def trees(self) -> Trees:
         """Whether to grow proof trees."""
-        places = self.problem.places
-        if places is not None and not places.kueue and len(places.rooms) > 1:
-            return False  # no tree shows whether a set leaves room for all groups together
         return self.certify
 
     def set_objective(self, profile: Profile) -> Profile:
@@ -425,7 +419,7 @@ class Planning(Planned[Plan]):
         """Say whether Kueue's own placement finds room for all podsets once victims are gone."""
         places = self.problem.places
         # For one group the model's rows are exact (docs/semantics/kueue-topology.md §7).
-        if places is None or not places.kueue or len(places.rooms) <= 1:
+        if places is None or len(places.rooms) <= 1:
             return True
         gone = [self.problem.workloads[position] for position in positions]
         return self.floor.finds(gone)
@@ -529,6 +523,4 @@ class Planning(Planned[Plan]):
             )
         if victims:
             return "feasible", f"{self.NAME} preempts {plural(victims, 'workload')}"
-        gave_up = self.placement == "any" and not self.decision.search.attempts
-        nobody = f"{self.NAME} finds no victims that would make room"
-        return "unknown", self.why_no_flavor() if gave_up else nobody
+        return "unknown", f"{self.NAME} finds no victims that would make room"

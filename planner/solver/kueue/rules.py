@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -14,9 +14,6 @@ from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.solver.search import Rules
-
-Arrangement = Mapping[str, tuple[Mapping[int, int], Mapping[int, int]]]
-"""By group: how many workers have room on which leaves, and on which leaf the leader has."""
 
 
 class KueueRules(Rules, Struct, frozen=True):
@@ -91,20 +88,3 @@ class KueueRules(Rules, Struct, frozen=True):
             return None
         kinds: list[int] = places.kind[classes.first].tolist()
         return kinds
-
-    def arrangement(self, classes: Classes, counts: Sequence[int]) -> Arrangement:
-        """Return room for all groups once ``counts`` of the classes are gone; empty if none."""
-        from planner.solver.engine import complete  # noqa: PLC0415 - takes long to load
-
-        taken = [k for k, count in enumerate(counts) if count]
-        formulation = self.assemble(classes.subset(taken))
-        found = complete(formulation.builder, formulation.take, [counts[k] for k in taken])
-        if found is None:
-            return {}
-        return {
-            one.room.name: (
-                {leaf: found[index] for leaf, index in one.pods.items() if found[index]},
-                {leaf: 1 for leaf, index in one.leader.items() if found[index]},
-            )
-            for one in formulation.standing
-        }

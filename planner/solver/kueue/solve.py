@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 
 import numpy as np
@@ -22,7 +22,6 @@ from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quantity import format_units, plural
 from planner.quota.kueue.placement import LEFT_OUT
-from planner.quota.kueue.placing import Group
 from planner.solver.answer import (
     NOTHING_DROPPED,
     Dropped,
@@ -36,13 +35,11 @@ from planner.solver.answer import (
 from planner.solver.bound import best_single_row
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.rules import Arrangement, KueueRules
+from planner.solver.kueue.rules import KueueRules
 from planner.solver.kueue.stability import in_time
 from planner.solver.levels import LevelResult
 from planner.solver.proving.settle import Proved, Settling, say_proved
 from planner.solver.search import Search
-from planner.verifier.kueue_topology import Floor
-from planner.verifier.kueue_topology.leaves import Slots, has_room
 
 
 def solver_free_bounds(
@@ -150,7 +147,7 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
         if answer_at_once is not None:
             at_once = without_solver(planning, profile, greedy, *answer_at_once)
             if planning.placement is not None and at_once.status == "optimal":
-                at_once = with_places(planning, at_once, (), {})
+                at_once = with_places(planning, at_once, ())
             return at_once
         prepared = prepare(planning, profile, deadline, greedy, proving=True)
     proved = settle(settling_of(planning, profile, prepared.search))
@@ -178,7 +175,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
 
     Raises `InternalError` if the plan fails its verification, or is worse than Kueue's own.
     """
-    rules, search = prepared.rules, prepared.search
+    search = prepared.search
     proved = planning.as_far_as_decided(proved)
     bounds = solver_free_bounds(
         planning.problem, planning.table, planning.candidates, proved.levels
@@ -199,9 +196,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     if greedy.victims and not greedy.outside_rules:
         refuse_worse(profile, terms, greedy.terms)
     evicting = f"evicting {plural(len(positions), 'workload')} makes room"
-    # Pods placed at will may have room where Kueue itself finds none.
     room = evicting if positions else "nobody has to go: there is room"
-    counts = search.classes.among(positions)
     plan = planning.subject.plan(
         "optimum",
         "optimal" if proved.outcome == "optimal" else "feasible",
@@ -214,10 +209,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
         greedy=greedy,
     )
     if planning.placement is not None:
-        arrangement = (
-            rules.arrangement(search.classes, counts) if planning.placement == "any" else {}
-        )
-        plan = with_places(planning, plan, positions, arrangement)
+        plan = with_places(planning, plan, positions)
     return planning.accepted(plan)
 
 
@@ -242,22 +234,17 @@ def settled(planning: Planning) -> tuple[Status, str] | None:
     return None
 
 
-def with_places(
-    planning: Planning, plan: Plan, positions: Sequence[int], arrangement: Arrangement
-) -> Plan:
-    """Return a plan that says where the pods go: where Kueue puts them, or where there is room."""
+def with_places(planning: Planning, plan: Plan, positions: Sequence[int]) -> Plan:
+    """Return a plan that says where Kueue puts the pods."""
     floor, configuration = planning.floor, planning.snapshot.configuration
     if not floor.groups or any(configuration.gate(gate) for gate in LEFT_OUT):
         return plan.model_copy(update={"places": ()})
     placed = floor.placed([planning.problem.workloads[position] for position in positions])
+    if isinstance(placed, str):
+        return plan  # KT-02 refuses it
     places = []
     for group in floor.groups:
         tree = floor.nodes.tree(group.flavor)
-        if isinstance(placed, str):
-            workers, leader = arrangement.get(group.name, ({}, {}))
-            leaves = [_needed(floor, group, workers, leader).items(), leader.items()]
-        else:
-            leaves = [dict(placed[one.name]).items() for one in group.members]
         # Where the lowest level is hosts, the name of the host is enough.
         named = slice(-1, None) if tree.ends_in_host else slice(None)
         places += [
@@ -267,29 +254,9 @@ def with_places(
                 levels=tree.levels[named],
                 domains=tuple(
                     Place(values=tree.values[-1][leaf][named], count=count)
-                    for leaf, count in sorted(some)
+                    for leaf, count in sorted(placed[pods.name])
                 ),
             )
-            for pods, some in zip(group.members, leaves, strict=False)
+            for pods in group.members
         ]
     return plan.model_copy(update={"places": tuple(places)})
-
-
-def _needed(
-    floor: Floor, group: Group, workers: Mapping[int, int], leader: Mapping[int, int]
-) -> Mapping[int, int]:
-    """Return how many workers each leaf has to take: room that can be spared is left out."""
-    tree = floor.nodes.tree(group.flavor)
-    nothing = [0] * len(tree.values[-1])
-    lead = [int(leaf in leader) for leaf in range(len(nothing))]
-    kept = dict(workers)
-    for leaf in sorted(workers, key=lambda one: (workers[one], one)):
-        for less in range(workers[leaf] + 1):
-            pods = list(nothing)
-            for other, count in kept.items():
-                pods[other] = count
-            pods[leaf] = less
-            if has_room(tree, group, Slots(pods, pods, lead)):
-                kept[leaf] = less
-                break
-    return {leaf: count for leaf, count in kept.items() if count}

@@ -113,11 +113,9 @@ def check(given: Given, wanted: Wanted) -> None:
     Raises `InputError` if one of these is asked for.
     """
     chosen, by_others, out = wanted.flavors != "kueue", given.rules is not None, "leave it out"
-    placed = "pods are placed under the flavors that Kueue assigns, and by its own rules only"
     fixed = "the assignment has fixed the flavors already"
     next_ = "what victims do next is for Kueue's own rules, not for others"
     for refused, where, found, hint in (
-        (given.placement != "kueue" and (chosen or by_others), "placement", placed, out),
         (chosen and given.assignment is not None, "flavors", fixed, "leave one of the two out"),
         (chosen and by_others, "flavors", "flavors are chosen by Kueue's own rules only", out),
         (by_others and (wanted.stability or wanted.stable), "stability", next_, out),
@@ -150,7 +148,7 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
         key_of(state, given.pending, waiting) if given.pending else only_pending(state, waiting)
     )
     if given.rules is None:
-        snapshot = snapshot_for(state, now, extra, wanted, given.placement)
+        snapshot = snapshot_for(state, now, extra, wanted)
     else:
         snapshot = take_snapshot(state, now, extra)
     preemptor = find_preemptor(state, snapshot, wanted)

@@ -256,8 +256,6 @@ def check(given: Given, wanted: Wanted) -> None:
         raise InputError("flavors", "YuniKorn knows no flavors to choose", hint="leave it out")
     if given.assignment is not None:
         raise InputError("assignment", "YuniKorn knows no flavors", hint="leave it out")
-    if given.placement != "kueue":
-        raise InputError("placement", "YuniKorn knows no topology of pods", hint="leave it out")
     if wanted.stability or wanted.stable:
         asked = "stability" if wanted.stability else "stable"
         hint = "leave it out; planner simulate shows what YuniKorn does when they are asks again"

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from planner.errors import UnsupportedError
 from planner.laws import RULE_SETS, Register
-from planner.laws.kueue import FS_SHARES, KQ_ATTEMPT, KT_PLACEMENT
+from planner.laws.kueue import FS_SHARES, KQ_ATTEMPT
 from planner.plan import Verdict, Verification
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment, flavor_resources
@@ -82,9 +82,6 @@ def verify_as_planned(case: Case, plan: Plan) -> Verification:
         more += [
             kueue_topology.CHECKS[law.id](case.setting.floor, case.victims, plan.places)
             for law in RULE_SETS["topology"]
-            # With `placement: any` the pods go where there is room, and KT-02 is not asked
-            # (docs/semantics/kueue-topology.md §8.2).
-            if law is not KT_PLACEMENT or plan.placement == "kueue"
         ]
     if plan.flavors is not None:
         more += [
@@ -127,7 +124,6 @@ def match_plan(
     # A plan may name flavor-resources that no quota mentions; the snapshot needs a row for them.
     if snapshot is None or any(fr not in snapshot.fr_index for fr in wanted):
         snapshot = take_snapshot(state, plan.now, wanted, placing=plan.placement is not None)
-        snapshot = snapshot.at_will() if plan.placement == "any" else snapshot
     preemptor = find_preemptor(state, snapshot, plan.preemptor)
     found = setting_of(snapshot, preemptor, plan.assignment)
     kind: type[Case] = Case

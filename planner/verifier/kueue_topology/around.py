@@ -28,7 +28,7 @@ def around_faults(floor: Floor, victims: Collection[Admitted], plan: Plan) -> It
     stated = () if plan.placement is None else plan.nodes
     groups = {group.workers.name: group for group in floor.groups if group.leader is None}
     placed = floor.placed(victims) if stated and floor.groups else {}
-    counts = _COUNTS if plan.placement == "kueue" and plan.places else _COUNTS[:3]
+    counts = _COUNTS if plan.places else _COUNTS[:3]
     is_placed = not isinstance(placed, str)
     for i, one in enumerate(stated):
         group, where = groups.get(one.pod_set), f"nodes[{i}]"

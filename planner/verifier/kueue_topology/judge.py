@@ -20,7 +20,7 @@ from planner.laws.kueue import KT_PLACEMENT, KT_ROOM
 from planner.plan import Verdict
 from planner.plan.kueue import PodSetPlaces
 from planner.quota.kueue.holders import Admitted
-from planner.quota.kueue.placing import Aim, Group, Pods
+from planner.quota.kueue.placing import Aim, Group
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.topology import OVERLAPPING, FlavorTree
 from planner.verifier.kueue_topology.leaves import Nodes, Slots, add_to, has_room, slices_at_most
@@ -315,12 +315,6 @@ class Floor(Struct, frozen=True, dict=True):
                     add_to(assumed.setdefault(tree.leaf_id(leaf), {}), pods.amounts, count)
         return found
 
-    def admits(self, victims: Collection[Admitted]) -> bool:
-        """Say whether nodes permit victims: at will, whether each group by itself has room."""
-        if self.snapshot.topologies.at_will:
-            return not self.without_room(victims)
-        return self.finds(victims)
-
     def finds(self, victims: Collection[Admitted]) -> bool:
         """Say whether Kueue finds a place for all groups: for one alone, whether it has room.
 
@@ -333,58 +327,9 @@ class Floor(Struct, frozen=True, dict=True):
         return len(self.groups) <= 1 or not isinstance(self.placed(victims), str)
 
 
-def faults_of(
-    floor: Floor, victims: Sequence[Admitted], places: Sequence[PodSetPlaces]
-) -> Iterator[str]:
-    """Say what is wrong with places that a plan names for all its podsets."""
-    put: dict[tuple[str, str], dict[str, int]] = {}
-    for group in floor.groups:
-        tree = floor.nodes.tree(group.flavor)
-        rows = [_row(floor, group, pods, places, put) for pods in group.members]
-        # The rows count pods that are there, not those that could be; the sums are the same.
-        lead = rows[1] if group.leader else rows[0]
-        if not has_room(tree, group, Slots(rows[0], rows[0], lead)):
-            yield f"the places of podset {group.name} are not room enough for it"
-    given = floor.nodes.given_back(victims)
-    for group in floor.groups:
-        tree, back = floor.nodes.tree(group.flavor), given.get(group.flavor, {})
-        owner = floor.owner_of(group.flavor)
-        asked = {name for pods in group.members for name in pods.amounts}
-        for leaf in range(len(tree.values[-1])):
-            there = put.get((owner, tree.leaf_id(leaf)), {})
-            for name in sorted(asked & there.keys()):
-                left = floor.nodes.left(group.flavor, leaf, name)
-                # An over-committed leaf has no room, and is no fault if nothing is put there.
-                if there[name] > max(0, left + back.get(leaf, {}).get(name, 0)):
-                    yield f"{tree.leaf_id(leaf)} has not enough {name} for what is put there"
-
-
-def _row(
-    floor: Floor,
-    group: Group,
-    pods: Pods,
-    places: Sequence[PodSetPlaces],
-    put: dict[tuple[str, str], dict[str, int]],
-) -> list[int]:
-    """Return how many pods of a podset are on each leaf that may take them; ``put`` adds up."""
-    # The workers' selectors count for their leader, too: Kueue does not look at the leader's (§4).
-    tree, suited = floor.nodes.tree(group.flavor), floor.nodes.suited_to(group.workers)
-    row = [0] * len(tree.values[-1])
-    for place in (one for each in places if each.name == pods.name for one in each.domains):
-        leaf = tree.leaf_of.get(",".join(place.values))
-        if leaf is not None and suited[leaf] and place.count > 0:
-            row[leaf] += place.count
-            node = floor.owner_of(group.flavor), tree.leaf_id(leaf)
-            add_to(put.setdefault(node, {}), pods.amounts, place.count)
-    return row
-
-
 @CHECKS.of(KT_ROOM)
-def room(floor: Floor, victims: Sequence[Admitted], places: Sequence[PodSetPlaces] = ()) -> Verdict:
+def room(floor: Floor, victims: Sequence[Admitted], _: Sequence[PodSetPlaces] = ()) -> Verdict:
     """KT-01: each group has room on the nodes by itself, in closed form.
-
-    Of several groups the places that a plan names are judged, too: each node has room for what is
-    put there, and each group has enough places. Where none are named, KT-02 judges Kueue's own.
 
     The slots of all leaves, with what victims take there given back, are added up level by level:
     whole slices at their level, one domain that holds all where one is required; with a leader,
@@ -403,8 +348,6 @@ def room(floor: Floor, victims: Sequence[Admitted], places: Sequence[PodSetPlace
             f"podset {group.name} needs room for {group.slices} {unit}{beside} on the nodes of "
             f"flavor {group.flavor}: there is room for {most}{where}"
         )
-    if not findings and places and len(floor.groups) > 1:
-        findings += faults_of(floor, victims, places)
     names = say_some([group.name for group in floor.groups])
     return judge(KT_ROOM, findings, f"room for {names}" if names else "nothing is placed")
 

@@ -52,7 +52,6 @@ QUESTIONS = [
         ("--requests", "recorded"),
         "requests recorded, not template",
     ),
-    Question("placement", "topology", ("--placement", "any"), "placement any, not kueue"),
     Question("assume", "conditional", ("--assume", "quota"), "assume quota, not none"),
     Question(
         "rules",
@@ -67,8 +66,8 @@ EACH = pytest.mark.parametrize("asked", QUESTIONS, ids=lambda asked: f"{asked.st
 
 def state_file(folder: Path, name: str) -> Path:
     """Return the file of a state by the name that questions give it."""
-    if name in {"topology", "yunikorn"}:
-        return TOPOLOGY if name == "topology" else YUNIKORN
+    if name == "yunikorn":
+        return YUNIKORN
     if name == "conditional":
         pod = {"namespace": "a", "name": "b", "uid": "ask", "nodeSelector": {"zone": "x"}}
         held = two_queues(allocation("held", {"gpu": 4}))
@@ -144,9 +143,19 @@ SAID = (*("rules", "kep83", "strict", "stable", "now", "kueue", "requests", "pla
 
 
 def test_every_part_of_the_question_is_asked_about() -> None:
-    """The objective is what the plan claims; how the release is known, and flavors, are below."""
+    """The objective is what the plan claims; what no option of its own names is below."""
     parts = {asked.part for asked in QUESTIONS}
-    assert parts == Asked.model_fields.keys() - {"objective", "known_by", "flavors"}
+    below = {"objective", "known_by", "flavors", "placement"}
+    assert parts == Asked.model_fields.keys() - below
+
+
+def test_a_plan_does_not_choose_whether_pods_need_places(tmp_path: Path) -> None:
+    plan = json.loads(solved(tmp_path, TOPOLOGY).read_text("utf-8"))
+    assert plan["placement"] == "kueue"
+    forged = plan | {"placement": None, "places": [], "nodes": [], "greedy": None}
+    assert verdicts(TOPOLOGY, write(tmp_path, forged, "forged.json")) == {
+        "CT-11": "answers another question: placement none, not kueue (no option accepts it)"
+    }
 
 
 def test_how_the_release_is_known_is_a_fact(tmp_path: Path) -> None:
@@ -193,7 +202,7 @@ def test_both_schedulers_rules_at_once_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("assignment", {}), ("placement", "any"), ("stable", True), ("rules", "strict")],
+    [("assignment", {}), ("stable", True), ("rules", "strict")],
 )
 def test_what_means_nothing_to_yunikorn(name: str, value: object) -> None:
     state, options = planner.read(YUNIKORN), dict[str, Any]({name: value})

@@ -25,12 +25,10 @@ STILL_FALSE = {
         ("--now", "2026-03-08T21:06:00Z"),
         "nvidia.com/gpu h100 Fit), not (",
     ),
-    "forged-placement-0262": (
-        ("--now", "2026-05-04T12:00:00Z", "--placement", "any"),
-        "placement any, not none (no option accepts it)",
-    ),
 }
 """What is named in vain: the plan lies about the state, too."""
+NO_PLAN = {"empty-list", "forged-placement-0262"}
+"""Files that hold no plan: a list without any, and one whose pods are placed by nobody known."""
 
 
 def folders() -> Iterator[Path]:
@@ -45,7 +43,7 @@ def folders() -> Iterator[Path]:
 def test_no_reported_plan_is_accepted(folder: Path) -> None:
     state, plan = folder / "state.json", folder / "plan.json"
     result = call("check", state, plan)
-    assert result.exit_code == (2 if folder.name == "empty-list" else 1), result.stdout
+    assert result.exit_code == (2 if folder.name in NO_PLAN else 1), result.stdout
     for named in (NAMED.get(folder.name), STILL_FALSE.get(folder.name, (None,))[0]):
         if named is not None:
             accepted = call("check", state, plan, *named).exit_code == 0
@@ -69,6 +67,26 @@ def test_no_option_makes_a_lie_about_the_state_true(name: str) -> None:
     result = call("check", state, plan, *options)
     assert result.exit_code == 1
     assert said in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("placement", "code", "said"),
+    [
+        ("any", 2, "placement: "),
+        ("kueue", 1, "placement kueue, not none (no option accepts it)"),
+    ],
+)
+def test_a_plan_sees_to_places_only_where_its_question_does(
+    tmp_path: Path, placement: str, code: int, said: str
+) -> None:
+    """Else what is not modelled of places would be left out without a word."""
+    folder = HERE / "forged-placement-0262"
+    plan = json.loads((folder / "plan.json").read_text("utf-8")) | {"placement": placement}
+    forged = tmp_path / "plan.json"
+    forged.write_text(json.dumps(plan), "utf-8")
+    result = call("check", folder / "state.json", forged, "--now", "2026-05-04T12:00:00Z")
+    assert result.exit_code == code
+    assert said in result.stdout + result.stderr
 
 
 def solved() -> Json:

@@ -23,7 +23,7 @@ def test_every_name_is_found(name: str) -> None:
 
 def test_every_process_shows_algorithms_alike() -> None:
     """Results on file name them so, and are taken up again by another process."""
-    names = [*algorithm_names(), "kep83:wait=5/optimum:min-count", "any/optimum:min-count"]
+    names = [*algorithm_names(), "kep83:wait=5/optimum:min-count"]
     code = (
         "import sys\n"
         "from planner.commands.compare.measure import find_algorithm\n"

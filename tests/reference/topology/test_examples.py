@@ -122,10 +122,9 @@ def test_checks_that_contradict_the_pods(updates: list[Object], state: str, said
     found = decided(parts)
     assert victims(found) == ([] if said else ["x"])
     assert (f"for PodSet main, {BOTH_SAY} {said}" in found.assigned.message) == bool(said)
-    for placement in ("kueue", "any"):
-        plan = planner.solve(state_of(parts), placement=placement)
-        assert plan.keys == (() if said else ("ns/x",))
-        assert plan.status == ("infeasible" if said else "optimal")
+    plan = planner.solve(state_of(parts))
+    assert plan.keys == (() if said else ("ns/x",))
+    assert plan.status == ("infeasible" if said else "optimal")
 
 
 def test_quota_is_there_and_a_node_is_not() -> None:

@@ -82,7 +82,7 @@ class StateTrial(Trial):
         Pods need a place on nodes where they do for the plan.
         """
         state = annotated(self.state, boosts) if boosts else self.state
-        snapshot = snapshot_for(state, None, (), self.pending, "kueue")
+        snapshot = snapshot_for(state, None, (), self.pending)
         return snapshot, find_preemptor(state, snapshot, self.pending)
 
 

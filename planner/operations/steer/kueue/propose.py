@@ -76,7 +76,7 @@ def boosted(  # noqa: PLR0911 - one reason after the other
     if plan.status == "conditional":
         missing = ", ".join(dict.fromkeys(one.title for one in plan.coverage))
         return without(f"the plan is conditional, for the planner does not model: {missing}")
-    snapshot = snapshot_for(state, None, (), plan.preemptor, "kueue")
+    snapshot = snapshot_for(state, None, (), plan.preemptor)
     preemptor = find_preemptor(state, snapshot, plan.preemptor)
     search = Search(Trial(snapshot, preemptor, plan.assignment, proposal.victims), deadline)
     if foreign := proposal.victims - search.today.keys():

@@ -76,7 +76,6 @@ def next_turn(
     is_late = budget(len(first) * _held(snapshot, preemptor.queue), MOST_WORK)
     if first.keys() == {preemptor.queue} and first[preemptor.queue] is preemptor.workload:
         return None
-    snapshot = snapshot.at_will(will=False)  # Kueue's own cycles place pods as Kueue does
     own = decision if decision.assigned.usage else decide(snapshot, preemptor)
     if is_late() or own.assignment != decision.assignment:
         return None
@@ -249,7 +248,6 @@ def in_the_way(
     a queue that takes no part in scheduling, has no turn at all: its answer is ``None``.
     """
     key = preemptor.key
-    snapshot = snapshot.at_will(will=False)  # Kueue's own cycles place pods as Kueue does
     queues = _queues(state, snapshot, preemptor)
     if all(one.key != key for one in queues[preemptor.queue].active):
         return None

@@ -93,8 +93,7 @@ class Placing:
     ) -> Settled:
         """Place the podsets of an assignment that quota does not forbid (§3.3).
 
-        ``short`` names podsets on which Kueue has a message already. Where pods are placed at will,
-        a failure of Kueue's placement in a cluster without its pods has no consequence.
+        ``short`` names podsets on which Kueue has a message already.
         """
         if not self._topologies.on:
             return Settled(list(pod_sets), mode)
@@ -122,7 +121,7 @@ class Placing:
             found = self.placer.find(asked.asks, empty=True, explain=True)
             # Every fr of placed podsets is contested from here on, also where it fits in quota:
             # holders of it may be on the nodes that are needed (§3.3).
-            if found.fits or self._topologies.at_will:
+            if found.fits:
                 self._turn(settled, [ask.name for ask in asked.asks], "Preempt")
                 return settled
             name = self._chance.pick(list(found.against))
@@ -211,14 +210,6 @@ class Placing:
     def _test(self, assignment: Assignment) -> PlaceTest | None:
         asked = self._asked(assignment.pod_sets)
         return PlaceTest(self, tuple(asked.asks)) if asked.asks and not asked.wrong else None
-
-    def is_given_up(self, assignment: Assignment) -> bool:
-        """Say whether Kueue searches no targets: even without its pods there is no place (§3.3).
-
-        Only where pods may be placed at will are there flavors that Kueue would never assign.
-        """
-        test = self.test(assignment) if self._topologies.at_will else None
-        return test is not None and not self.placer.find(test.asks, empty=True).fits
 
     def final(self, assignment: Assignment, targets: Iterable[Admitted]) -> Mapping[str, Placement]:
         """Return the places of the podsets once the targets, if any, are removed (§6.1).
