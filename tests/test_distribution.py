@@ -16,9 +16,12 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from planner.cli.main import COMMANDS
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
+MAN = "planner.1"
 PYTHONS = ("3.11", "3.12", "3.13")
 """What the workflow tests."""
 
@@ -44,6 +47,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Distribution:
         ".git", ".*_cache", ".hypothesis", ".venv", "__pycache__", "*.egg-info", "build", "dist"
     )
     shutil.copytree(ROOT, copy, symlinks=True, ignore=ignored)
+    # As the workflow of releases does.
+    (copy / MAN).write_text(run(sys.executable, "docs/generator/man.py", cwd=copy), "utf-8")
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", "out", cwd=copy)
     (wheel_file,) = (copy / "out").glob("*.whl")
     (sdist_file,) = (copy / "out").glob("*.tar.gz")
@@ -89,12 +94,25 @@ def test_list_of_packages_is_complete() -> None:
 def test_wheel_is_the_product_and_nothing_else(built: Distribution) -> None:
     version = project()["project"]["version"]
     tops = {name.partition("/")[0] for name in built.wheel}
-    assert tops == {"planner", f"preemption_planner-{version}.dist-info"}
+    stem = f"preemption_planner-{version}"
+    assert tops == {"planner", f"{stem}.dist-info", f"{stem}.data"}
+    assert [n for n in built.wheel if ".data/" in n] == [f"{stem}.data/data/share/man/man1/{MAN}"]
     assert "planner/py.typed" in built.wheel
     others = {n for n in built.wheel if n.startswith("planner/") and not n.endswith(".py")}
     page = {"blocks.html.j2", "page.css", "page.html.j2", "work.css", "work.html", "work.js"}
     pages = {f"planner/report/html/{name}" for name in page}
     assert others == {"planner/py.typed", "planner/operations/steer/kueue/manifests.yaml", *pages}
+
+
+def test_the_man_page_has_all_that_help_says(built: Distribution, tmp_path: Path) -> None:
+    page = built.sdist[MAN].decode()
+    plain = page.replace(r"\-", "-").replace(r"\&", "").replace(r"\e", "\\")
+    sections = {text.partition("\n")[0]: text for text in plain.split("\n.SH ")}
+    assert len(sections) == 3 + len(COMMANDS)  # before these the head, NAME, and the program's own
+    for command in ["", *COMMANDS]:
+        said = run(sys.executable, "-m", "planner", *command.split(), "--help", cwd=tmp_path)
+        section = sections[f"PLANNER {command.upper()}".strip()]
+        assert "".join(said.split()) in "".join(section.split())
 
 
 def test_wheel_carries_every_source_file(built: Distribution) -> None:

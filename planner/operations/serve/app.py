@@ -60,7 +60,7 @@ class AskedWhatIf(AskedWho):
 
 
 class Failure(BaseModel):
-    """Why there is no answer, in the words of the command line."""
+    """Why there is no answer."""
 
     error: str
 
@@ -234,8 +234,13 @@ class Answering:
             headers = {EXIT_CODE: str(ended.code), "Content-Type": kind}
             return Response(ended.output, headers=headers)
         status = _STATUS_OF.get(ended.kind, 500) if ended.code == _BAD_INPUT else 500
-        why = ended.said.strip().removeprefix("error: ")
-        raise HTTPException(status, why or f"the process ended with {ended.code}")
+        raise HTTPException(status, _in_words(ended.said) or f"the process ended with {ended.code}")
+
+
+def _in_words(said: str) -> str:
+    """Return what the command line says of an error, without hints about options of its own."""
+    lines = said.strip().removeprefix("error: ").splitlines()
+    return "\n".join(one for one in lines if not (one.startswith("  hint: ") and " --" in one))
 
 
 async def _body(request: Request, max_bytes: int) -> bytes:

@@ -56,15 +56,15 @@ const pause = (ms, signal) =>
     signal.addEventListener("abort", () => { clearTimeout(timer); reject(signal.reason); });
   });
 
-async function ask(path, query, signal) {
+async function ask(path, query, signal, dump = state.dump) {
   for (let tries = 1; ; tries += 1) {
     let answer;
     try {
       const address = query.size ? `${path}?${query}` : path;
-      answer = await fetch(address, { method: "POST", body: state.dump, signal, cache: "no-store" });
+      answer = await fetch(address, { method: "POST", body: dump, signal, cache: "no-store" });
     } catch (error) {
       if (signal.aborted) throw error;
-      throw new Error("The service cannot be reached, or broke off. Is planner serve still running, and may a dump be as large as this one (--max-size)?");
+      throw new Error("The service cannot be reached, or broke off. Is planner serve still running, and does it take a dump as large as this one?");
     }
     if (answer.ok) return answer;
     const said = await answer.json().catch(() => ({}));
@@ -76,8 +76,19 @@ async function ask(path, query, signal) {
   }
 }
 
+// An error in the words of this page: what it names files and fields by.
+function inWords(text, name) {
+  for (const [target, { value, object, setting }] of state.edits) {
+    const whose = `${object.kind} ${object.name}: `;
+    if (text.startsWith(`edit ${target}=${value}: `) && text.includes(whose)) {
+      return `${setting.label} of ${object.name}: ${text.slice(text.indexOf(whose) + whose.length)}`;
+    }
+  }
+  return text.replace(/^stdin\b/, () => visible(name));
+}
+
 // One question at a time: another one takes the place of the one before, which is given up.
-async function only(work) {
+async function only(work, name = state.name) {
   state.run?.abort();
   const run = new AbortController();
   state.run = run;
@@ -87,7 +98,7 @@ async function only(work) {
   } catch (error) {
     if (run.signal.aborted) return;
     say(at("documents").querySelector("article") ? "There is no answer: below is the last one." : "There is no answer.");
-    complain(error.message);
+    complain(inWords(error.message, name));
   }
 }
 
@@ -123,16 +134,18 @@ async function bring(path, name) {
 async function take(bytes, name) {
   state.turn += 1;
   clearTimeout(state.timer); // a question about the dump before would take the place of this one
-  Object.assign(state, { dump: bytes, name, known: null, short: [] });
-  state.edits.clear();
-  at("who").hidden = at("whatif").hidden = at("loaded").hidden = true;
-  at("documents").replaceChildren();
   await only(async (signal) => {
     say(`Reading ${visible(name)} ...`, true);
-    const answer = await ask("/v1/settings", new URLSearchParams(), signal);
-    state.known = await answer.json();
+    const answer = await ask("/v1/settings", new URLSearchParams(), signal, bytes);
+    const known = await answer.json();
+    // A dump that cannot be read leaves the one before, and all that is shown of it.
+    Object.assign(state, { dump: bytes, name, known, short: [] });
+    state.edits.clear();
+    at("whatif").hidden = true;
+    at("pending").replaceChildren();
+    at("documents").replaceChildren();
     showKnown();
-  });
+  }, name);
 }
 
 function showKnown() {
@@ -148,7 +161,7 @@ function showKnown() {
   showObjective();
   showPending();
   at("objects-more").hidden = leftOut === 0;
-  at("objects-more").textContent = `${many(leftOut, "more workload")} that run are not listed here; planner whatif --set takes them all.`;
+  at("objects-more").textContent = `${many(leftOut, "more workload")} that run are not listed here: planner whatif changes them, too.`;
   at("paste").open = false;
   at("file-label").textContent = "Choose another dump";
   at("file-hint").textContent = "or drop it on this page.";

@@ -115,6 +115,18 @@ def test_what_cannot_be_used_says_why(dump: bytes, query: dict[str, str], said: 
     assert not answer.json["error"].endswith("kind: input")
 
 
+def test_no_hint_is_about_an_option_of_the_command_line() -> None:
+    both = json.dumps(cluster(another_pending("other"))).encode()
+    several = one(ask(service(), "/v1/plan", both)).json["error"]
+    assert several.splitlines()[1:] == ["  expected one of them to be named: ns/pending, ns/other"]
+    unknown = one(ask(service(), "/v1/plan", DUMP, objective="min-cuont")).json["error"]
+    assert "is not one of no-regret" in unknown
+    assert "--help" not in unknown
+    edit = "clusterqueue/lender.preemption.reclaimWithinCohrt=Any"
+    misspelt = one(ask(service(), "/v1/whatif", DUMP, set=[edit])).json["error"]
+    assert misspelt.endswith('did you mean "preemption.reclaimWithinCohort"?')
+
+
 @pytest.mark.parametrize(
     "dump",
     [gzip.compress(b" " * 2 * 10**6), gzip.compress(b"[" + b"{}," * 2**19 + b"{}]")],
@@ -123,6 +135,7 @@ def test_what_cannot_be_used_says_why(dump: bytes, query: dict[str, str], said: 
 def test_a_dump_that_is_too_large_unpacked_is_too_large(dump: bytes) -> None:
     answer = one(ask(service(max_bytes=1_900_000), "/v1/plan", dump))
     assert answer.status == 413
+    assert "--" not in answer.json["error"]  # the limit is the service's: no option of a request
     assert "are read at most" in answer.json["error"]
 
 
