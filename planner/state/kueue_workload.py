@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -32,6 +32,8 @@ BOOST_GATE: Final = "PriorityBoost"
 """The feature gate without which boosts do not count."""
 PREEMPTED: Final = "Preempted"
 """The reason of evictions that made room for another workload."""
+PREVIOUSLY: Final = "Previously: "
+"""How the message of a condition begins that a new admission has ended."""
 REPLACEMENT_FOR: Final = f"{API_GROUP}/workload-slice-replacement-for"
 """The annotation that names the slice of an elastic workload that another slice replaces."""
 SLICE_REPLACED: Final = "WorkloadSliceReplaced"
@@ -124,6 +126,27 @@ def preemptor_uid(message: str) -> str:
     """
     whom = _FOR_WHOM.search(message)
     return whom["uid"] if whom else ""
+
+
+class LastPreemption(NamedTuple):
+    """The last time that a workload was preempted, by the condition that tells of it.
+
+    ``uid`` is the preemptor's. ``at`` is when it was evicted: ``None`` once it is admitted again,
+    for then only that moment is told, ``back``. (Requeued keeps the time of the first eviction.)
+    ``times`` is how often it was preempted so far, 0 where Kueue does not count.
+    """
+
+    uid: str
+    at: datetime | None
+    back: datetime | None
+    times: int
+
+    def is_another(self, before: Self | None) -> bool:
+        """Say whether it is another one than that of the same workload some time before."""
+        if before is None or (self.uid, self.times) != (before.uid, before.times):
+            return True
+        was_told = before.back is None and self.back is not None
+        return not was_told and (self.at, self.back) != (before.at, before.back)
 
 
 def remarks_of(
@@ -373,6 +396,17 @@ class Workload(NamedObject):
             if item.type == kind and item.is_true:
                 return True
         return False
+
+    @property
+    def last_preemption(self) -> LastPreemption | None:
+        """Its last preemption, also if it is admitted again; ``None`` if nothing names one."""
+        said = self.condition("Preempted")
+        uid = preemptor_uid(said.message) if said is not None else ""
+        if said is None or not uid or not (said.is_true or said.message.startswith(PREVIOUSLY)):
+            return None
+        moment, remarks = said.last_transition_time, self.remarks
+        at, back = (moment, None) if said.is_true else (None, moment)
+        return LastPreemption(uid, at, back, remarks.preemptions if remarks else 0)
 
     @property
     def has_closed_gate(self) -> bool:

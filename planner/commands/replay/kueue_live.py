@@ -1,20 +1,21 @@
 """What a live cluster did between two dumps, against the replay of the first.
 
 Kueue notes for every victim which preemptor it had to make room for: in the condition ``Preempted``
-with the UID of the preemptor, and in an Event that says the same and outlives the condition. The
-notes of the second dump that are newer than the first dump show what the scheduler did; the replay
-of the first dump shows what it should have done: by itself, or in the cycle with all other heads.
-Where the two differ, features of the first dump that are not modelled may explain it.
+with the UID of the preemptor, which says so also once the victim is admitted again, and in an Event
+that outlives both. The notes of the second dump that are newer than the first dump show what the
+scheduler did; the replay of the first dump shows what it should have done: by itself, or in the
+cycle with all other heads. Where the two differ, features of the first dump that are not modelled
+may explain it. Of a workload that was evicted several times the condition has the last time only.
 
 Source: docs/semantics/kueue-features.md §10 (rule E26).
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
 from planner.commands.replay.comparison import Outcome
 from planner.coverage.kueue import KueueCoverage
@@ -27,13 +28,28 @@ from planner.reference.kueue.cycle.turn import next_turn
 from planner.reference.kueue.decision import decide
 from planner.state import AnyState
 from planner.state.kueue import State
-from planner.state.kueue_workload import preemptor_uid
+from planner.state.kueue_workload import PREEMPTED, PREVIOUSLY, Workload, preemptor_uid
+
+UNNAMED: Final = ""
+"""Stands for the UID of a preemptor that nothing names any more."""
+
+
+class Eviction(NamedTuple):
+    """A workload that was evicted for another one, by its key, and when.
+
+    ``at`` is ``None`` once only the moment is told in which it was admitted again, ``by``.
+    """
+
+    key: str
+    at: datetime | None
+    by: datetime
 
 
 class Observed(Record):
     """One preemptor of the first dump: whom Kueue evicted for it, and whom the replay names.
 
-    Both are namespace/name, sorted: conditions do not tell the order. ``detail`` says what differs,
+    The preemptor is a UID if the first dump does not have it, and empty if nothing names it. Both
+    are namespace/name, sorted: conditions do not tell the order. ``detail`` says what differs,
     why nothing can be compared, or whom Kueue evicted in a later decision. ``coverage`` is what the
     first dump holds that is not modelled, where the two differ.
     """
@@ -68,20 +84,7 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
     if after.now < before.now:
         hint = "the older dump comes first: to replay it goes to --before"
         raise InputError(after.source, "is older than the dump before it", hint=hint)
-    snapshot = take_snapshot(before, placing=bool(before.nodes))
-    known = KueueCoverage(before)
-    preemptors = {one.uid: one.key for one in before.workloads.entries if one.uid}
-    # Victims by the UID of their preemptor, and when they were evicted.
-    evicted: dict[str, dict[str, datetime]] = {}
-    for key, text, moment in _said(before, after):
-        if uid := preemptor_uid(text):
-            evicted.setdefault(uid, {}).setdefault(key, moment)  # condition and event say the same
-    rows = []
-    for uid, victims in evicted.items():
-        whom, gone = preemptors.get(uid, uid), tuple(sorted(victims))
-        detail = "" if uid in preemptors else "the preemptor came after the dump before"
-        row = Observed(preemptor=whom, outcome="skipped", evicted=gone, replayed=(), detail=detail)
-        rows.append(row if detail else _compared(before, snapshot, known, row, victims))
+    rows = observed(before, evictions(before, after))
     counts = Counter(row.outcome for row in rows)
     return LiveReplay(
         before=before.source,
@@ -93,28 +96,62 @@ def replay_live(before: AnyState, after: AnyState) -> LiveReplay:
     )
 
 
-def _said(before: State, after: State) -> Iterator[tuple[str, str, datetime]]:
-    """Yield victims with Kueue's message and its time, for preemptions only in the second dump.
-
-    A condition of a workload in the first dump that did not have it there is new, whatever the
-    clocks say, which have whole seconds only. Events, and conditions of later workloads, are new
-    by their time.
-    """
-    earlier = {one.key: one.condition("Preempted") for one in before.workloads.unusual()}
-    there = {*before.workloads.keys}
-    for victim in after.workloads.unusual():
-        said, old = victim.condition("Preempted"), earlier.get(victim.key)
-        if said is None or not said.is_true:
+def observed(before: State, evicted: Mapping[str, Collection[Eviction]]) -> list[Observed]:
+    """Compare what Kueue did for preemptors, given by their UIDs, with the replay of a state."""
+    snapshot = take_snapshot(before, placing=bool(before.nodes))
+    known = KueueCoverage(before)
+    preemptors = {one.uid: one.key for one in before.workloads.entries if one.uid}
+    rows = []
+    for uid, some in evicted.items():
+        whom, gone = preemptors.get(uid, uid), tuple(sorted({one.key for one in some}))
+        row = Observed(preemptor=whom, outcome="skipped", evicted=gone, replayed=())
+        if uid in preemptors:
+            rows.append(_compared(before, snapshot, known, row, some))
             continue
-        moment = said.last_transition_time
-        shown = old is not None and old.is_true and old.last_transition_time == moment
-        if not shown and (victim.key in there or (moment or before.now) > before.now):
-            yield victim.key, said.message, moment or before.now
+        why = "the preemptor came after the dump before"
+        if uid == UNNAMED:
+            why = "evicted several times: for whom before the last time, no dump says"
+        rows.append(row.model_copy(update={"detail": why}))
+    return rows
+
+
+def evictions(before: State, after: State) -> dict[str, tuple[Eviction, ...]]:
+    """Return who was evicted between two dumps, by the UIDs of their preemptors.
+
+    What a condition tells of a workload that stands in the first dump, too, is new if it tells of
+    another preemption there, whatever the clocks say, which have whole seconds only. Conditions of
+    other workloads, and Events, are new by their time.
+    """
+    found = defaultdict[str, dict[str, Eviction]](dict)
+    since = before.now.replace(microsecond=0)
+    places = {key: place for place, key in enumerate(before.workloads.keys)}
+    for victim in _once_preempted(after):
+        last, place = victim.last_preemption, places.get(victim.key)
+        if last is None:
+            continue
+        old = None if place is None else before.workloads[place].last_preemption
+        moment = last.at or last.back or before.now
+        if not last.is_another(old) or (place is None and moment < since):
+            continue
+        found[last.uid][victim.key] = Eviction(victim.key, last.at, moment)
+        if last.times - (old.times if old else 0) > 1:
+            found[UNNAMED][victim.key] = Eviction(victim.key, None, moment)
     for event in after.events:
+        uid, about = preemptor_uid(event.message), event.about
         late = event.at is not None and event.at > before.now
-        if late and event.reason == "Preempted" and event.about.kind == "Workload":
-            namespace = event.about.namespace or event.metadata.namespace
-            yield f"{namespace}/{event.about.name}", event.message, event.at or before.now
+        if uid and late and event.reason == PREEMPTED and about.kind == "Workload":
+            key = f"{about.namespace or event.metadata.namespace}/{about.name}"
+            told = found[uid].get(key)  # its condition says the same, but perhaps not when
+            if event.at is not None and (told is None or told.at is None):
+                found[uid][key] = Eviction(key, event.at, event.at)
+    return {uid: tuple(some.values()) for uid, some in found.items()}
+
+
+def _once_preempted(state: State) -> Iterator[Workload]:
+    """Yield the workloads that may have been preempted, all that are admitted again among them."""
+    for place, one in enumerate(state.workloads.entries):
+        if isinstance(one, Workload) or PREVIOUSLY.encode() in bytes(one.text):
+            yield state.workloads[place]
 
 
 def _compared(
@@ -122,11 +159,11 @@ def _compared(
     snapshot: Snapshot,
     known: KueueCoverage,
     row: Observed,
-    moments: Mapping[str, datetime],
+    evicted: Collection[Eviction],
 ) -> Observed:
     """Compare with what Kueue decides for the preemptor alone, and else with its next cycle.
 
-    A decision that Kueue can only have made in a later cycle, on another state, is no difference.
+    What Kueue did in a later cycle, on another state, or may have done there, is no difference.
     """
     try:
         preemptor = find_preemptor(before, snapshot, row.preemptor)
@@ -136,13 +173,13 @@ def _compared(
     # Kueue evicts no target again that it is evicting already: it only waits for it.
     targets = (one.workload for one in decision.search.targets)
     replayed = tuple(sorted(one.key for one in targets if not one.evicted))
-    only_kueue, only_here, later = _difference(moments, replayed)
+    only_kueue, only_here, later = _difference(evicted, replayed)
     if only_kueue or only_here:
         # The heads before it may leave it other victims than it would have alone.
         turn = next_turn(before, snapshot, preemptor, decision)
         if turn is not None and turn.targets:
             replayed = tuple(sorted(turn.targets))
-            only_kueue, only_here, later = _difference(moments, replayed)
+            only_kueue, only_here, later = _difference(evicted, replayed)
     found: dict[str, object] = {"replayed": replayed}
     if not only_kueue and not only_here:
         detail = f"in a later decision Kueue evicted {', '.join(later)} as well" if later else ""
@@ -150,6 +187,13 @@ def _compared(
     held_back = why_held_back(before, snapshot, preemptor, decision)
     if held_back is not None:
         detail = f"Kueue decided in a later cycle: in the next one {held_back.text}"
+        return row.model_copy(update={**found, "detail": detail})
+    untold = sorted({one.key for one in evicted if one.at is None})
+    if untold and not only_here:
+        detail = (
+            f"no dump says when Kueue evicted {', '.join(untold)}, admitted again since: "
+            "it may have been in another decision"
+        )
         return row.model_copy(update={**found, "detail": detail})
     differences = []
     if only_kueue:
@@ -161,17 +205,21 @@ def _compared(
 
 
 def _difference(
-    moments: Mapping[str, datetime], replayed: Collection[str]
+    evicted: Collection[Eviction], replayed: Collection[str]
 ) -> tuple[list[str], list[str], list[str]]:
     """Return who is evicted by Kueue only, by the replay only, and by Kueue in a later decision.
 
-    ``moments`` says when Kueue evicted whom. Whom it evicted after all victims of the replay, it
-    evicted in another decision: those of one have the same second, as a rule.
+    Whom Kueue evicted after all victims of the replay, it evicted in another decision: the moments
+    of one are in the same second, as a rule.
     """
-    only_kueue = sorted(moments.keys() - {*replayed})
-    only_here = sorted({*replayed} - moments.keys())
-    first = max((moments[key] for key in replayed if key in moments), default=None)
-    if first is None or only_here:
-        return only_kueue, only_here, []
-    later = [key for key in only_kueue if moments[key] > first]
-    return [key for key in only_kueue if key not in later], [], later
+    first = dict[str, Eviction]()
+    for one in evicted:
+        first.setdefault(one.key, one)
+    only_here = sorted({*replayed} - first.keys())
+    last = max((first[key].by for key in replayed if key in first), default=None)
+    later = {
+        one.key
+        for one in evicted
+        if last and not only_here and one.at is not None and one.at > last
+    }
+    return sorted(first.keys() - {*replayed} - later), only_here, sorted(later)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from planner.errors import InputError
@@ -288,6 +289,14 @@ class LiveObject:
     def condition(self, kind: str) -> dict[str, Any]:
         """Return the condition of a type; empty if there is none."""
         return next((one for one in self.conditions if one.get("type") == kind), {})
+
+    def since(self, kind: str) -> datetime | None:
+        """Return since when a condition is as it is; ``None`` if that is no time with a zone."""
+        try:
+            moment = datetime.fromisoformat(str(self.condition(kind).get("lastTransitionTime")))
+        except ValueError:
+            return None
+        return moment if moment.tzinfo else None
 
     def is_true(self, kind: str) -> bool:
         """Whether a condition is there and True."""

@@ -9,6 +9,7 @@ import pytest
 from planner.commands.replay.kueue_live import LiveReplay, replay_live
 from planner.errors import InputError
 from planner.reader import read
+from planner.state.kueue import State, of_kueue
 from tests.cluster import PENDING, configuration, dump_of, pending, queue, running
 from tests.conftest import recorded_root
 from tests.kueue_state import read_objects
@@ -38,10 +39,19 @@ def objects() -> dict[str, Object]:
 def preempted(victim: Object, uid: str, moment: str = "2026-05-01T13:02:00Z") -> None:
     """Write into a workload that it was preempted for another."""
     text = f"Preempted to accommodate a workload (UID: {uid}, JobUID: j) due to prioritization"
-    condition = {"type": "Preempted", "status": "True", "reason": "InClusterQueue"}
-    victim["status"]["conditions"].append(
-        {**condition, "message": text, "lastTransitionTime": moment}
-    )
+    said = {"type": "Preempted", "status": "True", "reason": "InClusterQueue", "message": text}
+    others = [one for one in victim["status"]["conditions"] if one["type"] != "Preempted"]
+    victim["status"]["conditions"] = [*others, {**said, "lastTransitionTime": moment}]
+    stats = victim["status"].setdefault("schedulingStats", {"evictions": [{"count": 0}]})
+    (counter,) = stats["evictions"]
+    counter |= {"reason": "Preempted", "count": counter["count"] + 1}
+
+
+def back(victim: Object, moment: str = "2026-05-01T13:03:00Z") -> None:
+    """Write into a preempted workload that it is admitted again."""
+    (said,) = (one for one in victim["status"]["conditions"] if one["type"] == "Preempted")
+    said |= {"status": "False", "reason": "QuotaReserved", "lastTransitionTime": moment}
+    said["message"] = f"Previously: {said['message']}"
 
 
 def replayed(before: dict[str, Object], after: dict[str, Object]) -> LiveReplay:
@@ -117,6 +127,68 @@ def test_whom_kueue_evicts_later_it_evicts_in_another_decision() -> None:
     assert replayed(before, after).different == 1
 
 
+def test_a_victim_that_is_admitted_again_is_told() -> None:
+    before, after = objects(), objects()
+    preempted(after["second"], UID)
+    back(after["second"])
+    (row,) = replayed(before, after).preemptors
+    assert (row.outcome, row.evicted) == ("equal", ("ns/second",))
+    # What the first dump shows already is not new, whether it was admitted again since or before.
+    preempted(before["second"], UID)
+    assert replayed(before, after).preemptors == ()
+    back(before["second"])
+    assert replayed(before, after).preemptors == ()
+
+
+def test_the_same_preemptor_evicts_it_again() -> None:
+    before = objects()
+    preempted(before["second"], UID, "2026-05-01T12:50:00Z")
+    back(before["second"], "2026-05-01T12:51:00Z")
+    after = deepcopy(before)
+    preempted(after["second"], UID)
+    back(after["second"])
+    (row,) = replayed(before, after).preemptors
+    assert (row.outcome, row.evicted) == ("equal", ("ns/second",))
+    assert replayed(after, after).preemptors == ()
+
+
+def test_when_one_was_evicted_that_is_admitted_again_nobody_can_say() -> None:
+    before, after = objects(), objects()
+    preempted(after["second"], UID)
+    preempted(after["first"], UID)
+    back(after["first"])
+    (row,) = replayed(before, after).preemptors
+    assert row.outcome == "skipped"
+    assert row.detail.startswith("no dump says when Kueue evicted ns/first, admitted again since")
+    # An Event says when: in a later decision.
+    after["event"] = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "first.1", "namespace": "ns"},
+        "involvedObject": {"kind": "Workload", "namespace": "ns", "name": "first"},
+        "reason": "Preempted",
+        "message": f"Preempted to accommodate a workload (UID: {UID}, JobUID: j) due to x",
+        "lastTimestamp": "2026-05-01T13:02:30Z",
+    }
+    (row,) = replayed(before, after).preemptors
+    assert (row.outcome, row.evicted) == ("equal", ("ns/first", "ns/second"))
+    assert row.detail == "in a later decision Kueue evicted ns/first as well"
+    # Whom the replay names, and Kueue left alone, is a difference whenever the other went.
+    del after["event"], after["second"]["status"]["conditions"][-1]
+    assert replayed(before, after).different == 1
+
+
+def test_an_eviction_that_only_the_counter_tells_of_is_told() -> None:
+    before, after = objects(), objects()
+    for uid in ("uid-gone", UID):
+        preempted(after["second"], uid)
+        back(after["second"])
+    known, other = replayed(before, after).preemptors
+    assert (known.preemptor, known.outcome) == (PENDING, "equal")
+    assert (other.preemptor, other.outcome, other.evicted) == ("", "skipped", ("ns/second",))
+    assert "no dump says" in other.detail
+
+
 def two_heads() -> dict[str, Object]:
     """Return two heads who both want the large one: it goes for the first of them."""
     return {str(n): one for n, one in enumerate(dump_of(*rivals(4), configuration())["items"])}
@@ -163,14 +235,23 @@ CANNOT_BE_TOLD = {"s3000/job-j3-452e3"}
 """An informer lagged: Kueue decided on a state that neither dump shows."""
 
 
+def preemptions(state: State) -> Counter[str]:
+    """Return how often each workload was preempted, as Kueue counts."""
+    some = (one for one in state.workloads.entries if one.remarks is not None)
+    return Counter({one.key: one.remarks.preemptions for one in some if one.remarks})
+
+
 @pytest.mark.skipif(recorded_root() is None, reason="no recorded answers")
 def test_what_a_live_kueue_did_is_what_the_cycles_say() -> None:
     root = recorded_root()
     assert root is not None
     seen: Counter[str] = Counter()
     for folder in sorted((root / "kueue-live" / "watch").iterdir()):
-        states = [read(str(folder / f"{name}.json.gz")) for name in ("before", "after")]
-        for row in replay_live(*states).preemptors:
+        before, after = (of_kueue(read(str(folder / f"{n}.json.gz"))) for n in ("before", "after"))
+        rows = replay_live(before, after).preemptors
+        told = Counter(key for row in rows for key in row.evicted)
+        assert told == preemptions(after) - preemptions(before), folder
+        for row in rows:
             # A pair is recorded around one preemption; others of the same time began elsewhere.
             if f"-{row.preemptor.replace('/', '-')}-" in folder.name:
                 seen[row.outcome] += 1

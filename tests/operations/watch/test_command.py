@@ -103,7 +103,9 @@ def test_what_does_not_go_together(dumps: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_without_the_library(dumps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    assert "pip install 'preemption-planner[operations]'" in refused("watch", dumps, "--metrics", ":0")
+    assert "pip install 'preemption-planner[operations]'" in refused(
+        "watch", dumps, "--metrics", ":0"
+    )
 
 
 def counted(dumps: Path) -> Figures:

@@ -151,6 +151,49 @@ def test_two_preemptors_of_one_cycle(kueue: Cluster) -> None:
     assert second.evicted == theirs
 
 
+def test_victims_that_do_not_show_it_any_more_are_told(kueue: Cluster) -> None:
+    """Within one look one is admitted again, and the others are deleted."""
+    first, *others = SMALL
+
+    def at_once() -> Sequence[WatchEvent]:
+        events = [*kueue.preempt(*SMALL), *kueue.admit_again(first)]
+        return [*events, *(kueue.change(one, "DELETED") for one in others)]
+
+    kueue.steps = [kueue.begin, at_once, nothing, nothing]
+    (line,) = of(kueue.run(), Preemption)
+    assert isinstance(line, Preemption)
+    assert (line.outcome, line.evicted) == ("equal", SMALL)
+
+
+def test_who_was_evicted_and_admitted_again_while_nobody_watched_is_told(kueue: Cluster) -> None:
+    def back() -> Sequence[WatchEvent]:
+        kueue.preempt(*SMALL)
+        kueue.admit_again(*SMALL)
+        return kueue.begin()
+
+    kueue.steps = [kueue.begin, nothing, lost, back, *[nothing] * 4]
+    (line,) = of(kueue.run(), Preemption)
+    assert isinstance(line, Preemption)
+    assert (line.outcome, line.detail, line.evicted) == ("skipped", live.MISSED, SMALL)
+
+
+def test_who_is_evicted_again_at_once_is_told_of_both_decisions(kueue: Cluster) -> None:
+    again = "2026-05-01T13:00:09Z"
+    first, *_ = SMALL
+
+    def twice() -> Sequence[WatchEvent]:
+        events = [*kueue.preempt(*SMALL), *kueue.admit_again(first)]
+        conditions = kueue.find(first)["status"]["conditions"]
+        conditions[:] = [one for one in conditions if one["type"] not in {"Evicted", "Preempted"}]
+        return [*events, *kueue.preempt(first, moment=again)]
+
+    kueue.steps = [kueue.begin, twice, nothing, nothing]
+    (line,) = of(kueue.run(), Preemption)
+    assert isinstance(line, Preemption)
+    assert (line.outcome, line.evicted) == ("equal", SMALL)
+    assert line.detail == f"in a later decision Kueue evicted {first} as well"
+
+
 def test_clocks_of_whole_seconds(kueue: Cluster) -> None:
     """Who is evicted in the very second of the state before is new all the same."""
     moment = "2026-05-01T13:00:00Z"

@@ -26,10 +26,8 @@ from planner.laws import law_behind
 from planner.quota.kueue.holding import effective_priority
 from planner.state.base import Condition
 from planner.state.kueue import State
-from planner.state.kueue_workload import PREEMPTED, Workload
+from planner.state.kueue_workload import PREEMPTED, PREVIOUSLY, Workload
 
-PREVIOUSLY: Final = "Previously: "
-"""How the message of a condition begins that a new admission has ended."""
 DUE_TO: Final = "DueTo"
 """What stands between Deactivated and the cause of a deactivation."""
 

@@ -92,12 +92,7 @@ class Marked(LiveObject):
     @property
     def blocked_since(self) -> datetime | None:
         """Since when Kueue would preempt for it but for its gates; ``None`` if it would not."""
-        condition = self.condition(BLOCKED)
-        try:
-            since = datetime.fromisoformat(str(condition.get("lastTransitionTime")))
-        except ValueError:
-            return None
-        return since if condition.get("status") == "True" and since.tzinfo else None
+        return self.since(BLOCKED) if self.is_true(BLOCKED) else None
 
     @property
     def boosted_for(self) -> str | None:

@@ -13,11 +13,12 @@ import json
 import shutil
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from planner.commands.replay.kueue_live import Eviction
 from planner.dump import as_json, listed
 from planner.errors import InputError
 from planner.operations.kubectl.kueue_dump import Dump, trim
@@ -47,7 +48,7 @@ class Whole(NamedTuple):
 
 @dataclass
 class Episode:
-    """A preemption that is going on: the states before it, and when its last victim showed.
+    """A preemption that is going on: the states before it, when its last victim showed, and all.
 
     Kueue decides for all heads of a cycle by one snapshot, and evicts for them one after the other:
     it decided on the state before this preemption, the first in ``before``, or on the state before
@@ -56,6 +57,7 @@ class Episode:
 
     before: tuple[Whole, ...]
     last_s: float
+    victims: list[Eviction] = field(default_factory=list)
 
 
 class Keeper:
@@ -130,6 +132,8 @@ class Keeper:
                 going_on = (one.before[0] for one in self.episodes.values())
                 self.episodes[uid] = Episode((self.whole, *going_on), 0.0)
             self.episodes[uid].last_s = self._seconds()
+            moment = live.since("Preempted") or self.now
+            self.episodes[uid].victims.append(Eviction(key, moment, moment))
         self._new[key] = trim(item)
         return False
 
@@ -147,20 +151,12 @@ class Keeper:
         changes = Changes(added, changed, gone)
         self.state = self.state.apply(changes, max(self.now, self.state.now))
 
-    def preempted_since(self, before: Keeper) -> dict[str, list[str]]:
-        """Return the victims of preemptions that ``before`` does not show, by preemptor UID."""
-        found = defaultdict[str, list[str]](list)
-        for key, said in self._preempted.items():
-            if before._preempted.get(key) != said:
-                found[said[0]].append(key)
-        return found
-
-    def over(self) -> Iterator[tuple[str, tuple[Whole, ...]]]:
-        """Remove and yield preemptions that are over: the preemptor's UID, the states before."""
+    def over(self) -> Iterator[tuple[str, Episode]]:
+        """Remove and yield preemptions that are over, with the preemptor's UID."""
         now = self._seconds()
         for uid in [*self.episodes]:
             if now - self.episodes[uid].last_s >= SETTLED_S:
-                yield uid, self.episodes.pop(uid).before
+                yield uid, self.episodes.pop(uid)
 
     def _entries(self, items: list[dict[str, Any]]) -> Iterator[Entry]:
         """Read workloads as a state keeps them: most as facts, each with a text of its own."""

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from planner.commands.audit.instance import Instance
 from planner.commands.audit.judge import Question, audit_instance
-from planner.commands.replay.kueue_live import replay_live
+from planner.commands.replay.kueue_live import Eviction, evictions, observed
 from planner.errors import InputError, PlannerError
 from planner.operations.kubectl.call import Answer
 from planner.operations.kubectl.kueue_dump import Dump
@@ -152,18 +152,18 @@ def _own_victims(state: State, snapshot: Snapshot, key: str) -> frozenset[str]:
 
 
 def compared(
-    before: State, after: State, question: Question, uid: str | None = None
+    before: State,
+    now: datetime,
+    evicted: Mapping[str, Collection[Eviction]],
+    question: Question,
 ) -> Iterator[Preemption]:
-    """Compare what Kueue did between two states with the replay of the first.
+    """Compare whom Kueue evicted since a state, by the UIDs of preemptors, with its replay.
 
-    The cost of its victims is judged where the replay names the same victims. With ``uid`` only
-    the preemption for the preemptor with that UID is compared.
+    The cost of its victims is judged where the replay names the same victims.
     """
     queues = {(one.metadata.namespace, one.metadata.name): one for one in before.local_queues}
-    for row in replay_live(before, after).preemptors:
+    for row in observed(before, evicted):
         found = before.workloads.find(row.preemptor)
-        if uid not in {None, row.preemptor, None if found is None else found.uid}:
-            continue
         equal, local = row.outcome == "equal", None
         measured = measure(before, row.preemptor, question) if equal else None
         # What is measured is the decision alone: in the cycle Kueue may have chosen others.
@@ -172,7 +172,7 @@ def compared(
         if found is not None:
             local = queues.get((found.metadata.namespace, found.spec.queue_name))
         yield Preemption(
-            at=after.now,
+            at=now,
             preemptor=row.preemptor,
             queue=local.spec.cluster_queue if local else "",
             outcome="skipped" if row.outcome == "uncovered" else row.outcome,
@@ -336,15 +336,14 @@ class Live:
 
     def _go_on(self, before: Keeper, keeper: Keeper) -> None:
         """Go on with the preemptions that are not over, and tell those that were missed."""
-        if not self._is_gap:
-            with suppress(InputError):  # what is read anew has whatever cannot be applied
-                before.settle()
+        with suppress(InputError):  # what is read anew has whatever cannot be applied
+            before.settle()
         going_on = [one.before[0] for one in before.episodes.values()]
         keeper.episodes = before.episodes
-        for uid, victims in keeper.preempted_since(before).items():
+        for uid, victims in evictions(before.state, keeper.state).items():
             if not self._is_gap:
                 episode = Episode((before.whole, *going_on), self._pace.seconds())
-                keeper.episodes.setdefault(uid, episode)
+                keeper.episodes.setdefault(uid, episode).victims.extend(victims)
                 continue
             whom = next((one for one in keeper.state.workloads.entries if one.uid == uid), None)
             missed = Preemption(
@@ -352,7 +351,7 @@ class Live:
                 preemptor=uid if whom is None else whom.key,
                 queue="" if whom is None else whom.admitted_by,
                 outcome="skipped",
-                evicted=tuple(sorted(victims)),
+                evicted=tuple(sorted(one.key for one in victims)),
                 detail=MISSED,
             )
             self._tell(missed)
@@ -363,15 +362,20 @@ class Live:
         touched, keeper.touched = keeper.touched, set()
         if touched:
             self._judge.look(keeper.state, touched)
-        for uid, befores in [*keeper.over()]:
-            self._compare(keeper, uid, befores)
+        for uid, episode in [*keeper.over()]:
+            self._compare(keeper, {uid: episode.victims}, episode.before)
         while self._has_time() and (line := self._judge.next(keeper.state)) is not None:
             if isinstance(line, Note):
                 self._note(line.text)
             else:
                 self._tell(line)
 
-    def _compare(self, keeper: Keeper, uid: str, befores: Sequence[Whole]) -> None:
+    def _compare(
+        self,
+        keeper: Keeper,
+        evicted: Mapping[str, Collection[Eviction]],
+        befores: Sequence[Whole],
+    ) -> None:
         """Compare a preemption with the replay, tell the result, and record the states around it.
 
         Of the states that it may have been decided on, the first counts whose replay is equal.
@@ -383,7 +387,7 @@ class Live:
 
         def rows_of(*some: Whole) -> Iterator[tuple[Whole, Preemption]]:
             for one in some:
-                rows = compared(one.state, after.state, self._question, uid)
+                rows = compared(one.state, latest, evicted, self._question)
                 yield from ((one, row) for row in rows)
 
         equal = next((pair for pair in rows_of(*befores) if pair[1].outcome == "equal"), None)
@@ -434,7 +438,7 @@ def follow(states: Iterable[State], question: Question, tell: Callable[[Line], N
     before: State | None = None
     for state in states:
         if before is not None:
-            for found in compared(before, state, question):
+            for found in compared(before, state.now, evictions(before, state), question):
                 tell(found)
         judge.look(state, None)
         while (line := judge.next(state)) is not None:
