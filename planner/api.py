@@ -127,7 +127,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     certify
         Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
         checks without a solver. By default only trees of up to two thousand steps are searched;
-        with ``False`` none are, and two engines have to agree on every level.
+        with ``False`` none are, and nothing is proved.
     placement
         Kueue, where a topology decides about pods: with ``kueue`` its own placement has to find a
         place for all of them once the victims are gone, with ``any`` it is enough that there is
