@@ -81,7 +81,7 @@ MOST_STEPS: Final = 2000
     value.either(
         "certify",
         "Wait for the proof trees that planner check needs, within --time-limit, or search "
-        "none and let two engines agree on every level. By default only short trees are searched.",
+        "none: then nothing is proved. By default only short trees are searched.",
     ),
     value.file(
         "--proof",
@@ -94,7 +94,7 @@ MOST_STEPS: Final = 2000
     value.flag(
         "--details",
         "Say all that a page has in the table, too: every measure and level, the request, the "
-        "laws, the bounds and the solver.",
+        "laws and the solver.",
     ),
     option.page_format,
     option.output,

@@ -77,15 +77,6 @@ def measure_unit(measure: Measure) -> str:
     return find_term(measure[0]).unit
 
 
-IN_CHOSEN_FLAVORS: Final = "in the flavors chosen, "
-"""How the sentence about a bound begins that does not hold of other flavors."""
-
-
-def bound_in_words(place: str, need: str, measure: Measure, least: int) -> str:
-    """Say that a measure is bounded since an amount must be freed in a place."""
-    return f"{need} {place} must be freed, so {measure_title(measure)} is at least {least}"
-
-
 def _profile(name: str, levels: str, summary: str, caps: str = "") -> Profile:
     goals, capped = (
         tuple(tuple(measure.split("+")) for measure in text.split()) for text in (levels, caps)

@@ -25,17 +25,11 @@ from planner.plan.proof import Tree as Tree
 from planner.plan.record import MODEL as MODEL
 from planner.plan.record import TREES as TREES
 from planner.plan.record import AnyPlan as AnyPlan
-from planner.plan.record import BoundByRows as BoundByRows
 from planner.plan.record import Cap as Cap
 from planner.plan.record import Certificate as Certificate
-from planner.plan.record import DroppedCap as DroppedCap
 from planner.plan.record import Excess as Excess
 from planner.plan.record import Level as Level
-from planner.plan.record import Multiplier as Multiplier
 from planner.plan.record import Proof as Proof
-from planner.plan.record import Reaching as Reaching
 from planner.plan.record import Shown as Shown
-from planner.plan.record import SolverFreeBound as SolverFreeBound
 from planner.plan.record import Verdict as Verdict
 from planner.plan.record import Verification as Verification
-from planner.plan.record import WeighedRow as WeighedRow

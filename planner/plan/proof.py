@@ -87,6 +87,12 @@ class Tree(Record):
     claim: str
     steps: tuple[Step, ...]
 
+    @property
+    def rows(self) -> Mapping[str, int]:
+        """The inequalities of a tree that is one sum of them, each with its multiplier."""
+        leaf = self.steps[0] if len(self.steps) == 1 else None
+        return leaf.rows if isinstance(leaf, ByRows) else {}
+
 
 def steps_of(trees: Iterable[Tree]) -> int:
     """Return how many steps trees have in all."""

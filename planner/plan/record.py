@@ -22,16 +22,16 @@ SchedulerId = Annotated[
 """The id of a scheduler in states and plans, such as ``kueue``."""
 
 
-Proof = Literal["certified", "solver"]
-"""certified: proved by a tree that needs no solver to be checked. solver: two independent engines
-found nothing better, or, in other flavors than the plan's, trees that are not kept."""
+Proof = Literal["certified"]
+"""certified: proved by a tree that needs no solver to be checked."""
 
 
 class Level(Record):
     """One lexicographic level: its value, and the proven bound below which none can be.
 
-    ``proof`` says on what it rests that the bound is the value; it is ``None`` where it is not,
-    or where that is one engine's word.
+    ``proof`` says that the bound is the value, which a tree shows; it is ``None`` where none does.
+    There ``claimed`` is the bound by the solver's word, which nobody has checked. Where the tree is
+    one sum of inequalities ``says`` tells it in words, with its numbers.
     """
 
     term: str
@@ -40,6 +40,8 @@ class Level(Record):
     value: int
     bound: int
     proof: Proof | None = None
+    claimed: int | None = None
+    says: str = ""
 
 
 class Cap(Record):
@@ -49,83 +51,8 @@ class Cap(Record):
     most: int
 
 
-class DroppedCap(Cap):
-    """A cap that no legal plan keeps which keeps the wishes, and the caps that stand before it."""
-
-    proof: Proof
-
-
-class Multiplier(Record):
-    """The weight of one flavor-resource in a solver-free bound, over the common denominator."""
-
-    flavor: str
-    resource: str
-    numerator: int
-    need: int
-
-
-class SolverFreeBound(Record):
-    """A lower bound that needs no solver.
-
-    With multipliers m (numerator / denominator >= 0), every legal victim set V frees at least
-    ``need`` of each flavor-resource, so for costs c >= 0 the cost of V is at least
-    sum(m * need) + sum over candidates of min(0, c - m . usage), rounded up.
-    """
-
-    term: str
-    denominator: int
-    multipliers: tuple[Multiplier, ...]
-    bound: int
-    statement: str
-
-
 OWN_ROW: Final = "better"
-"""How the names of rows that bound the level's own measure begin, in trees and in sums."""
-
-
-class WeighedRow(Record):
-    """An inequality of the checker, and how often it is added to a sum.
-
-    ``row`` is its name, as in a proof tree; its left side is to be ``least`` or more.
-    """
-
-    row: str
-    times: int
-    least: int
-
-
-class Reaching(Record):
-    """What changes how far a sum reaches: ``count`` times ``amount``.
-
-    ``of`` names the first member of a class of victims, or a further quantity of the rows.
-    """
-
-    of: str
-    count: int
-    amount: int
-
-
-class BoundByRows(Record):
-    """A bound of a level, given caps and the levels before it, which a sum of inequalities proves.
-
-    Every legal set below ``bound`` would satisfy each row, so that their sum, each row so many
-    times, would be at least ``needed`` = sum(times * least). But no such set reaches more than
-    ``reached``, which is less. ``reaching`` lists what adds up to that, the largest first, but no
-    more than fifty.
-    """
-
-    term: str
-    rows: tuple[WeighedRow, ...]
-    needed: int
-    reached: int
-    reaching: tuple[Reaching, ...]
-    bound: int
-    statement: str
-
-    @property
-    def is_by_one_row(self) -> bool:
-        """Whether at most one row is added to those that bound the level itself."""
-        return sum(not each.row.startswith(OWN_ROW) for each in self.rows) <= 1
+"""How the names of rows that bound the level's own measure begin in trees."""
 
 
 class Verdict(Record):
@@ -150,14 +77,13 @@ class Shown(Record):
 
     ``zero``: no term is below 0. ``one_row``: one inequality, weighed against the level itself,
     bounds it. ``multipliers``: a sum of several does. ``tree``: it takes a tree with several
-    parts, or laws. ``engines``: two engines agree. ``unproved``: none of that.
+    parts, or laws. ``unproved``: none of that.
     """
 
     zero: int = 0
     one_row: int = 0
     multipliers: int = 0
     tree: int = 0
-    engines: int = 0
     unproved: int = 0
 
     @property
@@ -168,7 +94,7 @@ class Shown(Record):
     @property
     def levels(self) -> int:
         """How many levels there are in all."""
-        return self.by_hand + self.tree + self.engines + self.unproved
+        return self.by_hand + self.tree + self.unproved
 
     def plus(self, other: Shown) -> Shown:
         """Return the numbers of both, added up."""
@@ -184,40 +110,30 @@ class Certificate(Record):
 
     ``cut_off`` counts victim sets that the model admitted and the scheduler's own floating-point
     arithmetic did not; they were excluded and the model solved again. ``caps`` are those that
-    were kept to, ``trees`` the proofs of the levels that are certified, ``engines`` those that
-    agreed on the others. ``ties`` says on what it rests that the plan comes first among equals in
-    the scheduler's candidate order: ``solver`` is one engine's word. ``corrected`` counts the
-    better plans that the search for proofs found where the solver had claimed there was none.
-    ``sums`` are the levels that one sum of inequalities proves: their trees have a single step.
-    ``solver`` names what searched for the plan: an engine, or proof trees alone (`TREES`).
-    ``last_resort`` says on what it rests that no legal set does without a last resort of the
-    plan: pods that opted out of YuniKorn's preemption. ``trees_omitted`` counts the steps of trees
-    that were left out where the plan was written. ``dropped`` are the caps that no plan can keep.
+    were kept to, ``dropped`` those that no plan can keep. ``trees`` are the proofs of all that is
+    certified: levels, dropped caps, and that the plan comes first among equals in the scheduler's
+    candidate order (``ties``). ``corrected`` counts the better plans that the search for proofs
+    found where the solver had claimed there was none. ``solver`` names what searched for the plan:
+    an engine, or proof trees alone (`TREES`). ``last_resort`` says that a tree shows that no legal
+    set does without a last resort of the plan: pods that opted out of YuniKorn's preemption.
+    ``trees_omitted`` counts the steps of trees that were left out where the plan was written.
     """
 
     digest: str
     levels: tuple[Level, ...]
     caps: tuple[Cap, ...] = ()
-    dropped: tuple[DroppedCap, ...] = ()
+    dropped: tuple[Cap, ...] = ()
     trees: tuple[Tree, ...] = ()
     trees_omitted: int = 0
     ties: Proof | None = None
     last_resort: Proof | None = None
-    engines: tuple[str, ...] = ()
     corrected: int = 0
-    bounds: tuple[SolverFreeBound, ...] = ()
-    sums: tuple[BoundByRows, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     removal_order: tuple[str, ...] = ()
     cut_off: int = 0
     solver: str = ""
     seed: int = 0
     wall_time_s: float = 0.0
-
-    @property
-    def bounds_by_hand(self) -> tuple[SolverFreeBound | BoundByRows, ...]:
-        """All bounds that a reader can follow by adding up."""
-        return *self.bounds, *self.sums
 
     @property
     def shown(self) -> Shown:
@@ -227,13 +143,14 @@ class Certificate(Record):
     def _rests_on(self, level: Level) -> str:
         if level.value == 0:
             return "zero"
-        if level.proof != "certified":
-            return "unproved" if level.proof is None else "engines"
-        sums = [each for each in self.sums if each.term == level.term]
-        alone = any(each.term == level.term and each.bound == level.value for each in self.bounds)
-        if alone or any(each.is_by_one_row for each in sums):
-            return "one_row"
-        return "multipliers" if sums else "tree"
+        if level.proof is None:
+            return "unproved"
+        if not level.says:
+            return "tree"
+        rows = next((tree.rows for tree in self.trees if tree.claim == level.term), {})
+        # Beside those that bound the level itself.
+        others = [row for row in rows if not row.startswith(OWN_ROW)]
+        return "multipliers" if len(others) > 1 else "one_row"
 
 
 FIELD: Final = "more_than_greedy"

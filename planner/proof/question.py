@@ -1,6 +1,6 @@
 """What a tree has to show: that no legal set keeps to all bounds of a claim.
 
-A level can also be bounded by one sum of inequalities: what a reader can follow without a tree.
+A tree that is one sum of inequalities is told in words, which a reader can follow.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
@@ -17,13 +17,12 @@ from msgspec.structs import replace
 from planner.objective.profiles import Measure, measure_id, measure_title
 from planner.objective.terms import TermTable
 from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step, WholeSplit
-from planner.plan.record import OWN_ROW, BoundByRows, Reaching, WeighedRow
+from planner.plan.record import OWN_ROW
 from planner.proof.box import (
     Box,
     IntArray,
     Members,
     Row,
-    Sum,
     add_up,
     all_within,
     is_contradiction,
@@ -81,6 +80,11 @@ class Rules(Protocol):
     @property
     def whole(self) -> Collection[str]:
         """The further quantities that are whole in every legal set."""
+        ...
+
+    @property
+    def needs(self) -> Mapping[str, str]:
+        """What must be freed by some rows, with its amount, in words: by the name of the row."""
         ...
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
@@ -483,61 +487,34 @@ class Question:
         return pairs
 
 
-LISTED: Final = 50
-"""How many parts of what a sum reaches are listed: the largest."""
-
 MOST_NAMED: Final = 6
-"""Rows up to which a statement names all; the record has them, however many."""
+"""Rows up to which a statement names all; the tree has them, however many."""
 
 
-def bound_by_rows(
-    question: Question, steps: Sequence[Step], measure: Measure, value: int
-) -> BoundByRows | None:
-    """Return the sum of rows by which a tree proves a level; ``None`` if it takes more than one.
+def in_words(question: Question, steps: Sequence[Step], measure: Measure, value: int) -> str:
+    """Tell the tree of a level that is one sum of rows; empty if it takes more than one.
 
-    The ``question`` is whether any set has less than ``value`` of ``measure``; ``steps`` are the
-    tree, or what claims to be one: only a leaf that closes the whole question counts.
+    The ``question`` is whether any set has less than ``value`` of ``measure``; ``steps`` are its
+    tree.
     """
-    # Checked again, and not only looked at: what is printed as a sum must be one.
     leaf = steps[0] if len(steps) == 1 else None
-    if not isinstance(leaf, ByRows) or not question.closes(question.root, leaf):
-        return None
+    if not isinstance(leaf, ByRows):
+        return ""
     box = question.root
     rows = question.rows(box)
+    others = [name for name in leaf.rows if name != OWN_ROW]
+    need = question.rules.needs.get(others[0]) if len(others) == 1 else None
+    if need is not None:
+        return f"{need} must be freed, so {measure_title(measure)} is at least {value}"
     added = add_up([(rows[name], m) for name, m in leaf.rows.items()], box, question.ranges(box))
-    weighed = tuple(
-        WeighedRow(row=name, times=times, least=rows[name].least)
-        for name, times in leaf.rows.items()
-    )
-    parts = sorted(_reaching(question, added), key=lambda part: -abs(part.count * part.amount))
     # The row of the level itself is called by what it says.
     own = {OWN_ROW: f"{measure_id(measure)} <= {value - 1}"}
     summands = [
-        f"{one.times} x {one.least} ({own.get(one.row, one.row)})" for one in weighed[:MOST_NAMED]
+        f"{times} x {rows[name].least} ({own.get(name, name)})" for name, times in leaf.rows.items()
     ]
-    if len(weighed) > MOST_NAMED:
-        summands.append(f"{len(weighed) - MOST_NAMED} more")
-    return BoundByRows(
-        term=measure_id(measure),
-        rows=weighed,
-        needed=added.needed,
-        reached=added.reached,
-        reaching=tuple(islice(parts, LISTED)),
-        bound=value,
-        statement=(
-            f"a better set would have to reach {' + '.join(summands)} = {added.needed}, and none "
-            f"reaches more than {added.reached}, so {measure_title(measure)} is at least {value}"
-        ),
+    if len(summands) > MOST_NAMED:
+        summands[MOST_NAMED:] = [f"{len(summands) - MOST_NAMED} more"]
+    return (
+        f"a better set would have to reach {' + '.join(summands)} = {added.needed}, and none "
+        f"reaches more than {added.reached}, so {measure_title(measure)} is at least {value}"
     )
-
-
-def _reaching(question: Question, added: Sum) -> Iterator[Reaching]:
-    """Yield the parts that add up to the largest left side of a sum."""
-    representative = question.rules.members.representative
-    listed = added.classes.tolist(), added.upper.tolist(), added.amounts.tolist()
-    for k, count, amount in zip(*listed, strict=True):
-        if count:
-            yield Reaching(of=representative(k).key, count=count, amount=amount)
-    for name, coefficient in added.extra.items():
-        if coefficient and added.ends[name]:
-            yield Reaching(of=name, count=added.ends[name], amount=coefficient)

@@ -18,7 +18,7 @@ from planner.report import document as doc
 from planner.report import words
 from planner.report.covered import answer_cell, assumed, effects, uncovered_lines
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.style import Said, Value, each, field_lines, fields, free, line, rendered
+from planner.report.style import Said, Value, each, field_lines, free, line, rendered
 from planner.report.text import hours, moment
 from planner.scheduler import Part, scheduler_of
 from planner.term import lost_by
@@ -351,9 +351,9 @@ def _certificate(plan: AnyPlan) -> Iterator[doc.Block]:
         names = words.victim_names(plan)
         order = tuple(names.get(key, key) for key in certificate.removal_order)
         yield doc.Fold("A legal order of removals", (doc.Names("Remove", order, ordered=True),))
-    if bounds := certificate.bounds_by_hand:
-        said = (f"{bound.term} ≥ {bound.bound:,}: {bound.statement}" for bound in bounds)
-        yield doc.Fold("Bounds that need no solver", tuple(map(doc.Paragraph, said)))
+    if said := [one for one in certificate.levels if one.says]:
+        lines = (f"{one.term} ≥ {one.bound:,}: {one.says}" for one in said)
+        yield doc.Fold("Levels that one sum proves", tuple(map(doc.Paragraph, lines)))
 
 
 def _broken(certificate: Certificate) -> list[str]:
@@ -368,7 +368,7 @@ def _claims(
 
     What is claimed stands in one line on a screen, and fact by fact on a page.
     """
-    seconds, bound = f"{certificate.wall_time_s:.2f} s", words.main_bound(certificate)
+    seconds = f"{certificate.wall_time_s:.2f} s"
     all_closed = closed_levels(certificate) == len(certificate.levels)
     held, checked = words.laws_held(certificate.verdicts)
     proved = closed_in_words(certificate)
@@ -391,7 +391,7 @@ def _claims(
         (None, "Proof", words.proof_in_words(certificate), ""),
         (None, "By hand", words.by_hand_in_words(certificate), ""),
         *(("screen", "Broken law", law, "bad") for law in _broken(certificate)),
-        (None, "Solver-free", bound.statement if bound is not None else "", ""),
+        (None, "Solver-free", words.in_a_sentence(certificate), ""),
         (None, "Cut off", cut_off if certificate.cut_off else "", ""),
         ("screen", "Solver", joined(solver, digest), ""),
         ("page", "Solver", solver and f"{solver}, {seconds}", ""),
@@ -439,6 +439,7 @@ def term_lines(rows: Iterable[words.TermRow], scheduler: str) -> Iterator[str]:
         facts: dict[str, Any] = {"plan": row.value, scheduler: row.greedy}
         if row.level is not None:
             facts |= {"level": row.level, "bound": str(row.bound), "proof": row.proof or "none"}
+            facts |= {"claimed": row.claimed}
         if row.unit == words.WORK_UNIT:
             facts["accelerator_hours"] = hours(row.value).replace(",", "")
         yield line("term", row.id, **facts, unit=Said(row.unit), title=Said(row.title))
@@ -449,13 +450,11 @@ def certificate_lines(plan: AnyPlan) -> Iterator[str]:
     certificate = plan.certificate
     if certificate is None:
         return
-    for bound in certificate.bounds:
-        yield line("solver_free", bound.term, Said(bound.statement), bound=bound.bound)
-    for one in certificate.sums:
-        facts = fields(one, "bound rows needed reached")
-        yield line("sum", one.term, Said(one.statement), **facts)
+    for one in certificate.levels:
+        if one.says:
+            yield line("solver_free", one.term, Said(one.says), bound=one.bound)
     for cap in certificate.dropped:
-        yield line("dropped_cap", cap.term, most=cap.most, proof=cap.proof)
+        yield line("dropped_cap", cap.term, most=cap.most)
     for verdict in certificate.verdicts:
         detail = Said(verdict.detail) if verdict.detail else None
         yield line("law", verdict.law, detail, holds=verdict.holds)

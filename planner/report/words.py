@@ -12,12 +12,10 @@ from msgspec import Struct
 
 from planner.plan import (
     AnyPlan,
-    BoundByRows,
     Certificate,
     Level,
     Proof,
     Shown,
-    SolverFreeBound,
     Verdict,
 )
 from planner.plan.proof import steps_of
@@ -114,16 +112,14 @@ def work_of(*plans: AnyPlan) -> Work:
 
 
 CHECK_IT: Final = "planner check verifies it without a solver"
-ENGINES: Final = ("CP-SAT", "SCIP", "HiGHS")
-ONE_ENGINE: Final = ENGINES[0]
 
 
 class TermRow(Struct, frozen=True):
     """One measure of disruption, for a plan and for the scheduler's own.
 
     ``level`` is its place among the levels of the objective, from 1, and ``bound`` the proven
-    bound of that level; both are ``None`` for a term that is only reported. ``proof`` is what the
-    level rests on, if it is more than one engine's word.
+    bound of that level; both are ``None`` for a term that is only reported. ``proof`` says whether
+    a tree shows the level; where none does ``claimed`` is the bound by the solver's word.
     """
 
     id: str
@@ -134,6 +130,7 @@ class TermRow(Struct, frozen=True):
     level: int | None = None
     bound: int | None = None
     proof: Proof | None = None
+    claimed: int | None = None
 
 
 def term_rows(plan: AnyPlan) -> list[TermRow]:
@@ -157,6 +154,7 @@ def level_rows(
     for number, one in enumerate(levels, start=1):
         title, unit = texts_of(scheduler, one.term, (one.title, one.unit))
         values = one.value, sum_of(one.term, greedy), number, one.bound, one.proof
+        values += (one.claimed,)
         rows.append(TermRow(one.term, title, unit, *values))
     shown = {row.id for row in rows}
     for term, value in terms.items():
@@ -303,16 +301,14 @@ def more_than_greedy(plan: AnyPlan) -> str:
     return said if measures else ""
 
 
-def main_bound(certificate: Certificate) -> SolverFreeBound | BoundByRows | None:
-    """Return the bound to show where one is enough: that of the first level in `COUNTING`.
+def in_a_sentence(certificate: Certificate) -> str:
+    """Return the words for one tree, where one is enough; empty if none has words.
 
-    If none is there, it is that of the first level; of several for a level, the highest.
+    It is that of the first level in `COUNTING`, or else of the first level of all.
     """
-    stated = certificate.bounds_by_hand
-    counting = (bound for bound in stated if bound.term in COUNTING)
-    first = next(counting, next(iter(stated), None))
-    of_level = (bound for bound in stated if first is not None and bound.term == first.term)
-    return max(of_level, key=lambda bound: bound.bound, default=None)
+    said = [level for level in certificate.levels if level.says]
+    counting = (level.says for level in said if level.term in COUNTING)
+    return next(counting, said[0].says if said else "")
 
 
 def by_hand_in_words(certificate: Certificate) -> str:
@@ -332,7 +328,6 @@ def shown_in_words(shown: Shown) -> str:
         (shown.one_row, "by one row"),
         (shown.multipliers, "by a sum of rows"),
         (shown.tree, "by a tree"),
-        (shown.engines, "by two engines"),
         (shown.unproved, "not proved"),
     )
     return ", ".join(f"{count:,} {how}" for count, how in counts if count)
@@ -397,36 +392,29 @@ def proof_in_words(certificate: Certificate, *, ties: bool = True) -> str:
     """
     levels, steps, dropped = certificate.levels, steps_in(certificate), certificate.dropped
     how = f"certified by trees of {plural(steps, 'step')}" if steps else "certified"
-    certified = sum(level.proof == "certified" for level in levels)
-    besides = [*([certificate.ties] if ties else []), *(cap.proof for cap in dropped)]
+    certified = sum(level.proof is not None for level in levels)
     parts = []
     if not levels:  # nothing is claimed but that there is no plan
         if certificate.trees or certificate.trees_omitted:
             parts = [f"certified by a tree of {plural(steps, 'step')}", CHECK_IT]
-        elif certificate.engines:
-            parts = [f"by {_engines(certificate.engines)}"]
-    elif certified == len(levels) and all(proof == "certified" for proof in besides):
+    elif certified == len(levels) and (certificate.ties or not ties):
         also = " and ties" if ties else ""
         also = f", ties and {plural(len(dropped), 'dropped cap')}" if dropped else also
         parts = [f"{certified} of {plural(len(levels), 'level')}{also} {how}", CHECK_IT]
     else:
-        by_solver = sum(level.proof == "solver" for level in levels)
-        alone = sum(level.proof is None and level.value == level.bound for level in levels)
+        open_ = [level for level in levels if level.proof is None]
+        claimed = sum(level.claimed == level.value for level in open_)
         counts = (
             (certified, how),
-            (by_solver, f"by {_engines(certificate.engines)}"),
-            (alone, f"by {ONE_ENGINE} alone"),
-            (len(levels) - certified - by_solver - alone, "not proved"),
+            (claimed, "by the solver's word alone"),
+            (len(open_) - claimed, "not proved"),
         )
         said = ", ".join(f"{count} {rests}" for count, rests in counts if count)
         parts = [f"of {plural(len(levels), 'level')} {said}"]
         if ties:
-            by_one = f"by {ONE_ENGINE} alone"
-            resting = {"certified": "certified", "solver": by_one, None: "not proved"}
-            parts.append(f"ties {resting[certificate.ties]}")
+            parts.append(f"ties {certificate.ties or 'not proved'}")
         if dropped:
-            by_trees = sum(cap.proof == "certified" for cap in dropped)
-            parts.append(f"{by_trees} of {plural(len(dropped), 'dropped cap')} certified")
+            parts.append(f"{plural(len(dropped), 'dropped cap')} certified")
     if parts and certificate.corrected:
         plans = plural(certificate.corrected, "plan")
         parts.append(f"the search for trees found {plans} better than the solver's")
@@ -436,9 +424,3 @@ def proof_in_words(certificate: Certificate, *, ties: bool = True) -> str:
 def steps_in(certificate: Certificate) -> int:
     """Return how many steps the trees of a certificate have, those left out included."""
     return steps_of(certificate.trees) + certificate.trees_omitted
-
-
-def _engines(engines: Sequence[str]) -> str:
-    """Return engines by their short names, which every version has."""
-    names = [next((name for name in ENGINES if name in engine), engine) for engine in engines]
-    return " and ".join(names) or "two engines"

@@ -31,9 +31,7 @@ from planner.plan import (
     AnyPlan,
     Cap,
     Certificate,
-    DroppedCap,
     Level,
-    SolverFreeBound,
     Status,
     Tree,
     Verdict,
@@ -43,7 +41,7 @@ from planner.proof.claims import Claims, Limits, cap_claim
 from planner.solver.attempt import SEED, Outcome
 from planner.solver.deadline import Trees
 from planner.solver.levels import LevelResult, find_any, find_within, solve_levels
-from planner.solver.proving.settle import Absence, Proved, Settling, prove_absence
+from planner.solver.proving.settle import Proved, Settling, prove_absence
 from planner.solver.search import Search, impose
 from planner.solver.start import AnyPlanning
 from planner.verifier.wording import broken
@@ -63,12 +61,11 @@ def refuse_illegal(plan: AnyPlan, verification: Verification) -> None:
 
 
 class Dropped(Struct, frozen=True):
-    """Caps that a search drops, in words, and what it rests on that no answer keeps them."""
+    """Caps that a search drops, in words, and the trees that show that no answer keeps them."""
 
     words: str = ""
-    caps: tuple[DroppedCap, ...] = ()
+    caps: tuple[Cap, ...] = ()
     trees: tuple[Tree, ...] = ()
-    engines: tuple[str, ...] = ()
 
 
 NOTHING_DROPPED: Final = Dropped()
@@ -90,16 +87,16 @@ def cap(
 
     No cap is dropped where the search starts from the scheduler's own answer, which meets all caps.
     Elsewhere each cap is kept if an answer is found that meets it and the caps kept before. That
-    there is none takes a tree or two engines, if ``claiming`` is given, and else one. Where time
-    runs out before that is known, no answer of the search is proved best.
+    there is none takes a tree if ``claiming`` is given, and else the solver's word. Where no tree
+    is found, or time runs out before that is known, no answer of the search is proved best.
 
     Raises `UnsupportedError` if a term of the profile cannot be known from the state.
     """
     bind(search, profile)
     if not greedy.victims:
         return NOTHING_DROPPED
-    absent: list[Absence] = []
-    impossible: list[DroppedCap] = []
+    trees: list[Tree] = []
+    impossible: list[Cap] = []
 
     def find(trial: Search, measure: Measure, most: int) -> Outcome:
         outcome = find_within(trial, measure, most)
@@ -111,18 +108,17 @@ def cap(
         if found.victims is not None:
             trial.incumbent = trial.classes.counts(found.victims)
             return "unknown" if trial.incumbent is None else "optimal"
-        if found.proof is None:
+        if found.tree is None:
             return "unknown"
-        absent.append(found)
-        impossible.append(DroppedCap(term=measure_id(measure), most=most, proof=found.proof))
+        trees.append(found.tree)
+        impossible.append(Cap(term=measure_id(measure), most=most))
         return "infeasible"
 
     names = keep_caps(search, profile, greedy.terms, find)
     return Dropped(
         dropped_in_words(profile, names, search.undecided),
         tuple(impossible),
-        tuple(tree for found in absent for tree in found.trees),
-        tuple(engine for found in absent for engine in found.engines),
+        tuple(trees),
     )
 
 
@@ -238,7 +234,6 @@ def certify(  # noqa: PLR0913 - all that is known
     proved: Proved,
     started: float,
     *,
-    bounds: Sequence[SolverFreeBound] = (),
     cut_off: int = 0,
     caps: Limits = (),
     dropped: Dropped = NOTHING_DROPPED,
@@ -262,10 +257,7 @@ def certify(  # noqa: PLR0913 - all that is known
         dropped=dropped.caps,
         trees=(*proved.trees, *dropped.trees),
         ties=proved.ties,
-        engines=tuple(dict.fromkeys((*proved.engines, *dropped.engines))),
         corrected=proved.corrected,
-        bounds=tuple(bounds),
-        sums=tuple(proved.sums),
         cut_off=cut_off,
         solver=solver,
         seed=SEED,
@@ -283,6 +275,8 @@ def describe_levels(levels: Sequence[LevelResult]) -> tuple[Level, ...]:
             value=level.least.value,
             bound=level.least.bound,
             proof=level.proof,
+            claimed=level.claimed,
+            says=level.says,
         )
         for level in levels
     )
@@ -386,12 +380,13 @@ def no_plan(  # noqa: PLR0913, PLR0917 - all that an answer is made of
     greedy: PlanT,
     certificate: Certificate,
     search: Search,
-    outcome: Outcome,
+    proved: Proved,
 ) -> PlanT:
     """Return the answer of a search that found no plan: why there is none, if that is proved."""
-    status: Status = "infeasible" if outcome == "infeasible" else "unknown"
+    status: Status = "infeasible" if proved.outcome == "infeasible" else "unknown"
     in_time = " within the time limit" if search.deadline.passed else ""
-    why = f"nothing found{in_time}, and nothing proved"
+    word = "; the solver finds none, which is its word alone" if proved.claimed else ""
+    why = f"nothing found{in_time}, and nothing proved{word}"
     if status == "infeasible":
         why = blame_wishes(search, profile) or planning.why_infeasible()
     plan: PlanT = planning.subject.plan(

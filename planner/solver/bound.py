@@ -30,7 +30,7 @@ from planner.solver.deadline import Deadline
 
 if TYPE_CHECKING:
     # MathOpt takes a tenth of a second to load; small problems never come here.
-    from planner.solver.mathopt import Simplex
+    from planner.solver.glop import Simplex
 
 SCALE = 10**12
 """Duals become integers over this denominator."""
@@ -230,7 +230,7 @@ class _Program(Struct, frozen=True, dict=True):
     @cached_property
     def simplex(self) -> Simplex:
         """The program in doubles, over classes and witnesses."""
-        from planner.solver.mathopt import Simplex  # noqa: PLC0415
+        from planner.solver.glop import Simplex  # noqa: PLC0415
 
         witnesses = self.relaxation.witnesses
         # A price above the cost of any set.

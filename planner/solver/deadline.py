@@ -16,8 +16,8 @@ from typing import Final, Literal, NamedTuple, TypeVar
 from planner.stage import going_on
 
 Trees = Literal["brief"] | bool | None
-"""Whether to wait for proof trees: ``True`` as long as they take, ``False`` never (then two engines
-are asked), ``None`` for short ones, ``brief`` for those that are found nearly at once."""
+"""Whether to wait for proof trees: ``True`` as long as they take, ``False`` never, ``None`` for
+short ones, ``brief`` for those that are found nearly at once."""
 
 
 class OutOfTime(Exception):  # noqa: N818 - says what happened, as the others do

@@ -39,9 +39,6 @@ CORE = 300
 MOST_TOGETHER: Final = 300
 """Classes up to which all are searched together, though they have parts to search one by one."""
 
-MOST_CLASSES: Final = 2000
-"""Classes up to which two engines are asked about a search."""
-
 CORE_EFFORT = 1.0
 """Effort for a part of the classes: where that does not settle it, more classes are taken."""
 
@@ -305,11 +302,17 @@ _SHARE: Final = 3 / 4
 
 
 class LevelResult(Struct, frozen=True):
-    """One level of an answer; ``proof`` says what its bound rests on besides the search."""
+    """One level of an answer.
+
+    ``proof`` says whether a tree shows it, which ``says`` tells in words where these are few;
+    ``claimed`` is the bound by the solver's word where none does.
+    """
 
     measure: Measure
     least: Least
     proof: Proof | None = None
+    claimed: int | None = None
+    says: str = ""
 
 
 class Answer(Struct, frozen=True):

@@ -18,8 +18,7 @@ from planner.errors import UnsupportedError
 from planner.laws import Law
 from planner.objective.profiles import Measure, Profile, measure_id, measure_title, value_in
 from planner.objective.terms import TermTable
-from planner.plan import AnyPlan, BoundByRows, Certificate, Level, Tree, Verdict
-from planner.plan.proof import ByRows
+from planner.plan import AnyPlan, Certificate, Level, Tree, Verdict
 from planner.proof.claims import (
     CAP_OF,
     INFEASIBLE,
@@ -31,7 +30,7 @@ from planner.proof.claims import (
     cap_claim,
     level_claim,
 )
-from planner.proof.question import Open, Question, bound_by_rows
+from planner.proof.question import Open, Question, in_words
 from planner.verifier.wording import compare, judge
 
 NONE_LEGAL: Final = "no legal victim set exists"
@@ -67,9 +66,9 @@ def check_levels(
             found, detail = False, "it asks the scheduler what victims do next: no tree tells"
         else:
             found, detail = _judge(claims.asking, ask, asking_claim(claim), trees)
-        fault = _sum_fault(claims, stated, level, certificate.sums) if found else ""
+        fault = _words_fault(claims, ask, level, trees) if found and level.says else ""
         stated.append(Stated(measure, value, found and bound == value))
-        if bound == level.value or bound > 0:
+        if bound == level.value or bound > 0 or level.says:
             less = "" if bound == level.value else f"below the plan's {level.value:,}: "
             yield CheckedClaim(
                 claim=level.term,
@@ -78,9 +77,6 @@ def check_levels(
                 certified=found and not fault,
                 detail=fault or f"{less}{detail}",
             )
-    levels = {level.term for level in certificate.levels}
-    for stray in (each.term for each in certificate.sums if each.term not in levels):
-        yield CheckedClaim(claim=stray, title="", certified=False, detail="it is no level")
     if not ties:
         return
 
@@ -111,24 +107,14 @@ def check_infeasible(
     return CheckedClaim(claim=claim, title=title, certified=found, detail=detail)
 
 
-def _sum_fault(
-    claims: Claims, earlier: Sequence[Stated], level: Level, sums: Sequence[BoundByRows]
+def _words_fault(
+    claims: Claims, ask: Callable[[Claims], Question], level: Level, trees: Mapping[str, Tree]
 ) -> str:
-    """Say what is wrong with the sum of rows that a plan states for a level; empty if nothing is.
-
-    The sum is added up anew, from the names of the rows and their multipliers alone.
-    """
+    """Say that a level's words do not tell its tree, which was walked; empty if they do."""
+    tree = trees.get(level.term) if level.bound > 0 else None
     measure: Measure = tuple(level.term.split("+"))
-    for stated in (each for each in sums if each.term == level.term):
-        if claims.is_unknown(measure):
-            return "no row bounds what asks the scheduler"
-        leaf = ByRows(rows={row.row: row.times for row in stated.rows})
-        question = claims.level(earlier, measure, level.bound)
-        found = bound_by_rows(question, [leaf], measure, level.bound)
-        if found is None:
-            return "the rows of its sum do not contradict one another"
-        if found != stated:
-            return "its sum of rows is not what the rows add up to"
+    if tree is None or in_words(ask(claims), tree.steps, measure, level.bound) != level.says:
+        return "what it says is not what its tree shows"
     return ""
 
 

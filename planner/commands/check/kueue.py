@@ -60,7 +60,7 @@ from planner.state.kep83 import NAME as KEP83
 from planner.state.kep83 import STRICT, Kep83, read_rules
 from planner.state.kueue import State
 from planner.verifier.kueue.case import assignment_faults
-from planner.verifier.kueue.certificate import Costs, check_certificate, check_facts
+from planner.verifier.kueue.certificate import check_certificate, check_facts
 from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_as_planned, verify_plan
 from planner.verifier.kueue.setting import Setting
@@ -306,13 +306,6 @@ class _Checking:
     def _claims_about_itself(self) -> Iterator[Verdict]:
         """Judge values, bounds, order and facts, and the scheduler's own plan beside it."""
         plan, certificate = self.plan, self.plan.certificate
-        # Terms that are no sum of costs of workloads are left out: CT-03 refuses their bounds.
-        of_term = {
-            bound.term: self.table.in_sum(summed)
-            for bound in (certificate.bounds if certificate else ())
-            if self.table.is_separable(summed := bound.term.split("+"))
-        }
-        costs = Costs(self.problem.workloads.places_of, of_term)
         match = partial(match_plan, self.state, snapshot=self.snapshot, setting=self.setting)
         case = match(plan)
         terms = self.table.evaluate(self.facts.positions(plan.keys))
@@ -322,7 +315,7 @@ class _Checking:
             asked = [measure_id(measure) for measure in with_names(profile.levels)]
             first = plan.stable and CASCADE not in profile.levels
             asked = [*(CASCADE if first else ()), *asked]
-        yield from check_certificate(case, plan, terms, costs, asked, self._left_out)
+        yield from check_certificate(case, plan, terms, asked, self._left_out)
         yield self.facts.check_victims(plan)
         if again := list(self._stability_faults("", plan)):
             yield judge(VICTIMS, again, "")

@@ -35,8 +35,9 @@ NOT_LOOKED_AT: Final = "its proof trees were not looked at: something else does 
 NOT_JUDGED: Final = "nothing else was looked at: what holds of one question does not of another"
 UNCHECKED: Final = (
     *("explanation", "notes", "more_than_greedy", "greedy.explanation", "greedy.notes"),
-    *(f"certificate.{name}" for name in ("cut_off", "corrected", "engines", "solver")),
-    *("certificate.seed", "certificate.wall_time_s", "nodes.slot", "nodes.domains.name"),
+    *(f"certificate.{name}" for name in ("cut_off", "corrected", "solver")),
+    *("certificate.seed", "certificate.wall_time_s", "certificate.levels.claimed"),
+    *("nodes.slot", "nodes.domains.name"),
 )
 """The fields of plans that are for their reader alone, and held against nothing."""
 

@@ -63,7 +63,7 @@ class Question(NamedTuple):
             return [str(error)]
         wrong = [f"{one.law}: {one.detail}" for one in judged.verdicts if not one.holds]
         levels = self.plan.certificate.levels if self.plan.certificate else ()
-        # A level that two engines agreed on has no tree, then or now; one that had must have it.
+        # A level that had a tree must have it; one without has none now either.
         proved = {level.term for level in levels if level.proof == "certified"}
         wrong += [
             f"{claim.title} is not proved any more: {claim.detail}"

@@ -27,6 +27,7 @@ from planner.proof.kueue.inequalities import (
     over_rows,
     share_rows,
 )
+from planner.quantity import format_units
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.holders import Holders
 from planner.verifier.kep83 import Kep83Setting, remove_kep83
@@ -173,8 +174,22 @@ class KueueRules(Frame):
         return rows
 
     @cached_property
+    def _fit(self) -> Mapping[str, Row]:
+        return dict(fit_rows(self))
+
+    @cached_property
     def _fit_rows(self) -> Mapping[str, Row]:
-        return {name: row.rounded() for name, row in fit_rows(self)}
+        return {name: row.rounded() for name, row in self._fit.items()}
+
+    @property
+    def needs(self) -> Mapping[str, str]:
+        """What must be freed on the path of the preemptor, in words, by the name of the row."""
+        found = {}
+        for name, row in self._fit.items():
+            what, at, _ = name.partition(" at ")
+            if at:
+                found[name] = f"{format_units(row.least, what.partition(' ')[0])} {what}"
+        return found
 
     @cached_property
     def _fixed(self) -> dict[bytes, Mapping[str, Row]]:

@@ -48,11 +48,12 @@ class YuniKornRules(Frame):
 
     ``spare`` says whom YK-01 spares: they are never victims; ``over_freed`` whether a measure
     counts D7, so that rows depend on the host. The rest is as for ``Frame``. No quantity has to be
-    whole.
+    whole, and no row has words of its own.
     """
 
     scheduler: str = "yunikorn"
     whole: Collection[str] = ()
+    needs: Mapping[str, str] = {}
 
     def __init__(  # noqa: PLR0913 - what a decision is made of
         self,

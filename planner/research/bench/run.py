@@ -67,7 +67,7 @@ OF_STATES: Final = "planner compare holds algorithms against one another on stat
 SMALL: Final = 50
 MEDIUM: Final = 500
 PATIENCE_S: Final = 180.0
-"""Seconds for one optimum: where no proof tree closes by then, two engines may have agreed."""
+"""Seconds for the proof trees of one optimum."""
 
 
 class Made(NamedTuple):

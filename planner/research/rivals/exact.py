@@ -21,12 +21,12 @@ from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import with_names
 from planner.problem.array import IntArray
 from planner.research.rivals.contest import Contest, Found
+from planner.research.rivals.mathopt import Kind, ask, relaxed, translate
 from planner.solver.attempt import ATTEMPTS
 from planner.solver.bound import Bound, trivial_bound
 from planner.solver.deadline import Deadline
 from planner.solver.engine import as_it_comes
 from planner.solver.levels import solve_levels
-from planner.solver.mathopt import Kind, ask, relaxed, translate
 from planner.solver.search import Counts, Rules, Search
 from planner.solver.start import solve
 

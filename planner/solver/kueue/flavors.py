@@ -17,7 +17,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Final
 
 from msgspec import Struct
@@ -25,7 +24,6 @@ from msgspec import Struct
 from planner.errors import InternalError, UnsupportedError
 from planner.models.kueue.laws import eligible
 from planner.objective.profiles import (
-    IN_CHOSEN_FLAVORS,
     Measure,
     Profile,
     measure_id,
@@ -55,9 +53,8 @@ from planner.solver.kueue.solve import (
 )
 from planner.solver.kueue.stability import in_time
 from planner.solver.levels import find_within, solve_below, solve_levels
-from planner.solver.proving.grow import Effort, grow
-from planner.solver.search import Search
-from planner.solver.second_opinion import TwoEngines, soon
+from planner.solver.proving.certifier import SHORT
+from planner.solver.proving.grow import grow
 
 
 @in_time
@@ -87,14 +84,9 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
                 if race.settled
                 else f"nothing found in {race.examined} of {_how_many(race)} examined"
             )
-        certificate = race.alone.certificate
-        if certificate is not None:
-            engines = tuple(dict.fromkeys((*certificate.engines, *race.engines)))
-            certificate = certificate.model_copy(update={"engines": engines})
         return race.alone.model_copy(
             update={
                 "status": "infeasible" if race.settled else "unknown",
-                "certificate": certificate,
                 "explanation": explanation,
                 "flavors": _contrast(race),
             }
@@ -109,7 +101,7 @@ class _Race:
     ``alone`` is the best plan under Kueue's own flavors. ``caps`` are the caps of the profile that
     some answer keeps; ``dropped`` says in words which are not kept, ``undecided`` whether time
     ended before some cap was decided. ``proved`` says that no examined assignment can have a better
-    plan, by one engine; ``confirmed`` that trees or two engines confirm it, ``engines`` which ones.
+    plan, by the solver's word; ``confirmed`` that trees confirm it. These are not kept.
     """
 
     own: Planning
@@ -126,7 +118,6 @@ class _Race:
     dropped: str = ""
     undecided: bool = False
     confirmed: bool = True
-    engines: tuple[str, ...] = ()
 
     @property
     def greedy(self) -> Plan:
@@ -148,11 +139,11 @@ class _Race:
     @property
     def settled(self) -> bool:
         """Whether it is proved that no permitted assignment has a better plan."""
-        return self.confirmed and self.settled_by_one
+        return self.confirmed and self.is_claimed
 
     @property
-    def settled_by_one(self) -> bool:
-        """Whether the engine of the search finds that no permitted assignment has a better plan."""
+    def is_claimed(self) -> bool:
+        """Whether the solver finds that no permitted assignment has a better plan."""
         everything = self.choices.permitted.complete and self.examined == self.choices.distinct
         return not self.undecided and (self.unbeatable or (self.proved and everything))
 
@@ -178,23 +169,46 @@ class _Race:
             self.best, self.winner, self.proved = self.alone, self.own, False
 
     def confirm(self) -> None:
-        """Ask trees and two engines again whether no plan in other flavors is better."""
-        if self.unbeatable or not self.settled_by_one:
+        """Ask trees whether no plan in other flavors is better."""
+        if self.unbeatable or not self.is_claimed:
             return
-        deadline = soon(self.deadline)
         known = (self.winner or self.own).decision.assignment
-        elsewhere = Elsewhere(self.profile, self.caps, self.values, deadline)
         for planning in self._plannings():
             planning.set_objective(self.profile)
-            # The winner has a certificate of its own, and what needs no search needs no engine.
+            # The winner has trees of its own, and what needs no search needs no tree.
             if planning.decision.assignment == known or settled(planning) is not None:
                 continue
-            search = self._ready(planning).search
-            search.deadline = deadline
-            if not elsewhere.is_no_better(planning, search):
+            if not self._is_no_better(planning):
                 self.confirmed = False
                 break
-        self.engines = tuple(elsewhere.engines_asked.engines)
+
+    def _is_no_better(self, planning: Planning) -> bool:
+        """Say whether trees show that no plan under the flavors of a planning is better."""
+        if planning.trees is False:
+            return False
+        claims = planning.claims(self.profile, list(self.caps.items()))
+        if self.values is None:
+            return self._is_closed(claims, (), None, 0)
+        earlier: list[Stated] = []
+        for measure, value in zip(with_names(self.profile.levels), self.values, strict=True):
+            if self._is_closed(claims, earlier, measure, value):
+                return True  # no answer is even as good
+            if value and not self._is_closed(claims, earlier, measure, value - 1):
+                return False
+            earlier.append(Stated(measure, value, proved=False))
+        return True
+
+    def _is_closed(
+        self, claims: Claims, earlier: Sequence[Stated], measure: Measure | None, most: int
+    ) -> bool:
+        """Say whether a tree shows that no answer has at most ``most`` of a measure."""
+        if measure is not None and claims.is_unknown(measure):
+            return False
+        try:
+            question = claims.level(earlier, measure, most + 1) if measure else claims.infeasible()
+            return grow(question, self.deadline, SHORT).steps is not None
+        except UnsupportedError:
+            return False  # amounts that the rows cannot add up exactly
 
     def _under(self, assignment: Assignment) -> Planning:
         return self.own.with_flavors(assignment, self.ranked)
@@ -337,10 +351,10 @@ def _explain(race: _Race, best: Plan, *, other: bool) -> str:
         proof = "proved best; the rules permit no other flavors"
     elif race.settled:
         proof = f"proved best of {_how_many(race)}"
-    elif race.settled_by_one:
+    elif race.is_claimed:
         proof = (
-            f"not proved best of {_how_many(race)}: one engine finds nothing better, and no other "
-            "confirms it"
+            f"not proved best of {_how_many(race)}; the solver finds nothing better, which is its "
+            "word alone"
         )
     else:
         proof = f"not proved best: {race.examined} of {_how_many(race)} examined"
@@ -357,29 +371,26 @@ def _how_many(race: _Race) -> str:
 def _certificate(race: _Race, best: Plan, started: float) -> Certificate:
     """Return the winner's certificate: its bounds hold over all flavors if all were examined.
 
-    Bounds that can be checked by hand hold for the flavors chosen, and say so.
+    What tells a tree in words holds for the flavors chosen, and says so.
     """
     certificate = best.certificate
     if certificate is None:
         message = f"the plan for {best.preemptor} has no certificate"
         raise InternalError(message)
-    levels, ties = certificate.levels, certificate.ties
-    if race.engines or not race.settled:
-        # The levels were proved under the flavors chosen only: under others less may be possible.
-        update = {"proof": "solver"} if race.settled else {"bound": 0, "proof": None}
-        levels = tuple(one.model_copy(update=update) if one.value else one for one in levels)
-    # The tree shows that no equal set comes first under these flavors; an engine, under others.
-    if race.choices.distinct > 1 and ties == "certified":
-        ties = "solver"
-    engines = tuple(dict.fromkeys((*certificate.engines, *race.engines)))
-    bounds, sums = (
-        tuple(
-            bound.model_copy(update={"statement": f"{IN_CHOSEN_FLAVORS}{bound.statement}"})
-            for bound in stated
-        )
-        for stated in (certificate.bounds, certificate.sums)
-    )
-    found = {"levels": levels, "ties": ties, "engines": engines, "bounds": bounds, "sums": sums}
+    several = race.choices.distinct > 1
+    levels = []
+    for one in certificate.levels:
+        update: dict[str, object] = {
+            "says": f"{IN_CHOSEN}{one.says}" if one.says and several else one.says
+        }
+        if one.value and not race.settled:
+            # The levels were proved under the flavors chosen only: under others less may be
+            # possible.
+            claimed = one.value if race.is_claimed else one.claimed
+            update = {"bound": 0, "proof": None, "claimed": claimed, "says": ""}
+        levels.append(one.model_copy(update=update))
+    # The tree shows that no equal set comes first under these flavors, and not under others.
+    found = {"levels": tuple(levels), "ties": None if several else certificate.ties}
     seconds = round(time.monotonic() - started, 6)
     return certificate.model_copy(update={**found, "wall_time_s": seconds})
 
@@ -448,72 +459,5 @@ def candidates_under(planning: Planning, choices: Choices) -> BoolArray:
     return eligible(build_problem(planning.snapshot, planning.preemptor, everything))
 
 
-TREES: Final = "trees that are not kept"
-"""An entry beside the names of engines, where trees closed some flavors."""
-
-LITTLE: Final = Effort(steps=300, entries=300_000)
-"""The effort for one tree: small, as there are many flavors."""
-
-_Bounds = Sequence[tuple[Measure, int]]
-
-
-@dataclass
-class Elsewhere:
-    """Asks whether any plan under other flavors is better than the best one.
-
-    ``values`` are those of the best plan, names included, if any; ``caps`` bind under all flavors.
-    """
-
-    profile: Profile
-    caps: Mapping[Measure, int]
-    values: Sequence[int] | None
-    deadline: Deadline
-
-    @cached_property
-    def engines_asked(self) -> TwoEngines:
-        """Two engines, for what trees do not close."""
-        return TwoEngines(self.profile.wishes.most)
-
-    def is_no_better(self, planning: Planning, search: Search) -> bool:
-        """Say whether it is proved that no plan under the flavors of a planning is better.
-
-        The planning has the terms of the profile; ``search`` is its search, with the wishes.
-        """
-        claims = planning.claims(self.profile, list(self.caps.items()))
-
-        def is_closed(earlier: _Bounds, measure: Measure | None, most: int) -> bool:
-            return planning.trees is not False and self._is_closed(claims, earlier, measure, most)
-
-        def is_empty(earlier: _Bounds, measure: Measure | None, most: int) -> bool:
-            """Say whether a tree or two engines find that no answer has at most ``most``."""
-            limits = (*self.caps.items(), *earlier)
-            return is_closed(earlier, measure, most) or (
-                self.engines_asked.ask(search, limits, measure, most).outcome == "none"
-            )
-
-        if self.values is None:
-            return is_empty((), None, 0)
-        earlier: list[tuple[Measure, int]] = []
-        for measure, value in zip(with_names(self.profile.levels), self.values, strict=True):
-            if is_closed(earlier, measure, value):
-                return True  # no answer is even as good
-            if value and not is_empty(earlier, measure, value - 1):
-                return False
-            earlier.append((measure, value))
-        return True
-
-    def _is_closed(
-        self, claims: Claims, earlier: _Bounds, measure: Measure | None, most: int
-    ) -> bool:
-        """Say whether a tree shows that no answer has at most ``most`` of a measure."""
-        if measure is not None and claims.is_unknown(measure):
-            return False
-        stated = [Stated(each, value, proved=False) for each, value in earlier]
-        try:
-            question = claims.level(stated, measure, most + 1) if measure else claims.infeasible()
-            closed = grow(question, self.deadline, LITTLE).steps is not None
-        except UnsupportedError:
-            return False  # amounts that the rows cannot add up exactly
-        if closed:
-            self.engines_asked.engines[TREES] = None
-        return closed
+IN_CHOSEN: Final = "in the flavors chosen, "
+"""How the words for a tree begin that does not hold of other flavors."""

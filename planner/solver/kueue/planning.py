@@ -45,7 +45,7 @@ from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
 from planner.state.kep83 import Kep83
 from planner.state.kueue import State
-from planner.verifier.kueue.certificate import Costs, check_certificate
+from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.kueue_topology import Floor
@@ -429,12 +429,8 @@ class Planning(Planned[Plan]):
         return proved
 
     def _check_claims(self, plan: Plan, terms: Mapping[str, int]) -> Sequence[Verdict]:
-        bounds = plan.certificate.bounds if plan.certificate else ()
-        of_term = {bound.term: self.table.in_sum(bound.term.split("+")) for bound in bounds}
         case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)
-        return check_certificate(
-            case, plan, terms, Costs(self.problem.workloads.places_of, of_term)
-        )
+        return check_certificate(case, plan, terms)
 
     def _verify(self, plan: Plan) -> Verification:
         return verify_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)

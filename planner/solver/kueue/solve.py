@@ -6,21 +6,17 @@ import time
 from collections.abc import Collection, Sequence
 from functools import partial
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.errors import InternalError
 from planner.garbage import without_garbage_collection
 from planner.models.kueue.formulation import build_classes
-from planner.models.shared.classes import Row, alone_in_class
-from planner.objective.profiles import Profile, bound_in_words, measure_id
-from planner.objective.terms import TermTable
-from planner.plan import Multiplier, SolverFreeBound, Status
+from planner.models.shared.classes import alone_in_class
+from planner.objective.profiles import Profile
+from planner.plan import Status
 from planner.plan.kueue import Place, Plan, PodSetPlaces
-from planner.problem.array import BoolArray
-from planner.problem.kueue import Problem
-from planner.quantity import format_units, plural
+from planner.quantity import plural
 from planner.quota.kueue.placement import LEFT_OUT
 from planner.solver.answer import (
     NOTHING_DROPPED,
@@ -32,52 +28,12 @@ from planner.solver.answer import (
     settle,
     without_solver,
 )
-from planner.solver.bound import best_single_row
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.kueue.stability import in_time
-from planner.solver.levels import LevelResult
 from planner.solver.proving.settle import Proved, Settling, say_proved
 from planner.solver.search import Search
-
-
-def solver_free_bounds(
-    problem: Problem, table: TermTable, eligible: BoolArray, levels: Sequence[LevelResult]
-) -> tuple[SolverFreeBound, ...]:
-    """Return a bound that can be checked by hand for every separable level that has one.
-
-    The bound weighs the one flavor-resource that bounds the measure best: removing a workload frees
-    at most what it holds, so every legal set holds at least the request minus what is available.
-    """
-    candidates = np.flatnonzero(eligible)
-    frs = [fr for fr in problem.needed if problem.request[fr] > problem.available[fr]]
-    rows = [
-        Row.of("", problem.holding[candidates, fr], problem.request[fr] - problem.available[fr])
-        for fr in frs
-    ]
-    bounds = []
-    for measure in (level.measure for level in levels if table.is_separable(level.measure)):
-        costs = table.in_sum(measure, candidates)
-        bound, position = best_single_row(rows, costs, [1] * len(candidates))
-        if position < 0:
-            continue
-        flavor, resource = problem.frs[frs[position]]
-        need = rows[position].bound
-        multiplier = Multiplier(
-            flavor=flavor, resource=resource, numerator=bound.multipliers[0], need=need
-        )
-        place, amount = f"{resource} in flavor {flavor}", format_units(need, resource)
-        bounds.append(
-            SolverFreeBound(
-                term=measure_id(measure),
-                denominator=bound.denominator,
-                multipliers=(multiplier,),
-                bound=bound.whole,
-                statement=bound_in_words(place, amount, measure, bound.whole),
-            )
-        )
-    return tuple(bounds)
 
 
 class Prepared(Struct, frozen=True):
@@ -177,20 +133,16 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     """
     search = prepared.search
     proved = planning.as_far_as_decided(proved)
-    bounds = solver_free_bounds(
-        planning.problem, planning.table, planning.candidates, proved.levels
-    )
     certificate = certify(
         planning.state.digest,
         proved,
         started,
-        bounds=bounds,
         cut_off=len(search.cut),
         caps=search.caps,
         dropped=prepared.dropped,
     )
     if proved.victims is None:
-        return no_plan(planning, profile, greedy, certificate, search, proved.outcome)
+        return no_plan(planning, profile, greedy, certificate, search, proved)
     positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
     if greedy.victims and not greedy.outside_rules:

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from planner.objective.profiles import Measure
-from planner.plan import BoundByRows, Tree
+from planner.plan import Tree
 from planner.proof.box import Box
 from planner.proof.claims import (
     BETTER,
@@ -26,7 +26,7 @@ from planner.proof.claims import (
     at_most,
     level_claim,
 )
-from planner.proof.question import Question, bound_by_rows
+from planner.proof.question import Question, in_words
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.proving.earlier import EarlierTree, renamed
 from planner.solver.proving.grow import Before, Effort, Grown, grow
@@ -61,15 +61,15 @@ Ask = Callable[[Claims], Question]
 class Certified:
     """What is proved of an answer, given by positions of workloads; ``None`` for no answer.
 
-    ``levels`` have the values of the answer; ``sums`` are the inequalities of those levels that
-    one sum proves. ``ties`` says whether it is proved that the answer comes first among equals.
+    ``levels`` have the values of the answer; ``says`` tells the trees of those levels that one sum
+    of inequalities proves. ``ties`` says whether it is proved that the answer comes first among equals.
     ``corrected`` counts the better sets that took the place of an answer.
     """
 
     victims: Sequence[int] | None
     levels: list[Stated] = field(default_factory=list)
     trees: list[Tree] = field(default_factory=list)
-    sums: list[BoundByRows] = field(default_factory=list)
+    says: dict[Measure, str] = field(default_factory=dict)
     infeasible: bool = False
     ties: bool = False
     corrected: int = 0
@@ -101,7 +101,7 @@ class Certifier:
             self._prove_infeasible(done, self.effort)
         if done.victims is not None:
             for measure in measures[len(done.levels) :]:
-                # After a level without a tree two engines are asked anyhow, and later levels are
+                # After a level without a tree the plan is not proved anyhow, and later levels are
                 # under the same hard rows: their long trees were sought for seconds, and hardly
                 # found.
                 whole = all(level.proved for level in done.levels)
@@ -154,21 +154,25 @@ class Certifier:
             return Certified(victims)
         if any(self.claims.value(m, victims) != value for m, value, _ in begun.levels):
             return Certified(victims)
-        return Certified(victims, [*begun.levels], [*begun.trees], [*begun.sums])
+        return Certified(victims, [*begun.levels], [*begun.trees], {**begun.says})
 
-    def bound(
-        self, earlier: Sequence[Stated], measure: Measure, value: int, deadline: Deadline
-    ) -> int:
-        """Return the bound of a level that short trees show, within a thousandth of ``value``."""
-        shown, possible = 0, value
-        while possible - shown > value // 1000 and not deadline.passed:
+    def bound(self, done: Certified, number: int) -> int:
+        """Return the bound of a level that short trees show, within a thousandth of its value.
+
+        The tree of that bound is kept.
+        """
+        measure, value, _ = done.levels[number]
+        shown, possible, kept = 0, value, None
+        while possible - shown > value // 1000 and not self.deadline.passed:
             middle = (shown + possible + 1) // 2
             # The claim is that no set has less than this: a tree makes it a bound.
-            grown = grow(self.claims.level(earlier, measure, middle), deadline, GLANCE)
+            question = self.claims.level(done.levels[:number], measure, middle)
+            grown = grow(question, self.deadline, GLANCE)
             if grown.steps is not None:
-                shown = middle
+                shown, kept = middle, Tree(claim=level_claim(measure), steps=grown.steps)
             else:
                 possible = middle - 1
+        done.trees += [] if kept is None else [kept]
         return shown
 
     def _grow(
@@ -249,8 +253,7 @@ class Certifier:
             bound = at_most(measure, value)
             earlier = EarlierTree.of(question.rules, tree.steps, bound)
             self.before.tree = earlier or self.before.tree
-            sum_ = bound_by_rows(question, tree.steps, measure, value)
-            done.sums += [] if sum_ is None else [sum_]
+            done.says[measure] = in_words(question, tree.steps, measure, value)
         done.levels.append(Stated(measure, value, proved=tree is not None))
         return True
 

@@ -367,7 +367,7 @@ class _Program:
 
     def _glop(self, seconds: float | None) -> Suggestion | None:
         """Solve with GLOP, which MathOpt takes a tenth of a second to load for the first time."""
-        from planner.solver.mathopt import dense, glop  # noqa: PLC0415
+        from planner.solver.glop import dense, glop  # noqa: PLC0415
 
         result = glop(self._model(), seconds, short=self.look.size <= LONG)
         # Where the solver was stopped on its way is a matter of chance.
@@ -405,7 +405,7 @@ class _Program:
         )
 
     def _model(self) -> ModelProto:
-        from planner.solver.mathopt import without_rows  # noqa: PLC0415
+        from planner.solver.glop import without_rows  # noqa: PLC0415
 
         height, width = len(self.rows), self.open.size + self.scale.size
         least, most = self._ends

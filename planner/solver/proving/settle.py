@@ -1,24 +1,23 @@
-"""What an answer rests on: trees where they are found, two engines' word where not, or neither.
+"""What an answer rests on: a tree for each level, or the solver's word, which proves nothing.
 
-A plan is called optimal only if every level rests on a tree or on two engines.
+A plan is called optimal only if every level has a tree.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
 from planner.errors import UnsupportedError
 from planner.objective.profiles import Measure, value_in, with_names
-from planner.plan import BoundByRows, Proof, Tree
-from planner.proof.claims import INFEASIBLE, Claims, Limits, Stated
+from planner.plan import Proof, Tree
+from planner.proof.claims import INFEASIBLE, Claims, Stated
 from planner.proof.question import Question
 from planner.solver.attempt import Outcome
 from planner.solver.deadline import Deadline, OutOfTime, Trees
@@ -27,9 +26,6 @@ from planner.solver.proving.certifier import BRIEF, SHORT, THOROUGH, Certified, 
 from planner.solver.proving.grow import Effort
 from planner.solver.search import Search
 from planner.stage import begin
-
-if TYPE_CHECKING:
-    from planner.solver.second_opinion import Opinion, TwoEngines
 
 EFFORTS: Final[Mapping[Trees, Effort]] = {
     True: THOROUGH,
@@ -41,11 +37,15 @@ EFFORTS: Final[Mapping[Trees, Effort]] = {
 LATER: Final[Mapping[Trees, Effort]] = {**EFFORTS, None: BRIEF}
 """The efforts after a level for which no tree was found."""
 
+BOUNDING: Final = 3 / 4
+"""The share of the time left that trees of whole levels may take."""
+
 
 class Proved(Struct, frozen=True):
     """An answer, by positions of workloads, and what it rests on.
 
-    ``searched`` says whether the solver was asked for it: trees alone can find and prove it.
+    ``searched`` says whether the solver was asked for it: trees alone can find and prove it;
+    ``claimed`` that by the solver's word nothing is better, or that there is no answer.
     """
 
     outcome: Outcome
@@ -53,46 +53,41 @@ class Proved(Struct, frozen=True):
     levels: tuple[LevelResult, ...]
     trees: Sequence[Tree] = ()
     ties: Proof | None = None
-    engines: Sequence[str] = ()
     corrected: int = 0
-    sums: Sequence[BoundByRows] = ()
     searched: bool = True
+    claimed: bool = False
 
 
-class Absence(Struct, frozen=True):
-    """What it rests on that no legal set is of some kind, or the positions of a set that is."""
+class Absence(NamedTuple):
+    """The tree that shows that no legal set is of some kind, or the positions of a set that is."""
 
-    proof: Proof | None
-    trees: tuple[Tree, ...] = ()
-    engines: Sequence[str] = ()
+    tree: Tree | None = None
     victims: Sequence[int] | None = None
 
 
 def prove_absence(search: Search, claims: Claims, certify: Trees, claim: str) -> Absence:
     """Prove that a search has no answer; ``claims`` are of its sets, ``claim`` names the tree."""
     found = Settling(claims, search, (), certify).prove(Answer("infeasible", ()))
-    if found.victims is not None:
-        return Absence(None, victims=found.victims)
     if found.outcome != "infeasible":
-        return Absence(None)
-    names = [tree.claim.replace(INFEASIBLE, claim) for tree in found.trees]
-    named = zip(found.trees, names, strict=True)
-    trees = tuple(tree.model_copy(update={"claim": name}) for tree, name in named)
-    return Absence("certified" if trees else "solver", trees, found.engines)
+        return Absence(victims=found.victims)
+    (tree,) = found.trees
+    return Absence(tree.model_copy(update={"claim": tree.claim.replace(INFEASIBLE, claim)}))
 
 
 def say_proved(proved: Proved, deadline: Deadline) -> str:
-    """Say of an answer whether it is proved best."""
+    """Say of an answer whether it is proved best, or what else is known."""
     if proved.outcome == "optimal":
         return "proved best"
-    return "not proved best" + (" within the time limit" if deadline.passed else "")
+    in_time = " within the time limit" if deadline.passed else ""
+    word = "; the solver finds nothing better, which is its word alone" if proved.claimed else ""
+    return f"not proved best{in_time}{word}"
 
 
 @dataclass
 class Settling:
     """Prove an answer of a search.
 
-    ``certify`` says whether to wait for trees; two engines are asked about a level without a tree.
+    ``certify`` says whether to wait for trees.
     """
 
     claims: Claims
@@ -100,22 +95,7 @@ class Settling:
     measures: Sequence[Measure]
     certify: Trees = None
 
-    _asked: TwoEngines | None = field(default=None, init=False)
     _showing: bool = field(default=True, init=False)
-
-    @property
-    def engines_asked(self) -> TwoEngines:
-        """Two engines, for what no tree shows."""
-        from planner.solver.second_opinion import TwoEngines  # noqa: PLC0415 - trees mostly do
-
-        if self._asked is None:
-            self._asked = TwoEngines(self.claims.wishes.most)
-        return self._asked
-
-    @property
-    def _engines(self) -> tuple[str, ...]:
-        """The engines that were asked."""
-        return () if self._asked is None else tuple(self._asked.engines)
 
     @property
     def _trees_tell(self) -> bool:
@@ -146,14 +126,16 @@ class Settling:
         search.shown = [(level.measure, level.value) for level in done.levels]
         if not done.ties:
             return None
-        levels = (LevelResult(m, Least("optimal", v, v), "certified") for m, v in search.shown)
+        levels = (
+            LevelResult(m, Least("optimal", v, v), "certified", says=done.says.get(m, ""))
+            for m, v in search.shown
+        )
         return Proved(
             "optimal",
             done.victims,
             tuple(levels),
             done.trees,
             "certified",
-            sums=done.sums,
             searched=False,
         )
 
@@ -183,36 +165,26 @@ class Settling:
         """Prove levels and ties of the answer found, or of a better one, or that there is none."""
         begin("certifying")
         search = self.search
-        # A level that no tree shows takes two engines, and these take time, too.
-        self._certifier.deadline = search.deadline.half()
+        # A level without a tree is bounded by shorter ones, which take time, too.
+        self._certifier.deadline = search.deadline.part(BOUNDING)
         victims = None if search.incumbent is None else search.classes.take(search.incumbent)
         certified = self._certified(victims)
         if certified.victims is None:
-            return self._nothing(answer, certified)
-        while True:
-            found, levels = self._levels(answer, certified)
-            if found is None:
-                break
-            # Another engine found a better set: from there all begins anew.
-            again = self._certified(found)
-            certified = dataclasses.replace(
-                again, corrected=certified.corrected + again.corrected + 1
-            )
-        # The solver's word on ties counts only if its own answer was kept.
-        same = {*(victims or ())} == {*(certified.victims or ())}
-        by_solver = answer.outcome == "optimal" and not certified.corrected and same
+            outcome: Outcome = "infeasible" if certified.infeasible else "unknown"
+            said = answer.outcome == "infeasible"
+            return Proved(outcome, None, (), certified.trees, claimed=said)
+        self._certifier.deadline = search.deadline
+        levels = tuple(self._levels(answer, certified))
+        # Another plan might keep a cap that time left undecided.
+        proved = all(level.proof for level in levels) and not search.undecided
         return Proved(
-            # Another plan might keep a cap that time left undecided.
-            "optimal"
-            if all(level.proof for level in levels) and not search.undecided
-            else "feasible",
+            "optimal" if proved else "feasible",
             certified.victims,
             levels,
             certified.trees,
-            "certified" if certified.ties else "solver" if by_solver else None,
-            self._engines,
+            "certified" if certified.ties else None,
             certified.corrected,
-            certified.sums,
+            claimed=answer.outcome == "optimal" and not certified.corrected,
         )
 
     def _certified(self, victims: Sequence[int] | None) -> Certified:
@@ -222,7 +194,7 @@ class Settling:
             try:
                 return self._certifier.certify(measures, victims)
             except (UnsupportedError, OutOfTime):
-                pass  # the rows cannot add the amounts up, or D11 is not known: engines are asked
+                pass  # the rows cannot add the amounts up, or D11 is not known
         if victims is None:
             return Certified(None)
         values = ((m, self.claims.value(m, victims)) for m in measures)
@@ -235,64 +207,21 @@ class Settling:
         is_allowed = partial(_is_allowed, self.search, self.claims)
         return Certifier(self.claims, self.search.deadline, effort, later, is_allowed)
 
-    def _nothing(self, answer: Answer, certified: Certified) -> Proved:
-        """Return what a search without an answer rests on: a tree, two engines, or neither."""
-        if certified.infeasible:
-            return Proved("infeasible", None, (), certified.trees)
-        if answer.outcome == "infeasible" and self._ask((), (), None, 0).outcome == "none":
-            return Proved("infeasible", None, (), (), None, self._engines)
-        return Proved("unknown", None, ())
-
-    def _levels(
-        self, answer: Answer, certified: Certified
-    ) -> tuple[Sequence[int] | None, tuple[LevelResult, ...]]:
-        """Return the levels with their proofs, and a better set instead if an engine finds one."""
-        claimed = {level.measure: level.least for level in answer.levels}
+    def _levels(self, answer: Answer, certified: Certified) -> Iterator[LevelResult]:
+        """Yield the levels with their proofs, or with the bounds that trees show."""
+        claimed = {level.measure: level.least.bound for level in answer.levels}
         terms = self.search.rules.table.evaluate(certified.victims or ())
-        levels: list[LevelResult] = []
-        limits: list[tuple[Measure, int]] = []
-        asking = True
-        for number, stated in enumerate(certified.levels):
-            value, earlier = value_in(terms, stated.measure), certified.levels[:number]
-            proof: Proof | None = "certified" if stated.proved or value == 0 else None
-            known = claimed.get(stated.measure, Least("unknown"))
-            if proof is None and known.outcome == "optimal" and asking:
-                opinion = self._ask(earlier, limits, stated.measure, value - 1)
-                if opinion.outcome == "found" and opinion.counts is not None:
-                    return self.search.classes.take(opinion.counts), ()
-                proof = "solver" if opinion.outcome == "none" else None
-                # One level that no engine settles is enough: the plan is not called optimal.
-                asking = proof is not None
-            bound = value if proof else self._bound(earlier, stated.measure, value, known)
-            least = Least("optimal" if proof else "feasible", value, bound)
-            levels.append(LevelResult(stated.measure, least, proof))
-            limits.append((stated.measure, value))
-        return None, tuple(levels)
-
-    def _bound(self, earlier: Sequence[Stated], measure: Measure, value: int, known: Least) -> int:
-        """Return a bound of a level that is not proved: from one engine, or from short trees."""
-        bound = known.bound if known.outcome == "feasible" else 0
-        if self.certify is not False and not self.claims.is_unknown(measure):
-            with suppress(UnsupportedError, OutOfTime):
-                bound = max(
-                    bound, self._certifier.bound(earlier, measure, value, self.search.deadline)
-                )
-        return min(bound, value)
-
-    def _ask(
-        self, earlier: Sequence[Stated], limits: Limits, measure: Measure | None, most: int
-    ) -> Opinion:
-        """Ask two engines whether a set is better on a level, or whether there is any legal set.
-
-        ``limits`` are the true values of the levels before, D11 included.
-        """
-        active = None
-        with suppress(UnsupportedError):  # no classes are left out where rows cannot add up amounts
-            question = self.claims.infeasible()
-            if measure is not None:
-                question = self.claims.level(earlier, measure, most + 1)
-            active = self._possible(question, self.search.permitted)
-        return self.engines_asked.ask(self.search, limits, measure, most, active)
+        for number, (measure, _, shown) in enumerate(certified.levels):
+            value = value_in(terms, measure)
+            if shown or value == 0:
+                says = certified.says.get(measure, "")
+                yield LevelResult(measure, Least("optimal", value, value), "certified", says=says)
+                continue
+            bound, word = 0, min(value, claimed.get(measure, 0))
+            if self.certify is not False and not self.claims.is_unknown(measure):
+                with suppress(UnsupportedError, OutOfTime):
+                    bound = self._certifier.bound(certified, number)
+            yield LevelResult(measure, Least("feasible", value, bound), claimed=word)
 
     def _possible(self, question: Question, classes: Sequence[int]) -> list[int]:
         """Return the classes that can still give victims, by multipliers that narrowed levels."""

@@ -136,9 +136,11 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
     certificate = certify(
         planning.state.digest, proved, started, caps=search.caps, dropped=found.dropped
     )
-    certificate = certificate.model_copy(update={"last_resort": resort.proof})
+    certificate = certificate.model_copy(
+        update={"last_resort": "certified" if resort.tree else None}
+    )
     if proved.victims is None:
-        return no_plan(planning, profile, greedy, certificate, search, proved.outcome)
+        return no_plan(planning, profile, greedy, certificate, search, proved)
     positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
     if greedy.victims and found.within:
@@ -178,14 +180,13 @@ def _search(
     if proved.victims is None or is_spared(planning.problem, "opted-out", proved.victims):
         # If time ended before it was known whom law 1 spares, another plan might spare more.
         sure = found.settled or proved.outcome != "optimal"
-        return found, proved if sure else replace(proved, outcome="feasible"), Absence(None)
+        return found, proved if sure else replace(proved, outcome="feasible"), Absence()
     without = planning.claims(replace(profile, wishes=NO_WISHES), (), spare="opted-out")
     resort = why_last_resort(found.free, found.rules, without, certify=planning.certify)
     proved = replace(
         proved,
-        outcome=proved.outcome if resort.proof else "feasible",
-        trees=(*proved.trees, *resort.trees),
-        engines=tuple(dict.fromkeys((*proved.engines, *resort.engines))),
+        outcome=proved.outcome if resort.tree else "feasible",
+        trees=(*proved.trees, *([resort.tree] if resort.tree else ())),
     )
     return found, proved, resort
 

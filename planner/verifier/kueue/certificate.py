@@ -3,34 +3,27 @@
 The checks of values and status serve every scheduler, the rest is Kueue's.
 
 The laws say that a plan is legal; these checks say that what it claims about itself is true.
-Nothing here needs a solver: values are compared with recomputed terms, a solver-free bound is
-computed again in exact integers from the state, and what the plan says of preemptor, victims and
-shares is compared with the state (CT-05).
+Nothing here needs a solver: values are compared with recomputed terms, and what the plan says of
+preemptor, victims and shares with the state (CT-05).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Final, TypeVar
 
 from planner.laws import Law
 from planner.objective.profiles import (
-    IN_CHOSEN_FLAVORS,
-    bound_in_words,
     measure_title,
     measure_unit,
 )
-from planner.plan import AnyPlan, Level, SolverFreeBound, Verdict
+from planner.plan import AnyPlan, Level, Verdict
 from planner.plan.kueue import JointPlan, Plan
-from planner.quantity import UNLIMITED, format_units
-from planner.quota.kueue.holders import NOBODY, Holders
+from planner.quantity import format_units
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Quota, Shares, Usage
 from planner.verifier.kueue.case import Case
-from planner.verifier.kueue.setting import Setting, say_node
+from planner.verifier.kueue.setting import Setting
 from planner.verifier.kueue_topology import around_faults
 from planner.verifier.wording import compare, judge, once_each, say_some
 
@@ -199,15 +192,8 @@ STATUS: Final = Law(
     "check_status",
     "the status follows from the bounds",
     "No bound exceeds its value, or is below it where the level is said to be proved; and a plan "
-    "is optimal only if every level's bound is its value, which rests on a tree or on two engines.",
+    "is optimal only if every level's bound is its value, and said to be certified.",
     "docs/design/theory.md §4",
-)
-SOLVER_FREE_BOUND: Final = Law(
-    "CT-03",
-    "check_solver_free_bound",
-    "a solver-free bound follows from its multipliers",
-    "bound = ceil(sum(m * need) + sum over candidates of min(0, cost - m . usage)), m >= 0.",
-    "weak duality; planner.plan.SolverFreeBound",
 )
 REMOVAL_ORDER: Final = Law(
     "CT-04",
@@ -218,36 +204,24 @@ REMOVAL_ORDER: Final = Law(
 )
 
 
-class Costs(NamedTuple):
-    """What each workload costs in the terms that are sums over workloads.
-
-    ``places`` returns the positions of workloads in the costs of every term, (W,), or -1.
-    """
-
-    places: Callable[[Holders], NDArray[np.int64]]
-    of_term: Mapping[str, NDArray[np.int64]]
-
-
-def check_certificate(  # noqa: PLR0913, PLR0917 - a plan, and what it is compared with
+def check_certificate(
     case: Case,
     plan: Plan,
     terms: Mapping[str, int],
-    costs: Costs,
     levels: Sequence[str] | None = None,
     left_out: Collection[str] = (),
 ) -> tuple[Verdict, ...]:
     """Check all claims of a plan with a certificate.
 
-    ``terms`` are all terms, recomputed from the plan's victims; ``costs`` are for the terms with a
-    solver-free bound; ``levels`` are those of the plan's objective, in order, and not compared when
-    absent. Values that count terms ``left_out`` are not judged.
+    ``terms`` are all terms, recomputed from the plan's victims; ``levels`` are those of the plan's
+    objective, in order, and not compared when absent. Values that count terms ``left_out`` are not
+    judged.
     """
     values = check_levels(plan, terms, levels, left_out)
     verdicts = [values, check_status(plan), check_facts(case, plan)]
     certificate = plan.certificate
     if certificate is not None:
         verdicts.append(check_removal_order(case, certificate.removal_order))
-        verdicts += check_solver_free_bounds(case.setting, certificate.bounds, costs)
     return tuple(verdicts)
 
 
@@ -280,8 +254,8 @@ def check_levels(
 def check_status(plan: AnyPlan | JointPlan) -> Verdict:
     """CT-02: bound <= value on every level; where the status is optimal, equal and with a proof.
 
-    A level of an optimal plan must say that it is certified, or agreed by two engines. Terms are
-    never negative, so evicting nothing is optimal without any level.
+    A level of an optimal plan must say that it is certified. Terms are never negative, so evicting
+    nothing is optimal without any level.
     """
     certificate, claims_optimum = plan.certificate, plan.claim == "optimal"
     if certificate is None:
@@ -301,94 +275,9 @@ def check_status(plan: AnyPlan | JointPlan) -> Verdict:
         elif level.proof is not None and level.bound < level.value:
             said = f"said to be proved, and its bound {level.bound} is below {level.value}"
             findings.append(f"level {level.term}: it is {said}")
-        findings += [
-            f"level {level.term}: solver-free bound {by_hand.bound} > value {level.value}"
-            for by_hand in certificate.bounds_by_hand
-            if by_hand.term == level.term and by_hand.bound > level.value
-        ]
     if claims_optimum and plan.victims and not certificate.levels:
         findings.append("an optimal plan needs at least one level")
     return judge(STATUS, findings, f"{len(certificate.levels)} levels, status {plan.claim}")
-
-
-def check_solver_free_bounds(
-    setting: Setting, bounds: Sequence[SolverFreeBound], costs: Costs
-) -> Iterator[Verdict]:
-    """Yield CT-03 for each bound; the candidates are looked up once for all bounds."""
-    places = costs.places(setting.candidates if bounds else NOBODY)
-    for bound in bounds:
-        yield check_solver_free_bound(setting, bound, costs.of_term.get(bound.term), places)
-
-
-def check_solver_free_bound(
-    setting: Setting,
-    bound: SolverFreeBound,
-    costs: NDArray[np.int64] | None,
-    places: NDArray[np.int64],
-) -> Verdict:
-    """CT-03: the bound is what its multipliers give, in exact integers.
-
-    need[fr] = REQ[fr] - available(q, fr) before any eviction. Whatever a legal set V frees
-    comes from its usage, and removing an amount anywhere in the tree raises what is available
-    to q by that amount at most; so sum over V of usage[fr] >= need[fr] for every requested fr.
-    With multipliers m >= 0 the cost of V is then at least
-
-        sum(m * need) + sum over V of (cost - m . usage)
-            >= sum(m * need) + sum over candidates of min(0, cost - m . usage)
-
-    where the candidates are what Kueue would collect: by docs/semantics/kueue.md §5.3 workloads
-    that pass KQ-03 to KQ-05 and whose side is over quota now (no other passes KQ-07 with any
-    victims), and under fair sharing, by §6.2, those that pass FS-02 to FS-05. ``places`` are the
-    positions of the candidates in ``costs``, (C,), or -1.
-    """
-    findings = list(_multiplier_faults(setting, bound))
-    if costs is None:
-        findings.append(f"{bound.term} is no sum of what each workload costs")
-    if costs is None or findings:
-        return judge(SOLVER_FREE_BOUND, findings, "")
-    weights, total = Counter[int](), 0
-    for multiplier in bound.multipliers:
-        fr = setting.snapshot.fr(multiplier.flavor, multiplier.resource)
-        weights[fr] += multiplier.numerator
-        total += multiplier.numerator * multiplier.need
-    strangers = np.flatnonzero(places < 0).tolist()
-    if strangers:
-        unknown = [f"no cost is known for {setting.candidates[one].key}" for one in strangers]
-        return judge(SOLVER_FREE_BOUND, unknown, "")
-    paid, (first, kinds) = costs[places], setting.candidates.alike
-    price = [sum(weight * one.usage.get(fr, 0) for fr, weight in weights.items()) for one in first]
-    # Multiplied by the denominator, and never divided by it, all of this stays in integers: of 64
-    # bits where these suffice, and Python's own elsewhere.
-    dearest = max(int(paid.max(initial=0)), -int(paid.min(initial=0)))
-    largest = bound.denominator * dearest + max(map(abs, price), default=0)
-    kind = np.int64 if largest < _INT64 else np.object_
-    worth: NDArray[Any] = np.array(price, dtype=kind)[kinds]
-    costing: NDArray[Any] = paid.astype(kind, copy=False)
-    reduced: NDArray[Any] = costing * bound.denominator - worth
-    # A candidate whose usage is worth more than it costs lowers the bound, as if it were a victim;
-    # the others count as running. No other law is used, so the bound holds for every plan.
-    total += sum(reduced[reduced < 0].tolist())
-    # Rounded up: costs are whole numbers.
-    recomputed = -(-total // bound.denominator)
-    findings += compare(f"bound of {bound.term}", bound.bound, recomputed)
-    findings += _statement_faults(bound)
-    return judge(SOLVER_FREE_BOUND, findings, f"{bound.term} >= {recomputed} by multipliers")
-
-
-def _statement_faults(bound: SolverFreeBound) -> Iterator[str]:
-    """Say that the sentence about a bound is not what follows from it, where there is one."""
-    measure = tuple(bound.term.split("+"))
-    follows = [
-        bound_in_words(
-            f"{each.resource} in flavor {each.flavor}",
-            format_units(each.need, each.resource),
-            measure,
-            bound.bound,
-        )
-        for each in bound.multipliers
-    ]
-    if bound.statement and bound.statement.removeprefix(IN_CHOSEN_FLAVORS) not in follows:
-        yield f'the statement of the bound of {bound.term} is "{bound.statement}"'
 
 
 def check_removal_order(case: Case, order: Sequence[str]) -> Verdict:
@@ -425,28 +314,3 @@ def _title_faults(levels: Sequence[Level], known: Mapping[str, int]) -> Iterator
 def _recompute(term: str, recomputed: Mapping[str, int]) -> int | None:
     parts = [term] if term in recomputed else term.split("+")
     return sum(recomputed[part] for part in parts) if recomputed.keys() >= set(parts) else None
-
-
-def _multiplier_faults(setting: Setting, bound: SolverFreeBound) -> Iterator[str]:
-    """Say what makes multipliers unusable; needs are recomputed here."""
-    if bound.denominator < 1:
-        yield f"denominator {bound.denominator} is not positive"
-    snapshot = setting.snapshot
-    for multiplier in bound.multipliers:
-        name = FlavorResource(multiplier.flavor, multiplier.resource)
-        fr = snapshot.fr_index.get(name)
-        asked = 0 if fr is None else setting.request.get(fr, 0)
-        if multiplier.numerator < 0:
-            yield f"multiplier {multiplier.numerator} of {name} is negative"
-        if fr is None or asked <= 0:
-            # Nothing need be freed of an fr without a request, even where it is over-admitted.
-            yield f"{name} is not asked for, so it cannot bound anything"
-            continue
-        saturated = next(
-            (node for node in setting.path if snapshot.usage.amount[node][fr] == UNLIMITED), None
-        )
-        if saturated is not None:
-            # Saturated usage does not fall by the victims' usage: they free less than is counted.
-            yield f"usage of {say_node(snapshot, saturated)} is beyond 64 bits: no bound holds"
-        need = asked - snapshot.usage.available(setting.queue, fr)
-        yield from compare(f"need of {name}", multiplier.need, need)

@@ -18,12 +18,11 @@ from planner.quota.yunikorn.resource import plus
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Allocation, Claim, parse_yunikorn_quantity
 from planner.verifier.kueue.certificate import (
-    SOLVER_FREE_BOUND,
     check_levels,
     check_status,
     judge_replay,
 )
-from planner.verifier.wording import compare, judge, once_each, say_some
+from planner.verifier.wording import compare, judge, once_each
 from planner.verifier.yunikorn.case import Victim, YuniKornCase, replay
 from planner.verifier.yunikorn.laws import adjusted_priority, is_on
 
@@ -55,10 +54,6 @@ def check_yunikorn_certificate(
     verdicts = [check_levels(plan, terms, levels), check_status(plan), facts]
     if plan.certificate is not None:
         verdicts.append(check_yunikorn_removal_order(case, plan.certificate.removal_order))
-        if plan.certificate.bounds:
-            named = say_some([bound.term for bound in plan.certificate.bounds])
-            findings = [f"no bound of YuniKorn follows from multipliers of flavors: {named}"]
-            verdicts.append(judge(SOLVER_FREE_BOUND, findings, ""))
     return tuple(verdicts)
 
 

@@ -26,7 +26,7 @@ from planner.operations.serve import server
 from planner.operations.serve.answering import Bounds, answer
 from planner.operations.serve.app import AskedWho
 from tests.batch.runs import wait_for
-from tests.cli.running import call, cluster, refused
+from tests.cli.running import another_pending, call, cluster, refused
 from tests.conftest import FOR_EVER_S, ROOT, TEST_ALL
 from tests.operations.serve.asking import Answer, ask, serving_at
 

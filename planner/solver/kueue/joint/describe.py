@@ -30,32 +30,35 @@ from planner.solver.proving.settle import Proved
 from planner.verifier.kueue.certificate import check_status
 from planner.verifier.wording import broken
 
-PROVED = "not admitted; proved: no legal steps admit it beside those admitted before it"
-UNDECIDED = "not admitted: nothing found in time, and not proved by two engines"
+PROVED = "not admitted; proved: too little can be freed for it beside those admitted before it"
+CLAIMED = (
+    "not admitted: the solver finds no legal steps that admit it beside those admitted before it"
+)
+UNDECIDED = "not admitted: nothing found in time"
+ITS_WORD = "which is its word alone"
 
 
 class Found(Struct, frozen=True):
     """What a search found: the steps, the terms, and what is proved of them.
 
-    ``undecided`` are entrants of which it is not proved whether they can be admitted;
-    ``unexamined`` entrants that cannot be admitted in order of precedence, but perhaps in another;
+    ``undecided`` are entrants of which it is not known whether they can be admitted; ``claimed``
+    those that cannot by the solver's word; ``unexamined`` entrants that cannot be admitted in order of precedence, but perhaps in another;
     ``modelled`` says that more was examined than serving one by one; ``cut_off`` counts steps
-    that the model admitted and Kueue's own replay did not. ``engines`` were asked for better
-    answers, ``corrected`` counts the better answers that they found.
+    that the model admitted and Kueue's own replay did not; ``best`` says that by the solver's word
+    nothing is better.
     """
 
     steps: Sequence[Served]
     table: TermTable
     levels: tuple[LevelResult, ...]
     undecided: frozenset[int]
+    claimed: frozenset[int] = frozenset()
     unexamined: frozenset[int] = frozenset()
-    proved: bool = False
+    best: bool = False
     in_order: bool = False
     modelled: bool = True
     dropped: str = ""
     cut_off: int = 0
-    engines: Sequence[str] = ()
-    corrected: int = 0
 
 
 def describe(
@@ -75,9 +78,7 @@ def describe(
     proved, steps, terms, cut_off = Proved("unknown", None, ()), [], {}, 0
     if found is not None:
         status, explanation, cut_off = _status(found), _explained(question, found), found.cut_off
-        proved = replace(
-            proved, levels=found.levels, engines=found.engines, corrected=found.corrected
-        )
+        proved = replace(proved, levels=found.levels)
         place = question.forest.place
         steps = [_step(step, found.table, place) for step in found.steps]
         if found.steps:
@@ -113,7 +114,8 @@ def describe(
 
 
 def _status(found: Found) -> Status:
-    settled = found.proved and not found.undecided and not found.unexamined
+    settled = not (found.undecided or found.claimed or found.unexamined)
+    settled = settled and found.best and all(level.proof for level in found.levels)
     if found.steps:
         return "optimal" if settled else "feasible"
     return "infeasible" if settled else "unknown"
@@ -122,19 +124,19 @@ def _status(found: Found) -> Status:
 def _explained(question: Question, found: Found) -> str:
     count, all_ = len(found.steps), len(question.entrants)
     victims = sum(len(step.plan.victims) for step in found.steps)
+    examined = not found.undecided and not found.unexamined
     if not count:
-        return (
-            "proved: no legal steps admit any of them"
-            if _status(found) == "infeasible"
-            else "nothing found that admits one of them, and nothing proved"
-        )
-    bounded = all(level.least.bound == level.least.value for level in found.levels)
+        if _status(found) == "infeasible":
+            return "proved: no legal steps admit any of them"
+        if examined and found.best:
+            return f"the solver finds no legal steps that admit any of them, {ITS_WORD}"
+        return "nothing found that admits one of them, and nothing proved"
     room = f"evicting {plural(victims, 'workload')} makes room" if victims else "no eviction needed"
     who = f"for {count:,} of {plural(all_, 'pending workload')}"
     if _status(found) == "optimal":
         proof = "proved best over all orders of serving them"
-    elif bounded and not found.proved and not found.undecided and not found.unexamined:
-        proof = "not proved best: one engine finds nothing better, and no other confirms it"
+    elif found.best and examined:
+        proof = f"over all orders of serving them the solver finds nothing better, {ITS_WORD}"
     elif not found.modelled:
         proof = "served one by one; there are too many to examine more"
     elif found.in_order:
@@ -183,6 +185,8 @@ def _pending(question: Question, found: Found | None) -> Iterable[JointPending]:
             said = "not admitted: no flavor could ever do"
         elif e in found.undecided:
             said = UNDECIDED
+        elif e in found.claimed:
+            said = CLAIMED
         elif e not in found.unexamined:
             said = PROVED
         else:

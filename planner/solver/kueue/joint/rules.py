@@ -36,7 +36,6 @@ from planner.solver.kueue.joint.sequence import Refused, Served, replay
 from planner.solver.kueue.joint.ways import asked
 from planner.solver.levels import LevelResult, solve_levels
 from planner.solver.search import Rules, Search
-from planner.solver.second_opinion import is_impossible, soon
 
 
 class Freeing(Struct, frozen=True):
@@ -171,21 +170,6 @@ class JointRules(RelaxedRules, dict=True):
             self.doubtful = doubtful
             self._found.setdefault(victims, []).append(found)
         return found
-
-    def are_confirmed(self, deadline: Deadline) -> bool:
-        """Say whether another engine, too, finds no steps for any victim set that was refused.
-
-        Sets refused in order of precedence only are left out: nothing rests on them.
-        """
-        until = soon(deadline)
-        for victims, admit, refuse, in_order in self._none:
-            if in_order:
-                continue
-            rules = replace(self, admit=admit, refuse=refuse)
-            joint = rules._of_all(sorted(victims), in_order=False)  # noqa: SLF001 - of this class
-            if until.passed or not is_impossible(joint.builder, until):
-                return False
-        return True
 
     def remember(self, steps: list[Served]) -> None:
         """Keep steps that were replayed, as the answer of `steps` for their victims."""

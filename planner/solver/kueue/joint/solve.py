@@ -4,16 +4,15 @@ Who is admitted comes first, in order of precedence: each pending workload is ad
 legal sequence of steps admits it with all those admitted before it. Then the levels of the
 objective are minimised over the victims of all steps together. The order of the steps is part of
 the model up to ORDERS pending workloads; beyond, it is the order of precedence, and the answer is
-optimal only if bounds that hold in every order say so. Beyond STEPS there is no model of steps:
+best only if bounds that hold in every order say so. Beyond STEPS there is no model of steps:
 the answer is the better of serving one by one greedily and each at its best, with these bounds.
 
-There are no proof trees for joint plans: a level rests on two engines, or, where its value is 0, on
-the fact that no term is below 0.
+There are no proof trees for joint plans: what the solver says of a level is its word, and only that
+no term is below 0 is proved.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,7 +27,6 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Measure, Profile, with_names
 from planner.objective.terms import TermTable
-from planner.plan import Proof
 from planner.plan.kueue import JointPlan
 from planner.solver.answer import bind, dropped_in_words, keep_caps, refuse_worse
 from planner.solver.attempt import Outcome
@@ -39,59 +37,13 @@ from planner.solver.kueue.joint.rules import JointRules, RelaxedRules, bounds_in
 from planner.solver.kueue.joint.sequence import Refused, Step, replay, serve_at_best
 from planner.solver.levels import Answer, Least, LevelResult, find_any, find_within, solve_levels
 from planner.solver.search import Counts, Search
-from planner.solver.second_opinion import Opinion, TwoEngines
 from planner.stage import begin
-
-
-def judge(
-    engines_asked: TwoEngines, search: Search, levels: Sequence[LevelResult]
-) -> tuple[Counts | None, tuple[LevelResult, ...]]:
-    """Return a better answer of the search, if engines find one, and the levels with their proofs.
-
-    Engines are asked only about levels whose bound is their value. Where an answer is better on a
-    level, the levels after it are left as they are.
-    """
-    earlier: list[tuple[Measure, int]] = []
-    judged: list[LevelResult] = []
-    for number, level in enumerate(levels):
-        least, better = level.least, None
-        proof: Proof | None = "certified" if least.value == 0 else None
-        if proof is None and least.bound == least.value:
-            opinion = _ask_below(engines_asked, search, earlier, level)
-            proof = "solver" if opinion.outcome == "none" else None
-            better = opinion.counts if opinion.outcome == "found" else None
-        if better is not None:
-            least = replace(least, outcome="feasible", bound=0)
-        judged.append(replace(level, least=least, proof=proof))
-        if better is not None:
-            return better, (*judged, *levels[number + 1 :])
-        earlier.append((level.measure, least.value))
-    return None, tuple(judged)
-
-
-def _ask_below(
-    engines_asked: TwoEngines,
-    search: Search,
-    earlier: Sequence[tuple[Measure, int]],
-    level: LevelResult,
-) -> Opinion:
-    """Ask whether an answer is below the value of a level, and as good on the ``earlier`` ones."""
-    most = level.least.value - 1
-    if level.measure != ("D1",):
-        return engines_asked.ask(search, earlier, level.measure, most)
-    # Without the classes of higher ranks the model is smaller, and says the same.
-    permitted = dataclasses.replace(search, active=search.permitted)
-    return engines_asked.ask(search, earlier, active=permitted.up_to_rank(most))
-
 
 ORDERS: Final = 4
 """Pending workloads up to which every order of serving them is considered."""
 
 STEPS: Final = 32
 """Pending workloads up to which the steps are modelled; beyond, they are served one by one only."""
-
-ROUNDS: Final = 3
-"""How often the levels are solved at most, each time from a better answer of another engine."""
 
 
 def solve_together(question: Question, profile: Profile, deadline: Deadline) -> JointPlan:
@@ -121,10 +73,9 @@ class _Joint:
     """A joint plan being searched.
 
     ``profile`` is spelled out for the state once this is set up, ``asked`` is as it was given.
-    ``undecided`` are entrants of which it is not proved that they cannot be admitted,
-    ``unexamined`` those that cannot in order of precedence, but perhaps in another. What one
-    engine calls impossible two others are asked about; ``corrected`` counts the better answers that
-    they found.
+    ``undecided`` are entrants of which it is not known whether they can be admitted, ``claimed``
+    those that cannot by the solver's word, ``unexamined`` those that cannot in order of precedence,
+    but perhaps in another.
     """
 
     question: Question
@@ -132,9 +83,9 @@ class _Joint:
     deadline: Deadline
     asked: Profile = field(init=False)
     undecided: set[int] = field(default_factory=set)
+    claimed: set[int] = field(default_factory=set)
     unexamined: set[int] = field(default_factory=set)
     dropped: str = ""
-    corrected: int = 0
 
     def __post_init__(self) -> None:
         """Set up rules, classes and a search, with the wishes of the profile."""
@@ -155,7 +106,6 @@ class _Joint:
         classes = group(positions, np.hstack(key)[positions])
         self.search = Search(self.rules, classes, self.deadline, list(range(len(classes))))
         bind(self.search, self.profile)
-        self.engines_asked = TwoEngines(self.profile.wishes.most)
 
     def _table(self, counted: Sequence[int]) -> TermTable:
         table = self.question.forest.table(self.question.costs, counted)
@@ -186,8 +136,8 @@ class _Joint:
                     continue
                 if outcome == "unknown":
                     self.undecided.add(e)
-                elif self.in_order and not self._is_hopeless:
-                    self.unexamined.add(e)
+                elif not self._is_hopeless:
+                    (self.unexamined if self.in_order else self.claimed).add(e)
                 rules.admit -= {e}
                 rules.refuse |= {e}
         # Only now is it known what must be freed in all: D7 is measured against that.
@@ -206,24 +156,12 @@ class _Joint:
                 self.search.incumbent = trial.incumbent
                 break
         self.rules.in_order = self.in_order
-        if outcome != "infeasible" or self.in_order or self._is_hopeless:
-            return outcome
-        outcome, found = self._confirmed(dataclasses.replace(trial, deadline=until))
-        if found is not None:
-            self.search.incumbent = found
         return outcome
 
     @property
     def _is_hopeless(self) -> bool:
         """Whether the rows alone, without an engine, show that not all can be admitted who must."""
         return self.rules.is_hopeless(self.search.classes)
-
-    def _confirmed(self, trial: Search) -> tuple[Outcome, Counts | None]:
-        """Ask two engines about what one calls impossible; return an answer if they find one."""
-        opinion = self.engines_asked.ask(trial)
-        if opinion.counts is not None:
-            return "optimal", opinion.counts
-        return "infeasible" if opinion.outcome == "none" else "unknown", None
 
     def _start(self) -> set[int]:
         """Start from serving one by one, greedily or at the best of each, where that is legal."""
@@ -317,8 +255,6 @@ class _Joint:
         answer = solve_levels(self.search, self.profile.levels)
         if self.in_order:
             answer = self._bounded(unsolved, answer.levels)
-        else:
-            answer = self._agreed(unsolved, answer)
         undecided = self.search.undecided
         if answer.outcome == "optimal" and comparable and not impossible and not undecided:
             chosen = self.rules.table.evaluate(self.search.classes.take(self.search.answer))
@@ -326,31 +262,10 @@ class _Joint:
         return answer
 
     def _find_within(self, trial: Search, measure: Measure, most: int) -> Outcome:
-        """Look for an answer within a bound; if one engine calls it impossible, ask two others."""
+        """Look for an answer within a bound."""
         outcome = find_within(trial, measure, most)
-        if outcome == "infeasible" and self.in_order:
-            return "unknown"  # in another order it might be possible
-        if outcome == "infeasible":
-            asked = dataclasses.replace(trial, caps=[*self.search.caps, (measure, most)])
-            outcome, trial.incumbent = self._confirmed(asked)
-        return outcome
-
-    def _agreed(self, unsolved: Search, answer: Answer) -> Answer:
-        """Let two engines judge an answer; begin anew from a better answer that they find."""
-        better, levels = judge(self.engines_asked, self.search, answer.levels)
-        for _ in range(1, ROUNDS):
-            if better is None:
-                break
-            self.corrected += 1
-            self.search = dataclasses.replace(unsolved.fork(), incumbent=better)
-            answer = solve_levels(self.search, self.profile.levels)
-            better, levels = judge(self.engines_asked, self.search, answer.levels)
-        if better is not None:
-            self.search.incumbent = better
-            self.corrected += 1
-            levels = self._unproved()
-        proved = answer.outcome == "optimal" and _all_proved(levels)
-        return Answer("optimal" if proved else "feasible", levels)
+        # In another order it might be possible.
+        return "unknown" if outcome == "infeasible" and self.in_order else outcome
 
     def _unproved(self) -> tuple[LevelResult, ...]:
         """Return the levels of the incumbent, of which nothing is proved."""
@@ -364,33 +279,34 @@ class _Joint:
         relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
         unsolved.incumbent = self.search.incumbent
         bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
-        relaxation = dataclasses.replace(unsolved, rules=relaxed, cut=[])
-        _, judged = judge(self.engines_asked, relaxation, bounded)
-        proved = _all_proved(judged) and not self.search.undecided
-        return Answer("optimal" if proved else "feasible", judged)
+        closed = all(level.least.bound == level.least.value for level in bounded)
+        proved = closed and not self.search.undecided
+        return Answer("optimal" if proved else "feasible", bounded)
 
     def found(self, answer: Answer | None) -> Found:
         """Return the steps, the terms and what is proved of them."""
         search, rules = self.search, self.rules
-        refusals = not rules.doubtful and rules.are_confirmed(self.deadline)
         steps = None
         if answer is not None and search.incumbent is not None:
             steps = rules.steps(search.classes.take(search.incumbent))
         return Found(
             steps or (),
             rules.table,
-            answer.levels if answer else (),
+            tuple(map(_by_word, answer.levels if answer else ())),
             frozenset(self.undecided),
+            frozenset(self.claimed),
             frozenset(self.unexamined),
-            proved=(answer is None or answer.outcome == "optimal") and refusals,
+            best=(answer is None or answer.outcome == "optimal") and not rules.doubtful,
             in_order=rules.in_order,
             modelled=self.modelled,
             dropped=self.dropped,
             cut_off=len(rules.cuts) if answer else 0,
-            engines=tuple(self.engines_asked.engines),
-            corrected=self.corrected,
         )
 
 
-def _all_proved(levels: Sequence[LevelResult]) -> bool:
-    return all(level.proof is not None for level in levels)
+def _by_word(level: LevelResult) -> LevelResult:
+    """Return a level with what is proved of it, and what the solver says."""
+    least = level.least
+    if least.value == 0:
+        return replace(level, least=Least("optimal"), proof="certified")
+    return replace(level, least=replace(least, outcome="feasible", bound=0), claimed=least.bound)
