@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar, Unpack
 
@@ -80,7 +80,11 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     # snapshot serves only if it is not before that timestamp: ages would be negative.
     moment = given_moment(now) or clock or max(filter(None, (taken, newest)), default=None)
     if moment is None:
-        raise _without_a_clock(source, objects)
+        if not any(objects.values()):  # of nothing at all, a clock would be of no use
+            hint = "kubectl get with -A lists the objects of all namespaces"
+            raise InputError(source, "there are no objects in it", EXPECTED, hint)
+        hint = "give the time of the decision, such as now=2026-03-08T21:06:00Z"
+        raise InputError(source, "has no timestamp that could serve as the clock", hint=hint)
     workloads, notes = resolve_priorities(
         objects["Workload"], objects["WorkloadPriorityClass"], objects["PriorityClass"]
     )
@@ -186,15 +190,6 @@ def _check_any(collection: Collection, source: str) -> None:
         built = any(kind.startswith("Kustomization.") for kind in others)
         hint = BUILD if built else ""
         raise SchemaError(source, f"has no object of Kueue, only {kinds}", EXPECTED, hint)
-
-
-def _without_a_clock(source: str, objects: Mapping[str, Sized]) -> InputError:
-    """Return the error for what tells no time: of nothing at all, a clock would be of no use."""
-    if not any(map(len, objects.values())):
-        hint = "kubectl get with -A lists the objects of all namespaces"
-        return InputError(source, "there are no objects in it", EXPECTED, hint)
-    hint = "give the time of the decision, such as now=2026-03-08T21:06:00Z"
-    return InputError(source, "has no timestamp that could serve as the clock", hint=hint)
 
 
 def _moments(objects: dict[str, list[Any]]) -> Iterator[datetime | None]:

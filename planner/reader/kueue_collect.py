@@ -58,7 +58,15 @@ class Collection:
         """Check an object and keep it if its kind matters; otherwise count it."""
         name, api_version = str(item.value["kind"]), item.value.get("apiVersion")
         if not isinstance(api_version, str) or not api_version:
-            self._add_without_version(name, item)
+            if name in _NAMES:
+                group, newest = next(
+                    (g, k.versions[-1]) for (g, n), k in KINDS.items() if n == name
+                )
+                none = api_version is None
+                problem = "has no apiVersion" if none else f"{shown(api_version)} is no apiVersion"
+                expected = f"{group}/{newest}".lstrip("/")
+                raise SchemaError(item.where, f"{_subject(name, item)}: {problem}", expected)
+            self.ignored[plain(name)] += 1
             return
         group, _, version = api_version.rpartition("/")
         kind = KINDS.get((group, name))
@@ -113,15 +121,6 @@ class Collection:
             kind, item, error = self._first_error
             subject = _subject(kind.name, item)
             raise schema_error(item, subject, error, self._errors)
-
-    def _add_without_version(self, name: str, item: Item) -> None:
-        found = item.value.get("apiVersion")
-        if name in _NAMES:
-            group, newest = next((g, k.versions[-1]) for (g, n), k in KINDS.items() if n == name)
-            problem = "has no apiVersion" if found is None else f"{shown(found)} is no apiVersion"
-            expected = f"{group}/{newest}".lstrip("/")
-            raise SchemaError(item.where, f"{_subject(name, item)}: {problem}", expected)
-        self.ignored[plain(name)] += 1
 
     def _keep(self, kind: Kind, item: Item) -> None:
         api_version = str(item.value["apiVersion"])

@@ -144,7 +144,10 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
         _partition(one, parts[one.name], running[one.name], where, whole=whole)
         for one in config.partitions
     )
-    notes += tuple(_on_absent_nodes(partitions))
+    # That there is no room would be said of the other nodes.
+    if absent := [name for one in partitions for name in _absent(one.nodes, one.applications)]:
+        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+        notes += (f"{NODES_ABSENT}: {plain(absent[0])}{more}",)
     extra = checked(InstanceExtra, value.get("x") or {}, where, ("x",), "x")
     paths = {path for one in partitions for path, _ in by_path(one.root)}
     for path in extra.queue_usage:
@@ -241,14 +244,6 @@ def _settled(applications: Iterable[Application]) -> tuple[tuple[Application, ..
         placed += found
         settled.append(one.model_copy(update={"requests": asks}) if found else one)
     return tuple(settled), placed
-
-
-def _on_absent_nodes(partitions: Iterable[Partition]) -> Iterator[str]:
-    """Yield a note if the dump lacks nodes: that there is no room would be said of the others."""
-    absent = [name for one in partitions for name in _absent(one.nodes, one.applications)]
-    if absent:
-        first, more = plain(absent[0]), len(absent) - 1
-        yield f"{NODES_ABSENT}: {first}{f' and {more} more' if more else ''}"
 
 
 def _absent(nodes: Iterable[Node], applications: Iterable[Application]) -> dict[str, None]:

@@ -77,7 +77,14 @@ class Admissions:
         """Return the holders of each ClusterQueue in the order of the dump, by node."""
         facts, nodes = self._workloads.columns, [*self._node_of.values()]
         places = self._holding(facts)
-        shapes = self._shapes_of(facts, places)
+        # All holders' shapes are made, in the order in which workloads first have them; of those
+        # that are facts they are kept by number.
+        firsts = facts.firsts(places)
+        numbers = np.flatnonzero(firsts >= 0)
+        objects = places[~facts.are_facts[places]]
+        asked = np.sort(np.concatenate((firsts[numbers], objects))).tolist()
+        made = {place: self._shapes.of(self._workloads.entries[place]) for place in asked}
+        shapes = {number: made[int(firsts[number])] for number in numbers.tolist()}
         node = np.array([self._node_of.get(name, -1) for name in facts.queues], dtype=np.int64)
         # A workload without its queue has no usage that counts, but its fr are known by now.
         places = places[node[facts.queue[places]] >= 0]
@@ -132,19 +139,6 @@ class Admissions:
             for place in places.tolist()
         ]
         return places[np.array(holding, dtype=np.bool_)]
-
-    def _shapes_of(self, facts: FactColumns, places: NDArray[np.int64]) -> Mapping[int, Shape]:
-        """Return what holders hold that are kept as facts, by the number of that.
-
-        All holders' shapes are made, in the order in which workloads first have them.
-        """
-        firsts = facts.firsts(places)
-        numbers = np.flatnonzero(firsts >= 0)
-        objects = places[~facts.are_facts[places]]
-        asked = np.sort(np.concatenate((firsts[numbers], objects))).tolist()
-        made = {place: self._shapes.of(self._workloads.entries[place]) for place in asked}
-        pairs = zip(numbers.tolist(), firsts[numbers].tolist(), strict=True)
-        return {number: made[first] for number, first in pairs}
 
     def _columns(
         self,

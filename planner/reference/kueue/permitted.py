@@ -76,7 +76,13 @@ def permitted_assignments(
     groups = assigner.groups(counts)
     parts, complete = [_Part()], True
     for position, group in enumerate(groups):
-        for covering, wanted in _choices_to_make(assigner, group):
+        requests = joined(group)
+        for covering in snapshot.queues[preemptor.queue].spec.resource_groups:
+            asked = {name: n for name, n in requests.items() if assigner.covering(name) is covering}
+            if not asked:
+                continue
+            # Where podsets replace those of an older slice, only the request beyond these counts.
+            wanted = assigner.lacking(group, asked)
             flavors = [
                 name
                 for name in _eligible(assigner, group, covering)
@@ -93,7 +99,7 @@ def permitted_assignments(
             # Parts with flavors listed earlier come first, and are kept.
             complete = complete and len(parts) <= MOST
             parts = parts[:MOST]
-        uncovered = [n for name, n in joined(group).items() if assigner.covering(name) is None]
+        uncovered = [n for name, n in requests.items() if assigner.covering(name) is None]
         if not all(map(assigner.skips, uncovered)):
             return Permitted()
         parts = [_with_pod_sets(part, group) for part in parts]
@@ -115,22 +121,6 @@ def permitted_assignments(
         for part in parts
     )
     return Permitted(assignments, sum(part.ways for part in parts), complete)
-
-
-def _choices_to_make(
-    assigner: FlavorAssigner, group: Sequence[PodSetRequest]
-) -> Iterator[tuple[ResourceGroup, Mapping[str, int]]]:
-    """Yield each resource group of the queue with what podsets ask of it, if anything.
-
-    Where podsets replace those of an older slice, only the request beyond these counts.
-    """
-    requests = joined(group)
-    for covering in assigner.snapshot.queues[assigner.preemptor.queue].spec.resource_groups:
-        wanted = {
-            name: amount for name, amount in requests.items() if assigner.covering(name) is covering
-        }
-        if wanted:
-            yield covering, assigner.lacking(group, wanted)
 
 
 def _eligible(

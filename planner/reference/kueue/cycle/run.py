@@ -40,7 +40,6 @@ from planner.reference.kueue.cycle.waiting import (
 from planner.reference.kueue.decision import decide
 from planner.reference.kueue.topology.assigning import occupied
 from planner.state.kueue import Configuration, State
-from planner.state.kueue_release import Rules
 
 
 def run_cycle(state: State, decider: Decider = decide, *, placing: bool = False) -> Cycle:
@@ -259,21 +258,15 @@ def requeue(
         waiting.put(pending)
         return
     waiting.parked.append(pending)
-    equivalence = configuration.gate("SchedulingEquivalenceHashing")
-    if equivalence and not waiting.strict and _parks_alike(entry, configuration.rules):
+    # Older releases do not know why a workload is parked (switch 22 of
+    # planner/state/kueue_release.py), and the first two patches look for those that nothing fits.
+    rules = configuration.rules
+    alike = rules.parks_alike_always or entry.outcome == "noFit"
+    if rules.says_why_requeued:
+        alike = entry.outcome in _ALIKE
+    if alike and configuration.gate("SchedulingEquivalenceHashing") and not waiting.strict:
         # All workloads of its queue that the scheduler cannot tell from it are parked, too.
         waiting.bulk.add(pending.kind)
         others, waiting.active = waiting.active, []
         for other in others:
             (waiting.parked if other.kind == pending.kind else waiting.active).append(other)
-
-
-def _parks_alike(entry: Entry, rules: Rules) -> bool:
-    """Say whether those that the scheduler cannot tell from a parked workload are parked, too.
-
-    Older releases do not know why a workload is parked (switch 22 of
-    planner/state/kueue_release.py), and the first two patches look for those that nothing fits.
-    """
-    if rules.says_why_requeued:
-        return entry.outcome in _ALIKE
-    return rules.parks_alike_always or entry.outcome == "noFit"

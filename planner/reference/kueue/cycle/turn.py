@@ -82,8 +82,10 @@ def next_turn(
     decider, key = _knowing(preemptor.key, own), preemptor.key
     # Mostly the heads of the first cycle tell, without the queues behind them.
     if first[preemptor.queue].key == key:
-        line = {node: [Pending(state, snapshot, one, node)] for node, one in first.items()}
-        queues = {node: Waiting(_is_strict(snapshot, node), some) for node, some in line.items()}
+        queues = {}
+        for node, one in first.items():
+            strict = snapshot.queues[node].spec.queueing_strategy == "StrictFIFO"
+            queues[node] = Waiting(strict, [Pending(state, snapshot, one, node)])
         ran = schedule(state, snapshot, queues, decider)
         turn = _turn(snapshot, ran, key, own)
         if turn.is_taken or ran.blocked or _changes(ran):
@@ -109,10 +111,6 @@ def _turn(snapshot: Snapshot, ran: Schedule, key: str, own: Decision) -> Turn:
 def _changes(ran: Schedule) -> bool:
     """Say whether a cycle changes more than queues; who only waits for victims changes nothing."""
     return bool(ran.evicted) or any(entry.outcome == "admitted" for entry in ran.entries)
-
-
-def _is_strict(snapshot: Snapshot, node: int) -> bool:
-    return snapshot.queues[node].spec.queueing_strategy == "StrictFIFO"
 
 
 def cycles(
