@@ -415,6 +415,7 @@ def test_every_state_is_narrow_enough_and_easy_to_read(tab: Tab, *, dark: bool) 
     looks_well()
     # The last width is that of a phone, where the error lies over the end of the page.
     tab.write("more")
+    tab.run("scrollBy(0, document.activeElement.getBoundingClientRect().bottom - innerHeight)")
     tab.wait("document.getElementById('error').textContent.includes('more')")
     assert tab.run(FREE)
 
