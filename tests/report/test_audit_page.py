@@ -16,7 +16,7 @@ from tests.report.page import Page
 from tests.report.test_html import EVIL, SHOWN, rows
 from tests.report.test_markdown import MADE_TAGS, read_back
 
-WORST = "Victims of the scheduler itself and of the optima"
+WORST = "Victims of the scheduler itself and of the optima, most lost needlessly first"
 
 
 def written(audit: Audit, folder: Path | None = None) -> str:
@@ -150,6 +150,31 @@ def test_worst_cases_name_victims_and_optima() -> None:
         "",
         "failed",
         "is no JSON",
+    ]
+
+
+def test_the_worst_lose_most_needlessly_and_then_evict_most() -> None:
+    def case(name: str, victims: int, hours: float, **changes: object) -> Case:
+        gaps = {"D2": victims - 1, "D4": round(3600 * hours), "D5": 0}
+        own = tuple(f"ns/{number}" for number in range(victims))
+        judged = (make_judgement(gaps=gaps),)
+        return make_case(pending=name, victims=own, judgements=judged, needless=(), **changes)
+
+    cases = [
+        case("many", 9, 0),
+        case("some", 2, 0.5),
+        case("outlaw", 2, 99, findings=("rules",), outside_rules=("FS-07 ...",)),
+        case("most", 1, 12),
+        case("less", 12, -1),
+    ]
+    read = rows(Page.of(written(make_audit(cases=cases))), WORST)
+    place = read[0].index("Accelerator-hours lost needlessly")
+    assert [(row[1], row[place]) for row in read[1:-1]] == [
+        ("most", "12.00"),
+        ("some", "0.50"),
+        ("many", "0.00"),
+        ("outlaw", "-"),
+        ("less", "-1.00"),
     ]
 
 

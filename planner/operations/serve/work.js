@@ -46,6 +46,8 @@ function say(text, busy = false) {
 
 function complain(text) {
   at("error").textContent = text;
+  // On a phone the error stands over the lower end of the page: not over the field it is about.
+  at("fields").querySelector(":focus")?.scrollIntoView({ block: "nearest" });
 }
 
 // The service

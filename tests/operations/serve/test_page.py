@@ -71,6 +71,10 @@ CONTRAST = """(() => {
   }
   return poor;
 })()"""
+FREE = """(() => {
+  const field = document.activeElement.getBoundingClientRect();
+  return field.bottom <= document.getElementById("error").getBoundingClientRect().top;
+})()"""
 WIDER = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
@@ -408,6 +412,11 @@ def test_every_state_is_narrow_enough_and_easy_to_read(tab: Tab, *, dark: bool) 
     tab.write("many")
     tab.wait("document.getElementById('error').textContent")
     looks_well()
+    # The last width is that of a phone, where the error lies over the end of the page.
+    tab.write("more")
+    tab.run("scrollBy(0, document.activeElement.getBoundingClientRect().bottom - innerHeight)")
+    tab.wait("document.getElementById('error').textContent.includes('more')")
+    assert tab.run(FREE)
 
 
 def test_all_that_takes_the_focus_has_a_name_and_ids_are_unique(tab: Tab) -> None:
