@@ -107,7 +107,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
 # Each of the three answers the same question; they keep one another honest.
 INDEPENDENT = ("reference", "models", "verifier")
 
-ORTOOLS_ROOMS = {"models", "solver"}
+ORTOOLS_ROOMS = {"models", "rivals", "solver"}
 DYNAMIC_IMPORT_ROOMS = {FACE, "cli", "scheduler"}  # they load on first use
 
 LINES_PER_FILE = 600

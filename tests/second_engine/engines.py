@@ -10,7 +10,7 @@ from ortools.math_opt.python import mathopt
 from ortools.sat.python import cp_model
 
 from planner.solver.deadline import Deadline
-from planner.solver.mathopt import translate
+from planner.rivals.mathopt import translate
 
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 
