@@ -87,7 +87,7 @@ WINGS: dict[str, frozenset[str]] = {"research": frozenset(), "operations": froze
 # Each of the three answers the same question; they keep one another honest.
 INDEPENDENT = ("reference", "models", "verifier")
 
-ORTOOLS_ROOMS = {"models", "solver"}
+ORTOOLS_ROOMS = {"models", "research", "solver"}
 DYNAMIC_IMPORT_ROOMS = {FACE, "wing", "operations"}  # they load on first use
 
 LINES_PER_FILE = 600

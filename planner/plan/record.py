@@ -117,6 +117,7 @@ class Certificate(Record):
     an engine, or proof trees alone (`TREES`). ``last_resort`` says that a tree shows that no legal
     set does without a last resort of the plan: pods that opted out of YuniKorn's preemption.
     ``trees_omitted`` counts the steps of trees that were left out where the plan was written.
+    ``claimed`` says that by the solver's word alone nothing is better, or that there is no plan.
     """
 
     digest: str
@@ -127,6 +128,7 @@ class Certificate(Record):
     trees_omitted: int = 0
     ties: Proof | None = None
     last_resort: Proof | None = None
+    claimed: bool = False
     corrected: int = 0
     verdicts: tuple[Verdict, ...] = ()
     removal_order: tuple[str, ...] = ()

@@ -153,9 +153,8 @@ def level_rows(
     rows = []
     for number, one in enumerate(levels, start=1):
         title, unit = texts_of(scheduler, one.term, (one.title, one.unit))
-        values = one.value, sum_of(one.term, greedy), number, one.bound, one.proof
-        values += (one.claimed,)
-        rows.append(TermRow(one.term, title, unit, *values))
+        proved = number, one.bound, one.proof, one.claimed
+        rows.append(TermRow(one.term, title, unit, one.value, sum_of(one.term, greedy), *proved))
     shown = {row.id for row in rows}
     for term, value in terms.items():
         if term not in shown:

@@ -257,6 +257,7 @@ def certify(  # noqa: PLR0913 - all that is known
         dropped=dropped.caps,
         trees=(*proved.trees, *dropped.trees),
         ties=proved.ties,
+        claimed=proved.claimed,
         corrected=proved.corrected,
         cut_off=cut_off,
         solver=solver,

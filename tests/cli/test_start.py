@@ -31,7 +31,7 @@ UNUSED = {
     "planner.reference.kueue.topology.ask",
     "planner.reference.kueue.topology.find",
     "planner.report.plans",
-    "planner.solver.second_opinion",
+    "planner.solver.glop",
     "planner.solver.yunikorn",
     "planner.state.yunikorn",
     "tomllib",

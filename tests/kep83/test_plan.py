@@ -95,11 +95,12 @@ def test_options_stand_in_plans_by_these_rules_only() -> None:
             Plan.model_validate({**plan, "greedy": None, **wrong})
 
 
-def test_the_solver_free_bound_is_recomputed_with_the_candidates_of_these_rules() -> None:
+def test_a_tree_of_one_row_is_told_with_the_candidates_of_these_rules() -> None:
     plan = planner.solve(state(), PENDING, "min-count", rules="kep83")
     assert plan.certificate is not None
-    (bound, *_) = plan.certificate.bounds
-    assert (bound.term, bound.bound) == ("count", 2)  # 3 missing, at most 2 each
+    first, *_ = plan.certificate.levels
+    assert (first.term, first.bound) == ("count", 2)  # 3 missing, at most 2 each
+    assert first.says.startswith("3 gpu in flavor any must be freed, so victims")
 
 
 def test_why_there_is_no_plan() -> None:

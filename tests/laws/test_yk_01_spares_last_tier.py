@@ -58,7 +58,6 @@ OPTED_OUT_CASES = [
     (None, ["YK-01"]),
     (level("D2", 1, 1), ["YK-01"]),
     (level("D2", 1, 1, "certified"), []),
-    (level("D2", 1, 1, "solver"), []),
     (level("D0", 1, 1), ["YK-01"]),
     (level("D0", 1, 1, "certified"), []),
     (level("D0", 1, 0, "certified"), ["YK-01"]),

@@ -28,7 +28,6 @@ from planner.state.kueue import State
 from tests.conftest import TEST_ALL
 from tests.oracle.cluster import UnsupportedError
 from tests.oracle.objectives import Enumeration
-from tests.oracle.objectives import value as value_of
 from tests.oracle.random_states import NOW, PENDING, RandomState, random_state
 from tests.proof.mutation import (
     Json,
@@ -135,7 +134,6 @@ def test_number_of_a_plan(seeds: Sequence[int], monkeypatch: pytest.MonkeyPatch)
             if kept:
                 assert without_proof(kept) == without_proof(original.plan), original.state.seed
                 assert badly_shown(walked) == [], original.state.seed
-                assert _too_high(original.state, kept) == [], original.state.seed
             walked.clear()
     assert counts[False] > counts[True]
 
@@ -210,20 +208,6 @@ def _others(chance: random.Random, sets: Enumeration, best: Sequence[str]) -> It
     found = [legal.keys(mask) for mask in sorted(sets.known) if mask]
     found = [keys for keys in found if sorted(keys) != sorted(best)]
     yield from found if len(found) <= EACH // 2 else chance.sample(found, EACH // 2)
-
-
-def _too_high(state: RandomState, plan: Plan) -> list[str]:
-    """Say which bound that needs no solver is above the least value of any legal set."""
-    sets = enumerated(state, plan)
-    bounds = plan.certificate.bounds if plan.certificate else ()
-    if sets is None or not bounds:
-        return []
-    return [
-        f"{bound.term} >= {bound.bound}"
-        for bound in bounds
-        if bound.term != "cost"
-        and any(value_of(terms, bound.term) < bound.bound for terms in sets.known.values())
-    ]
 
 
 def forged(state: RandomState, original: Original, keys: Sequence[str]) -> Iterator[Plan]:

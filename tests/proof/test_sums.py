@@ -1,17 +1,16 @@
-"""Bounds by a sum of rows: by hand, tampered with, and where amounts could leave 64 bits."""
+"""Trees of one sum of rows: told in words, tampered with, and where amounts could leave 64 bits."""
 
 import random
-from collections.abc import Mapping
 
 import numpy as np
 import pytest
 
 import planner
-from planner.plan import AnyPlan, BoundByRows, Certificate, Reaching, Shown, WeighedRow
+from planner.plan import AnyPlan, Certificate, Level, Shown
 from planner.plan.kueue import Plan
-from planner.plan.proof import ByRows, CountSplit
+from planner.plan.proof import CountSplit
 from planner.proof.box import Box, Row, add_up, narrowed
-from planner.proof.question import bound_by_rows
+from planner.proof.question import in_words
 from planner.state.kueue import State
 from tests import kueue_state
 from tests.cluster import pending, queue, running
@@ -47,15 +46,15 @@ def certificate_of(plan: AnyPlan) -> Certificate:
     return plan.certificate
 
 
-def sum_of(plan: Plan, term: str) -> BoundByRows:
-    (found,) = [each for each in certificate_of(plan).sums if each.term == term]
+def level_of(plan: Plan, term: str) -> Level:
+    (found,) = [each for each in certificate_of(plan).levels if each.term == term]
     return found
 
 
-def with_sum(plan: Plan, **changes: object) -> Plan:
+def with_first(plan: Plan, **changes: object) -> Plan:
     """Return the plan with something changed in what it says of its first level."""
-    first, *others = certificate_of(plan).sums
-    return with_certificate(plan, sums=(first.model_copy(update=changes), *others))
+    first, *others = certificate_of(plan).levels
+    return with_certificate(plan, levels=(first.model_copy(update=changes), *others))
 
 
 def with_certificate(plan: Plan, **changes: object) -> Plan:
@@ -76,113 +75,85 @@ def test_two_rows_show_what_none_shows_alone(plan: Plan) -> None:
     Of both together 8 are missing, and those who have most hold 3 + 3 of them. Each victim taken
     for 5 leaves 8 - 5 = 3 with one victim, of which there is 6 - 5 = 1 at most.
     """
-    alone = {bound.term: bound.bound for bound in certificate_of(plan).bounds}
-    assert alone["count"] == 1
-    assert sum_of(plan, "count") == BoundByRows(
-        term="count",
-        rows=(
-            WeighedRow(row=GPU, times=1, least=4),
-            WeighedRow(row=NIC, times=1, least=4),
-            WeighedRow(row="better", times=5, least=-1),
-        ),
-        needed=3,
-        reached=1,
-        reaching=(Reaching(of="ml/both", count=1, amount=1),),
-        bound=2,
-        statement=f"a better set would have to reach 1 x 4 ({GPU}) + 1 x 4 ({NIC}) + 5 x -1 "
-        "(count <= 1) = 3, and none reaches more than 1, so victims, those already being evicted "
-        "included is at least 2",
+    (tree,) = [tree for tree in certificate_of(plan).trees if tree.claim == "count"]
+    assert tree.rows == {GPU: 1, NIC: 1, "better": 5}
+    assert level_of(plan, "count").says == (
+        f"a better set would have to reach 1 x 4 ({GPU}) + 1 x 4 ({NIC}) + 5 x -1 (count <= 1) = 3, "
+        "and none reaches more than 1, so victims, those already being evicted included is at "
+        "least 2"
     )
+
+
+def test_one_row_is_told_by_what_it_asks_for(state: State) -> None:
+    """Of 4 GPUs that are missing nobody frees more than 4, and each costs at least 2."""
+    costs = {"ml/gpus": 2, "ml/nics": 9, "ml/both": 9}
+    plan = planner.solve(state, objective="min-cost", costs=costs)
+    assert isinstance(plan, Plan)
+    only = made_of(
+        queue("a", 4, within="LowerPriority"),
+        *(running(f"w{i}", "a", 2, minute=i) for i in range(2)),
+        pending("a", 3),
+    )
+    level = level_of(one := planner.solve(only, objective="min-count"), "count")
+    assert level.says == (
+        "3 gpu in flavor any must be freed, so victims, those already being evicted included is "
+        "at least 2"
+    )
+    assert planner.check(only, one).accepted
 
 
 def test_what_the_levels_rest_on_is_counted(plan: Plan) -> None:
     """D2, D3 and the work lost follow from one row each, such as that of the level before."""
     assert certificate_of(plan).shown == Shown(one_row=3, multipliers=1)
-    without = with_certificate(plan, sums=(), bounds=())
-    assert certificate_of(without).shown == Shown(tree=4)
+    levels = [level.model_copy(update={"says": ""}) for level in certificate_of(plan).levels]
+    assert certificate_of(with_certificate(plan, levels=levels)).shown == Shown(tree=4)
 
 
 def test_it_is_accepted(state: State, plan: Plan) -> None:
     assert said_of(state, plan, "count") == (True, True, "1 step")
 
 
-@pytest.mark.parametrize("times", [(2, 1, 5), (1, 1, 6), (1, 1, 1), (0, 1, 5), (1, 1, -5)])
-def test_other_multipliers_are_refused(state: State, plan: Plan, times: tuple[int, ...]) -> None:
-    """With 6 it would be 2 against 0, which does as well, but other numbers stand beside."""
-    rows = tuple(
-        row.model_copy(update={"times": number})
-        for row, number in zip(sum_of(plan, "count").rows, times, strict=True)
-    )
-    closes = times == (1, 1, 6)
-    said = (
-        "its sum of rows is not what the rows add up to"
-        if closes
-        else "the rows of its sum do not contradict one another"
-    )
-    assert said_of(state, with_sum(plan, rows=rows), "count") == (False, False, said)
+@pytest.mark.parametrize("says", ["", "nothing is cheaper"])
+def test_other_words_are_refused(state: State, plan: Plan, says: str) -> None:
+    """A plan may say nothing of its trees; what it says has to be what they show."""
+    accepted, certified, said = said_of(state, with_first(plan, says=says), "count")
+    assert (accepted, certified) == (not says, not says)
+    assert said == ("1 step" if not says else "what it says is not what its tree shows")
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"needed": 4},
-        {"reached": 0},
-        {"reaching": ()},
-        {"statement": "nothing is cheaper"},
-        {"bound": 1},
-    ],
-)
-def test_other_numbers_are_refused(state: State, plan: Plan, changes: Mapping[str, object]) -> None:
-    accepted, certified, said = said_of(state, with_sum(plan, **changes), "count")
-    assert (accepted, certified) == (False, False)
-    assert said == "its sum of rows is not what the rows add up to"
+def test_words_without_their_tree_are_refused(state: State, plan: Plan) -> None:
+    trees = [tree for tree in certificate_of(plan).trees if tree.claim != "count"]
+    assert said_of(state, with_certificate(plan, trees=trees), "count")[2] == "there is no tree"
+    nothing = with_first(plan, bound=0, proof=None)
+    nothing = nothing.model_copy(update={"status": "feasible"})
+    assert said_of(state, nothing, "count")[:2] == (False, False)
 
 
-def test_rows_that_there_are_not_are_refused(state: State, plan: Plan) -> None:
-    first, *others = sum_of(plan, "count").rows
-    rows = (first.model_copy(update={"row": "gpu at another queue"}), *others)
-    assert not said_of(state, with_sum(plan, rows=rows), "count")[1]
-
-
-def test_a_bound_above_the_value_is_refused(state: State, plan: Plan) -> None:
-    check = planner.check(state, with_sum(plan, bound=3))
-    assert [one.law for one in check.verdicts if not one.holds] == ["CT-02"]
-
-
-def test_a_sum_for_no_level_is_refused(state: State, plan: Plan) -> None:
-    sums = (*certificate_of(plan).sums, sum_of(plan, "count").model_copy(update={"term": "D8"}))
-    stray = with_certificate(plan, sums=sums)
-    assert said_of(state, stray, "D8") == (False, False, "it is no level")
-
-
-def test_only_a_leaf_of_the_whole_question_is_a_sum(
+def test_only_a_leaf_of_the_whole_question_has_words(
     state: State, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     walked = recorded(monkeypatch)
     assert planner.check(state, plan).accepted
     question, (leaf,) = walked[0]
-    assert bound_by_rows(question, (leaf,), ("count",), 2) == sum_of(plan, "count")
+    assert in_words(question, (leaf,), ("count",), 2) == level_of(plan, "count").says
     split = CountSplit(of=(0,), most=0)
-    assert bound_by_rows(question, (split, leaf, leaf), ("count",), 2) is None
-    assert bound_by_rows(question, (ByRows(rows={GPU: 1, "better": 5}),), ("count",), 2) is None
+    assert in_words(question, (split, leaf, leaf), ("count",), 2) == ""
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_sums_of_recorded_states_add_up(name: str) -> None:
-    """By the numbers that stand there, and nothing else."""
+def test_words_of_recorded_states_are_checked(name: str) -> None:
+    """Each level that has words has them from its tree; with another number they are refused."""
     found = 0
     for line in filter(asks_the_state, lines(name, STEP)):
-        plan = planner.solve(state_of(line), line["pending"], assignment=line.get("assignment"))
-        if plan.certificate is None:
-            continue
-        values = {level.term: level.value for level in plan.certificate.levels}
-        for each in plan.certificate.sums:
+        state, given = state_of(line), line.get("assignment")
+        plan = planner.solve(state, line["pending"], assignment=given)
+        said = [one for one in plan.certificate.levels if one.says] if plan.certificate else []
+        for one in said:
             found += 1
-            assert each.bound == values[each.term]
-            assert each.needed == sum(row.times * row.least for row in each.rows)
-            assert each.reached == sum(one.count * one.amount for one in each.reaching)
-            assert each.reached < each.needed
-            assert all(row.times > 0 for row in each.rows)
+            assert one.says.endswith(f" is at least {one.bound}")
+        if said:
+            check = planner.check(state, plan, assignment=given)
+            assert check.accepted
     assert found
 
 

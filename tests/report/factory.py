@@ -4,16 +4,7 @@ import math
 from datetime import UTC, datetime
 
 from planner.laws import RULE_SETS
-from planner.plan import (
-    BoundByRows,
-    Certificate,
-    Level,
-    Multiplier,
-    Reaching,
-    SolverFreeBound,
-    Verdict,
-    WeighedRow,
-)
+from planner.plan import Certificate, Level, Verdict
 from planner.plan.kueue import Amount, Demand, NodeShare, Plan, QuotaNode, QuotaUse, Victim
 from planner.plan.proof import ByRows, Tree
 from planner.quantity import format_units
@@ -148,8 +139,6 @@ def make_infeasible(**changes: object) -> Plan:
             levels=(),
             trees=(Tree(claim="infeasible", steps=(ByRows(rows={"better": 1}),)),),
             ties=None,
-            bounds=(),
-            sums=(),
             verdicts=(),
         ),
         "greedy": greedy,
@@ -204,41 +193,32 @@ def make_certificate(**changes: object) -> Certificate:
         ("D7", "freed beyond the need", "1/32000 accelerator", 96000),
         ("D8", "queues touched", "queues", 2),
     )
-    bound = SolverFreeBound(
-        term="D2",
-        denominator=4,
-        multipliers=(Multiplier(flavor="h200", resource=GPU, numerator=1, need=5),),
-        bound=2,
-        statement="5 nvidia.com/gpu in flavor h200 are needed and no candidate frees more than 4: "
-        "at least 2 victims",
-    )
     short = f"{GPU} in flavor h200 at queue/team-a"
-    sum_ = BoundByRows(
-        term="D3",
-        rows=(
-            WeighedRow(row=short, times=1, least=5),
-            WeighedRow(row="D1 <= 2", times=1, least=-1),
-            WeighedRow(row="better", times=2, least=-2),
-        ),
-        needed=0,
-        reached=-1,
-        reaching=(Reaching(of="team-b/sweep-17", count=1, amount=-1),),
-        bound=6,
-        statement=f"a better set would have to reach 1 x 5 ({short}) + 1 x -1 (D1 <= 2) + 2 x -2 "
+    says = {
+        "D2": f"5 {GPU} in flavor h200 must be freed, so workloads evicted is at least 2",
+        "D3": f"a better set would have to reach 1 x 5 ({short}) + 1 x -1 (D1 <= 2) + 2 x -2 "
         "(D3 <= 5) = 0, and none reaches more than -1, so priority weight is at least 6",
-    )
+    }
+    rows = {"D2": {short: 1, "better": 4}, "D3": {short: 1, "D1 <= 2": 1, "better": 2}}
     facts: dict[str, object] = {
         "digest": "3f786850e387550fdab836ed7e6dc881de23001b6f5b1cc0d2a4f2b0fef4b8a9",
         "levels": tuple(
-            Level(term=term, title=title, unit=unit, value=value, bound=value, proof="certified")
+            Level(
+                term=term,
+                title=title,
+                unit=unit,
+                value=value,
+                bound=value,
+                proof="certified",
+                says=says.get(term, ""),
+            )
             for term, title, unit, value in levels
         ),
         "trees": tuple(
-            Tree(claim=term, steps=(ByRows(rows={"better": 1}),)) for term, *_ in levels
+            Tree(claim=term, steps=(ByRows(rows=rows.get(term, {"better": 1})),))
+            for term, *_ in levels
         ),
         "ties": "certified",
-        "bounds": (bound,),
-        "sums": (sum_,),
         "verdicts": tuple(
             Verdict(law=law.id, title=law.title, holds=True, detail="")
             for law in RULE_SETS["kueue-classical"]

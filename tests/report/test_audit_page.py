@@ -67,7 +67,7 @@ def test_every_format_says_what_levels_rest_on() -> None:
     assert said in Page.of(written(read)).texts("dd")
     assert said in in_markdown(read)
     assert f" Levels      {said}\n" in render(read, "table", width=120, color=False)
-    counts = "zero=2 one_row=5 multipliers=4 tree=1 engines=0 unproved=0"
+    counts = "zero=2 one_row=5 multipliers=4 tree=1 unproved=0"
     plain = render(read, "plain", width=120, color=False).splitlines()
     assert [one for one in plain if one.startswith("levels ")] == [
         f"levels           {objective} {counts}" for objective in ("no-regret", "kube-like")

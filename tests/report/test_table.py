@@ -296,34 +296,16 @@ def test_fair_sharing_has_no_attempts_to_tell_apart() -> None:
     assert "without borrowing" in table.render(make_plan(), width=108)
 
 
-def test_one_solver_free_bound_is_enough() -> None:
+def test_words_for_one_level_are_enough() -> None:
     """JSON has them all; on a screen they would say nearly the same."""
-    (bound,) = make_certificate().bounds
-    others = [
-        bound.model_copy(update={"term": term, "statement": f"about {term}"})
-        for term in ("D3", "D2", "count")
-    ]
-    screen = table.render(make_plan(certificate=make_certificate(bounds=others)), width=108)
-    assert re.findall(r"about \w+", screen) == ["about D2"]
-    alone = make_certificate(bounds=others[:1], sums=())
-    screen = table.render(make_plan(certificate=alone), width=108)
-    assert re.findall(r"about \w+", screen) == ["about D3"]
-
-
-def test_a_sum_of_rows_is_shown_where_one_row_bounds_the_level_lower() -> None:
-    certificate = make_certificate()
-    (bound,), (sum_,) = certificate.bounds, certificate.sums
-    by_row = bound.model_copy(update={"term": "D3", "bound": 5, "statement": "by one row"})
-    by_sum = sum_.model_copy(update={"statement": "by several"})
-    screen = table.render(
-        make_plan(certificate=make_certificate(bounds=(by_row,), sums=(by_sum,))), width=108
-    )
-    assert " Solver-free  by several\n" in screen
-    as_good = by_row.model_copy(update={"bound": 6})
-    screen = table.render(
-        make_plan(certificate=make_certificate(bounds=(as_good,), sums=(by_sum,))), width=108
-    )
-    assert " Solver-free  by one row\n" in screen
+    levels = make_certificate().levels
+    for terms, shown in ((("D3", "D2", "D8"), "D2"), (("D3", "D8"), "D3")):
+        said = [
+            one.model_copy(update={"says": f"about {one.term}" if one.term in terms else ""})
+            for one in levels
+        ]
+        screen = table.render(make_plan(certificate=make_certificate(levels=said)), width=108)
+        assert re.findall(r"about \w+", screen) == [f"about {shown}"]
 
 
 def test_cut_off_sets_are_counted_where_there_are_any() -> None:

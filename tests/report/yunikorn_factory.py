@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from planner.laws import RULE_SETS
-from planner.plan import Certificate, Level, Multiplier, SolverFreeBound, Verdict
+from planner.plan import Certificate, Level, Verdict
 from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan, YuniKornVictim
 
 NOW = datetime(2026, 3, 8, 21, 6, tzinfo=UTC)
@@ -101,7 +101,7 @@ def make_no_yunikorn(**changes: object) -> YuniKornPlan:
         "explanation": "No legal victim set: the ask does not fit into what is left of the "
         "guaranteed of root.prod.serving.",
         "last_tier": False,
-        "certificate": make_yunikorn_certificate(levels=(), bounds=(), verdicts=()),
+        "certificate": make_yunikorn_certificate(levels=(), verdicts=()),
         "greedy": greedy,
     }
     return make_yunikorn(**{**facts, **nobody, **changes})
@@ -143,20 +143,12 @@ def make_yunikorn_certificate(**changes: object) -> Certificate:
         ("D2", "workloads evicted", "workloads", 2),
         ("D4+D5", "lost work and restart cost", "accelerator-seconds", 16680),
     )
-    bound = SolverFreeBound(
-        term="D2",
-        denominator=2,
-        multipliers=(Multiplier(flavor="gpu-03", resource=GPU, numerator=1, need=4),),
-        bound=2,
-        statement="4 nvidia.com/gpu are needed on gpu-03 and no candidate frees more than 2",
-    )
     facts: dict[str, object] = {
         "digest": "3f786850e387550fdab836ed7e6dc881de23001b6f5b1cc0d2a4f2b0fef4b8a9",
         "levels": tuple(
             Level(term=term, title=title, unit=unit, value=value, bound=value, proof="certified")
             for term, title, unit, value in levels
         ),
-        "bounds": (bound,),
         "verdicts": tuple(
             Verdict(law=law.id, title=law.title, holds=True, detail="")
             for law in RULE_SETS["yunikorn-design"]

@@ -206,7 +206,7 @@ def seventy_sizes() -> State:
     )
 
 
-def test_where_no_brief_tree_is_found_two_engines_agree() -> None:
+def test_where_no_brief_tree_is_found_the_level_is_not_proved() -> None:
     """The tree of the lost work takes more steps than a brief one may."""
     state = seventy_sizes()
     profile = PROFILES["min-lost-work"]
@@ -218,9 +218,9 @@ def test_where_no_brief_tree_is_found_two_engines_agree() -> None:
         proofs.append({level.proof for level in plan.certificate.levels})
         plans.append((plan.status, plan.keys))
     assert longest[1] <= BRIEF.steps < longest[0]
-    assert proofs == [{"certified"}, {"certified", "solver"}]
-    assert plans[0] == plans[1]
-    assert plans[0][0] == "optimal"
+    assert proofs == [{"certified"}, {"certified", None}]
+    assert [status for status, _ in plans] == ["optimal", "feasible"]
+    assert plans[0][1] == plans[1][1]
 
 
 @pytest.mark.parametrize(
@@ -240,6 +240,6 @@ def test_after_a_level_without_a_tree_only_short_ones_are_tried(
     monkeypatch.setattr(certifier, "grow", nothing)
     profile = PROFILES["no-regret"]
     plan = solve(start(seventy_sizes(), Given(certify=certify)), profile, Deadline())
-    assert plan.status == "optimal"  # two engines agreed
+    assert plan.status == "feasible"
     assert len(asked) > 2
     assert asked == [first, *[later] * (len(asked) - 1)]

@@ -6,22 +6,18 @@ import planner
 from planner.objective.profiles import Profile
 from planner.plan import Certificate
 from planner.plan.kueue import Plan
-from planner.solver import mathopt
-from planner.solver.answer import bind
 from planner.solver.deadline import Deadline
 from planner.solver.kueue import flavors
-from planner.solver.kueue.flavors import TREES, Elsewhere, candidates_under, choices_of
+from planner.solver.kueue.flavors import candidates_under, choices_of, proved_no_better
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import set_up
-from planner.solver.levels import Answer, find_any
-from planner.solver.mathopt import MipAnswer
+from planner.solver.levels import Answer
 from planner.solver.proving.grow import Grown
 from planner.solver.start import Given, start
 from planner.state.kueue import State
 from tests.flavored import flavor, group, pending, podset, queue, running, state_of
 from tests.solver.test_flavors_by_hand import LEAST, chosen, two_small_or_one
 
-NOT_CONFIRMED = "one engine finds nothing better, and no other confirms it"
+NOT_CONFIRMED = "the solver finds nothing better, which is its word alone"
 
 
 def two_flavors() -> State:
@@ -43,24 +39,20 @@ def proofs(plan: Plan) -> set[tuple[bool, str | None]]:
 
 
 def say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let neither trees under other flavors nor a second engine be found."""
+    """Let no trees under other flavors be found."""
     monkeypatch.setattr(flavors, "grow", lambda *_: Grown())
-    monkeypatch.setattr(mathopt, "ask", lambda *_: MipAnswer(infeasible=False))
 
 
 def test_trees_close_other_flavors() -> None:
     plan = solve(two_flavors())
     assert (plan.status, chosen(plan)) == ("optimal", {"main": "a100"})
-    assert proofs(plan) == {(True, "solver"), (False, "certified")}
-    assert TREES in certificate_of(plan).engines
-    assert certificate_of(plan).ties != "certified"
+    assert proofs(plan) == {(True, "certified"), (False, "certified")}
+    assert certificate_of(plan).ties is None
 
 
-def test_engines_do_where_trees_are_not_wanted() -> None:
+def test_without_trees_nothing_is_proved() -> None:
     plan = solve(two_flavors(), certify=False)
-    assert plan.status == "optimal"
-    assert TREES not in certificate_of(plan).engines
-    assert len(certificate_of(plan).engines) == 2
+    assert (plan.status, proofs(plan)) == ("feasible", {(True, None), (False, "certified")})
 
 
 def test_the_only_flavors_there_are_are_certified() -> None:
@@ -72,10 +64,10 @@ def test_the_only_flavors_there_are_are_certified() -> None:
     )
     plan = solve(state)
     assert (plan.status, proofs(plan)) == ("optimal", {(True, "certified"), (False, "certified")})
-    assert certificate_of(plan).engines == ()
+    assert certificate_of(plan).ties == "certified"
 
 
-def test_one_engine_alone_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_solver_alone_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     say_nothing(monkeypatch)
     plan = solve(two_flavors())
     assert (plan.status, chosen(plan)) == ("feasible", {"main": "a100"})
@@ -112,8 +104,7 @@ def test_no_plan_in_any_flavors_is_proved_too(monkeypatch: pytest.MonkeyPatch) -
     assert solve(full()).status == "unknown"
 
 
-@pytest.mark.parametrize("certify", [None, False])
-def test_better_or_not_at_every_level(*, certify: bool | None) -> None:
+def test_better_or_not_at_every_level() -> None:
     """In flavor a100 one workload of 4 GPUs goes: D2 is 1 and D3 is 2."""
     planning = start(two_flavors(), Given("ns/pending"))
     assert isinstance(planning, Planning)
@@ -121,7 +112,6 @@ def test_better_or_not_at_every_level(*, certify: bool | None) -> None:
     ranked = candidates_under(planning, choices)
     (other,) = choices.others  # a100
     planning = planning.with_flavors(other, ranked)
-    planning.certify = certify
     profile = Profile("mine", "", (("D2",), ("D3",)))
     planning.set_objective(profile)
     for values, expected in (
@@ -131,11 +121,8 @@ def test_better_or_not_at_every_level(*, certify: bool | None) -> None:
         ([1, 1, 9], True),
         ([0, 9, 9], True),
     ):
-        search = set_up(planning, profile, Deadline(), planning.greedy_plan()).search
-        bind(search, profile)
-        beside = Elsewhere(profile, {}, values, Deadline())
-        assert beside.is_no_better(planning, search) == expected, values
-    assert find_any(search, search.active) == "optimal"
-    nothing = Elsewhere(profile, {("D3",): 1}, None, Deadline())
-    assert nothing.is_no_better(planning, search)
-    assert not Elsewhere(profile, {}, None, Deadline()).is_no_better(planning, search)
+        claims = planning.claims(profile, ())
+        assert proved_no_better(claims, profile, values, Deadline()) == expected, values
+    nothing = planning.claims(profile, [(("D3",), 1)])
+    assert proved_no_better(nothing, profile, None, Deadline())
+    assert not proved_no_better(planning.claims(profile, ()), profile, None, Deadline())

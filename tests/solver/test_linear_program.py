@@ -11,12 +11,13 @@ from ortools.math_opt.parameters_pb2 import SolveParametersProto
 from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.classes import Classes, Relaxation, Row
 from planner.problem.array import IntArray
-from planner.solver import bound, mathopt
+from planner.research.rivals.mathopt import relaxed, translate
+from planner.solver import bound, glop
 from planner.solver import bound as linear_program
 from planner.solver.attempt import ITERATIONS
 from planner.solver.bound import Bound, best_single_row, lagrangian_bound, linear_programming_bound
 from planner.solver.deadline import Deadline
-from planner.solver.mathopt import Simplex, Solved, relaxed, translate
+from planner.solver.glop import Simplex, Solved
 
 
 def classes_of(counts: list[int]) -> Classes:
@@ -198,13 +199,13 @@ def wide() -> tuple[list[int], list[int], list[Row]]:
 def given(monkeypatch: pytest.MonkeyPatch) -> list[SolveParametersProto]:
     """Return the parameters of the linear programs that are solved from now on."""
     seen: list[SolveParametersProto] = []
-    limited = mathopt._limited  # noqa: SLF001 - watched
+    limited = glop._limited  # noqa: SLF001 - watched
 
     def watched(size: int, seconds: float | None) -> SolveParametersProto:
         seen.append(limited(size, seconds))
         return seen[-1]
 
-    monkeypatch.setattr(mathopt, "_limited", watched)
+    monkeypatch.setattr(glop, "_limited", watched)
     return seen
 
 
@@ -212,7 +213,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[SolveParametersProto]:
 def _one_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stop each linear program after its first iteration."""
     parameters = SolveParametersProto(iteration_limit=1)
-    monkeypatch.setattr(mathopt, "_limited", lambda _size, _seconds: parameters)
+    monkeypatch.setattr(glop, "_limited", lambda _size, _seconds: parameters)
 
 
 def program() -> Builder:

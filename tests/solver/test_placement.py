@@ -170,9 +170,9 @@ def test_rack_by_rack_the_priority_is_lowered_until_none_is_lower() -> None:
         runs("middle", {"gpu": 2}, {"n2": 1}, priority=2),
     )
     plan = planner.solve(state, PENDING, certify=False)
-    assert (plan.status, plan.keys) == ("optimal", ("ns/low", "ns/middle"))
+    assert (plan.status, plan.keys) == ("feasible", ("ns/low", "ns/middle"))
     assert plan.certificate is not None
-    assert plan.certificate.ties == "solver"
+    assert all(level.claimed == level.value for level in plan.certificate.levels if level.value)
 
 
 @pytest.mark.usefixtures("rack_by_rack")
@@ -184,7 +184,7 @@ def test_of_racks_alike_the_one_whose_victims_come_first_is_freed(first: str) ->
         runs("old", {"gpu": 2}, {"n1" if first == "n2" else "n2": 2}, minute=10),
     )
     plan = planner.solve(state, PENDING, "min-count", certify=False)
-    assert (plan.status, plan.keys) == ("optimal", ("ns/new",))
+    assert (plan.status, plan.keys) == ("feasible", ("ns/new",))
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from ortools.sat.python import cp_model_helper as cp
 
 import planner
 from planner.models.shared.builder import Builder, Linear, total
+from planner.research.rivals.mathopt import Kind, ask, translate
 from planner.solver.attempt import ATTEMPTS
 from planner.solver.deadline import Deadline, OutOfTime, undisturbed, waited_for
 from planner.solver.engine import run
-from planner.solver.mathopt import Kind, ask, translate
 from planner.solver.proving import program
 from planner.stage import progress_to
 from tests.conftest import ROOT
@@ -77,7 +77,7 @@ def test_ctrl_c_ends_a_long_run() -> None:
 
 
 @pytest.mark.parametrize("kind", ["SCIP", "HiGHS"])
-def test_ctrl_c_does_not_wait_for_a_second_engine(kind: Kind) -> None:
+def test_ctrl_c_does_not_wait_for_an_engine_of_mathopt(kind: Kind) -> None:
     with progress_to(User(patience=2)), pytest.raises(KeyboardInterrupt):
         ask(translate(split_markets().proto), kind, seconds=3.0)
 

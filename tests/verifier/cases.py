@@ -5,17 +5,14 @@ in the forbidden case and none in the permitted one: it fails if the check is dr
 is too strict.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from planner.plan import Verdict
 from planner.plan.kueue import Plan, Victim
 from planner.quota.kueue.assignment import Assignment
 from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
-from planner.verifier.kueue.certificate import Costs
 from planner.verifier.kueue.plan import match_plan, verify_plan
 from planner.verifier.kueue_strict import judge_strictly
 from tests.cluster import PENDING, preempt
@@ -157,14 +154,6 @@ def assigned(mode: str = "Preempt", flavor: str = "h200") -> Assignment:
     choice = {"flavor": flavor, "mode": mode}
     pods = {"name": "main", "count": 1, "flavors": {GPU: choice}}
     return Assignment.model_validate({"mode": mode, "podSets": [pods]})
-
-
-def costs_of(**terms: Mapping[str, int]) -> Costs:
-    """Return what workloads cost, by terms, all of the same workloads."""
-    keys = next(iter(terms.values()), dict[str, int]())
-    arrays = {term: np.array([*costs.values()], dtype=np.int64) for term, costs in terms.items()}
-    places = {key: place for place, key in enumerate(keys)}
-    return Costs(lambda some: np.array([places.get(w.key, -1) for w in some], np.int64), arrays)
 
 
 def plan_of(

@@ -1,23 +1,20 @@
-"""Certificates under fair sharing: shares that are stated, removal orders, solver-free bounds."""
+"""Certificates under fair sharing: shares that are stated, removal orders."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from planner.plan import Certificate, Multiplier, SolverFreeBound
+from planner.plan import Certificate
 from planner.plan.kueue import NodeShare, Plan
 from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan
 from tests.verifier.cases import (
     BY_SHARE,
-    GPU,
     RECLAIM,
     broken,
     cluster,
     cohort,
-    costs_of,
     fair_plan,
     fair_sharing,
     plan_of,
@@ -62,8 +59,8 @@ SHARES = (
 )
 
 
-def refused(plan: Plan, costs: Mapping[str, int] | None = None) -> list[str]:
-    verdicts = check_certificate(match_plan(STATE, plan), plan, {}, costs_of(cost=costs or {}))
+def refused(plan: Plan) -> list[str]:
+    verdicts = check_certificate(match_plan(STATE, plan), plan, {})
     return [verdict.law for verdict in verdicts if not verdict.holds]
 
 
@@ -123,27 +120,9 @@ def test_the_removal_order_is_replayed_with_shares(
     certificate = Certificate(digest="", levels=(), removal_order=order)
     plan = fair_plan(state, ("a", BY_SHARE), ("b", BY_SHARE), certificate=certificate)
     assert not broken(state, plan)
-    verdicts = check_certificate(match_plan(state, plan), plan, {}, costs_of())
+    verdicts = check_certificate(match_plan(state, plan), plan, {})
     failed = [verdict.law for verdict in verdicts if not verdict.holds]
     assert failed == ([] if permitted else ["CT-04"])
-
-
-def bounded(bound: int) -> Plan:
-    multiplier = Multiplier(flavor="h200", resource=GPU, numerator=1, need=2)
-    free = SolverFreeBound(
-        term="cost", denominator=1, multipliers=(multiplier,), bound=bound, statement=""
-    )
-    certificate = Certificate(digest="", levels=(), bounds=(free,), removal_order=("team/a",))
-    return fair_plan(STATE, ("a", BY_SHARE), certificate=certificate)
-
-
-def test_a_bound_counts_the_candidates_of_fair_sharing() -> None:
-    """Own, a and b; x is none, for its queue borrows nothing. 2 + min(0, 1 - 2) of a is 1."""
-    costs = {"team/own": 9, "team/a": 1, "team/b": 9}
-    assert not refused(bounded(1), costs)
-    assert not refused(bounded(1), {**costs, "team/x": -99})
-    assert refused(bounded(2), costs) == ["CT-03"]
-    assert refused(bounded(0), {"team/own": 9, "team/a": 1}) == ["CT-03"]
 
 
 def test_a_queue_is_enough_where_classical_preemption_asks_its_cohort() -> None:

@@ -35,7 +35,7 @@ NOT_LOOKED_AT: Final = "its proof trees were not looked at: something else does 
 NOT_JUDGED: Final = "nothing else was looked at: what holds of one question does not of another"
 UNCHECKED: Final = (
     *("explanation", "notes", "more_than_greedy", "greedy.explanation", "greedy.notes"),
-    *(f"certificate.{name}" for name in ("cut_off", "corrected", "solver")),
+    *(f"certificate.{name}" for name in ("claimed", "cut_off", "corrected", "solver")),
     *("certificate.seed", "certificate.wall_time_s", "certificate.levels.claimed"),
     *("nodes.slot", "nodes.domains.name"),
 )

@@ -178,37 +178,12 @@ class _Race:
             # The winner has trees of its own, and what needs no search needs no tree.
             if planning.decision.assignment == known or settled(planning) is not None:
                 continue
-            if not self._is_no_better(planning):
+            claims = planning.claims(self.profile, list(self.caps.items()))
+            if planning.trees is False or not proved_no_better(
+                claims, self.profile, self.values, self.deadline
+            ):
                 self.confirmed = False
                 break
-
-    def _is_no_better(self, planning: Planning) -> bool:
-        """Say whether trees show that no plan under the flavors of a planning is better."""
-        if planning.trees is False:
-            return False
-        claims = planning.claims(self.profile, list(self.caps.items()))
-        if self.values is None:
-            return self._is_closed(claims, (), None, 0)
-        earlier: list[Stated] = []
-        for measure, value in zip(with_names(self.profile.levels), self.values, strict=True):
-            if self._is_closed(claims, earlier, measure, value):
-                return True  # no answer is even as good
-            if value and not self._is_closed(claims, earlier, measure, value - 1):
-                return False
-            earlier.append(Stated(measure, value, proved=False))
-        return True
-
-    def _is_closed(
-        self, claims: Claims, earlier: Sequence[Stated], measure: Measure | None, most: int
-    ) -> bool:
-        """Say whether a tree shows that no answer has at most ``most`` of a measure."""
-        if measure is not None and claims.is_unknown(measure):
-            return False
-        try:
-            question = claims.level(earlier, measure, most + 1) if measure else claims.infeasible()
-            return grow(question, self.deadline, SHORT).steps is not None
-        except UnsupportedError:
-            return False  # amounts that the rows cannot add up exactly
 
     def _under(self, assignment: Assignment) -> Planning:
         return self.own.with_flavors(assignment, self.ranked)
@@ -309,6 +284,36 @@ class _Race:
         self.proved = self.proved and plan.status in {"optimal", "infeasible"}
         if plan.status in {"optimal", "feasible"}:
             self.best, self.winner = plan, planning
+
+
+def proved_no_better(
+    claims: Claims, profile: Profile, values: Sequence[int] | None, deadline: Deadline
+) -> bool:
+    """Say whether trees show that no set of which claims are is better than known values.
+
+    These are the values of all levels, names included; without any, that there is no set at all.
+    """
+
+    def is_closed(earlier: Sequence[Stated], measure: Measure | None, most: int) -> bool:
+        """Say whether a tree shows that no set has at most ``most`` of a measure."""
+        if measure is not None and claims.is_unknown(measure):
+            return False
+        try:
+            question = claims.level(earlier, measure, most + 1) if measure else claims.infeasible()
+            return grow(question, deadline, SHORT).steps is not None
+        except UnsupportedError:
+            return False  # amounts that the rows cannot add up exactly
+
+    if values is None:
+        return is_closed((), None, 0)
+    earlier: list[Stated] = []
+    for measure, value in zip(with_names(profile.levels), values, strict=True):
+        if is_closed(earlier, measure, value):
+            return True  # no set is even as good
+        if value and not is_closed(earlier, measure, value - 1):
+            return False
+        earlier.append(Stated(measure, value, proved=False))
+    return True
 
 
 def _keep(prepared: Prepared, caps: Mapping[Measure, int]) -> Outcome:

@@ -78,9 +78,7 @@ class StrictPlanning(Planning):
 
     def as_far_as_decided(self, proved: Proved) -> Proved:
         """Take back what rests on sets that were left out without being judged."""
-        if not self.undecided or proved.outcome not in {"optimal", "infeasible"}:
-            return proved
-        return replace(proved, outcome="feasible" if proved.victims is not None else "unknown")
+        return replace(proved, claimed=False) if self.undecided else proved
 
     def by_its_rules(self, plan: Plan) -> Plan:
         """Return a plan that says that precedence is a law for it."""

@@ -171,7 +171,7 @@ class Settling:
         certified = self._certified(victims)
         if certified.victims is None:
             outcome: Outcome = "infeasible" if certified.infeasible else "unknown"
-            said = answer.outcome == "infeasible"
+            said = outcome == "unknown" and answer.outcome == "infeasible"
             return Proved(outcome, None, (), certified.trees, claimed=said)
         self._certifier.deadline = search.deadline
         levels = tuple(self._levels(answer, certified))
@@ -184,7 +184,7 @@ class Settling:
             certified.trees,
             "certified" if certified.ties else None,
             certified.corrected,
-            claimed=answer.outcome == "optimal" and not certified.corrected,
+            claimed=not proved and answer.outcome == "optimal" and not certified.corrected,
         )
 
     def _certified(self, victims: Sequence[int] | None) -> Certified:

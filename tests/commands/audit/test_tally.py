@@ -83,11 +83,11 @@ def test_totals() -> None:
 def test_levels_are_counted_by_what_they_rest_on() -> None:
     tally = Tally((D2,))
     tally.add(case("a", shown=Shown(zero=2, one_row=3, multipliers=1)))
-    tally.add(case("b", shown=Shown(one_row=1, multipliers=2, tree=4, engines=1)))
+    tally.add(case("b", shown=Shown(one_row=1, multipliers=2, tree=4)))
     tally.add(case("c", shown=Shown(unproved=1), proved=False))
     (verdicts,) = tally.summary().verdicts
-    assert verdicts.shown == Shown(zero=2, one_row=4, multipliers=3, tree=4, engines=1, unproved=1)
-    assert (verdicts.shown.by_hand, verdicts.shown.levels) == (9, 15)
+    assert verdicts.shown == Shown(zero=2, one_row=4, multipliers=3, tree=4, unproved=1)
+    assert (verdicts.shown.by_hand, verdicts.shown.levels) == (9, 14)
 
 
 def test_nothing_at_all() -> None:

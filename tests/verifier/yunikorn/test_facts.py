@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from planner.plan import Certificate, Level, Multiplier, SolverFreeBound
+from planner.plan import Certificate, Level
 from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan
 from planner.quota.yunikorn.cluster import prepare
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
@@ -59,7 +59,7 @@ CLUSTER = prepare(STATE)
 TERMS = {"D0": 1, "D2": 2, "D4": 7, "D5": 2}
 LEVELS = (
     Level(term="D0", title="", unit="", value=1, bound=1, proof="certified"),
-    Level(term="D4+D5", title="", unit="", value=9, bound=9, proof="solver"),
+    Level(term="D4+D5", title="", unit="", value=9, bound=9, proof="certified"),
 )
 SAID_OF_LARGE: Json = {
     "pod": "ml/driver",
@@ -270,14 +270,6 @@ def test_quantities_may_be_written_in_any_way_that_is_exact() -> None:
     gpu, memory, vcore = SAID_OF_LARGE["usage"]
     memory = memory.model_copy(update={"quantity": "2048Mi"})
     assert refused(with_large(usage=(gpu, memory, vcore))) == []
-
-
-def test_bounds_by_flavors_are_none_of_yunikorns() -> None:
-    multiplier = Multiplier(flavor="n1", resource="gpu", numerator=1, need=1)
-    bound = SolverFreeBound(
-        term="D0", denominator=1, multipliers=(multiplier,), bound=1, statement=""
-    )
-    assert refused(with_certificate(bounds=(bound,))) == ["CT-03"]
 
 
 def test_with_a_required_node_any_order_will_do_and_priorities_are_plain() -> None:
