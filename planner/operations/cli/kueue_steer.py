@@ -107,7 +107,9 @@ def cluster_of(given: Given, how: Mapping[str, str]) -> Cluster:
     def take() -> Dump:
         return take_dump(connect(), **what)
 
-    return Cluster(Streams(connect, WATCHED), take, how, Hands(connect))
+    hands = Hands(connect)
+    click.get_current_context().call_on_close(hands.close)
+    return Cluster(Streams(connect, WATCHED), take, how, hands)
 
 
 def lease_of(cluster: Cluster, key: str, *, needed: bool) -> Lease | None:

@@ -7,6 +7,7 @@ kueue_resource.py
 kueue_dump.py
              all objects as one dump, without bookkeeping and what may hold secrets; how many there
              are of each kind, and what was missing
+proxy.py     requests over one kept connection, for whatever is changed
 watch.py     the changes in a cluster, read from several calls at once that do not end
 
 Nothing here changes the cluster: the only verb is ``get``, but for what ``planner steer`` and

@@ -31,6 +31,8 @@ AT_ONCE: Final = 9
 _PIECE: Final = 2**16
 _WAIT_S: Final = 0.5
 """Seconds to wait for output of kubectl before progress is reported."""
+_UNTIL_WE_END: Final = ("/bin/sh", "-c", '"$@" & exec >&- 2>&-; read -r _; kill $!', "sh")
+"""Runs the words after it until its standard input is at its end: nobody holds the other end."""
 _CHATTER: Final = re.compile(r"[EIWF]\d{4} |Warning: ")
 """Log lines of klog, such as ``E0411 12:00:00.0 memcache.go:265]``, and the server's warnings."""
 
@@ -127,18 +129,23 @@ class Kubectl:
                     with call.process:
                         pass
 
-    def start(self, *words: str) -> subprocess.Popen[bytes]:
+    def start(self, *words: str, until_we_end: bool = False) -> subprocess.Popen[bytes]:
         """Start kubectl with these words; the caller reads its output, and no limit holds for it.
 
         Words after ``--`` are names, whatever they begin with: options stand before it.
+        ``until_we_end``: it ends with this process, even if that is killed.
 
         Raises ``InputError`` if kubectl cannot be started.
         """
         place = words.index(NAMES) if NAMES in words else len(words)
         try:
             return subprocess.Popen(  # noqa: S603 - a list of words, no shell
-                [self._program, *words[:place], *self.options, *words[place:]],
-                stdin=subprocess.DEVNULL,  # it must not ask for passwords
+                [
+                    *(_UNTIL_WE_END if until_we_end else ()),
+                    *(self._program, *words[:place], *self.options, *words[place:]),
+                ],
+                # It must not ask for passwords.
+                stdin=subprocess.PIPE if until_we_end else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,

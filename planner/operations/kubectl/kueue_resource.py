@@ -156,7 +156,7 @@ _HINTS: Final = {
     r"\(unauthorized\)|please enter username|getting credentials": (
         "log in to the cluster first, until `kubectl get namespaces` works"
     ),
-    "was refused|unable to connect to the server|no such host|i/o timeout|connection reset|"
+    "refused|unable to connect to the server|no such host|i/o timeout|connection reset|"
     "no route to host|tls handshake": (
         "--context and --kubeconfig choose the cluster; `kubectl cluster-info` tries it"
     ),

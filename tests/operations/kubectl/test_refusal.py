@@ -1,14 +1,11 @@
 """What kubectl says when it fails becomes one message that says what to do."""
 
-from functools import partial
-
 import pytest
 
 from planner.errors import InputError
 from planner.operations.kubectl.call import Kubectl
 from planner.operations.kubectl.kueue_dump import take_dump
 from planner.operations.kubectl.kueue_resource import RESOURCES
-from planner.operations.steer.kueue.carry import Hands
 from tests.conftest import FOR_EVER_S
 from tests.operations.kubectl.stand_in import REFUSED, StandIn, forbidden, no_such_type
 
@@ -74,13 +71,6 @@ def test_forbidden_configuration(kubectl: StandIn) -> None:
     assert "kubectl create role preemption-planner -n kueue-system --verb=get" in text
     assert "--resource-name=kueue-manager-config" in text
     assert "--without configmaps" in text
-
-
-def test_a_cluster_that_cannot_be_reached_by_steer(kubectl: StandIn) -> None:
-    kubectl.answer(WORKLOADS, code=1, said=REFUSED)
-    with pytest.raises(InputError) as raised:
-        Hands(partial(Kubectl, timeout_s=FOR_EVER_S)).find(WORKLOADS, "ns/pending")
-    assert raised.value.hint.startswith("--context and --kubeconfig choose the cluster")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -21,6 +21,7 @@ from planner.objective.profiles import PROFILES
 from planner.operations.kubectl.call import Answer, Kubectl
 from planner.operations.kubectl.kueue_dump import Dump, trim
 from planner.operations.kubectl.kueue_resource import WATCHED, WORKLOADS
+from planner.operations.kubectl.proxy import Proxy, Reply
 from planner.operations.kubectl.watch import Source, WatchEvent
 from planner.operations.steer.kueue.carry import Hands, Lease
 from planner.operations.steer.kueue.decide import Replay
@@ -37,7 +38,7 @@ from planner.reference.kueue.cycle.waiting import waiting_queues
 from planner.state.kueue import State
 from planner.state.kueue_workload import BOOST_ANNOTATION
 from tests.cluster import FLAVOR, KUEUE, Object, at, cohort, queue, running
-from tests.operations.kubectl.api_server import OK, VERSIONS, Server, touch
+from tests.operations.kubectl.api_server import OK, Server, failure, touch
 
 START = datetime(2026, 5, 1, 13, 0, tzinfo=UTC)
 GATES = {"MultiKueueOrchestratedPreemption": True, "PriorityBoost": True}
@@ -305,55 +306,47 @@ class World(Source):
         """Whoever watched is gone."""
         self._told, self._seen = False, {}
 
-    def calls(self, each: Iterable[Sequence[str]]) -> Generator[Answer]:
-        """Answer several, in their order."""
-        yield from [self.call(*words) for words in each]
-
     def call(self, *words: str) -> Answer:
-        """Answer as kubectl would; Kueue decides at once where a gate was opened."""
-        place = words.index("--") if "--" in words else len(words)
-        named = (word[2:].partition("=") for word in words[:place] if word.startswith("--"))
+        """Answer as kubectl would, whether something is permitted, or what there is at a path."""
+        named = (word[2:].partition("=") for word in words if word.startswith("--"))
         options = {name: value for name, _, value in named}
-        verb, *rest = (word for word in words[:place] if not word.startswith("--"))
-        if verb == "auth":
-            what = "/".join(filter(None, (rest[2], options.get("subresource", ""))))
-            return Answer(int(what in self.forbidden), b"no", "")
         if "raw" in options:
             found = self.raw.get(options["raw"])
             return Answer(int(found is None), json.dumps(found).encode(), "NotFound")
-        plural, _, group = rest[0].partition(".")
-        space = f"/namespaces/{options['namespace']}" if "namespace" in options else ""
-        path = f"/apis/{group}/{VERSIONS[group]}{space}/{plural}/{words[place + 1]}"
+        what = "/".join(filter(None, (words[3], options.get("subresource", ""))))
+        return Answer(int(what in self.forbidden), b"no", "")
+
+    def ask(self, method: str, path: str, change: Any = None, kind: str = "") -> Reply:
+        """Answer as the API server would; Kueue decides at once where a gate was opened."""
+        code, body = self._asked(method, path, change, kind)
+        return Reply(code, body, json.dumps(body))
+
+    def _asked(self, method: str, path: str, change: Any, kind: str) -> tuple[int, Object]:
         server = Server(self.items)
-        if verb == "get":
-            code, body = server.get(path)
-        else:
-            part = options.get("subresource", "")
-            what = "/".join(filter(None, (rest[0], part)))
-            if what in self.forbidden:
-                said = f'Error from server (Forbidden): User "ada" cannot patch {what}'
-                return Answer(1, b"", said)
-            if f"{options['namespace']}/{words[place + 1]}" in self.refuses:
-                return Answer(1, b"", "Error from server (Conflict): it has been modified")
-            part = f"/{part}" if part else ""
-            change = json.loads(options["patch"])
-            code, body = server.patch(path + part, f"{options['type']}-patch", change)
-            if code == OK and plural == "workloads":
-                self.written.append(words[place + 1])
-                if self.kill_at and len(self.written) == self.kill_at:
-                    raise Killed
-                if part:
-                    self.kueue()
-                self.after_boost(self)
-        said = "" if code == OK else f"Error from server ({body['reason']}): {body.get('message')}"
-        return Answer(int(code != OK), json.dumps(body).encode(), said)
+        if method == "GET":
+            return server.get(path)
+        _, _, group, _, _, namespace, plural, name, *part = path.split("/")
+        what = "/".join((f"{plural}.{group}", *part))
+        if what in self.forbidden:
+            return failure(403, "Forbidden", f'User "ada" cannot patch {what}')
+        if f"{namespace}/{name}" in self.refuses:
+            return failure(409, "Conflict", "it has been modified")
+        code, body = server.patch(path, f"{kind}-patch", change)
+        if code == OK and plural == "workloads":
+            self.written.append(name)
+            if self.kill_at and len(self.written) == self.kill_at:
+                raise Killed
+            if part:
+                self.kueue()
+            self.after_boost(self)
+        return code, body
 
     # Whoever steers.
 
     @property
     def hands(self) -> Hands:
         """What changes the cluster."""
-        return Hands(cast("Callable[[], Kubectl]", lambda: self))
+        return Hands(cast("Callable[[], Kubectl]", lambda: self), cast("Proxy", self))
 
     def steer(self, how: How | None = None, lease: Lease | None = None, **more: Any) -> list[Line]:
         """Steer until the story is at its end, or the process is killed; return what was told."""

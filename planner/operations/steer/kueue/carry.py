@@ -1,15 +1,20 @@
-"""Changes carried into the cluster by kubectl, several at a time; and the Lease of who may."""
+"""Changes carried into the cluster over one kept connection; and the Lease of who may."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any, Final
 
-from planner.errors import InputError, ParseError
-from planner.operations.kubectl.call import NAMES, PROGRAM, Answer, Kubectl, last_words
-from planner.operations.kubectl.kueue_resource import LiveObject, hint_of, is_forbidden, is_missing
+from planner.errors import InputError
+from planner.operations.kubectl.call import PROGRAM, Kubectl
+from planner.operations.kubectl.kueue_resource import (
+    WORKLOADS,
+    LiveObject,
+    hint_of,
+)
+from planner.operations.kubectl.proxy import Proxy, Reply
 from planner.operations.steer.kueue.marks import Marked, Patch
 from planner.reader.parse import parse_json
 from planner.state.name import is_key, not_allowed
@@ -28,13 +33,17 @@ class Denied(InputError):  # noqa: N818 - it is what happened
 
 
 class Hands:
-    """What changes a cluster: ``connect`` makes a kubectl, with its limits, for some calls."""
+    """What changes a cluster: by requests to the API server over one connection that is kept.
 
-    def __init__(self, connect: Callable[[], Kubectl]) -> None:
+    ``connect`` makes a kubectl, with its limits, for whatever is asked only once.
+    """
+
+    def __init__(self, connect: Callable[[], Kubectl], proxy: Proxy | None = None) -> None:
         self._connect = connect
+        self._proxy = proxy or Proxy(connect, PATHS)
 
     def patch(self, patches: Iterable[Patch]) -> list[tuple[Patch, Marked | None]]:
-        """Make changes, several at a time; return each with the object after it.
+        """Make changes, one after the other; return each with the object after it.
 
         It is ``None`` where the server refused: the object is no longer what the patch tests, or is
         gone. Raises ``Denied`` if a change is forbidden, another ``InputError`` if the server
@@ -43,19 +52,23 @@ class Hands:
         wanted = [*patches]
         if odd := not_allowed(one.key for one in wanted):
             raise InputError("the cluster", odd)
-        with closing(self._connect().calls([one.words for one in wanted])) as answers:
-            return [
-                (one, _changed(one, answer)) for one, answer in zip(wanted, answers, strict=True)
-            ]
+        return [(one, self._patched(one)) for one in wanted]
+
+    def _patched(self, patch: Patch) -> Marked | None:
+        path = _path(patch.resource, patch.key, patch.subresource)
+        reply = self._proxy.ask("PATCH", path, patch.change, patch.kind)
+        if reply.code in _REFUSED:
+            return None
+        return Marked(_object(f"patch {patch.resource}", reply, f"the right to {patch.title}"))
 
     def find(self, resource: str, key: str) -> LiveObject | None:
         """Return an object as it is now, or ``None`` if the cluster does not have it."""
-        namespace, _, name = key.partition("/")
-        words = ("get", resource, f"--namespace={namespace}", "--output=json", NAMES, name)
-        answer = self._connect().call(*words)
-        if answer.code != 0 and is_missing(answer):
+        if odd := not_allowed([key]):
+            raise InputError("the cluster", odd)
+        reply = self._proxy.ask("GET", _path(resource, key))
+        if reply.code == HTTPStatus.NOT_FOUND:
             return None
-        return LiveObject(_object(f"{PROGRAM} get {resource}", answer))
+        return LiveObject(_object(f"get {resource}", reply, f"the right to get {resource}"))
 
     def may(self, verb: str, resource: str, subresource: str = "", namespace: str = "") -> bool:
         """Say whether the cluster permits something, in a namespace or in all."""
@@ -66,31 +79,40 @@ class Hands:
     def raw(self, path: str) -> dict[str, Any] | None:
         """Return what the server has at a path; ``None`` if it has nothing there."""
         answer = self._connect().call("get", f"--raw={path}")
-        return _object(f"{PROGRAM} get --raw", answer) if answer.code == 0 else None
+        found = [*parse_json(answer.output, f"{PROGRAM} get --raw")] if answer.code == 0 else []
+        return found[0] if found and isinstance(found[0], dict) else None
+
+    def close(self) -> None:
+        """End the connection; the next change makes another."""
+        self._proxy.close()
 
 
-def _changed(patch: Patch, answer: Answer) -> Marked | None:
-    where = f"{PROGRAM} patch {patch.resource}"
-    said = last_words(answer.stderr)
-    if answer.code == 0:
-        return Marked(_object(where, answer))
-    if is_forbidden(answer):
-        raise Denied(where, f"is forbidden: {said}", f"the right to {patch.title}", RIGHT)
-    if hint := hint_of(said):  # the server was not reached, or does not know who asks
-        raise InputError(where, f"failed: {said}", hint=hint)
-    return None
+_REFUSED: Final = {
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.CONFLICT,
+    HTTPStatus.UNPROCESSABLE_ENTITY,  # a test of the patch fails
+}
+_VERSIONS: Final = {WORKLOADS: "v1beta2", LEASES: "v1"}
+PATHS: Final = (
+    r"/apis/(kueue\.x-k8s\.io/v1beta2/namespaces/[^/]+/workloads/[^/]+(/status)?"
+    r"|coordination\.k8s\.io/v1/namespaces/[^/]+/leases/[^/]+)"
+)
+"""All that goes over the connection."""
 
 
-def _object(where: str, answer: Answer) -> dict[str, Any]:
-    if answer.code != 0:
-        said = last_words(answer.stderr) or f"exit code {answer.code}"
-        raise InputError(
-            where, f"failed: {said}", hint=RIGHT if is_forbidden(answer) else hint_of(said)
-        )
-    found = [*parse_json(answer.output, where)]
-    if len(found) != 1 or not isinstance(found[0], dict):
-        raise ParseError(where, "printed no object", "the JSON that kubectl get -o json prints")
-    return found[0]
+def _path(resource: str, key: str, subresource: str = "") -> str:
+    namespace, _, name = key.partition("/")
+    plural, _, group = resource.partition(".")
+    path = f"/apis/{group}/{_VERSIONS[resource]}/namespaces/{namespace}/{plural}/{name}"
+    return f"{path}/{subresource}" if subresource else path
+
+
+def _object(where: str, reply: Reply, right: str) -> dict[str, Any]:
+    if reply.code == HTTPStatus.FORBIDDEN:
+        raise Denied(where, f"is forbidden: {reply.said}", right, RIGHT)
+    if reply.code != HTTPStatus.OK:
+        raise InputError(where, f"failed: {reply.said}", hint=hint_of(reply.said))
+    return reply.value
 
 
 class Lease:

@@ -42,20 +42,17 @@ class Patch(Struct, frozen=True):
     resource: str = WORKLOADS
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """The words of the call of kubectl; its key is one that Kubernetes allows."""
-        namespace, _, name = self.key.partition("/")
-        part = (f"--subresource={self.subresource}",) if self.subresource else ()
-        kind = "merge" if isinstance(self.change, Mapping) else "json"
-        text = json.dumps(self.change, separators=(",", ":"))
-        how = (f"--namespace={namespace}", *part, f"--type={kind}", f"--patch={text}")
-        return ("patch", self.resource, *how, "--output=json", NAMES, name)
+    def kind(self) -> str:
+        """What kind of patch it is: of RFC 7386 or of RFC 6902."""
+        return "merge" if isinstance(self.change, Mapping) else "json"
 
     def command(self, options: Sequence[str]) -> str:
         """Return the command line, as a shell takes it, with options that say which cluster."""
-        place = self.words.index(NAMES)
-        shown = [one for one in self.words[:place] if one != "--output=json"]
-        return shlex.join((PROGRAM, *shown, *options, *self.words[place:]))
+        namespace, _, name = self.key.partition("/")
+        part = (f"--subresource={self.subresource}",) if self.subresource else ()
+        text = json.dumps(self.change, separators=(",", ":"))
+        how = (f"--namespace={namespace}", *part, f"--type={self.kind}", f"--patch={text}")
+        return shlex.join((PROGRAM, "patch", self.resource, *how, *options, NAMES, name))
 
 
 class Marked(LiveObject):
