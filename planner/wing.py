@@ -13,14 +13,21 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from planner.errors import SchemaError
+
 if TYPE_CHECKING:
     from planner.rules import RuleSet
 
 
 class Wing(NamedTuple):
-    """What a wing adds: ``rule_sets`` of Kueue, by name a function that loads each."""
+    """What a wing adds.
+
+    - ``rule_sets``: Rule sets of Kueue, by name a function that loads each.
+    - ``help``: Texts in the help of commands, by what they are about.
+    """
 
     rule_sets: Mapping[str, Callable[[], RuleSet]] = MappingProxyType({})
+    help: Mapping[str, str] = MappingProxyType({})
 
 
 @cache
@@ -28,3 +35,25 @@ def wings() -> tuple[Wing, ...]:
     """Return the wings that are there, in the order of their names."""
     found = sorted(Path(__file__).parent.glob("*/wing.py"))
     return tuple(import_module(f"planner.{one.parent.name}.wing").WING for one in found)
+
+
+def rule_sets() -> tuple[RuleSet, ...]:
+    """Return the rule sets of Kueue that wings add."""
+    return tuple(load() for wing in wings() for load in wing.rule_sets.values())
+
+
+def find_rules(text: str) -> RuleSet:
+    """Return the rule set that a text names, before its options: for an empty one Kueue's own.
+
+    Raises ``SchemaError`` if no wing adds such a rule set.
+    """
+    from planner.rules import OWN  # noqa: PLC0415 - a wing is found before anything is loaded
+
+    if text == "":
+        return OWN
+    name = str(text).partition(":")[0]
+    known = {name: load for wing in wings() for name, load in wing.rule_sets.items()}
+    if name not in known:
+        expected = " or ".join(sorted(known)) or "nothing: no wing with rule sets is installed"
+        raise SchemaError("rules", f'there are no rules "{text}" to choose', expected)
+    return known[name]()

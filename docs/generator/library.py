@@ -58,7 +58,7 @@ TYPES: Final = (
     "planner.report.render.Answer",
     "planner.report.render.Style",
     "planner.report.render.WIDTH",
-    "planner.state.kep83.Kep83",
+    "planner.research.kep83.options.Kep83",
     "planner.quota.kueue.assignment.Assignment",
     "planner.commands.explain.DEFAULT_LIMIT",
     "planner.commands.risk.measure.Shapes",

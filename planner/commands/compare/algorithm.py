@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan
-from planner.plan.asked import RulesInput
 from planner.scheduler import OWN, Part, Placement
 from planner.solver.start import AnyPlanning
 from planner.state import AnyState
@@ -31,7 +30,7 @@ class Algorithm(Struct, frozen=True):
     scheduler: str | None = None
     profile: Profile | None = None
     edit: Callable[[Any], Any] | None = None
-    rules: RulesInput | None = None
+    rules: str | None = None
     placement: Placement = OWN
 
     def state(self, state: StateT) -> StateT:

@@ -1,0 +1,1 @@
+"""The wing of research."""
