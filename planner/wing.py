@@ -42,18 +42,18 @@ def rule_sets() -> tuple[RuleSet, ...]:
     return tuple(load() for wing in wings() for load in wing.rule_sets.values())
 
 
-def find_rules(text: str) -> RuleSet:
-    """Return the rule set that a text names, before its options: for an empty one Kueue's own.
+def find_rules(text: str | None) -> RuleSet:
+    """Return the rule set that a text names, before its options; without one the scheduler's own.
 
     Raises ``SchemaError`` if no wing adds such a rule set.
     """
     from planner.rules import OWN  # noqa: PLC0415 - a wing is found before anything is loaded
 
-    if text == "":
+    if text is None:
         return OWN
     name = str(text).partition(":")[0]
     known = {name: load for wing in wings() for name, load in wing.rule_sets.items()}
     if name not in known:
-        expected = " or ".join(sorted(known)) or "nothing: no wing with rule sets is installed"
+        expected = " or ".join(sorted(known)) or "none: Kueue's own are all there are"
         raise SchemaError("rules", f'there are no rules "{text}" to choose', expected)
     return known[name]()

@@ -429,7 +429,12 @@ class Plan(AnyPlan):
     @property
     def by(self) -> RuleSet:
         """The rule set that the plan is by, without a name if it is Kueue's own."""
-        return find_rules(self.rule_options)
+        return find_rules(self.rule_options or None)
+
+    @property
+    def known_rules(self) -> tuple[str, ...]:
+        """What ``rules`` can be: Kueue's own rule sets, or the one that takes their place."""
+        return (self.by.name,) if self.by.replaces else OWN_RULES
 
     @property
     def laws(self) -> tuple[Law, ...]:
@@ -443,8 +448,8 @@ class Plan(AnyPlan):
 
     @model_validator(mode="after")
     def _options_go_with_rules(self) -> "Plan":
-        by, named = self.by, self.rule_options
-        if self.rules not in ((by.name,) if by.replaces else OWN_RULES) or by.read(named) != named:
+        named = self.rule_options
+        if self.rules not in self.known_rules or self.by.read(named) != named:
             raise ValueError(f'"{named}" does not name the rules "{self.rules}"')
         return self
 

@@ -109,7 +109,7 @@ def check_kueue(
             "the flavors were chosen for least disruption, which no tree shows",
             hint="check a plan under Kueue's own flavors, or under an assignment",
         )
-    rules = find_rules(named.rules or "")
+    rules = find_rules(named.rules)
     options = rules.read(named.rules or "")
     given = None if named.assignment is None else parse_assignment(named.assignment)
     if given is not None:

@@ -83,7 +83,7 @@ class Subject(Struct, frozen=True, dict=True):
             explanation = f"with {reduced} (partial admission) {explanation}"
         touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
         return Plan(
-            rules=find_rules(self.rule_options).name or rule_set(snapshot.configuration),
+            rules=find_rules(self.rule_options or None).name or rule_set(snapshot.configuration),
             algorithm=algorithm,
             status=status,
             explanation=explanation,
@@ -121,7 +121,9 @@ class Subject(Struct, frozen=True, dict=True):
 
     @cached_property
     def _request(self) -> Mapping[int, int]:
-        by_rules = whole_request if find_rules(self.rule_options).counts_pods else total_request
+        by_rules = (
+            whole_request if find_rules(self.rule_options or None).counts_pods else total_request
+        )
         return by_rules(self.assignment, self.preemptor, self.snapshot)
 
     @cached_property

@@ -103,7 +103,7 @@ class Planning(Planned[Plan]):
         )
         # Plans that are looked at on the way keep to added laws or not: only one that is returned
         # says so (`by_its_rules`).
-        replaced = options if find_rules(options).replaces else ""
+        replaced = options if find_rules(options or None).replaces else ""
         notes = (
             preemptor.notes
             if replaced

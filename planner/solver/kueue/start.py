@@ -136,7 +136,7 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
     if given.rules in ("design", "written", "code"):
         raise InputError("rules", f'"{given.rules}" means nothing for Kueue', hint=BY_ITS_CODE)
     begin("preparing")
-    rules = find_rules(given.rules or "")
+    rules = find_rules(given.rules)
     options = rules.read(given.rules or "")
     state = rules.state(state)
     now = clock_of(given.now)

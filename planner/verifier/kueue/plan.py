@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from planner.errors import UnsupportedError
 from planner.laws import RULE_SETS, Law, Register
 from planner.laws.kueue import FS_SHARES, KQ_ATTEMPT, KT_PLACEMENT
 from planner.plan import Verdict, Verification
@@ -71,9 +72,11 @@ def verify_plan(
     were chosen for least disruption (KF-01). ``snapshot`` saves the time of taking one of the
     state; ``setting`` is the result of ``setting_for``, used if it equals the plan's own.
 
-    Raises ``InputError`` if the plan's preemptor is not a pending workload of the state, or no wing
-    adds its rule set.
+    Raises ``InputError`` if the plan's preemptor is not a pending workload of the state;
+    ``UnsupportedError`` if the plan's rule set is not known.
     """
+    if plan.rules not in plan.known_rules:
+        raise UnsupportedError("plan.rules", f'"{plan.rules}"', " or ".join(plan.known_rules))
     # That no set is legal is for proof trees to show; here only the rule set can be wrong.
     if plan.claim in {"infeasible", "unknown"}:
         wrong = rules_fault(state.configuration, plan.rules)
@@ -124,7 +127,7 @@ def setting_for(
     """
     setting = setting_of(snapshot, find_preemptor(state, snapshot, pending), assignment)
     fair = FairCase.rules if snapshot.configuration.fair_sharing_on else Case.rules
-    return SETTING.of(find_rules(options))(setting, options or fair)[0]
+    return SETTING.of(find_rules(options or None))(setting, options or fair)[0]
 
 
 def match_plan(
