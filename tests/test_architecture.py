@@ -232,11 +232,9 @@ def test_the_pieces_of_a_rule_set_never_meet(folder: Path, piece: str) -> None:
     ahead = {folder / f"{piece}.py"} if (folder / f"{piece}.py").exists() else set()
     while ahead:
         reached |= ahead
-        found = {
-            name for path in ahead for _, name in imported_modules(ast.parse(path.read_bytes()))
-        }
-        rooms = {room for name in found if (room := room_of(name))} - WINGS
-        met |= (rooms | {one for room in rooms for one in imports[room]}) & others
+        trees = (ast.parse(path.read_bytes()) for path in ahead)
+        found = {name for tree in trees for _, name in imported_modules(tree)}
+        rooms |= {room for name in found if (room := room_of(name))} - WINGS
         # ``from a import b`` may name a module b, or something in the module a.
         files = (ROOT.joinpath(*name.split(".")[:end]) for name in found for end in (None, -1))
         inside = {path.with_suffix(".py") for path in files if WINGS.intersection(path.parts)}
