@@ -30,7 +30,7 @@ class RuleSet(NamedTuple):
     - ``state``: Returns a state as these rules know it.
     - ``borrows``: Whether a preemptor may borrow while it preempts, by the name with its options.
     - ``counts_pods``: Whether admission asks for the resource ``pods``, too.
-    - ``pieces``: By the name of a `Piece` a function that loads what answers it here.
+    - ``pieces``: Its answers to what rooms ask, each by the name of a `Piece`.
     """
 
     name: str = ""
@@ -41,7 +41,7 @@ class RuleSet(NamedTuple):
     state: Callable[[State], State] = lambda state: state
     borrows: Callable[[str], bool] = lambda _: True
     counts_pods: bool = True
-    pieces: Mapping[str, Callable[[], object]] = MappingProxyType({})
+    pieces: Mapping[str, object] = MappingProxyType({})
 
     @property
     def replaces(self) -> bool:
@@ -62,5 +62,4 @@ class Piece(Generic[T]):
 
     def of(self, rules: RuleSet) -> T:
         """Return the answer of a rule set: that of Kueue's own rules if it has no other."""
-        load = rules.pieces.get(self.name)
-        return self.own if load is None else cast("T", load())
+        return cast("T", rules.pieces.get(self.name, self.own))

@@ -446,6 +446,14 @@ class Plan(AnyPlan):
         """The priorities of the victims, without those being evicted already."""
         return [one.priority for one in self.victims if not one.evicted]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _rules_by_name_have_their_defaults(cls, said: object) -> object:
+        if isinstance(said, dict) and not said.get("rule_options"):
+            rules = said.get("rules", OWN_RULES[0])
+            return said if rules in OWN_RULES else {**said, "rule_options": rules}
+        return said
+
     @model_validator(mode="after")
     def _options_go_with_rules(self) -> "Plan":
         named = self.rule_options

@@ -74,24 +74,14 @@ _OPTIONS: Final = {"release": "--kueue-release", "requests": "--requests"}
 _OF_CLUSTER: Final = re.compile(r"--(context|kubeconfig|as|request-timeout)=")
 
 
-def _decide(
-    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment | None, _rules: str
-) -> Decision:
-    return decide(snapshot, preemptor, assignment)
-
-
-def _build(
-    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment, _rules: str
-) -> Problem:
-    return build_problem(snapshot, preemptor, assignment)
-
-
 DECISION: Final = Piece[Callable[[Snapshot, Preemptor, Assignment | None, str], Decision]](
-    "decision", _decide
+    "decision", lambda snapshot, preemptor, assignment, _: decide(snapshot, preemptor, assignment)
 )
-"""Replays the scheduler under a rule set, given with its options."""
-PROBLEM: Final = Piece[Callable[[Snapshot, Preemptor, Assignment, str], Problem]]("problem", _build)
-"""Builds the problem under a rule set, given with its options."""
+"""Replays the scheduler under a rule set, which is given with its options."""
+PROBLEM: Final = Piece[Callable[[Snapshot, Preemptor, Assignment, str], Problem]](
+    "problem", lambda snapshot, preemptor, flavors, _: build_problem(snapshot, preemptor, flavors)
+)
+"""Builds the problem under a rule set, which is given with its options."""
 
 
 def check_kueue(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from planner.errors import SchemaError
 from planner.research.strict.laws import LAWS
+from planner.research.strict.verifier import verify
 from planner.rules import RuleSet
+
+if TYPE_CHECKING:
+    from planner.solver.kueue.planning import Planning
 
 NAME: Final = "strict"
 
@@ -17,13 +21,7 @@ def _read(text: str) -> str:
     return text
 
 
-def _verified() -> object:
-    from planner.research.strict.verifier import verify
-
-    return verify
-
-
-def _planning() -> object:
+def _planning() -> type[Planning]:
     from planner.research.strict.planning import StrictPlanning
 
     return StrictPlanning
@@ -34,5 +32,5 @@ STRICT: Final = RuleSet(
     title="documented precedence",
     laws=LAWS,
     read=_read,
-    pieces={"verification": _verified, "planning": _planning},
+    pieces={"verification": verify, "planning": _planning},
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -42,8 +42,8 @@ from planner.wing import find_rules
 
 BY_ITS_CODE: Final = "leave it out: plans of Kueue keep to its code"
 """What to do with rules of YuniKorn."""
-PLANNING: Final = Piece[type[Planning]]("planning", Planning)
-"""Prepares a pending workload to be planned by a rule set."""
+PLANNING: Final = Piece[Callable[[], type[Planning]]]("planning", lambda: Planning)
+"""Loads what prepares a pending workload to be planned by a rule set."""
 
 NOT_LOOKED_AT: Final = (
     "so many hold quota that it was not looked at whether heads of other ClusterQueues come first"
@@ -164,7 +164,7 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
         )
     if not rules.replaces:
         snapshot = under_release(state, snapshot, preemptor)
-    kind = PLANNING.of(rules)
+    kind = PLANNING.of(rules)()
     planning = kind(state, snapshot, preemptor, costs, fixed, options=options)
     planning.certify = given.certify
     return planning
