@@ -4,7 +4,6 @@ The files:
 
 =========== =======================================================================
 kueue/      the rules of Kueue, one function per law
-kep83.py    the rules of KEP-83, on the same variables
 yunikorn/   the rules of YuniKorn
 shared/     building blocks that the formulations of several schedulers have in common
 =========== =======================================================================

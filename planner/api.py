@@ -14,7 +14,7 @@ from planner.objective.profile_file import FRONT, find_profile, parse_front
 from planner.objective.profile_file import checked_costs as _checked_costs
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Assume, Verification, qualified
-from planner.plan.asked import AssignmentInput, RulesInput
+from planner.plan.asked import AssignmentInput
 from planner.scheduler import OWN, Flavors, Part
 from planner.solver.start import (
     PLANNER,
@@ -42,7 +42,7 @@ def greedy(
     pending: str | None = None,
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
-    rules: RulesInput | None = None,
+    rules: str | None = None,
 ) -> AnyPlan:
     """Return what the scheduler itself would do for a pending workload, verified.
 
@@ -61,10 +61,8 @@ def greedy(
         The clock; the state's own when left out.
     rules
         YuniKorn: ``design``, ``written`` or ``code``, the side to take where its written laws and
-        its code differ; ``design`` when left out. Kueue: ``kep83``, ``kep83:NAME=VALUE,...`` or
-        the options as ``planner.state.kep83.Kep83`` for what KEP-83's algorithm of 2022 would do
-        instead; fair sharing is then ignored. ``strict`` for Kueue's own rules with its
-        documented precedence, laws ST-01 to ST-05.
+        its code differ; ``design`` when left out. Kueue: another rule set than its own, as
+        ``NAME`` or ``NAME:OPTION=VALUE,...``; ``planner solve --help`` lists those that are there.
 
     Raises
     ------
@@ -85,7 +83,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
     time_limit: float | None = None,
-    rules: RulesInput | None = None,
+    rules: str | None = None,
     flavors: Flavors = OWN,
     *,
     stability: bool | None = False,
@@ -121,8 +119,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         whom, and which preemption policies, if set to Never, would leave a stable plan.
     rules
         As for ``planner.greedy``; of YuniKorn's, ``written`` takes law 4 by its words. With
-        ``kep83`` the flavors are those of KEP-83's algorithm, with ``strict`` those of Kueue; with
-        either, stability cannot be asked for, and with ``strict`` there are no proof trees.
+        another rule set of Kueue the flavors are those that this assigns, and stability cannot be
+        asked for.
     certify
         Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
         checks without a solver. By default only trees of up to two thousand steps are searched;
@@ -178,7 +176,7 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
     time_limit: float | None = None,
-    rules: RulesInput | None = None,
+    rules: str | None = None,
     assume: Assume | None = None,
 ) -> Front:
     """Return the Pareto front of two measures: what less of one measure costs in the other.
@@ -224,7 +222,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
     time_limit: float | None = None,
-    rules: RulesInput | None = None,
+    rules: str | None = None,
     limit: int = DEFAULT_LIMIT,
 ) -> CommonExplanation:
     """Explain the least disruptive plan for a pending workload, or why there is none.
@@ -289,7 +287,7 @@ def whatif(  # noqa: PLR0913 - the public signature
     objective: str | Profile = DEFAULT_PROFILE,
     *,
     time_limit: float | None = None,
-    rules: RulesInput | None = None,
+    rules: str | None = None,
     added: Sequence[str] = (),
     original: AnyState | None = None,
 ) -> WhatIf:

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from planner.errors import SchemaError
+
 if TYPE_CHECKING:
     from planner.rules import RuleSet
 
@@ -29,7 +31,8 @@ class Wing(NamedTuple):
     name of the part. ``schemas`` is the place of the JSON Schemas that are published, by name;
     ``renderers`` that of the functions that write its answers, by the class of the answer;
     ``workers`` that of the function that has a batch done on other machines. ``rule_sets`` are
-    those that it adds to Kueue's own, by name a function that loads each.
+    those that it adds to Kueue's own, by name a function that loads each; ``help`` are texts in the
+    help of commands, by what they are about.
     """
 
     commands: Mapping[str, Mapping[str, tuple[str, str]]] = _NOTHING
@@ -38,6 +41,7 @@ class Wing(NamedTuple):
     renderers: str = ""
     workers: str = ""
     rule_sets: Mapping[str, Callable[[], RuleSet]] = _NOTHING
+    help: Mapping[str, str] = _NOTHING
 
 
 @cache
@@ -57,3 +61,25 @@ def load(place: str) -> Any:  # noqa: ANN401 - whatever is there
 def each(field: str) -> Iterator[Any]:
     """Yield what stands at a field's place in each wing that has one."""
     yield from (load(place) for one in wings() if (place := getattr(one, field)))
+
+
+def rule_sets() -> tuple[RuleSet, ...]:
+    """Return the rule sets of Kueue that wings add."""
+    return tuple(load() for wing in wings() for load in wing.rule_sets.values())
+
+
+def find_rules(text: str | None) -> RuleSet:
+    """Return the rule set that a text names, before its options; without one the scheduler's own.
+
+    Raises ``SchemaError`` if no wing adds such a rule set.
+    """
+    from planner.rules import OWN  # noqa: PLC0415 - a wing is found before anything is loaded
+
+    if text is None:
+        return OWN
+    name = str(text).partition(":")[0]
+    known = {name: load for wing in wings() for name, load in wing.rule_sets.items()}
+    if name not in known:
+        expected = " or ".join(sorted(known)) or "none: Kueue's own are all there are"
+        raise SchemaError("rules", f'there are no rules "{text}" to choose', expected)
+    return known[name]()

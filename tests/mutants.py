@@ -19,13 +19,18 @@ from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any, Final
 
+import planner
 from planner.laws import LAWS, Register
 from planner.verifier.wording import judge
+from planner.wing import rule_sets
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 VARIABLE: Final = "PLANNER_MUTANT"
 """Names the mutant that a run of pytest is made for."""
 
+OF_WINGS: Final = {"verifier": ".verifier", "models": ".model"}
+"""How the modules of a rule set in a wing end that stand for a room."""
+EVERY_LAW: Final = (*LAWS, *(law for rules in rule_sets() for law in rules.laws))
 RECORDED: Final = "tests/test_replay_recorded.py::test_every_recorded_answer_is_reproduced"
 TERMS: Final = ("D0", "D2", "D2p", "D3", "D4", "D5", "D6", "D10", "D12", "toll")
 
@@ -33,12 +38,15 @@ Apply = Callable[[], None]
 
 
 def registers(room: str) -> Iterator[Register[Any]]:
-    """Yield the registers of a room, each once."""
-    package = import_module(f"planner.{room}")
-    names = [found.name for found in walk_packages(package.__path__, f"{package.__name__}.")]
+    """Yield the registers of a room, and of that piece of each rule set in a wing, each once."""
+    names = [
+        found.name
+        for found in walk_packages(planner.__path__, "planner.")
+        if f"{found.name}.".startswith(f"planner.{room}.") or found.name.endswith(OF_WINGS[room])
+    ]
     known = {
         id(value): value
-        for name in (package.__name__, *names)
+        for name in names
         for _, value in getmembers(import_module(name), lambda one: isinstance(one, Register))
     }
     yield from known.values()
@@ -46,7 +54,7 @@ def registers(room: str) -> Iterator[Register[Any]]:
 
 def unchecked(law: str) -> None:
     """Let the verifier find that a law always holds."""
-    (record,) = (one for one in LAWS if one.id == law)
+    (record,) = (one for one in EVERY_LAW if one.id == law)
     for register in registers("verifier"):
         if law in register:
             register[law] = lambda *_: judge(record, [], "")
@@ -110,7 +118,7 @@ def without_term(name: str) -> None:
 CLASSICAL: Final = "reference.kueue"
 FAIR: Final = f"{CLASSICAL}.fair_sharing"
 PLACING: Final = f"{CLASSICAL}.topology"
-KEP83: Final = "reference.kep83"
+KEP83: Final = "research.kep83.reference"
 REPLAY: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
     "KQ-01": (f"{CLASSICAL}.context:Context.fits", always(answer=True)),
     "KQ-02": (f"{CLASSICAL}.context:Context.fits", borrowing_anyway),
@@ -140,7 +148,7 @@ def mutants() -> Mapping[str, Apply]:
     found: dict[str, Apply] = {}
     for room, apply in (("verifier", unchecked), ("models", unstated)):
         known = {law for register in registers(room) for law in register}
-        ids = [law.id for law in LAWS if law.id in known]
+        ids = [law.id for law in EVERY_LAW if law.id in known]
         found |= {f"{room} {law}": partial(apply, law) for law in ids}
     for piece, steps in (("search", SEARCH), ("replay", REPLAY)):
         found |= {f"{piece} {law}": partial(everywhere, *change) for law, change in steps.items()}
@@ -153,7 +161,7 @@ def tests_of(name: str) -> Sequence[str]:
     if piece == "term":
         return ["tests/objective/test_terms.py", "tests/solver/test_profiles_terms.py"]
     slug = subject.lower().replace("-", "_")
-    folders = [ROOT / "tests" / folder for folder in ("laws", "verifier")]
+    folders = [ROOT / "tests" / folder for folder in ("laws", "verifier", "research")]
     files = [file for folder in folders for file in sorted(folder.rglob("test_*.py"))]
     own = [file for file in files if file.name.startswith(f"test_{slug}_")]
     whole = re.compile(rf"\b{subject}\b")

@@ -29,9 +29,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "quantity": "errors",
         "garbage": "",
         "stage": "",
-        "wing": "rules",
+        "wing": "errors rules",
         "laws": "scheduler",
-        "rules": "laws",
+        "rules": "laws state",
         "term": "scheduler",
         "state": "errors quantity",
         "reader": "stage errors garbage quantity scheduler state",
@@ -42,24 +42,24 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "problem": "errors quantity state quota",
         "objective": "errors term problem quota scheduler state",
         "models": "errors term quantity laws problem quota objective state",
-        "plan": "errors term laws quota scheduler state",
+        "plan": "errors term laws rules wing quota scheduler state",
         "verb": "errors objective plan state",
         "coverage": "errors quantity state quota plan scheduler",
-        "verifier": "errors laws quantity state quota plan objective",
+        "verifier": "errors laws rules wing quantity state quota plan objective",
         "proof": "errors term laws quantity state quota objective plan verifier",
         "solver": "stage errors term garbage quantity laws state quota reference problem"
-        " objective models plan verifier proof scheduler",
+        " objective models plan verifier proof scheduler rules wing",
         "commands/check": "verb coverage stage errors laws state quota reference problem objective"
-        " plan verifier proof scheduler",
+        " plan verifier proof scheduler rules wing",
         "commands/whatif": "errors quantity state reader quota plan scheduler",
         "commands/boost": "stage errors quantity state quota reference plan solver",
         "commands/replay": "coverage errors scheduler state reader quota reference plan",
         "batch": "stage errors garbage",
         "commands": "",
         "commands/audit": "verb coverage errors term batch objective plan reader"
-        " commands/replay solver state scheduler",
+        " commands/replay solver state scheduler wing",
         "commands/compare": "coverage errors term commands/audit batch objective plan"
-        " quota reader scheduler solver state verifier",
+        " quota reader scheduler solver state verifier wing",
         "commands/explain": "coverage errors term quantity laws state quota reference"
         " problem objective models plan solver commands/whatif scheduler",
         "report": "coverage errors term plan quantity laws state quota wing"
@@ -153,6 +153,15 @@ def room_imports() -> dict[str, set[str]]:
     return found
 
 
+def reached_from(rooms: set[str]) -> set[str]:
+    """Return rooms with all that they import, and what those import, and so on."""
+    imports, reached, ahead = room_imports(), set[str](), rooms
+    while ahead:
+        reached |= ahead
+        ahead = set().union(*(imports.get(room, set()) for room in ahead)) - reached
+    return reached
+
+
 def test_every_room_has_a_row() -> None:
     assert {source.room for source in sources()} <= MAY_IMPORT.keys() | WINGS.keys()
 
@@ -188,14 +197,36 @@ def test_only_wings_that_may_import_a_wing(wing: str) -> None:
 @pytest.mark.parametrize("room", INDEPENDENT)
 def test_reference_models_and_verifier_never_meet(room: str) -> None:
     """Also not through a third room: their agreement is only evidence while none uses another."""
-    imports = room_imports()
-    reached: set[str] = set()
-    ahead = {room}
+    met = reached_from({room}).intersection(INDEPENDENT) - {room}
+    assert not met, f"INDEPENDENCE LOST: {room} depends on {sorted(met)}"
+
+
+PIECES = {"reference": "reference", "model": "models", "verifier": "verifier"}
+"""The modules of a rule set in a wing, and the rooms that answer the same question."""
+RULE_SETS = sorted(
+    {path.parent for wing in WINGS for path in (ROOT / "planner" / wing).rglob("verifier.py")}
+)
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("folder", RULE_SETS, ids=lambda folder: folder.name)
+def test_the_pieces_of_a_rule_set_never_meet(folder: Path, piece: str) -> None:
+    """Also not through other modules of their wing, or through a room of the core."""
+    others = {*PIECES.values()} - {PIECES[piece]}
+    rooms, reached = set[str](), set[Path]()
+    ahead = {folder / f"{piece}.py"} if (folder / f"{piece}.py").exists() else set()
     while ahead:
         reached |= ahead
-        ahead = set().union(*(imports.get(r, set()) for r in ahead)) - reached
-    met = reached.intersection(INDEPENDENT) - {room}
-    assert not met, f"INDEPENDENCE LOST: {room} depends on {sorted(met)}"
+        trees = (ast.parse(path.read_bytes()) for path in ahead)
+        found = {name for tree in trees for _, name in imported_modules(tree)}
+        rooms |= {room for name in found if (room := room_of(name))} - WINGS.keys()
+        # ``from a import b`` may name a module b, or something in the module a.
+        files = (ROOT.joinpath(*name.split(".")[:end]) for name in found for end in (None, -1))
+        inside = {path.with_suffix(".py") for path in files if WINGS.keys() & {*path.parts}}
+        ahead = {path for path in inside if path.exists()} - reached
+    met = reached_from(rooms) & others
+    assert not met, f"INDEPENDENCE LOST: {piece} of {folder.name} depends on {sorted(met)}"
+    assert not {path.stem for path in reached} & (PIECES.keys() - {piece})
 
 
 def test_table_itself_keeps_them_apart() -> None:

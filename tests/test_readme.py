@@ -25,6 +25,7 @@ from planner.laws import RULE_SETS
 from planner.objective.annotation import DEFAULT_RESTART_S, PREFIX
 from planner.objective.profiles import PROFILES
 from planner.term import TERMS
+from planner.wing import rule_sets
 from tests.cli.running import ONE_PROCESS, UNHURRIED
 from tests.conftest import ROOT, TEST_ALL
 from tests.page import COLUMNS, UPDATE, Block, blocks, check_printed, printed_by, statements
@@ -129,12 +130,11 @@ def test_rules_are_counted() -> None:
         "kueue-fair": "fair sharing",
         "topology": "places on nodes",
         "flavors": "chosen flavors",
-        "strict": "documented precedence",
-        "kep83": "KEP-83",
     }
     counted = [f"{len(RULE_SETS[name])} of {title}" for name, title in kueue.items()]
     of_yunikorn = {law for name in RULE_SETS.keys() - kueue.keys() for law in RULE_SETS[name]}
     counted.append(f"{len(of_yunikorn)} of YuniKorn")
+    counted += [f"{len(one.laws)} of {one.scheduler or one.title}" for one in rule_sets()]
     page = " ".join((ROOT / "docs/explanation/limits.md").read_text("utf-8").split())
     assert f"`planner laws` lists the rules: {', '.join(counted)}." in page
 

@@ -17,10 +17,13 @@ from pkgutil import walk_packages
 
 import planner.models
 import planner.reference
+import planner.research
 import planner.verifier
 from generator.citations import linked
-from planner.laws import RULE_SETS, Law, kep83
+from planner.laws import RULE_SETS, Law
 from planner.reference.laws import KEPT
+from planner.research.kep83 import laws as kep83
+from planner.wing import rule_sets
 
 PAGE = "reference/laws.md"
 HEAD = """# Laws
@@ -40,7 +43,8 @@ def page() -> str:
     """Return the page of all rule sets; a law of several is described once."""
     parts = [HEAD]
     described: set[str] = set()
-    for name, laws in RULE_SETS.items():
+    added = {rules.name: rules.laws for rules in rule_sets()}
+    for name, laws in {**RULE_SETS, **added}.items():
         parts.append(f"## {name}")
         parts.append("\n".join(["| law | what |", "|---|---|", *map(_row, laws)]))
         if name == "kep83":
@@ -77,8 +81,9 @@ def _law(law: Law) -> Iterator[str]:
 @cache
 def _steps() -> dict[str, list[str]]:
     """Return per law the steps of the replay that keep it, as they are called."""
-    for found in walk_packages(planner.reference.__path__, f"{planner.reference.__name__}."):
-        import_module(found.name)
+    for package in (planner.reference, planner.research):
+        for found in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(found.name)
     return {
         law: [f"{step.__module__}.{step.__qualname__}" for step in steps]
         for law, steps in KEPT.items()
@@ -88,12 +93,17 @@ def _steps() -> dict[str, list[str]]:
 @cache
 def _mathematics() -> dict[str, list[tuple[str, str]]]:
     """Return per law where it is stated, and the docstring there."""
-    models, verifier = (Path(p.__path__[0]) for p in (planner.models, planner.verifier))
     found: dict[str, list[tuple[str, str]]] = {}
-    for folder, package in ((models, "planner.models"), (verifier, "planner.verifier")):
+    for package, files in (
+        (planner.models, "*.py"),
+        (planner.verifier, "*.py"),
+        (planner.research, "model.py"),
+        (planner.research, "verifier.py"),
+    ):
         here: dict[str, list[tuple[str, str]]] = {}
-        for path in sorted(folder.rglob("*.py")):
-            module = ".".join([package, *path.relative_to(folder).with_suffix("").parts])
+        folder = Path(package.__path__[0])
+        for path in sorted(folder.rglob(files)):
+            module = ".".join([package.__name__, *path.relative_to(folder).with_suffix("").parts])
             for name, text in _docstrings(ast.parse(path.read_text(encoding="utf-8"))):
                 for law in IDS.findall(text.partition(":")[0]):
                     here.setdefault(law, []).append((f"{module}.{name}", text))

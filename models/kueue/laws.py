@@ -113,7 +113,7 @@ def eligible(problem: Problem, without: Collection[str] = ()) -> BoolArray:
     them.
     """
     allowed = np.ones(len(problem.workloads), dtype=bool)
-    for forbids in in_force(EXCLUSIONS, problem.rules, without):
+    for forbids in in_force(EXCLUSIONS, RULE_SETS[problem.rules], without):
         allowed &= ~forbids(problem)
     # These two laws imply this; a model without one of them must admit what breaks it.
     if not {kueue.KQ_OVER_QUOTA.id, kueue.FS_BORROWING.id}.intersection(without):
@@ -197,7 +197,7 @@ STATED.of(kueue.KT_ROOM)(room)
 
 @STATED.of(kueue.KQ_FITS, kueue.FS_FITS)
 def fits(formulation: Formulation) -> None:
-    """KQ-01, FS-01, K83-01: every requested flavor-resource is available after the removals.
+    """KQ-01, FS-01: every requested flavor-resource is available after the removals.
 
     With n0 the preemptor's queue and n1, n2, ... the cohorts above it, and need_0 the request:
 
@@ -442,5 +442,5 @@ def state_laws(formulation: Formulation, without: Collection[str] = ()) -> None:
     """State the laws in force that tie victims together, in the order of their rule set."""
     # Laws of placement are a rule set of their own, on top of either set of quota rules.
     for rules in (formulation.problem.rules, "topology"):
-        for state in in_force(STATED, rules, without):
+        for state in in_force(STATED, RULE_SETS[rules], without):
             state(formulation)

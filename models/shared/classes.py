@@ -16,18 +16,16 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from planner.laws import RULE_SETS, Register
+from planner.laws import Law, Register
 from planner.models.shared.builder import Builder
 from planner.problem.array import BoolArray, IntArray
 
 F = TypeVar("F", bound=Callable[..., object])
 
 
-def in_force(register: Register[F], rules: str, without: Collection[str] = ()) -> list[F]:
+def in_force(register: Register[F], laws: Iterable[Law], without: Collection[str] = ()) -> list[F]:
     """Return a register's entries for the laws of a rule set, in order, but ids in ``without``."""
-    return [
-        register[law.id] for law in RULE_SETS[rules] if law.id in register and law.id not in without
-    ]
+    return [register[law.id] for law in laws if law.id in register and law.id not in without]
 
 
 class Classes(Struct, frozen=True, dict=True):

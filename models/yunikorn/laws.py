@@ -31,7 +31,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.laws import Register, yunikorn
+from planner.laws import RULE_SETS, Register, yunikorn
 from planner.laws.yunikorn import Spared
 from planner.models.shared.builder import (
     ZERO,
@@ -356,6 +356,6 @@ def assemble(
     builder.add(Linear(dict.fromkeys(nodes, 1)).equals(1))
     one_node = yunikorn.YK_FITS_NODE.id not in without
     formulation = Formulation(problem, columns, builder, take, nodes, one_node, spare)
-    for state in in_force(STATED, rules, without):
+    for state in in_force(STATED, RULE_SETS[rules], without):
         state(formulation)
     return formulation

@@ -12,14 +12,14 @@ from planner.cli.option import Given, define
 from planner.cli.output import say
 from planner.errors import PlannerError
 
-EPILOG: Final = """\b
+EPILOG: Final = f"""\b
 Examples:
   planner check cluster.json plan.json
   planner check cluster.json plans.json --format json
   planner check cluster.json plan.json --objective mine.toml
   planner check cluster.json plan.json --costs costs.json
   planner check cluster.json plan.json --proof trees.jsonl
-  planner check cluster.json plan.json --rules kep83 --now 2026-03-08T21:06:00Z
+{option.own_help("check")}\
   planner solve cluster.json --format json | planner check cluster.json -
 
 It loads no solver, and takes nothing from the plan but what it can check on STATE. 1 means that

@@ -14,12 +14,10 @@ from planner.errors import SchemaError
 
 def rules(text: str) -> str:
     """Check the text of rules to plan by, and return it without options at their defaults."""
-    from planner.state.kep83 import parse_rules
+    from planner.wing import find_rules
 
-    if text == "strict":
-        return text
     try:
-        return parse_rules(text).text
+        return find_rules(text).read(text)
     except SchemaError as error:
         raise click.BadParameter(f"{error.found}: expected {error.expected}") from None
 
@@ -123,9 +121,8 @@ OPTIONS: Final[Mapping[str, Option]] = {
     "rules": value.one(
         "--rules RULES",
         rules,
-        "Kueue: plan by the rules of KEP-83 as proposed in 2022 instead of its own: kep83, or "
-        "kep83:NAME=VALUE,... with the options below. Or strict: only what its documented "
-        "precedence leads to.",
+        "Kueue: plan by other rules than its own: NAME, or NAME:OPTION=VALUE,...; planner solve "
+        "--help lists those that are there.",
     ),
     "assignment": value.file(
         "--assignment",
@@ -142,9 +139,6 @@ HELP: Final[Mapping[str, str]] = {
   kueue-fair          Kueue as if it had, with both strategies
   kueue-fair:final    with LessThanOrEqualToFinalShare only
   kueue-fair:initial  with LessThanInitialShare only
-  kep83               the algorithm that Kueue was proposed with in 2022; kep83:NAME=VALUE,... with
-                      options, see planner solve --help
-  kep83/optimum:NAME  the best plan by the rules of KEP-83, also with options
 """,
     "risk": """\b
 What --workload reads: Workloads of Kueue, and what Kueue makes workloads of, as many documents

@@ -27,11 +27,13 @@ def command(given: Given) -> int:
     from planner.objective.profiles import PROFILES, measure_id
     from planner.report.catalogue import Catalogue, ObjectiveEntry, RuleSet, TermEntry, render
     from planner.term import TERMS
+    from planner.wing import rule_sets
 
+    added = {one.name: one.laws for one in rule_sets()}
     catalogue = Catalogue(
         rule_sets=tuple(
             RuleSet.model_validate({"name": name, "laws": laws}, from_attributes=True)
-            for name, laws in RULE_SETS.items()
+            for name, laws in {**RULE_SETS, **added}.items()
         ),
         terms=tuple(
             TermEntry.model_validate(term, from_attributes=True) for term in TERMS.values()

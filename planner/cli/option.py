@@ -17,6 +17,7 @@ from planner.cli.output import STDOUT, Target, named_to_read
 from planner.cli.value import Option
 from planner.errors import InputError, ParseError, SchemaError, closest
 from planner.scheduler import Part
+from planner.wing import wings
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -217,8 +218,9 @@ def own(*names: str) -> list[Option]:
 
 
 def own_help(about: str) -> str:
-    """Return the texts of all schedulers about a subject in the help of commands."""
-    return "".join(scheduler.HELP.get(about, "") for scheduler in COMMAND_LINE.of_all())
+    """Return the texts of all schedulers and wings about a subject in the help of commands."""
+    known = [one.HELP for one in COMMAND_LINE.of_all()] + [wing.help for wing in wings()]
+    return "".join(texts.get(about, "") for texts in known)
 
 
 def written(names: Collection[str]) -> Iterator[click.Parameter]:

@@ -36,23 +36,13 @@ Examples:
   planner solve cluster.json -o plan.html
   planner solve cluster.json --show-commands
   planner solve cluster.json -o plan.json --certify --proof trees.jsonl
-  planner solve cluster.json --rules kep83:order=ByLongestRuntime+ByLowestPriority,wait=300
-  planner solve cluster.json --rules strict
 {option.own_help("solve")}\
   kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
 
 `planner laws` lists the objectives; no-regret is the default. pareto:A,B lists plans that trade
 measure A for measure B, proved to be all there are; 4 then means that there may be more.
 
-\b
-Options of --rules kep83, by default what the ClusterQueue says, or the text of the KEP:
-  cohort=POLICY   withinCohort: Never, ReclaimFromLowerPriority, ReclaimFromAny, or
-                  LowerPriority, which borrows while it preempts
-  queue=POLICY    withinClusterQueue: Never or LowerPriority
-  order=A+B+...   the order of candidates: ByLowestPriority, ByLowestRuntime,
-                  ByLongestRuntime, ByLowestDisruptionCost (milestones)
-  wait=SECONDS    how long a workload waits before it may preempt
-
+{option.own_help("rules")}\
 With --all the exit code is the worst of all plans, from best to worst: 0 3 6 4 5 2 70.
 
 """

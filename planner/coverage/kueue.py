@@ -34,7 +34,7 @@ from planner.quota.kueue.assignment import (
     whole_request,
 )
 from planner.quota.kueue.devices import Devices
-from planner.quota.kueue.preemptor import as_in_kep83, find_preemptor, names_replaced
+from planner.quota.kueue.preemptor import find_preemptor, names_replaced
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.state.kueue import ClusterQueue, LocalQueue, Node, State, Workload
 from planner.state.kueue_workload import PREEMPTED
@@ -358,12 +358,11 @@ class KueueCoverage:
 
     def _missing(self, plan: Plan) -> dict[tuple[str, str], int]:
         """Return what is missing for a preemptor by flavor and resource, whatever its plan says."""
-        early, placing = plan.kep83 is not None, plan.placement is not None
-        state = as_in_kep83(self.state) if early else self.state
-        frs = flavor_resources(plan.assignment)
+        rules, placing = plan.by, plan.placement is not None
+        state, frs = rules.state(self.state), flavor_resources(plan.assignment)
         snapshot = take_snapshot(state, plan.now, frs, placing=placing)
         preemptor = find_preemptor(state, snapshot, plan.preemptor)
-        by_rules, named = (total_request if early else whole_request), snapshot.tree.frs
+        by_rules, named = whole_request if rules.counts_pods else total_request, snapshot.tree.frs
         request = by_rules(plan.assignment, preemptor, snapshot)
         free = snapshot.usage.available
         return {

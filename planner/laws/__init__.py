@@ -5,11 +5,11 @@ constraints, ``verifier`` checks it in a finished plan, ``reference`` keeps it i
 scheduler's own algorithm. Each registers its functions by the ids of laws; none knows the others.
 
 law.py       the record of a law; the register of functions by the ids of laws
-kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01; ST-01 to ST-05, KT-01 and KT-02 beside them
+kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01; KT-01 and KT-02 beside them
 yunikorn.py  YK-01 to YK-12
-kep83.py     K83-01 to K83-08
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from planner.laws.law import Law, Register
@@ -23,8 +23,8 @@ RULE_SETS: Final = {
 }
 """The laws of each rule set, in the order in which they are reported.
 
-``flavors``, ``strict`` and ``topology`` are added to Kueue's rule sets: where flavors were chosen
-for least disruption, where documented precedence is asked for, where pods are placed on nodes.
+``flavors`` and ``topology`` are added to Kueue's rule sets: where flavors were chosen for least
+disruption, and where pods are placed on nodes. Wings add rule sets of their own (`planner.rules`).
 """
 
 __all__ = [
@@ -34,19 +34,13 @@ __all__ = [
     "Register",
     "in_drop_order",
     "law_behind",
-    "of_precedence",
     "unkept",
 ]
 
 
-def law_behind(rules: str, reason: str) -> Law | None:
-    """Return the law of a rule set whose victims have a reason code; ``None`` for no such law."""
-    return next((law for law in RULE_SETS.get(rules, ()) if reason in law.reasons), None)
-
-
-def of_precedence(rules: str) -> tuple[Law, ...]:
-    """Return the laws of documented precedence that can be added to a rule set."""
-    return tuple(law for law in RULE_SETS["strict"] if rules in law.beside)
+def law_behind(laws: Iterable[Law], reason: str) -> Law | None:
+    """Return the law whose victims have a reason code; ``None`` for no such law."""
+    return next((law for law in laws if reason in law.reasons), None)
 
 
 def unkept(rules: str) -> frozenset[str]:

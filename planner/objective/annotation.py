@@ -187,13 +187,12 @@ EXPECTED: Final = (
 Milestones = tuple[tuple[int, int], ...]
 """Points of run time in whole seconds, strictly ascending from 0, each with the cost there.
 
-KEP-83 proposed them, with ``1m:100,10m:0`` as its example. Between two points the cost is on the
-straight line that joins them, after the last point it stays the same. It begins at 0, as in the
-drawing of the KEP, unless there is a point at ``0s``. Values on a line are rounded up, so that
+They were proposed for Kueue, with ``1m:100,10m:0`` as the example. Between two points the cost is
+on the straight line that joins them, after the last point it stays the same. It begins at 0, as in
+the drawing there, unless there is a point at ``0s``. Values on a line are rounded up, so that
 everything stays an integer.
 
-Source: docs/design/objectives.md §2 and §3 (D6); KEP-83, Alternatives, "Inform how costly is to
-interrupt a Workload".
+Source: docs/design/objectives.md §2 and §3 (D6).
 """
 
 _COST = re.compile(r"[0-9]{1,10}")

@@ -125,7 +125,7 @@ PROFILES: Final[Mapping[str, Profile]] = {
         _profile(
             "milestones",
             "D0 D1 D6 D2",
-            "the least cost by the milestones that workloads publish (KEP-83)",
+            "the least cost by the milestones that workloads publish",
         ),
         _profile(
             "stable",

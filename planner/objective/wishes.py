@@ -1,6 +1,6 @@
 """What users wish on top of a scheduler's rules: run time to be granted, budgets of evictions.
 
-Source: docs/design/objectives.md §3; docs/design/needs.md §7 and §12; docs/semantics/kep83.md §6
+Source: docs/design/objectives.md §3; docs/design/needs.md §7 and §12
 (waiting before preempting).
 """
 

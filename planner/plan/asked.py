@@ -14,21 +14,17 @@ from planner.plan.base import Assume, Record
 from planner.scheduler import Placement
 from planner.state import RequestsFrom
 from planner.state.base import Schema
-from planner.state.kep83 import Kep83
 
 AssignmentInput = Schema | Mapping[str, Any]
 """Flavors to use: the ``assignment`` of a plan of Kueue, or a mapping in one of its forms."""
-RulesInput = Kep83 | str
-"""Rules to plan by: options of KEP-83's rules, or text that holds them; ``strict`` for Kueue's own
-with documented precedence; ``design``, ``written`` or ``code`` for YuniKorn's."""
 
 
 class Asked(Record):
     """What a plan is judged by.
 
-    ``rules`` are those of a plan, of KEP-83 with their options; ``now`` is the clock, ``assume``
+    ``rules`` are those of a plan, or the options that name others; ``now`` is the clock, ``assume``
     what the caller vouches for, ``objective`` what the plan itself says. The rest is of Kueue
-    alone: ``strict`` and ``stable`` are as in a plan, ``release`` and ``requests`` those that the
+    alone: ``stable`` is as in a plan, ``release`` and ``requests`` those that the
     state was read with, and ``known_by`` says how the release was known. ``flavors`` are Kueue's
     own choice, or given; ``placement`` says who places pods on nodes, and is absent where quota
     alone decides, or all that is looked at.
@@ -38,7 +34,6 @@ class Asked(Record):
     rules: str
     now: datetime
     assume: Assume | None = None
-    strict: bool | None = None
     stable: bool | None = None
     release: str | None = None
     known_by: str | None = None
@@ -68,9 +63,7 @@ class Asked(Record):
 Option = Callable[[str, str], str]
 """Returns the option of a scheduler that takes a part of the question, by its name and its value
 in words; empty if there is none."""
-_COMPARED: Final = (
-    *("rules", "strict", "stable", "now", "release", "requests", "placement", "assume"),
-)
+_COMPARED: Final = (*("rules", "stable", "now", "release", "requests", "placement", "assume"),)
 
 
 def _text(value: object) -> str:

@@ -8,16 +8,20 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import WithJsonSchema, model_validator
 
+from planner.laws import RULE_SETS, Law
 from planner.plan.asked import Asked
 from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
 from planner.plan.record import AnyPlan, Certificate, Commands, Verdict
 from planner.quota.kueue.assignment import Assignment
+from planner.rules import RuleSet
 from planner.scheduler import Placement
 from planner.state import RequestsFrom
-from planner.state.kep83 import Kep83
 from planner.state.kueue_release import KnownBy
 from planner.state.name import NOT_ALLOWED, is_name, not_allowed
+from planner.wing import find_rules
 
+OWN_RULES: Final = ("kueue-classical", "kueue-fair")
+"""The rule sets of Kueue's own, by the Configuration of a state."""
 _SHARE: Final[dict[str, Any]] = {"anyOf": [{"type": "number"}, {"const": "Infinity"}]}
 Share = Annotated[float, WithJsonSchema(_SHARE)]
 """A share of fair sharing; JSON has no number for one without end."""
@@ -305,9 +309,10 @@ class Plan(AnyPlan):
     that was asked for; it is empty where none would.
     ``more_than_greedy`` says of which pods, queues and victims of the highest priority the plan
     takes more than ``greedy``; it follows from the rest, and is not read again.
-    ``kep83`` are the options where the rules are KEP-83's: the scheduler's own answer is then that
-    of the KEP's algorithm. ``strict`` says that documented precedence, ST-01 to ST-05, is a law for
-    this plan, beside those of ``rules``: ``optimal`` is then the best of the plans that keep to it.
+    ``rules`` are Kueue's own rule set, or another that takes its place: the scheduler's own answer
+    is then what these rules would choose. ``rule_options`` name a rule set beside Kueue's own with
+    its options: the one that takes its place, or one whose laws are added to those of ``rules``:
+    ``optimal`` is then the best of the plans that keep to them, too.
     ``stable`` says that no victim may preempt again, as that was demanded: ``optimal`` is then the
     best of the plans that are so, ``infeasible`` that none is. A plan that is best of all, or of
     which there is none at all, does not say it.
@@ -319,7 +324,7 @@ class Plan(AnyPlan):
     """
 
     scheduler: Literal["kueue"] = "kueue"
-    rules: Literal["kueue-classical", "kueue-fair", "kep83"] = "kueue-classical"
+    rules: str = "kueue-classical"
     algorithm: Literal["kueue", "optimum"]
     preemptor: str
     cluster_queue: str
@@ -340,8 +345,7 @@ class Plan(AnyPlan):
     stability: tuple[Cascade, ...] | None = None
     in_the_way: tuple[str, ...] = ()
     held_back: HeldBack | None = None
-    kep83: Kep83 | None = None
-    strict: bool = False
+    rule_options: str = ""
     stable: bool = False
     placement: Placement | None = None
     places: tuple[PodSetPlaces, ...] = ()
@@ -356,8 +360,7 @@ class Plan(AnyPlan):
         release = self.kueue
         return super().asked.model_copy(
             update={
-                "rules": self.kep83.text if self.kep83 else self.rules,
-                "strict": self.strict,
+                "rules": self.rule_options or self.rules,
                 "stable": self.stable,
                 "release": release and release.release,
                 "known_by": release and release.known_by,
@@ -424,19 +427,38 @@ class Plan(AnyPlan):
         return "with borrowing" if self.borrowing else "without borrowing"
 
     @property
-    def rule_options(self) -> str:
-        """The options of the rules, besides their name; empty if there are none."""
-        return "strict" if self.strict else self.kep83.text if self.kep83 else ""
+    def by(self) -> RuleSet:
+        """The rule set that the plan is by, without a name if it is Kueue's own."""
+        return find_rules(self.rule_options or None)
+
+    @property
+    def known_rules(self) -> tuple[str, ...]:
+        """What ``rules`` can be: Kueue's own rule sets, or the one that takes their place."""
+        return (self.by.name,) if self.by.replaces else OWN_RULES
+
+    @property
+    def laws(self) -> tuple[Law, ...]:
+        """The laws of ``rules``."""
+        return self.by.laws if self.by.replaces else RULE_SETS[self.rules]
 
     @property
     def priorities(self) -> list[int]:
         """The priorities of the victims, without those being evicted already."""
         return [one.priority for one in self.victims if not one.evicted]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _rules_by_name_have_their_defaults(cls, said: object) -> object:
+        if isinstance(said, dict) and not said.get("rule_options"):
+            rules = said.get("rules", OWN_RULES[0])
+            return said if rules in OWN_RULES else {**said, "rule_options": rules}
+        return said
+
     @model_validator(mode="after")
     def _options_go_with_rules(self) -> "Plan":
-        if (self.kep83 is not None) != (self.rules == "kep83"):
-            raise ValueError("options of KEP-83 stand in plans by its rules, and only there")
+        named = self.rule_options
+        if self.rules not in self.known_rules or self.by.read(named) != named:
+            raise ValueError(f'"{named}" does not name the rules "{self.rules}"')
         return self
 
 

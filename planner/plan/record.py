@@ -13,6 +13,7 @@ from pydantic import Field, GetCoreSchemaHandler, computed_field, model_validato
 from planner.plan.asked import Asked
 from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
 from planner.plan.proof import Tree
+from planner.rules import OWN, RuleSet
 from planner.scheduler import Part, schedulers
 from planner.term import name_of
 
@@ -269,9 +270,9 @@ class AnyPlan(Published, Evicting):
         return ""
 
     @property
-    def rule_options(self) -> str:
-        """The options of the rules, besides their name; empty if there are none."""
-        return ""
+    def by(self) -> RuleSet:
+        """The rule set that the plan is by; without a name if it is the scheduler's own."""
+        return OWN
 
     @property
     @abstractmethod

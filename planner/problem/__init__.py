@@ -2,7 +2,6 @@
 
 array.py     the types of a problem's arrays
 kueue.py     a pending workload against a tree of cohorts and ClusterQueues; who holds quota in it
-kep83.py     the same by the rules of KEP-83
 kueue_places.py     what podsets need on nodes where pods are placed, what victims give back, and
                     which leaves may take the pods of a podset
 yunikorn.py  an ask against nodes and queues

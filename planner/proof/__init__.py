@@ -6,5 +6,5 @@ question.py      a question, its rows and splits, the walk through a tree; bound
 box.py           classes of candidates that nothing tells apart; boxes of victim sets, rows over
                  them, and their sums
 measures.py      bounds on disruption terms as rows
-kueue/           the laws of Kueue and KEP-83; yunikorn/ those of YuniKorn
+kueue/           the laws of Kueue; yunikorn/ those of YuniKorn
 """

@@ -2,6 +2,5 @@
 
 laws.py     which steps keep which law
 kueue/      Kueue's choice of flavors and victims, and its whole cycles
-kep83.py    the algorithm of KEP-83
 yunikorn/   YuniKorn's own choice of victims
 """

@@ -209,7 +209,7 @@ def _head(audit: Audit) -> Iterator[Fact]:
         yield Fact("Fewest", Cell(f"{would}, at whatever cost"))
     if (kept := summary.precedence).judged:
         fewer = f"fewer victims would still do {_in_cases(kept.fewer, kept.judged, QUESTIONED)}"
-        fewer += " (documented precedence, ST-01 to ST-05)"
+        fewer += " (documented precedence)"
         fewer += f", {kept.undecided:,} not decided" if kept.undecided else ""
         yield Fact("In turn", Cell(fewer))
     shown = reduce(Shown.plus, (one.shown for one in summary.verdicts), Shown())

@@ -256,16 +256,13 @@ def terms_table(
 
 def scheduler_name(plan: AnyPlan) -> str:
     """Return the name of a scheduler as its project writes it, or of rules that have their own."""
-    words = scheduler_of(plan).words
-    return words.names.get(plan.rules, words.name)
+    return plan.by.scheduler or scheduler_of(plan).words.name
 
 
 def rules_name(plan: AnyPlan) -> str:
     """Return the name of the rule set in words, with its options where some are not by default."""
-    said = scheduler_of(plan).words
-    name, options = said.rules[plan.rules], plan.rule_options
-    if options in said.options:
-        return f"{name}, {said.options[options]}"
+    own = "" if plan.by.replaces else scheduler_of(plan).words.rules[plan.rules]
+    name, options = ", ".join(filter(None, (own, plan.by.title))), plan.asked.rules
     return f"{name} ({options})" if ":" in options else name
 
 

@@ -1,9 +1,55 @@
 """What the research wing adds to the planner."""
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from planner.wing import Wing
 
+if TYPE_CHECKING:
+    from planner.rules import RuleSet
+
+
+def _kep83() -> RuleSet:
+    from planner.research.kep83.rules import KEP83
+
+    return KEP83
+
+
+def _strict() -> RuleSet:
+    from planner.research.strict.rules import STRICT
+
+    return STRICT
+
+
+HELP: Final = {
+    "solve": """\
+  planner solve cluster.json --rules kep83:order=ByLongestRuntime+ByLowestPriority,wait=300
+  planner solve cluster.json --rules strict
+""",
+    "check": """\
+  planner check cluster.json plan.json --rules kep83 --now 2026-03-08T21:06:00Z
+""",
+    "algorithms": """\
+  kep83               the algorithm that Kueue was proposed with in 2022; kep83:NAME=VALUE,... with
+                      options, see planner solve --help
+  kep83/optimum:NAME  the best plan by the rules of KEP-83, also with options
+""",
+    "rules": """\
+\b
+Rules to plan by for Kueue, instead of its own:
+  kep83           Kueue as KEP-83 proposed it in 2022; kep83:NAME=VALUE,... with these options, by
+                  default what the ClusterQueue says, or the text of the KEP:
+  cohort=POLICY   withinCohort: Never, ReclaimFromLowerPriority, ReclaimFromAny, or
+                  LowerPriority, which borrows while it preempts
+  queue=POLICY    withinClusterQueue: Never or LowerPriority
+  order=A+B+...   the order of candidates: ByLowestPriority, ByLowestRuntime,
+                  ByLongestRuntime, ByLowestDisruptionCost (milestones)
+  wait=SECONDS    how long a workload waits before it may preempt
+  strict          only what the precedence that Kueue documents leads to
+
+""",
+}
 WING: Final = Wing(
     commands={
         "Know your cluster": {
@@ -42,4 +88,6 @@ WING: Final = Wing(
     },
     schemas="planner.research.schemas:SCHEMAS",
     renderers="planner.research.report.simulation:RENDERERS",
+    rule_sets={"kep83": _kep83, "strict": _strict},
+    help=HELP,
 )

@@ -1,7 +1,7 @@
 """The schedulers that can be planned for, each as a value; they are registered here.
 
 record.py    a scheduler as a value: its words, and the modules of its parts
-kueue.py     Kueue, with KEP-83 as one of its rule sets; who may choose its flavors
+kueue.py     Kueue; who may choose its flavors
 yunikorn.py  YuniKorn
 """
 

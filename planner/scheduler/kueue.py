@@ -24,14 +24,11 @@ KUEUE: Final = Scheduler(
         rules={
             "kueue-classical": "classical preemption",
             "kueue-fair": "fair sharing",
-            "kep83": "Kueue as proposed in 2022",
         },
         options={
             "flavors": "flavors chosen for least disruption",
             "topology": "places on nodes",
-            "strict": "documented precedence",
         },
-        names={"kep83": "KEP-83"},
     ),
     likes={
         "kueue-like": (

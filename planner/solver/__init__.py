@@ -12,7 +12,7 @@ mathopt.py      linear and mixed-integer programs for the engines of MathOpt
 second_opinion.py  two engines are asked whether any answer is left
 pareto.py       the Pareto front of two measures
 answer.py       from a search to a plan: caps, certificate, verdict; plans that needed no search
-kueue/          plans for pending workloads of Kueue, joint plans and plans by KEP-83 included
+kueue/          plans for pending workloads of Kueue, joint plans included
 proving/        proof trees for the levels of an answer
 yunikorn/       plans for asks of YuniKorn
 """

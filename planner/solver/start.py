@@ -14,7 +14,7 @@ from planner.errors import InputError, SchemaError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
 from planner.plan import AnyPlan
-from planner.plan.asked import AssignmentInput, RulesInput
+from planner.plan.asked import AssignmentInput
 from planner.plan.base import name_some
 from planner.problem.array import BoolArray
 from planner.scheduler import OWN, Flavors, Part
@@ -35,7 +35,7 @@ class Given(Struct, frozen=True):
     pending: str | None = None
     assignment: AssignmentInput | None = None
     now: datetime | str | None = None
-    rules: RulesInput | None = None
+    rules: str | None = None
     certify: Trees = None
     recorded: bool = False
 

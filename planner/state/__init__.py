@@ -19,7 +19,6 @@ kueue_configuration.py  Kueue's Configuration
 kueue_release.py      which rules a release of Kueue has
 kueue_topology.py     topologies, nodes, and the pods that take room on nodes
 name.py               names that Kubernetes allows
-kep83.py              the options of KEP-83's rules
 yaml_number.py        numbers as YAML writes them
 yunikorn.py           a cluster of YuniKorn, with its quantities
 yunikorn_pods.py      what Kubernetes knows of its pods and their PriorityClasses

@@ -6,9 +6,7 @@ that its agreement with them is evidence. The function of a law is named like th
 words, without knowing how the plan was found.
 
 kueue/      the laws of Kueue: classical preemption and fair sharing
-kep83.py    the same for KEP-83, K83-01 to K83-08
 yunikorn/   the same for YuniKorn, YK-01 to YK-12
-kueue_strict.py   documented precedence, ST-01 to ST-05, beside the laws of Kueue
-kueue_topology/   room and placement on nodes, KT-01 and KT-02, beside them, too
+kueue_topology/   room and placement on nodes, KT-01 and KT-02, beside the laws of Kueue
 wording.py  verdicts in words
 """

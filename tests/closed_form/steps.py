@@ -29,7 +29,7 @@ def classical(tree: Tree) -> set[int]:
 def kep83(tree: Tree) -> set[int]:
     """Return the sets that can be reached by KEP-83: only queues are asked, at their min or above.
 
-    KEP-83, Preemption, step 4; planner/laws/kep83.py, K83-07.
+    KEP-83, Preemption, step 4; planner/research/kep83/laws.py, K83-07.
     """
 
     def takes(workload: Workload, before: Usage, after: Usage) -> bool:

@@ -19,6 +19,7 @@ from planner.laws import RULE_SETS
 from planner.objective.profiles import PROFILES
 from planner.operations.lint.lint import KINDS
 from planner.term import TERMS
+from planner.wing import rule_sets
 from tests.browser import BROWSER, browsing
 from tests.conftest import ROOT
 from tests.docs.search import Search
@@ -89,7 +90,8 @@ def test_types_in_signatures_lead_to_what_they_are(site: Path) -> None:
 
 
 def test_laws(site: Path) -> None:
-    laws = {law.id: law for rules in RULE_SETS.values() for law in rules}
+    added = [rules.laws for rules in rule_sets()]
+    laws = {law.id: law for rules in (*RULE_SETS.values(), *added) for law in rules}
     assert {law.lower() for law in laws} <= ids(site, "reference/laws.html")
     page = " ".join(shown(site, "reference/laws.html").split())
     assert [law.id for law in laws.values() if law.statement not in page] == []

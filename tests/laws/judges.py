@@ -8,8 +8,8 @@ verdict of the verifier on each set, and the victims that the scheduler's own al
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations
 from typing import Any
@@ -19,7 +19,6 @@ from planner.quota.kueue.assignment import Assignment, read_assignment
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.fair_sharing import search
 from planner.state.kueue import State
@@ -31,7 +30,6 @@ from tests import admitted
 from tests.brute_force import Simulation
 from tests.brute_force_fair import FairSimulation
 from tests.cluster import PENDING, Object, fair_sharing, preempt, state_of
-from tests.kep83 import cases as kep83
 from tests.verifier import cases as plans
 
 Sets = frozenset[frozenset[str]]
@@ -73,8 +71,6 @@ class Case:
     tie
         Whether shares of different weights are equal: the model, whose shares are integers, may
         then admit what the verifier has to refuse.
-    waited, options
-        Of KEP-83's rules: for how many seconds the preemptor waits, and what is configured.
     """
 
     name: str
@@ -89,8 +85,6 @@ class Case:
     attempts: tuple[bool, ...] | None = None
     fits: tuple[str, ...] = ()
     tie: bool = False
-    waited: int = 0
-    options: Mapping[str, object] = field(default_factory=dict)
 
     def __str__(self) -> str:
         """Return its name, which pytest shows."""
@@ -259,52 +253,13 @@ class FairCourt(Court):
         return FairCase(where, attempt, tuple(victims), tuple(map(where.reason, victims)))
 
 
-class Kep83Court(Court):
-    """The four by KEP-83's rules: one attempt, and victims in any case."""
-
-    @property
-    def attempts(self) -> tuple[bool, ...]:
-        """The only one."""
-        return (True,)
-
-    @cached_property
-    def decision(self) -> kep83.Decision:
-        """What the tests of KEP-83 ask."""
-        made = kep83.decision_of(self.case.state, self.case.fits, **self.case.options)
-        return replace(made, waited=self.case.waited)
-
-    @cached_property
-    def enumerated(self) -> Mapping[bool, set[frozenset[str]]]:
-        """All legal sets."""
-        return {True: self.decision.simulation.legal_sets()}
-
-    def admitted(self, without: Collection[str] = ()) -> Mapping[bool, set[frozenset[str]]]:
-        """Return what the model admits."""
-        return {True: kep83.by_model(self.decision, without)}
-
-    def accepted(self) -> Mapping[bool, set[frozenset[str]]]:
-        """Return what the checker accepts."""
-        return {True: kep83.by_checker(self.decision)}
-
-    def broken(self, victims: Collection[str], attempt: bool) -> list[str]:  # noqa: FBT001
-        """Return the laws that a set breaks; there is no other attempt."""
-        assert attempt
-        return kep83.broken(self.decision, [self.holders[key] for key in victims])
-
-    @property
-    def taken(self) -> tuple[bool, frozenset[str]]:
-        """The victims of the KEP's algorithm, which the brute force has written out, too."""
-        one = self.decision
-        found = decide_kep83(one.snapshot, one.preemptor, one.options, one.assignment, one.cost)
-        victims = [target.workload.key for target in found.search.targets]
-        assert victims == one.simulation.algorithm()
-        return True, frozenset(victims)
+COURTS: dict[str, Callable[[Any], Court]] = {"KQ": Court, "FS": FairCourt}
+"""Those who judge, by how the ids of their laws begin."""
 
 
 def court_of(law: str, case: Case) -> Court:
     """Return those who judge by the rules of a law."""
-    courts = {"KQ": Court, "FS": FairCourt, "K83": Kep83Court}
-    return courts[law.partition("-")[0]](case)
+    return COURTS[law.partition("-")[0]](case)
 
 
 def broken(state: State, *taken: tuple[str, str], **fields: Any) -> list[str]:

@@ -21,11 +21,12 @@ from planner.laws import LAWS, RULE_SETS, Law, Register, in_drop_order, law_behi
 from planner.laws.kueue import KQ_FITS, KQ_OVER_QUOTA
 from planner.models.yunikorn.candidates import EXCLUSIONS
 from planner.reference.laws import KEPT
+from planner.wing import rule_sets
 
 Functions = Mapping[str, list[Callable[..., object]]]
 
 GENERIC = {"yunikorn-design", "yunikorn-written", "yunikorn-code"}
-KUEUES = ("kueue-classical", "kueue-fair", "kep83")
+KUEUES = ("kueue-classical", "kueue-fair")
 EXPLAINED = ("kueue-classical", "kueue-fair", *sorted(GENERIC), "yunikorn-required-node")
 
 
@@ -92,7 +93,8 @@ def test_nothing_is_registered_for_a_law_that_is_none(
     piece: str, request: pytest.FixtureRequest
 ) -> None:
     functions: Functions = request.getfixturevalue(piece)
-    assert functions.keys() <= {law.id for law in LAWS}
+    of_wings = (law for rules in rule_sets() for law in rules.laws)
+    assert functions.keys() <= {law.id for law in (*LAWS, *of_wings)}
 
 
 def test_every_record_is_in_the_list_of_laws_and_in_a_rule_set() -> None:
@@ -111,8 +113,8 @@ def test_every_record_is_in_the_list_of_laws_and_in_a_rule_set() -> None:
 def test_a_reason_code_has_one_law(rules: str) -> None:
     for law in RULE_SETS[rules]:
         for reason in law.reasons:
-            assert law_behind(rules, reason) is law
-    assert law_behind(rules, "Unheard of") is None
+            assert law_behind(RULE_SETS[rules], reason) is law
+    assert law_behind(RULE_SETS[rules], "Unheard of") is None
 
 
 @pytest.mark.parametrize("rules", EXPLAINED)

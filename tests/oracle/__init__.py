@@ -11,9 +11,7 @@ tree.py           usage, quota and what is available, after any removals
 question.py       the workload that waits: what it asks for, and who asks
 legality.py       classical preemption: candidates, attempts, every legal set
 fair.py           the same under fair sharing
-strict.py         the sets that documented precedence leads to
 greedy.py         whom Kueue itself evicts, classical
-kep83.py          the rules of KEP-83, and its own algorithm
 assignment.py     Fit or Preempt, where every resource has one flavor
 afterwards.py     the objects once some have gone and somebody is admitted
 joint.py          several that wait: every order of serving them, every set in each step

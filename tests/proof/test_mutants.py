@@ -111,12 +111,8 @@ def badly_shown(walked: list[Walked]) -> list[str]:
 
 
 def without_proof(plan: Plan) -> Json:
-    """Return what a plan claims, without how it is shown.
-
-    That it keeps documented precedence, too, is judged without a tree, and may well be true.
-    """
+    """Return what a plan claims, without how it is shown."""
     value = plain(plan)
-    value.pop("strict")
     for name in ("trees", "bounds"):
         value["certificate"].pop(name)
     return value

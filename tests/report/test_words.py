@@ -11,7 +11,6 @@ from planner.laws import RULE_SETS
 from planner.plan import Certificate, Excess, Proof
 from planner.plan.kueue import Cascade, Plan
 from planner.plan.proof import ByRows, Tree
-from planner.reference.kep83 import OWN_QUEUE, RECLAIMED, WHILE_BORROWING
 from planner.reference.kueue.classical import REASON
 from planner.reference.kueue.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
 from planner.report.document import MAX_NAMES as MAX_SHOWN
@@ -60,7 +59,6 @@ def test_every_reason_of_the_scheduler_has_its_law() -> None:
     }
     assert set(behind["kueue-classical"]) == set(REASON.values())
     assert set(behind["kueue-fair"]) == {OWN, WITHIN_NOMINAL, FAIR}
-    assert set(behind["kep83"]) == {OWN_QUEUE, RECLAIMED, WHILE_BORROWING}
     for reasons in behind.values():
         assert len(set(reasons)) == len(reasons)
 

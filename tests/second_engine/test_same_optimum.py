@@ -25,7 +25,6 @@ from planner.state import AnyState
 from tests import recorded
 from tests.cluster import PENDING, fair_sharing, preempt
 from tests.conftest import TEST_ALL, recorded_root
-from tests.kep83.random_decisions import random_decision
 from tests.random_trees import PREEMPTOR, random_instance
 from tests.second_engine.engines import ENGINES
 from tests.second_engine.whole import Whole
@@ -88,14 +87,6 @@ def recorded_lines(*, fair: bool) -> Iterator[Case]:
                 )
 
 
-def kep83(*, fair: bool) -> Iterator[Case]:
-    """Random decisions by KEP-83's rules; ``fair`` only draws others."""
-    for seed in range(3000 if TEST_ALL else 60):
-        drawn = random_decision(2 * seed + fair, 3 + seed % 8)
-        given = Given(PENDING, drawn.assignment, rules=drawn.options, recorded=True)
-        yield f"kep83 {seed} {drawn.options.text}", drawn.state, given
-
-
 def asks(*, fair: bool) -> Iterator[Case]:
     """Random asks of YuniKorn; ``fair`` only draws others."""
     for seed in range(10 * MANY):
@@ -116,7 +107,6 @@ SOURCES: Final[tuple[Callable[..., Iterator[Case]], ...]] = (
     random_trees,
     crowds,
     recorded_lines,
-    kep83,
     asks,
     recorded_asks,
 )

@@ -12,7 +12,6 @@ import numpy as np
 from ortools.sat.python.cp_model import CpModel
 
 from planner.laws.yunikorn import Spared
-from planner.models.kep83 import assemble as assemble_kep83
 from planner.models.kueue.formulation import Columns, build_classes
 from planner.models.kueue.laws import assemble as assemble_kueue
 from planner.models.kueue.laws import attempts, restricted_while_borrowing
@@ -27,7 +26,6 @@ from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.array import IntArray
 from planner.solver.deadline import Deadline
 from planner.solver.engine import satisfies
-from planner.solver.kueue.kep83 import Kep83Planning
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import AnyPlanning
 from planner.solver.yunikorn.planning import YuniKornPlanning
@@ -202,8 +200,8 @@ def _rules_of(planning: AnyPlanning, profile: Profile, *, apart: bool) -> _Rules
     costs = planning.table.telling_apart((*profile.terms, *_LAST_TIER))
     if apart:
         costs.append(np.arange(len(planning.keys), dtype=np.int64))
-    if isinstance(planning, Kep83Planning):
-        return _kep83_rules(planning, costs)
+    if isinstance(planning, Planning) and not planning.by_own_rules:
+        return _other_rules(planning, costs)
     if isinstance(planning, Planning):
         return _kueue_rules(planning, costs)
     assert isinstance(planning, YuniKornPlanning)
@@ -217,12 +215,11 @@ def _rules_of(planning: AnyPlanning, profile: Profile, *, apart: bool) -> _Rules
     )
 
 
-def _kep83_rules(planning: Kep83Planning, costs: Sequence[IntArray]) -> _Rules:
+def _other_rules(planning: Planning, costs: Sequence[IntArray]) -> _Rules:
     rules = planning.rules()
     classes = build_classes(planning.problem, planning.eligible, rules.restricted, costs)
-    columns = Columns(planning.problem, classes, rules.restricted)
     return _Rules(
-        build=lambda _: assemble_kep83(rules.kep83, columns),
+        build=lambda _: rules.assemble(classes),
         to_spare=(),
         judge=planning.is_lawful,
     )

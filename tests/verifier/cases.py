@@ -13,8 +13,7 @@ from planner.plan.kueue import Plan, Victim
 from planner.quota.kueue.assignment import Assignment
 from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
-from planner.verifier.kueue.plan import match_plan, verify_plan
-from planner.verifier.kueue_strict import judge_strictly
+from planner.verifier.kueue.plan import verify_plan
 from tests.cluster import PENDING, preempt
 
 Json = dict[str, Any]
@@ -223,12 +222,3 @@ def verdicts(state: State, plan: Plan) -> dict[str, Verdict]:
 def broken(state: State, plan: Plan) -> Sequence[str]:
     """Return the ids of the laws a plan breaks."""
     return [law for law, verdict in verdicts(state, plan).items() if not verdict.holds]
-
-
-def strictly_broken(state: State, plan: Plan) -> set[str]:
-    """Return which laws of precedence a plan breaks that today's laws accept."""
-    assert verify_plan(state, plan).accepted
-    found = judge_strictly(match_plan(state, plan))
-    laws = {verdict.law for verdict in found.verdicts if not verdict.holds}
-    assert found.legal is not bool(laws)
-    return laws

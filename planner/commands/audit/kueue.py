@@ -12,9 +12,8 @@ from planner.objective.profiles import PROFILES
 from planner.plan.kueue import Plan
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.strict import StrictPlanning
 from planner.solver.start import Given, solve, start
-from planner.state.kep83 import STRICT
+from planner.wing import rule_sets
 
 FEW: Final = 12
 """The most candidates with which documented precedence is judged."""
@@ -25,14 +24,16 @@ def precedence(
 ) -> Precedence | None:
     """Say whether fewer victims can keep documented precedence; ``smallest`` has the fewest of all.
 
-    ``None`` with more than `FEW` candidates: too many sets break precedence to cut each off.
+    Its laws are those that a rule set adds to Kueue's own. ``None`` without one, and with more than
+    `FEW` candidates: too many sets break precedence to cut each off.
     """
-    if int(asked.eligible.sum()) > FEW:
+    added = next((one.name for one in rule_sets() if not one.replaces), None)
+    if added is None or int(asked.eligible.sum()) > FEW:
         return None
-    planning = start(instance.state, replace(given, rules=STRICT))
-    if not isinstance(planning, StrictPlanning):
+    planning = start(instance.state, replace(given, rules=added))
+    if not isinstance(planning, Planning):
         return None
-    if planning.judged(smallest).legal:
+    if planning.is_lawful(planning.positions(smallest.keys)):
         return Precedence(smallest=True, fewer=True, victims=smallest.keys)
     plan = solve(planning, PROFILES["min-count"], Deadline.after(time_limit))
     found = plan.status in {"optimal", "feasible"}

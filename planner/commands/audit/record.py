@@ -11,6 +11,7 @@ from pydantic_core.core_schema import literal_schema
 from planner.plan.base import Assume, Published, Record, Status, Told, Uncovered
 from planner.plan.record import Shown
 from planner.scheduler import schedulers
+from planner.wing import rule_sets
 
 FindingCode = Literal["redundant", "disruption", "rules", "missed", "pointless"]
 """redundant: some victims alone would do. disruption: another set is better by an objective that
@@ -20,7 +21,12 @@ a legal set exists. pointless: it evicts although nothing needs to go."""
 Rules = Annotated[
     str,
     GetPydanticSchema(
-        lambda *_: literal_schema([name for one in schedulers() for name in one.words.rules])
+        lambda *_: literal_schema(
+            [
+                *(name for one in schedulers() for name in one.words.rules),
+                *(one.name for one in rule_sets() if one.replaces),
+            ]
+        )
     ),
 ]
 
@@ -67,11 +73,11 @@ class Judgement(Record):
 
 
 class Precedence(Record):
-    """Whether fewer victims would do where documented precedence is kept, too: ``strict``.
+    """Whether fewer victims would do where documented precedence is kept, too.
 
-    ``smallest`` says whether the smallest set of all keeps to ST-01 to ST-05, ``fewer`` whether any
-    set does that has fewer victims than the scheduler's own answer: ``None`` where the judgement
-    reached its bound, or time was up. ``victims`` are the fewest that were found.
+    ``smallest`` says whether the smallest set of all keeps to it, ``fewer`` whether any set does
+    that has fewer victims than the scheduler's own answer: ``None`` where the judgement reached its
+    bound, or time was up. ``victims`` are the fewest that were found.
     """
 
     smallest: bool | None

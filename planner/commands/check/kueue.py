@@ -23,18 +23,15 @@ from planner.commands.check.plan import (
     conclude,
 )
 from planner.errors import UnsupportedError
-from planner.laws import RULE_SETS
 from planner.laws.kueue import KQ_FITS
-from planner.objective.annotation import read_disruption
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_id, with_names
 from planner.objective.terms import CASCADE, Cut, TermTable
 from planner.plan import Status, Verdict
 from planner.plan.asked import Asked
-from planner.plan.kueue import Plan
+from planner.plan.kueue import OWN_RULES, Plan
 from planner.plan.record import COMMANDS, Commands
-from planner.problem.kep83 import build_kep83
 from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims, Limits
 from planner.proof.kueue import kueue_claims
@@ -49,15 +46,13 @@ from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.modes import with_modes
 from planner.quota.kueue.placement import concerns, snapshot_for
 from planner.quota.kueue.placing import Group
-from planner.quota.kueue.preemptor import as_in_kep83, find_preemptor
+from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reference.kep83 import decide_kep83
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.cycle.turn import in_the_way
 from planner.reference.kueue.decision import Decision, decide
-from planner.state.kep83 import NAME as KEP83
-from planner.state.kep83 import STRICT, Kep83, read_rules
+from planner.rules import Piece, RuleSet
 from planner.state.kueue import State
 from planner.verifier.kueue.case import assignment_faults
 from planner.verifier.kueue.certificate import check_certificate, check_facts
@@ -66,6 +61,7 @@ from planner.verifier.kueue.plan import match_plan, setting_for, verify_as_plann
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.kueue_topology import Floor
 from planner.verifier.wording import broken, compare, judge, say_some
+from planner.wing import find_rules
 
 MOST_REPLAYED: Final = 2_000_000
 """Victims times workloads that hold quota, up to which D11 is replayed: a few seconds."""
@@ -76,6 +72,16 @@ TOO_MUCH: Final = (
 NONE_STABLE: Final = f"{NONE_LEGAL} after which no victim would preempt again"
 _OPTIONS: Final = {"release": "--kueue-release", "requests": "--requests"}
 _OF_CLUSTER: Final = re.compile(r"--(context|kubeconfig|as|request-timeout)=")
+
+
+DECISION: Final = Piece[Callable[[Snapshot, Preemptor, Assignment | None, str], Decision]](
+    "decision", lambda snapshot, preemptor, assignment, _: decide(snapshot, preemptor, assignment)
+)
+"""Replays the scheduler under a rule set, which is given with its options."""
+PROBLEM: Final = Piece[Callable[[Snapshot, Preemptor, Assignment, str], Problem]](
+    "problem", lambda snapshot, preemptor, flavors, _: build_problem(snapshot, preemptor, flavors)
+)
+"""Builds the problem under a rule set, which is given with its options."""
 
 
 def check_kueue(
@@ -93,12 +99,12 @@ def check_kueue(
             "the flavors were chosen for least disruption, which no tree shows",
             hint="check a plan under Kueue's own flavors, or under an assignment",
         )
-    kep83 = None if named.rules in (None, STRICT) else read_rules(named.rules)
+    rules = find_rules(named.rules)
+    options = rules.read(named.rules or "")
     given = None if named.assignment is None else parse_assignment(named.assignment)
     if given is not None:
         check_flavors(given, state)
-    asked = state if kep83 is None else as_in_kep83(state)
-    return _Checking(asked, plan, profile, costs, named, kep83, given).check()
+    return _Checking(rules.state(state), plan, profile, costs, named, rules, options, given).check()
 
 
 @dataclass
@@ -147,7 +153,8 @@ class _Checking:
     profile: Profile
     costs: Mapping[str, int] | None
     named: Named
-    kep83: Kep83 | None
+    rules: RuleSet
+    options: str
     given: Assignment | None
 
     @cached_property
@@ -170,10 +177,9 @@ class _Checking:
         placing = snapshot.topologies.looked_at and concerns(snapshot, self.preemptor)
         return Asked(
             objective=self.profile.name,
-            rules=self.kep83.text if self.kep83 else own,
+            rules=self.options or own,
             now=snapshot.now,
             assume=named.assume,
-            strict=named.rules == STRICT,
             stable=named.stable,
             release=configuration.release.name,
             known_by=configuration.release_known_by,
@@ -188,9 +194,8 @@ class _Checking:
         accepted = "an assignment that is given accepts others; modes follow from the state"
         if self.given is not None:
             read, preemptor = read_assignment(self.given, self.preemptor), self.preemptor
-            borrows = self.kep83 is None or self.kep83.borrows
             given = read, preemptor, self.snapshot, self._has_places
-            asked = with_modes(*given, borrows=borrows)
+            asked = with_modes(*given, borrows=self.rules.borrows(self.options))
         if plan.assignment != asked:
             said, own = (_in_words(one) for one in (plan.assignment, asked))
             yield f"flavors {said}, not {own} ({accepted})"
@@ -204,16 +209,14 @@ class _Checking:
 
     @cached_property
     def setting(self) -> Setting:
-        plan = self.plan
-        return setting_for(self.state, self.snapshot, plan.preemptor, plan.assignment, plan.kep83)
+        plan, options = self.plan, self.plan.rule_options if self.plan.by.replaces else ""
+        return setting_for(self.state, self.snapshot, plan.preemptor, plan.assignment, options)
 
     @cached_property
     def problem(self) -> Problem:
-        plan, options = self.plan, self.plan.kep83
+        plan = self.plan
         given = self.snapshot, self.preemptor, plan.assignment
-        if options is None:
-            return build_problem(*given)
-        return build_kep83(*given, options, self._milestones).base
+        return PROBLEM.of(plan.by)(*given, plan.rule_options)
 
     @cached_property
     def position(self) -> Mapping[str, int]:
@@ -256,9 +259,9 @@ class _Checking:
     def _replays(self) -> bool:
         """Whether D11 is recomputed."""
         plan = self.plan
-        # What KEP-83 would do with victims, or with podsets that have no flavors, nobody knows.
+        # What other rules would do with victims, or with podsets without flavors, nobody knows.
         whole = len(plan.assignment.pod_sets) == len(self.preemptor.pod_sets)
-        return self._counts and whole and plan.kep83 is None and not self._is_too_much
+        return self._counts and whole and not plan.by.replaces and not self._is_too_much
 
     @cached_property
     def _counts(self) -> bool:
@@ -324,8 +327,9 @@ class _Checking:
             yield judge(CLAIMS, commands, "")
         greedy = plan.greedy
         if greedy is not None:
-            # What precedence says of it may have been left undecided.
-            outside = None if greedy.strict else broken(self._own_verdicts)
+            # What added laws say of it may have been left undecided.
+            added = greedy.rule_options and not greedy.by.replaces
+            outside = None if added else broken(self._own_verdicts)
             faults = self._greedy_faults(greedy)
             yield self.facts.check_greedy(greedy, self._own_status, outside, faults)
             yield check_facts(match(greedy), greedy)
@@ -360,7 +364,7 @@ class _Checking:
         if plan.claim in {"infeasible", "unknown"}:
             findings = list(assignment_faults(self.setting, plan.assignment))
             if findings and not self._is_assigned:
-                law = next(one for one in RULE_SETS[plan.rules] if one.name == KQ_FITS.name)
+                law = next(one for one in plan.laws if one.name == KQ_FITS.name)
                 yield judge(law, findings, "")
 
     def _wishing(self, profile: Profile) -> Profile:
@@ -373,13 +377,11 @@ class _Checking:
     def _greedy_faults(self, greedy: Plan) -> Iterator[str]:
         """Compare flavors, reasons and attempt with the replayed algorithm's."""
         search = self._decision.search
-        if greedy.strict != self.plan.strict:
-            yield "documented precedence is a law for one of the two only"
         for name in ("held_back", "in_the_way"):
             said = getattr(self.plan, name)
             if said and said != getattr(greedy, name):
                 yield f"{name} of the plan is not that of greedy"
-        for name in ("now", "kueue", "requests", "placement"):
+        for name in ("now", "kueue", "requests", "placement", "rule_options"):
             if getattr(greedy, name) != getattr(self.plan, name):
                 yield f"greedy.{name} is not that of the plan"
         if greedy.stable:
@@ -470,10 +472,8 @@ class _Checking:
         return self._decided if self.given is None else self._decide(self.plan.assignment)
 
     def _decide(self, assignment: Assignment | None) -> Decision:
-        options, given = self.plan.kep83, (self.snapshot, self.preemptor)
-        if options is None:
-            return decide(*given, assignment)
-        return decide_kep83(*given, options, assignment, self._milestones)
+        plan = self.plan
+        return DECISION.of(plan.by)(self.snapshot, self.preemptor, assignment, plan.rule_options)
 
     def _never_looks(self) -> bool:
         """Say whether the scheduler looks for no victims with the flavors that it assigns.
@@ -499,19 +499,6 @@ class _Checking:
     def _is_assigned(self) -> bool:
         """Whether the flavors of the plan are those that the scheduler, replayed, assigns."""
         return self._decided.assignment == self.plan.assignment
-
-    @cached_property
-    def _milestones(self) -> Mapping[str, int]:
-        """The milestone costs by key that an order of KEP-83's compares; empty for other orders."""
-        if self.plan.kep83 is None or "ByLowestDisruptionCost" not in self.plan.kep83.criteria:
-            return {}
-        now = self.snapshot.now
-        return {
-            one.key: read_disruption(one.remarks, now, one.running_s).milestone_cost
-            for group in self.snapshot.admitted.values()
-            for one in group
-            if one.remarks
-        }
 
     def _claims(self) -> Iterator[CheckedClaim]:
         certificate = self.plan.certificate
@@ -560,10 +547,7 @@ def _option(name: str, said: str) -> str:
     """Return the option that takes a part of the question; empty if there is none."""
     if name in _OPTIONS:
         return f"{_OPTIONS[name]} {said}"
-    named = {
-        ("strict", "yes"): "--rules strict",
-        ("stable", "yes"): "--stable",
-    }
-    if name == "rules" and said.startswith(KEP83):
+    named = {("stable", "yes"): "--stable"}
+    if name == "rules" and said not in OWN_RULES:
         return f"--rules {said}"
     return named.get((name, said), "")

@@ -18,7 +18,7 @@ from planner.laws import Law
 from planner.objective.profile_file import checked_costs, find_profile
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Record, Uncovered, Verdict, Verification
-from planner.plan.asked import Asked, AssignmentInput, Option, RulesInput
+from planner.plan.asked import Asked, AssignmentInput, Option
 from planner.plan.base import Told
 from planner.plan.proof import Step
 from planner.scheduler import Part
@@ -65,7 +65,7 @@ class CheckedClaim(Record):
 class Named(Struct, frozen=True):
     """What a caller names of the question that a plan is to answer, as for ``planner.solve``."""
 
-    rules: RulesInput | None = None
+    rules: str | None = None
     assignment: AssignmentInput | None = None
     now: datetime | None = None
     stable: bool = False
@@ -283,7 +283,7 @@ def check(  # noqa: PLR0913, PLR0917 - the public signature
     costs: Mapping[str, int] | None = None,
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
-    rules: RulesInput | None = None,
+    rules: str | None = None,
     *,
     stable: bool = False,
     assume: Assume | None = None,

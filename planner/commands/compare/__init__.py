@@ -5,7 +5,7 @@ algorithm.py  one algorithm, and what a scheduler with algorithms of its own mus
 measure.py    the algorithms by name; their answers for one pending workload, measured; states in
               memory, or in files as a batch; distributions of many rows, and wins against the
               first algorithm
-kueue.py      algorithms for Kueue: other settings, and the rules of KEP-83
+kueue.py      algorithms for Kueue: other settings, and other rules
 table.py      the rows as a flat table; tables as Parquet; packages that some outputs need
 confidence.py intervals of shares and means over many states
 

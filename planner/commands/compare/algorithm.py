@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan
-from planner.plan.asked import RulesInput
 from planner.scheduler import Part
 from planner.solver.start import AnyPlanning
 from planner.state import AnyState
@@ -31,7 +30,7 @@ class Algorithm(Struct, frozen=True):
     scheduler: str | None = None
     profile: Profile | None = None
     edit: Callable[[Any], Any] | None = None
-    rules: RulesInput | None = None
+    rules: str | None = None
 
     def state(self, state: StateT) -> StateT:
         """Return the state that this algorithm is run on: edited, if it has an edit."""

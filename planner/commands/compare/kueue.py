@@ -1,18 +1,17 @@
-"""Algorithms for Kueue: its own rules in another setting, and those of KEP-83.
+"""Algorithms for Kueue: its own rules in another setting, and rule sets that take their place.
 
 kueue-classical    Kueue as if the Configuration had no fairSharing
 kueue-fair         Kueue as if it had, with both strategies
 kueue-fair:final   with LessThanOrEqualToFinalShare only
 kueue-fair:initial with LessThanInitialShare only
-kep83              the algorithm that Kueue was proposed with in 2022; kep83:NAME=VALUE,... with
-                   options, see `planner.state.kep83`
-kep83/optimum:PROFILE
-                   the best plan by KEP-83's rules, also with options
+RULES              the algorithm of a rule set that a wing adds, also with options
+RULES/optimum:PROFILE
+                   the best plan by these rules
 
 The lists of strategies may be written out, too: ``kueue-fair:LessThanInitialShare``. Everything
 else of the Configuration stays, feature gates too.
 
-Source: KEP-83; docs/semantics/kueue.md §5 and §6, and §6.7 for the lists that Kueue accepts.
+Source: docs/semantics/kueue.md §5 and §6, and §6.7 for the lists that Kueue accepts.
 """
 
 from __future__ import annotations
@@ -27,10 +26,9 @@ from planner.commands.compare.algorithm import OPTIMUM, Algorithm
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.solver.kueue.planning import Planning
-from planner.state.kep83 import NAME as KEP83
-from planner.state.kep83 import Kep83, parse_rules
 from planner.state.kueue import State
 from planner.state.kueue_configuration import BOTH_STRATEGIES, FairSharing
+from planner.wing import find_rules, rule_sets
 
 _FAIR: Final = "kueue-fair"
 
@@ -52,10 +50,12 @@ class Sharing(Struct, frozen=True):
 _CLASSICAL: Final = Sharing()
 
 
-def _kep83(options: Kep83) -> Algorithm:
-    return Algorithm(options.text, "kueue", edit=_CLASSICAL, rules=options)
+def _by(rules: str) -> Algorithm:
+    text = find_rules(rules).read(rules)
+    return Algorithm(text, "kueue", edit=_CLASSICAL, rules=text)
 
 
+_REPLACING: Final = tuple(one.name for one in rule_sets() if one.replaces)
 _BY_STRATEGIES: Final = {
     strategies: Algorithm(
         f"{_FAIR}{name}",
@@ -71,7 +71,7 @@ _BY_STRATEGIES: Final = {
 ALGORITHMS: Final = (
     Algorithm("kueue-classical", "kueue", edit=_CLASSICAL),
     *_BY_STRATEGIES.values(),
-    _kep83(Kep83()),
+    *map(_by, _REPLACING),
 )
 _WRITTEN_OUT: Final = {
     f"{_FAIR}:{'+'.join(strategies)}": algorithm for strategies, algorithm in _BY_STRATEGIES.items()
@@ -80,10 +80,10 @@ _WRITTEN_OUT: Final = {
 
 def find_algorithm(name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
     """Return an algorithm by its name, as `Compared` says; ``None`` if none has the name."""
-    if not name.startswith(KEP83):
+    if not name.startswith(_REPLACING):
         return _WRITTEN_OUT.get(name)
     rules, slash, wanted = name.partition(f"/{OPTIMUM}")
-    found = _kep83(parse_rules(rules))
+    found = _by(rules)
     if not slash:
         return found
     best = find(f"{OPTIMUM}{wanted}")

@@ -87,7 +87,7 @@ def cannot_be_applied(  # noqa: PLR0911 - one reason after the other
         return plan.misnamed
     reasons = {
         "it evicts nobody": not plan.victims,
-        "it is for Kueue as KEP-83 proposed it, which runs nowhere": plan.rules == "kep83",
+        f"it is by the rules {plan.rule_options}, and not by Kueue's own": plan.by.replaces,
         "its flavors were chosen for least disruption: Kueue would assign its own": plan.flavors
         is not None,
     }

@@ -13,7 +13,6 @@ from planner.proof.box import Box, IntArray, Members, Numbers, by_value, exact, 
 from planner.proof.kueue.places import Rooms
 from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.tree import Usage
-from planner.verifier.kep83 import Kep83Setting
 from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.setting import Setting, Variant
 
@@ -33,7 +32,6 @@ class Frame:
         self.going = going
         self.members = members
         self.fair = setting if isinstance(setting, FairSetting) else None
-        self.kep83 = setting if isinstance(setting, Kep83Setting) else None
         self.tree = setting.snapshot.tree
         self.before = setting.snapshot.usage
         if self.fair is not None:
@@ -101,14 +99,13 @@ class Frame:
 
     @cached_property
     def attempts(self) -> tuple[bool, ...]:
-        """KQ-08: the attempts that there are; fair sharing and KEP-83 make one only."""
-        classical = self.fair is None and self.kep83 is None
-        return tuple(self.setting.attempts) if classical else ()
+        """KQ-08: the attempts that there are; other rules make one only."""
+        return self.setting.attempts
 
     @cached_property
     def restricted(self) -> NDArray[np.bool_]:
         """(K,) whether no attempt with borrowing may take the members of a class."""
-        if self.fair is not None or self.kep83 is not None:
+        if self.fair is not None:
             return np.zeros(self.queue.size, dtype=np.bool_)
         variant = variants(self.setting, self.going)[self.members.first_numbers]
         held_back: NDArray[np.bool_] = variant == _VARIANTS.index(Variant.RECLAIM_WITHOUT_BORROWING)
@@ -129,26 +126,16 @@ class Frame:
     def watched(self) -> Mapping[int, Sequence[int]]:
         """Per node off the path, the fr of which one must be over quota when a victim is removed.
 
-        KQ-07 asks it of contested fr, FS-06 of fr with a quota; K83-06 of queues only, for which
-        to use the min itself is enough. Usage never rises, so a fr that is not over now never is.
+        KQ-07 asks it of contested fr, FS-06 of fr with a quota. Usage never rises, so a fr that is
+        not over now never is.
         """
         watched = {}
         for node in self.side_nodes:
             frs = self.setting.contested if self.fair is None else self.fair.shares.counted(node)
             used = self.before.amount[node]
-            over = (fr for fr in sorted(frs) if used[fr] > self.enough(node, fr))
-            watched[node] = list(over) if self.has_law(node) else []
+            over = (fr for fr in sorted(frs) if used[fr] > self.setting.enough(node, fr))
+            watched[node] = list(over) if self.setting.is_asked(node) else []
         return watched
-
-    def enough(self, node: int, fr: int) -> int:
-        """Return the largest usage of a node at which no victim may be taken from it."""
-        if self.kep83 is not None:
-            return self.tree.nominal(node, fr) - 1
-        return self.tree.subtree[node][fr]
-
-    def has_law(self, node: int) -> bool:
-        """Say whether a node off the path has to be over its quota at all."""
-        return self.kep83 is None or self.tree.nodes[node].is_queue
 
     def counts_fully(self, node: int, fr: int) -> bool:
         """Say whether all that victims below a node hold is freed there, for any victims.

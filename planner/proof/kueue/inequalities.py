@@ -39,7 +39,7 @@ class Freed(NamedTuple):
 
 
 def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
-    """KQ-01, FS-01, K83-01: yield what victims must free, per fr and per limit of the path.
+    """KQ-01, FS-01: yield what victims must free, per fr and per limit of the path.
 
     With n_0 the preemptor's queue, n_1, n_2, ... above it, ``available``
     (docs/semantics/kueue.md §3) says for every n_i with a borrowing limit, and for the root with
@@ -131,21 +131,19 @@ class _Passing:
 
 
 def nominal_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
-    """KQ-02, K83-02: without borrowing the queue ends within its nominal quota."""
+    """KQ-02: without borrowing the queue ends within its nominal quota."""
     queue = frame.setting.queue
     own = np.flatnonzero(frame.queue == queue)
-    for fr, asked in sorted(frame.setting.searched.items()):
+    for fr, asked in sorted(frame.setting.kept_nominal.items()):
         nominal = frame.tree.nominal(queue, fr)
         missing = frame.before.amount[queue][fr] + asked - nominal
-        # KEP-83 asks this of the flavors for which it preempts; others may have been borrowed.
-        involved = frame.kep83 is None or fr in frame.setting.contested
-        if nominal != UNLIMITED and missing > 0 and involved:
+        if nominal != UNLIMITED and missing > 0:
             name = f"{frame.tree.frs[fr]} within nominal"
             yield name, Row(own, frame.held(fr)[own], missing)
 
 
 def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, Row]]:
-    """KQ-07, FS-06, K83-06: yield what victims below a node off the path hold at most.
+    """KQ-07, FS-06: yield what victims below a node off the path hold at most.
 
     ``most`` bounds the victims of each class: (K,). With several fr there is a quantity z for
     each, at least one of them 1: with z = 1 the victims hold at most what there is room for, with
@@ -154,7 +152,7 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     watched, below, name = frame.watched[node], frame.below[node], frame.name(node)
     # Where a node below takes up a part of what is freed, usage falls by less: the row would refuse
     # sets that are legal. The refusal of single sets still judges such a node.
-    if not frame.has_law(node) or not all(frame.counts_fully(node, fr) for fr in watched):
+    if not frame.setting.is_asked(node) or not all(frame.counts_fully(node, fr) for fr in watched):
         return
     if not watched:
         yield f"nothing over at {name}", Row(below, -np.ones_like(below), 0)
@@ -168,7 +166,7 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
         held = frame.held(fr)[below]
         unit = unit_of(held)
         held, left = held // unit, most[below]
-        room = (frame.before.amount[node][fr] - frame.enough(node, fr) - 1) // unit
+        room = (frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1) // unit
         # The node need be over only until its last victim goes, which is at most as large as this.
         room += int(held[left > 0].max(initial=0))
         total = sum_of_products(held, left)
@@ -188,7 +186,7 @@ def some_over(frame: Frame, node: int) -> str:
 
 
 def over_rows(frame: Frame, box: Box) -> Iterator[tuple[str, Row]]:
-    """KQ-07, FS-06, K83-06 for nodes that are over their quota in a given fr to the end."""
+    """KQ-07, FS-06 for nodes that are over their quota in a given fr to the end."""
     for node, fr in box.over.items():
         if frame.counts_fully(node, fr):
             yield from stays_over(frame, node, fr, box.most)
@@ -201,7 +199,7 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
     """
     below, what = frame.below[node], f"{frame.tree.frs[fr]} of {frame.name(node)}"
     held = frame.held(fr)[below]
-    room = frame.before.amount[node][fr] - frame.enough(node, fr) - 1
+    room = frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
     sizes = sorted({*held[(most[below] > 0) & (held > 0)].tolist()})
     if sum_of_products(held, most[below]) > room + max(sizes, default=0):
         holders = Holders(below, held, sizes)

@@ -30,16 +30,15 @@ from planner.proof.kueue.inequalities import (
 from planner.quantity import format_units
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.holders import Holders
-from planner.verifier.kep83 import Kep83Setting, remove_kep83
 from planner.verifier.kueue.case import remove_all, usage_with
-from planner.verifier.kueue.fair_sharing import FairSetting, remove_fairly
+from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.setting import Setting
 
 
 def stuck(frame: Frame, box: Box) -> tuple[int, str] | None:
     """Return a node that has no possible last victim in any set of a box, and by which law.
 
-    The law is ``over``, as the node is not over its quota (KQ-07, FS-06, K83-06), or ``share``
+    The law is ``over``, as the node is not over its quota (KQ-07, FS-06), or ``share``
     (FS-07). A class with certain victims is judged with one of them put back; a box requires no
     victim of any other class, and a further one that is put back changes nothing.
     """
@@ -57,7 +56,7 @@ def stuck(frame: Frame, box: Box) -> tuple[int, str] | None:
             if top in fair and asked <= can:
                 break
     for node in sorted(touched):
-        if node not in can and frame.has_law(node):
+        if node not in can and frame.setting.is_asked(node):
             return node, "over"
         if frame.fair is not None and node in frame.tops and node not in fair:
             return node, "share"
@@ -77,9 +76,9 @@ def _may_be_last(frame: Frame, box: Box, k: int) -> list[int]:
     reached = []
     for node in side:
         watched = [box.over[node]] if node in box.over else frame.watched[node]
-        over = any(used[node][fr] > frame.enough(node, fr) for fr in watched)
+        over = any(used[node][fr] > frame.setting.enough(node, fr) for fr in watched)
         # The last victim of a node is the last one of all nodes between it and its queue, too.
-        if not over and frame.has_law(node):
+        if not over and frame.setting.is_asked(node):
             break
         reached.append(node)
     return reached
@@ -106,11 +105,6 @@ def _refused_set(frame: Frame, box: Box) -> str:
     victims = frame.members.take(box.least.tolist())
     if not frame.setting.floor.finds(victims):
         return "some podset finds no place on the nodes"
-    if frame.fair is not None:
-        return remove_fairly(frame.fair, victims).obstacle
-    if frame.kep83 is not None:
-        obstacle = remove_kep83(frame.kep83, victims).obstacle
-        return obstacle or _over_nominal(frame, box, borrowing=frame.kep83.options.borrows)
     obstacle = remove_all(frame.setting, victims).obstacle
     if obstacle:
         return obstacle
@@ -126,18 +120,17 @@ def _refused_set(frame: Frame, box: Box) -> str:
 
 
 def _over_nominal(frame: Frame, box: Box, *, borrowing: bool) -> str:
-    """KQ-02, K83-02: say which fr is over the nominal quota of the queue at the end."""
+    """KQ-02: say which fr is over the nominal quota of the queue at the end."""
     queue = frame.setting.queue
     used = frame.usage_after(box.most).amount[queue]
-    for fr, asked in () if borrowing else sorted(frame.setting.searched.items()):
-        involved = frame.kep83 is None or fr in frame.setting.contested
-        if involved and add(used[fr], asked) > frame.tree.nominal(queue, fr):
+    for fr, asked in () if borrowing else sorted(frame.setting.kept_nominal.items()):
+        if add(used[fr], asked) > frame.tree.nominal(queue, fr):
             return f"{frame.tree.frs[fr]} would be above the nominal quota"
     return ""
 
 
 class KueueRules(Frame):
-    """The laws of classical preemption, fair sharing, or KEP-83, by the setting."""
+    """The laws of classical preemption, fair sharing, or other rules, by the setting."""
 
     scheduler: str = "kueue"
 
@@ -164,7 +157,7 @@ class KueueRules(Frame):
         if known is not None:
             return known
         rows = dict(self._fit_rows)
-        if self.kep83 is not None and not self.kep83.options.borrows:
+        if not any(self.attempts):  # the only one does not borrow
             rows.update((name, row.rounded()) for name, row in nominal_rows(self))
         for node in self.side_nodes:
             if most[self.below[node]].any():
@@ -310,16 +303,14 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
     """
     going = lawful(setting)
     frs = sorted({*setting.request, *setting.contested})
-    everything = isinstance(setting, FairSetting)  # shares count all that is held
-    plain = isinstance(setting, FairSetting | Kep83Setting)  # without variants
-
+    fair = isinstance(setting, FairSetting)  # shares count all that is held; there are no variants
     first, alike = going.alike
     holds = numbered(
-        tuple(sorted(one.usage.items()) if everything else [one.usage.get(fr, 0) for fr in frs])
+        tuple(sorted(one.usage.items()) if fair else [one.usage.get(fr, 0) for fr in frs])
         for one in first
     )
     parts = [holds[alike], going.columns.evicted.astype(np.int64)]
-    if not plain:
+    if not fair:
         parts.append(variants(setting, going))
     if setting.floor.groups:
         parts.append(numbered(setting.floor.marks(going)))

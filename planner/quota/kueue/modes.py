@@ -32,8 +32,8 @@ def with_modes(
     do, is available. Podsets that are placed on nodes contest all they ask for, though, where
     anything is short, quota or nodes. The mode of the whole is the worst of them.
 
-    Without ``borrows`` nobody borrows while preempting, as by KEP-83: what fits by borrowing alone
-    is Preempt where something else of its flavor is.
+    Without ``borrows`` nobody borrows while preempting: what fits by borrowing alone is Preempt
+    where something else of its flavor is.
 
     Raises ``SchemaError`` if another mode is given than the state has.
     """

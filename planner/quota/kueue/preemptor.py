@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -27,7 +26,6 @@ from planner.quota.kueue.holding import (
 )
 from planner.quota.kueue.request import Defaults, pod_set_requests
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.state.clock import seconds_since
 from planner.state.kueue import Configuration, State, Workload
 
 
@@ -139,44 +137,12 @@ def _queue_of(state: State, snapshot: Snapshot, workload: Workload) -> int:
     raise LookupFailed(state.source, f"{found}, which is not in the dump", hint=hint)
 
 
-ATTEMPTED: Final = ("Admitted", "QuotaReserved")
-"""The conditions that are False from the first attempt on; KEP-83 names the first, and Kueue
-writes the second."""
-
-
-def seconds_waiting(workload: Workload, now: datetime) -> int:
-    """Return the whole seconds since Kueue first tried to admit a workload, 0 if it never did.
-
-    Source: KEP-83, Alternatives, "Extra knobs in ClusterQueue preemption policy".
-    """
-    for kind in ATTEMPTED:
-        condition = workload.condition(kind)
-        if condition is not None and condition.status == "False":
-            return seconds_since(condition.last_transition_time, now)
-    return 0
-
-
 _GATE: Final = "ElasticJobsViaWorkloadSlices"
 
 
 def names_replaced(workload: Workload, configuration: Configuration) -> str:
     """Return the key of the slice a workload says it replaces; empty if none or the gate is off."""
     return workload.replaces if configuration.gate(_GATE) else ""
-
-
-def as_in_kep83(state: State) -> State:
-    """Return a state as KEP-83 knows it: both kinds of fair sharing, and slices, came later.
-
-    No workload of it replaces another.
-    """
-    configuration = state.configuration
-    newer = {
-        "feature_gates": {**configuration.feature_gates, _GATE: False},
-        "fair_sharing": None,
-        "admission_fair_sharing": None,
-    }
-    edited = configuration.model_copy(update=newer)
-    return state.model_copy(update={"configuration": edited})
 
 
 class Replaced(NamedTuple):

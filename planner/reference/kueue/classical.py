@@ -241,7 +241,6 @@ def in_candidate_order(context: Context, candidates: Holders, kind: IntArray) ->
     return candidates.at(arranged)
 
 
-@keeps(laws.ST_ATTEMPTS)
 def search_classical(context: Context) -> Search:
     """Run the search of a cluster without fair sharing (docs/semantics/kueue.md §5.5)."""
     candidates = collect_candidates(context)
@@ -272,7 +271,6 @@ def _attempts(context: Context, candidates: CandidateList) -> tuple[bool, ...]:
     return (True, False)
 
 
-@keeps(laws.ST_STOPS)
 def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) -> list[Target]:
     targets: list[Target] = []
     if not borrowing and not _may_stay_within_nominal(context, candidates):

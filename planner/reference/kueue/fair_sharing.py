@@ -98,7 +98,6 @@ class _Passes:
         candidates, self.retry = self.retry, []
         return self.first(candidates)
 
-    @keeps(laws.ST_STOPS, laws.ST_STRATEGIES)
     def first(self, candidates: Sequence[Admitted]) -> bool:
         """Apply the first configured strategy; say whether the preemptor fits."""
         order = QueueOrder(self.context, self.shares, candidates)
@@ -114,7 +113,7 @@ class _Passes:
                 return True
         return False
 
-    @keeps(laws.FS_SHARES, laws.ST_ONE_PER_QUEUE, laws.ST_STOPS, laws.ST_STRATEGIES)
+    @keeps(laws.FS_SHARES)
     def second(self) -> bool:
         """Try candidates that failed once more, one per queue, by its share before removal."""
         # With one strategy configured, whichever it is, there is no second pass (§6.6).
@@ -237,7 +236,6 @@ class QueueOrder:
                 return queue
         return None
 
-    @keeps(laws.ST_HIGHEST_SHARE)
     def _descend(self, cohort: int) -> int | None:
         """Go down to the child of the highest share; ``None`` if the descent only pruned nodes."""
         queue, child = self._highest_queue(cohort), self._highest_cohort(cohort)

@@ -263,7 +263,7 @@ def _list(keys: Sequence[str]) -> str:
 
 def law_behind(plan: Plan, reason: str) -> laws.Law | None:
     """Return the law behind a reason code of a plan, if the code is known."""
-    return laws.law_behind(plan.rules, reason)
+    return laws.law_behind(plan.laws, reason)
 
 
 def _victims(plan: Plan) -> Iterator[doc.Block]:
@@ -403,8 +403,8 @@ def _shares(plan: Plan) -> doc.Table:
 def lines(plan: Plan) -> Iterator[str]:
     """Yield the plain lines of a plan."""
     yield from shared.heading_lines(plan)
-    if plan.kep83 is not None:
-        yield line("options", plan.kep83.text)
+    if plan.rule_options:
+        yield line("options", plan.rule_options)
     yield line("borrowing", _borrowing(plan))
     for item in plan.demand:
         amounts = fields(item, "requested available short=shortfall")

@@ -5,8 +5,6 @@ start.py        what planning asks of Kueue; the plan by recorded requests, and 
 planning.py     what Kueue decides for one pending workload, and what its laws permit
 rules.py        the rules of one problem, as a search uses them
 room.py         room on the nodes in words: what each domain lacks, and who else takes it
-kep83.py        planning by the rules of KEP-83
-strict.py       planning with documented precedence, ST-01 to ST-05
 solve.py        the solve of a planned workload to its proven optimum; where its pods go then
 flavors.py      the optimum over all flavors that the rules permit
 aftermath.py    which victims of a plan would preempt again: the term D11

@@ -33,26 +33,27 @@ from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.decision import Decision, outcomes
 from planner.reference.kueue.eligibility import InvalidSelectorError, Possibility
 from planner.scheduler import Placement
-from planner.state.kep83 import Kep83
 from planner.state.kueue import State
 from planner.state.kueue_configuration import Configuration
 from planner.state.queues import ResourceGroup
+from planner.wing import find_rules
 
 MAX_SIBLINGS: Final = 12
 """How many nodes that a plan does not touch are listed below one cohort: plans stay small."""
 
 
 class Subject(Struct, frozen=True, dict=True):
-    """What every plan for one preemptor has in common; ``kep83`` are the options of KEP-83's rules.
+    """What every plan for one preemptor has in common.
 
-    ``notes`` are remarks about this preemptor, beside those on the state; ``placement`` says who
-    places its pods on nodes, where placement was looked at.
+    ``rule_options`` name rules that take the place of Kueue's own, with their options; ``notes``
+    are remarks about this preemptor, beside those on the state; ``placement`` says who places its
+    pods on nodes, where placement was looked at.
     """
 
     snapshot: Snapshot
     preemptor: Preemptor
     assignment: Assignment
-    kep83: Kep83 | None = None
+    rule_options: str = ""
     notes: tuple[str, ...] = ()
     placement: Placement | None = None
 
@@ -82,7 +83,7 @@ class Subject(Struct, frozen=True, dict=True):
             explanation = f"with {reduced} (partial admission) {explanation}"
         touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
         return Plan(
-            rules="kep83" if self.kep83 else rule_set(snapshot.configuration),
+            rules=find_rules(self.rule_options or None).name or rule_set(snapshot.configuration),
             algorithm=algorithm,
             status=status,
             explanation=explanation,
@@ -102,7 +103,7 @@ class Subject(Struct, frozen=True, dict=True):
             tree=self._tree(after, touched),
             certificate=certificate,
             greedy=greedy,
-            kep83=self.kep83,
+            rule_options=self.rule_options,
             placement=self.placement,
             kueue=release_of(snapshot.configuration),
             requests=snapshot.configuration.requests_from,
@@ -120,7 +121,9 @@ class Subject(Struct, frozen=True, dict=True):
 
     @cached_property
     def _request(self) -> Mapping[int, int]:
-        by_rules = total_request if self.kep83 else whole_request
+        by_rules = (
+            whole_request if find_rules(self.rule_options or None).counts_pods else total_request
+        )
         return by_rules(self.assignment, self.preemptor, self.snapshot)
 
     @cached_property

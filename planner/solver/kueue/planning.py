@@ -43,13 +43,13 @@ from planner.solver.kueue.describe import (
 )
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.proving.settle import Proved
-from planner.state.kep83 import Kep83
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.kueue_topology import Floor
 from planner.verifier.wording import broken
+from planner.wing import find_rules
 
 SMALL: Final = 300
 """Workloads with quota up to which decisions are replayed that nobody asked for."""
@@ -77,12 +77,12 @@ class Planning(Planned[Plan]):
         costs: Mapping[str, int] | None = None,
         assignment: Assignment | None = None,
         ranked: BoolArray | None = None,
-        options: Kep83 | None = None,
+        options: str = "",
     ) -> None:
         """Prepare a decision; ``ranked`` is (W,): who is ranked by priority, if not the candidates.
 
         Plans with different flavors have different candidates: their ranks compare only if the
-        same workloads are ranked in each. ``options`` are those of KEP-83's rules.
+        same workloads are ranked in each. ``options`` name other rules than Kueue's own.
         """
         self.state = state
         self.snapshot = snapshot
@@ -101,11 +101,16 @@ class Planning(Planned[Plan]):
         self.table = self._plain_table = term_table(
             self.problem, snapshot, self.candidates, costs, ranked
         )
-        notes: Iterable[str] = preemptor.notes
-        if options is None:
-            notes = remarks(state, snapshot, preemptor, decided, assignment)
+        # Plans that are looked at on the way keep to added laws or not: only one that is returned
+        # says so (`by_its_rules`).
+        replaced = options if find_rules(options or None).replaces else ""
+        notes = (
+            preemptor.notes
+            if replaced
+            else remarks(state, snapshot, preemptor, decided, assignment)
+        )
         self.subject = Subject(
-            snapshot, preemptor, self.decision.assignment, options, tuple(notes), self.placement
+            snapshot, preemptor, self.decision.assignment, replaced, tuple(notes), self.placement
         )
 
     @property
@@ -374,6 +379,10 @@ class Planning(Planned[Plan]):
             wishes=profile.wishes,
         )
 
+    def by_its_rules(self, plan: Plan) -> Plan:
+        """Return a plan that names the rules that it is by, where they are not Kueue's own."""
+        return plan.model_copy(update={"rule_options": self.options})
+
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether the verifier accepts victims, given as positions.
 
@@ -438,8 +447,8 @@ class Planning(Planned[Plan]):
     @cached_property
     def _setting(self) -> Setting:
         """What the verifier says of the state before it looks at a plan."""
-        assignment, kep83 = self.decision.assignment, self.subject.kep83
-        return setting_for(self.state, self.snapshot, self.preemptor.key, assignment, kep83)
+        assignment, options = self.decision.assignment, self.subject.rule_options
+        return setting_for(self.state, self.snapshot, self.preemptor.key, assignment, options)
 
     def why_no_flavor(self) -> str:
         """Say in words why flavor assignment failed."""

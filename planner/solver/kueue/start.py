@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -19,12 +19,13 @@ from planner.quota.kueue.assignment import (
 )
 from planner.quota.kueue.modes import with_modes
 from planner.quota.kueue.placement import not_replayed, snapshot_for
-from planner.quota.kueue.preemptor import as_in_kep83, find_preemptor, key_of
+from planner.quota.kueue.preemptor import find_preemptor, key_of
 from planner.quota.kueue.snapshot import build_snapshot, take_snapshot
 from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.cycle.nomination import are_before
 from planner.reference.kueue.cycle.turn import InTheWay, in_the_way, is_large
 from planner.reference.kueue.decision import Decision, decide
+from planner.rules import Piece
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
@@ -35,14 +36,14 @@ from planner.solver.kueue.stability import Solve, solve_stable, with_stability
 from planner.solver.start import Given, Wanted, only_pending
 from planner.stage import begin
 from planner.state.clock import clock_of
-from planner.state.kep83 import STRICT, read_rules
 from planner.state.kueue import State
 from planner.verifier.kueue_topology import Floor
+from planner.wing import find_rules
 
 BY_ITS_CODE: Final = "leave it out: plans of Kueue keep to its code"
-AS_WRITTEN: Final = "leave it out, or take the rules strict, which keep to what Kueue documents"
-"""What to do with rules of YuniKorn, by the rules that were named."""
-
+"""What to do with rules of YuniKorn."""
+PLANNING: Final = Piece[Callable[[], type[Planning]]]("planning", lambda: Planning)
+"""Loads what prepares a pending workload to be planned by a rule set."""
 
 NOT_LOOKED_AT: Final = (
     "so many hold quota that it was not looked at whether heads of other ClusterQueues come first"
@@ -131,13 +132,11 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
     Raises `InputError` if it cannot be planned for, or an option means nothing to Kueue.
     """
     if given.rules in ("design", "written", "code"):
-        found = f'"{given.rules}" means nothing for Kueue'
-        raise InputError("rules", found, hint=BY_ITS_CODE if given.rules == "code" else AS_WRITTEN)
+        raise InputError("rules", f'"{given.rules}" means nothing for Kueue', hint=BY_ITS_CODE)
     begin("preparing")
-    strict = given.rules == STRICT
-    options = None if given.rules is None or strict else read_rules(given.rules)
-    if options is not None:
-        state = as_in_kep83(state)
+    rules = find_rules(given.rules)
+    options = rules.read(given.rules or "")
+    state = rules.state(state)
     now = clock_of(given.now)
     flavors = None if given.assignment is None else parse_assignment(given.assignment)
     if flavors is not None:
@@ -159,20 +158,11 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
             preemptor,
             snapshot,
             lambda groups: Floor(snapshot, tuple(groups)).finds(()),
-            borrows=options is None or options.borrows,
+            borrows=rules.borrows(options),
         )
-    if options is None:
+    if not rules.replaces:
         snapshot = under_release(state, snapshot, preemptor)
-    kind: type[Planning] = Planning
-    # These two modules are seldom needed, and take as long to load as a small plan to find.
-    if options is not None:
-        from planner.solver.kueue.kep83 import Kep83Planning  # noqa: PLC0415
-
-        kind = Kep83Planning
-    elif strict:
-        from planner.solver.kueue.strict import StrictPlanning  # noqa: PLC0415
-
-        kind = StrictPlanning
+    kind = PLANNING.of(rules)()
     planning = kind(state, snapshot, preemptor, costs, fixed, options=options)
     planning.certify = given.certify
     return planning

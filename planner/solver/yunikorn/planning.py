@@ -42,12 +42,11 @@ from planner.solver.bound import Bound, best_single_row, trivial_bound
 from planner.solver.deadline import Deadline
 from planner.solver.search import Rules
 from planner.solver.yunikorn.describe import RuleSet, Subject, explain_infeasible, postponed
-from planner.state.kep83 import NAME as KEP83
-from planner.state.kep83 import Kep83
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.wording import broken
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
+from planner.wing import rule_sets
 
 
 class YuniKornRules(Rules, Struct, frozen=True):
@@ -280,9 +279,7 @@ def side_of(rules: object) -> Laws:
     for side in _RULE_SETS:
         if side == asked:
             return side
-    if asked == "strict":
+    if str(asked).partition(":")[0] in {one.name for one in rule_sets()}:
         hint = "written (--laws written) keeps to YuniKorn's own written laws"
-        raise InputError("rules", '"strict" means nothing for YuniKorn', hint=hint)
-    if isinstance(asked, Kep83) or str(asked).partition(":")[0] == KEP83:
-        raise InputError("rules", "KEP-83 is of Kueue alone", hint="leave it out")
+        raise InputError("rules", f'"{asked}" means nothing for YuniKorn', hint=hint)
     raise SchemaError("rules", f'"{asked}" cannot be used', ", ".join(_RULE_SETS))

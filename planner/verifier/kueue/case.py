@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import ClassVar, Self
 
 from msgspec import Struct, field
@@ -67,8 +67,12 @@ class Removal(Struct, frozen=True):
     usage: Usage
 
 
+@singledispatch
 def remove_all(setting: Setting, victims: Sequence[Admitted]) -> Removal:
-    """Find a legal order of removals and replay it; say what stands in the way if there is none."""
+    """Find a legal order of removals and replay it; say what stands in the way if there is none.
+
+    Other rules register a function of their own for their settings.
+    """
     after = setting.snapshot.usage.copy()
     for victim in victims:
         after.remove(victim.queue, victim.usage)

@@ -1,6 +1,6 @@
 """The laws of Kueue's classical preemption, one function each: the executable specification.
 
-First come checks that fair sharing and KEP-83 use for laws with ids of their own: fitting, and who
+First come checks that other rules use for laws with ids of their own: fitting, and who
 may be a victim. Source: docs/semantics/kueue.md §2, §3, §5 and §6.2; kueue ff69552e
 pkg/scheduler/preemption.
 """
@@ -242,5 +242,5 @@ def attempt(case: Case) -> Verdict:
     made = "Kueue tries " + ", then ".join(
         f"{'with' if borrowing else 'without'} borrowing" for borrowing in attempts
     )
-    # Any attempt that Kueue makes will do: only `strict` asks whether its turn comes (ST-01).
+    # Any attempt that Kueue makes will do, whether its turn comes or not.
     return judge(laws.KQ_ATTEMPT, [] if case.borrowing in attempts else [f"{made} only"], made)

@@ -49,6 +49,7 @@ from planner.verifier.kueue.case import (
     Removal,
     arrange,
     lowest_stuck,
+    remove_all,
     rules_fault,
     say_stuck,
     say_uses,
@@ -104,6 +105,11 @@ class FairSetting(Setting, frozen=True, dict=True):
         within = all(used[fr] <= nominal(self.queue, fr) for fr in self.contested)
         return within and self.snapshot.configuration.gate("FairSharingPreemptWithinNominal")
 
+    @cached_property
+    def attempts(self) -> tuple[bool, ...]:
+        """The only attempt, which permits borrowing."""
+        return (True,)
+
     def reason(self, workload: Admitted) -> str:
         """Return the reason code that Kueue writes into the Preempted condition (§6.5)."""
         if workload.queue == self.queue:
@@ -141,6 +147,7 @@ class FairRemoval(Removal, frozen=True):
     unfair: str
 
 
+@remove_all.register(FairSetting)
 def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemoval:
     """Find a legal order of removals and replay it; say what stands in the way if there is none."""
     after = setting.snapshot.usage.copy()

@@ -230,6 +230,19 @@ class Setting(Struct, frozen=True, dict=True):
         tree, used = self.snapshot.tree, self.snapshot.usage.amount[queue]
         return any(used[fr] > tree.nominal(queue, fr) for fr in self.contested)
 
+    @property
+    def kept_nominal(self) -> Mapping[int, int]:
+        """What has to end within nominal quota in an attempt without borrowing (§5.6)."""
+        return self.searched
+
+    def enough(self, node: int, fr: int) -> int:
+        """Return the largest usage of a node off the path at which it gives no victim (§5.6)."""
+        return self.snapshot.tree.subtree[node][fr]
+
+    def is_asked(self, node: int) -> bool:  # noqa: ARG002 - all are, here
+        """Say whether a node off the path has to be over its quota to give a victim."""
+        return True
+
     def permitted_where_borrowed(self) -> Holders:
         """Return the permitted workloads of the own queue and queues that borrow contested fr."""
         admitted = self.snapshot.admitted

@@ -13,7 +13,7 @@ from planner.report.audit import render
 from tests import recorded
 from tests.oracle.cluster import Cluster, UnsupportedError
 from tests.oracle.question import ask
-from tests.oracle.strict import strict_sets
+from tests.research.strict.oracle import strict_sets
 from tests.verifier.cases import (
     cluster,
     cohort,

@@ -37,7 +37,7 @@ QUESTIONS = [
         ("--rules", "kep83:order=ByLongestRuntime,wait=60"),
         "rules kep83:order=ByLongestRuntime,wait=60, not kueue-classical",
     ),
-    Question("strict", "small", ("--rules", "strict"), "strict yes, not no"),
+    Question("rules", "small", ("--rules", "strict"), "rules strict, not kueue-classical"),
     Question("stable", "third", ("--stable",), "stable yes, not no"),
     Question("now", "small", LATER, f"now {LATER[1]}, not "),
     Question(
@@ -138,7 +138,7 @@ def test_a_plan_does_not_choose_its_question(tmp_path: Path, asked: Question) ->
         assert asked.said in found["CT-11"]
 
 
-SAID = (*("rules", "kep83", "strict", "stable", "now", "kueue", "requests", "placement", "assume"),)
+SAID = (*("rules", "rule_options", "stable", "now", "kueue", "requests", "placement", "assume"),)
 """Where a plan says which question it answers."""
 
 
@@ -224,7 +224,6 @@ def test_every_format_says_what_a_plan_is_judged_by(tmp_path: Path) -> None:
         "rules": "kep83",
         "now": LATER[1],
         "assume": None,
-        "strict": False,
         "stable": False,
         "release": "main",
         "known_by": "assumed",

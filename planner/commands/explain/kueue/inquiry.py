@@ -12,7 +12,7 @@ from planner.commands.explain.kueue.nodes import in_short, on_nodes
 from planner.commands.explain.kueue.record import Clash, Explanation, PastEviction, Standing
 from planner.commands.explain.record import LawInWords
 from planner.errors import InputError, InternalError, LookupFailed, did_you_mean
-from planner.laws import Register, law_behind
+from planner.laws import RULE_SETS, Register, law_behind
 from planner.laws import kueue as laws
 from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan
@@ -66,7 +66,7 @@ def excluded_by(planning: Planning, position: int) -> LawInWords | None:
 def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
     """Return the law that made a workload a candidate, with the numbers."""
     problem = planning.problem
-    law = law_behind(problem.rules, reason)
+    law = law_behind(RULE_SETS[problem.rules], reason)
     if law is None:
         message = f"no law of {problem.rules} stands behind {reason!r}"
         raise InternalError(message)

@@ -22,7 +22,7 @@ from planner.commands.explain.kueue.record import (
     resolve,
 )
 from planner.errors import ParseError
-from planner.laws import law_behind
+from planner.laws import RULE_SETS, law_behind
 from planner.quota.kueue.holding import effective_priority
 from planner.state.base import Condition
 from planner.state.kueue import State
@@ -121,7 +121,7 @@ def _preempted(state: State, workload: Workload, found: PastEviction, rules: str
         message = resolve(parse_messages(found.message)[-1], state)
     preemptor = Party() if message is None else message.preemptor
     code = _code(condition) or (message.reason if message is not None else None)
-    law = law_behind(rules, code) if code else None
+    law = law_behind(RULE_SETS[rules], code) if code else None
     known = law.id if law is not None else (message.law if message is not None else None)
     text = f"{workload.key} was preempted{_when(found.at)} by {_called(preemptor, state)}"
     if code:

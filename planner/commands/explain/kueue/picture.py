@@ -28,7 +28,7 @@ MOST_LISTED: Final = 200
 
 def with_nodes(state: State, plan: Plan) -> Plan:
     """Return a plan with the nodes around it, where a topology decides about its pods."""
-    if state.release is not NEWEST or plan.kep83 is not None or not state.nodes:
+    if state.release is not NEWEST or plan.by.replaces or not state.nodes:
         return plan
     if not may_be_placed(state, plan.preemptor):
         return plan

@@ -24,7 +24,7 @@ from planner.commands.explain.record import (
     CommonStanding,
 )
 from planner.errors import ParseError
-from planner.laws import law_behind
+from planner.laws import RULE_SETS, law_behind
 from planner.plan import Published, Record
 from planner.plan.kueue import Amount, NodesAround, PodSetPlaces
 from planner.state.kueue import State
@@ -324,7 +324,9 @@ def _parsed(found: re.Match[str], text: str) -> PreemptionMessage:
     reason, law = REASONS.get(found["reason"] or ""), None
     if reason is not None:
         # The laws of all rule sets that give this reason: the text does not say which set it was.
-        known = (law_behind(rules, reason) for rules in ("kueue-classical", "kueue-fair"))
+        known = (
+            law_behind(RULE_SETS[rules], reason) for rules in ("kueue-classical", "kueue-fair")
+        )
         law = "/".join(one.id for one in known if one is not None)
     return PreemptionMessage(
         kind="Preempted",

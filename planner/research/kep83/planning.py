@@ -1,0 +1,122 @@
+"""One pending workload being planned by KEP-83's rules; search and description are Kueue's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from planner.errors import UnsupportedError
+from planner.models.kueue.formulation import Formulation
+from planner.models.shared.classes import Classes, Relaxation, Row
+from planner.objective.profiles import Profile
+from planner.quota.kueue.assignment import Assignment
+from planner.research.kep83.model import assemble, eligible, reasons, relax, rows
+from planner.research.kep83.options import Kep83, parse_rules, seconds_waiting
+from planner.research.kep83.problem import Kep83Problem, build_kep83, compared_costs
+from planner.research.kep83.reference import decide_kep83
+from planner.solver.kueue.describe import Decided
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.rules import KueueRules
+
+
+class Kep83Rules(KueueRules, frozen=True):
+    """The rules for one problem; the options fix the only attempt.
+
+    ``kep83`` is the problem with its policies; ``restricted`` is False everywhere.
+    """
+
+    kep83: Kep83Problem
+
+    def assemble(self, classes: Classes) -> Formulation:
+        """Build the exact model in which only these classes give victims."""
+        return assemble(self.kep83, self.columns(classes))
+
+    def rows(self, classes: Classes) -> list[Row]:
+        """Return what victims among these classes must free, as rows that every answer keeps."""
+        return rows(self.kep83, self.columns(classes))
+
+    def relaxation(self, classes: Classes) -> Relaxation:
+        """Return the rows, with their witnesses, that a linear program gets."""
+        return relax(self.kep83, self.columns(classes))
+
+
+class Kep83Planning(Planning):
+    """The decision of KEP-83's algorithm, the problem and its terms, for one preemptor.
+
+    The state must be one without fair sharing, which came later.
+    """
+
+    NAME: ClassVar = "KEP-83"
+    NEVER_LOOKED: ClassVar = (
+        "its flavors are given as fitting, which they do not, so nothing is preempted"
+    )
+    by_own_rules = False
+
+    @cached_property
+    def _asked(self) -> Kep83:
+        return parse_rules(self.options)
+
+    def _decided(self, assignment: Assignment | None) -> Decided:
+        given, cost = (self.snapshot, self.preemptor), compared_costs(self.snapshot, self._asked)
+        decision = decide_kep83(*given, self._asked, assignment, cost)
+        self._kep83: Kep83Problem = build_kep83(*given, decision.assignment, self._asked, cost)
+        lawful = eligible(self._kep83)
+        return Decided(decision, self._kep83.base, lawful, lawful)
+
+    @cached_property
+    def _codes(self) -> list[str]:
+        return reasons(self._kep83)
+
+    @cached_property
+    def attempts(self) -> Sequence[bool]:
+        """The only attempt: an option says whether it may borrow."""
+        return (self._asked.borrows,)
+
+    def rules(self) -> Kep83Rules:
+        """Return the rules as a search uses them."""
+        nobody = np.zeros(len(self.problem.workloads), dtype=np.bool_)
+        return Kep83Rules(
+            self.problem,
+            self.table,
+            self.attempts,
+            nobody,
+            self.is_lawful,
+            self.finds_places,
+            self._kep83,
+        )
+
+    def set_objective(self, profile: Profile) -> Profile:
+        """Let the terms count what an objective asks for, as under Kueue's own rules.
+
+        Raises `UnsupportedError` if it counts what victims would do next: Kueue decides that.
+        """
+        if profile.counts("D11"):
+            raise UnsupportedError(
+                f"objective {profile.name}",
+                "D11 asks what Kueue would decide for the victims, not KEP-83",
+            )
+        return super().set_objective(profile)
+
+    def why_infeasible(self) -> str:
+        """Say in words why no legal victim set exists."""
+        waited = seconds_waiting(self.preemptor.workload, self.snapshot.now)
+        if waited < self._asked.wait:
+            return f"it has waited {waited} s and may not preempt before {self._asked.wait} s"
+        return super().why_infeasible()
+
+    def why_no_flavor(self) -> str:
+        """Say in words why flavor assignment failed."""
+        inactive = self.snapshot.inactive.get(self.subject.cluster_queue)
+        if inactive:
+            return f"ClusterQueue {self.subject.cluster_queue} is inactive: {inactive}"
+        done = {pods.name for pods in self.decision.assignment.pod_sets}
+        failed = [request.name for request in self.preemptor.pod_sets if request.name not in done]
+        quota = "what the cohort could lend" if self._asked.borrows else "its min quota"
+        return (
+            f'podset "{failed[0] if failed else ""}" of {self.preemptor.key} fits in no flavor: '
+            f"of those its pods may use, none has enough left in the cohort, and none holds the "
+            f"request within {quota}"
+        )

@@ -1,0 +1,32 @@
+"""Plans by KEP-83's rules that are changed, or have other victims, and whether a check notices."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster import PENDING
+from tests.proof import test_mutants_elsewhere as elsewhere
+from tests.proof.test_mutants_elsewhere import SEEDS, Case
+from tests.research.kep83.random_decisions import random_decision
+
+
+def of_kep83() -> Iterator[Case]:
+    """Yield decisions by KEP-83's rules."""
+    for seed in range(3 * SEEDS):
+        decision = random_decision(seed, 8)
+        legal = sorted(decision.simulation.legal_sets(), key=sorted)
+        options, flavors = decision.options.text, decision.assignment
+        yield Case(f"kep83 {seed}", decision.state, PENDING, flavors, options, legal)
+
+
+@pytest.fixture(autouse=True)
+def source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(elsewhere.SOURCES, "kep83", of_kep83)
+
+
+def test_changed_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere.test_changed_plan("kep83", monkeypatch)
+
+
+def test_another_legal_set() -> None:
+    elsewhere.test_another_legal_set("kep83")

@@ -1,0 +1,118 @@
+"""What ``strict`` accepts is what Kueue's documented precedence leads to, set by set.
+
+The oracle walks Kueue's passes and attempts forwards in every way; the verifier is given the
+victims and looks for an order. By default every 24th line is taken; PLANNER_TEST_ALL=1 takes
+them all.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from planner.quota.kueue.assignment import flavor_resources
+from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.snapshot import take_snapshot
+from planner.reader.kueue import read_kueue_objects
+from planner.research.strict.verifier import judge_strictly
+from planner.solver.kueue.start import start
+from planner.solver.start import Given
+from planner.verifier.kueue.case import Case
+from planner.verifier.kueue.fair_sharing import FairCase, FairSetting
+from planner.verifier.kueue.plan import match_plan, setting_for, verify_case
+from planner.verifier.kueue.setting import Setting
+from tests import recorded
+from tests.conftest import TEST_ALL
+from tests.oracle.cluster import Cluster, UnsupportedError
+from tests.oracle.objectives import legal_sets
+from tests.oracle.question import Question, ask
+from tests.oracle.random_states import NOW, PENDING, random_state
+from tests.research.strict.oracle import SHOWN_MOST, strict_sets
+
+STEP = 1 if TEST_ALL else 24
+SEEDS = 400 if TEST_ALL else 24
+FAIR = ("small-fair-flat", "small-fair-hier")
+CLASSICAL = ("small-classical-flat", "small-classical-nocohort", "small-classical-hier")
+OTHER = ("small-edge", "small-flavors")
+
+
+def recorded_settings(name: str) -> Iterator[tuple[recorded.Line, Setting]]:
+    for line in recorded.lines(name, STEP):
+        if "exhaustive" in line["expect"]:
+            state, assignment = recorded.state_of(line), recorded.assignment_of(line)
+            snapshot = take_snapshot(state, extra=flavor_resources(assignment))
+            yield line, setting_for(state, snapshot, line["pending"], assignment)
+
+
+def asked(line: recorded.Line) -> Question:
+    pod_sets = line["expect"]["assignment"]["podSets"]
+    flavors = {each["name"]: each["flavors"] or {} for each in pod_sets}
+    return ask(Cluster(line["state"]["items"], line["now"]), line["pending"], flavors)
+
+
+def cases(where: Setting, victims: tuple[Admitted, ...]) -> list[Case]:
+    """Return the victims in every attempt there is."""
+    if isinstance(where, FairSetting):
+        return [FairCase(where, True, victims, tuple(map(where.reason, victims)))]  # noqa: FBT003
+    reasons = tuple(where.variant(victim).reason for victim in victims)
+    return [Case(where, borrowing, victims, reasons) for borrowing in where.attempts]
+
+
+def compare(where: Setting, question: Question, name: str) -> Counter[str]:
+    """Judge every legal set, in whichever attempt it is legal."""
+    legal, strict = legal_sets(question), strict_sets(question)
+    assert strict <= legal.sets, name
+    counted: Counter[str] = Counter()
+    for victims in legal.sets:
+        keys = legal.keys(victims)
+        found = [
+            judge_strictly(case).legal
+            for case in cases(where, tuple(where.holders[key] for key in keys))
+            if accepted(case)
+        ]
+        assert found, (name, keys)
+        assert None not in found, (name, keys)
+        assert any(found) == (victims in strict), (name, keys)
+        counted["strict" if victims in strict else "other"] += 1
+    return counted
+
+
+def accepted(case: Case) -> bool:
+    return not case.victims or verify_case(case).accepted
+
+
+@pytest.mark.parametrize("name", [*FAIR, *CLASSICAL, *OTHER])
+def test_recorded_states(name: str) -> None:
+    counted: Counter[str] = Counter()
+    for line, where in recorded_settings(name):
+        try:
+            question = asked(line)
+            legal_sets(question)
+        except UnsupportedError:
+            continue
+        counted += compare(where, question, line["id"])
+    assert counted["strict"] > 10
+    assert counted["other"] > 10 or name not in FAIR
+
+
+def test_random_states() -> None:
+    counted: Counter[str] = Counter()
+    for seed in range(SEEDS):
+        drawn = random_state(seed)
+        state = read_kueue_objects(drawn.objects, where=f"seed {seed}", now=NOW)
+        planning = start(state, Given(PENDING, drawn.assignment))
+        plan = planning.greedy_plan()
+        if plan.assignment.mode != "Preempt":
+            continue
+        flavors = {
+            pods.name: {r: {"flavor": c.flavor, "mode": c.mode} for r, c in pods.flavors.items()}
+            for pods in plan.assignment.pod_sets
+        }
+        question = ask(Cluster(drawn.objects, NOW), PENDING, flavors)
+        legal = legal_sets(question)
+        if len(legal.candidates) > SHOWN_MOST or len(legal.sets) > 600:
+            continue
+        where = match_plan(state, plan).setting
+        counted += compare(where, question, f"seed {seed}")
+    assert counted["strict"] > 20
+    assert counted["other"] > 20

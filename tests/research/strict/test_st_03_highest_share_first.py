@@ -1,0 +1,87 @@
+"""ST-03: the ClusterQueue with the highest share gives first."""
+
+from planner.state.kueue import State
+from tests.research.strict.cases import strictly_broken
+from tests.verifier.cases import (
+    BY_SHARE,
+    Json,
+    cluster,
+    cohort,
+    fair_plan,
+    fair_sharing,
+    policies,
+    queue,
+    running,
+    waiting,
+)
+
+HIGH, LOW = ("high1", BY_SHARE), ("low1", BY_SHARE)
+
+
+def state(high: int, low: int, *more: Json, priority: int = 0) -> State:
+    """Let two queues have two workloads each, of so many GPUs beside their quota of 2."""
+    return cluster(
+        cohort("org", gpus=16 - 2 * (8 - high - low)),
+        queue("mine", 2, "org", preemption=policies("Never", "LowerPriority")),
+        queue("high", 2, "org"),
+        queue("low", 2, "org"),
+        *[running(f"high{i}", "high", high, priority=priority) for i in (1, 2)],
+        *[running(f"low{i}", "low", low) for i in (1, 2)],
+        waiting("incoming", 3, priority=10),
+        fair_sharing(),
+        *more,
+    )
+
+
+def test_another_queue_has_a_higher_share() -> None:
+    found = state(6, 4)
+    assert strictly_broken(found, fair_plan(found, LOW)) == {"ST-03"}
+    assert strictly_broken(found, fair_plan(found, HIGH)) == set()
+
+
+def test_equal_shares_are_equal() -> None:
+    found = state(4, 4)
+    assert strictly_broken(found, fair_plan(found, LOW)) == set()
+    assert strictly_broken(found, fair_plan(found, HIGH)) == set()
+
+
+def test_a_queue_without_candidates_has_no_turn() -> None:
+    found = state(6, 4, priority=100)
+    assert strictly_broken(found, fair_plan(found, LOW)) == set()
+
+
+def test_shares_fall_while_victims_go() -> None:
+    """Once one of the high queue is gone, both have the same share."""
+    for asks, second in ((3, "low2"), (5, "high1")):
+        found = cluster(
+            cohort("org", gpus=14),
+            queue("mine", 2, "org", preemption=policies("Never", "LowerPriority")),
+            queue("high", 2, "org"),
+            queue("low", 2, "org"),
+            *[running(f"high{i}", "high", 4) for i in (1, 2, 3)],
+            *[running(f"low{i}", "low", 2) for i in (1, 2, 3, 4)],
+            waiting("incoming", asks, priority=10),
+            fair_sharing(),
+        )
+        plan = fair_plan(found, LOW, (second, BY_SHARE))
+        assert strictly_broken(found, plan) == (set() if second == "high1" else {"ST-03"})
+
+
+def test_the_turn_is_found_from_the_root_down() -> None:
+    """Queue greedy borrows more than modest does, but its department has quota of its own."""
+    found = cluster(
+        cohort("root", gpus=7),
+        cohort("left", "root", gpus=4),
+        cohort("right", "root"),
+        queue("mine", 2, "root", preemption=policies("Never", "LowerPriority")),
+        queue("greedy", 0, "left"),
+        queue("modest", 0, "right"),
+        running("greedy1", "greedy", 6),
+        running("greedy2", "greedy", 1),
+        running("modest1", "modest", 3),
+        running("modest2", "modest", 1),
+        waiting("incoming", 3, priority=10),
+        fair_sharing(),
+    )
+    assert strictly_broken(found, fair_plan(found, ("modest2", BY_SHARE))) == set()
+    assert strictly_broken(found, fair_plan(found, ("greedy2", BY_SHARE))) == {"ST-03"}

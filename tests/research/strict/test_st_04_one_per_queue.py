@@ -1,0 +1,63 @@
+"""ST-04: one victim per ClusterQueue in the second pass.
+
+With its request, queue mine has share 400, queue other 500. Nobody of queue other passes the
+first strategy when it is its turn: with one of 6 less its share is 200. Then the own workload
+goes, which leaves mine with 100, and in the second pass all of queue other would do.
+"""
+
+from planner.state.kueue import State
+from tests.research.strict.cases import strictly_broken
+from tests.verifier.cases import (
+    BY_SHARE,
+    OWN,
+    cluster,
+    cohort,
+    fair_plan,
+    fair_sharing,
+    policies,
+    queue,
+    running,
+    waiting,
+)
+
+MINE, ONE, TWO = ("own", OWN), ("other1", BY_SHARE), ("other2", BY_SHARE)
+
+
+def state(filled: int) -> State:
+    """Make a cohort of 20 GPUs of which queue full fills its own quota."""
+    return cluster(
+        cohort("org", gpus=16 - filled),
+        queue("mine", 2, "org", preemption=policies("LowerPriority", "LowerPriority")),
+        queue("other", 2, "org"),
+        queue("full", filled, "org"),
+        running("own", "mine", 6),
+        *[running(f"other{i}", "other", 6) for i in (1, 2)],
+        running("filler", "full", filled),
+        waiting("incoming", 4, priority=10),
+        fair_sharing(),
+    )
+
+
+def test_two_of_a_queue_in_the_second_pass() -> None:
+    found = state(15)
+    assert strictly_broken(found, fair_plan(found, MINE, ONE, TWO)) == {"ST-04"}
+
+
+def test_one_of_a_queue_in_the_second_pass() -> None:
+    found = state(9)
+    assert strictly_broken(found, fair_plan(found, MINE, ONE)) == set()
+
+
+def test_two_of_two_queues_in_the_second_pass() -> None:
+    found = cluster(
+        cohort("org", gpus=0),
+        queue("mine", 2, "org", preemption=policies("LowerPriority", "LowerPriority")),
+        *(queue(f"other{i}", 2, "org") for i in (1, 2)),
+        queue("full", 14, "org"),
+        running("own", "mine", 6),
+        *[running(f"other{i}", f"other{i}", 12) for i in (1, 2)],
+        running("filler", "full", 14),
+        waiting("incoming", 4, priority=10),
+        fair_sharing(),
+    )
+    assert strictly_broken(found, fair_plan(found, MINE, ONE, TWO)) == set()
