@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
 import socket
 import subprocess
 from collections.abc import Callable
@@ -29,17 +28,14 @@ _WHERE: Final = "kubectl proxy"
 
 
 class Reply(NamedTuple):
-    """An answer over HTTP: its status code, and its object; what is no object has none."""
+    """An answer over HTTP: its status code, its object, and why, in the words of kubectl.
+
+    What is no object is an empty one.
+    """
 
     code: int
     value: dict[str, Any]
-    text: str
-
-    @property
-    def said(self) -> str:
-        """Why the server did not do as it was asked, in the words of kubectl."""
-        message, reason = (self.value.get(name) or "" for name in ("message", "reason"))
-        return f"{message} ({reason})" if reason else last_words(self.text) or f"HTTP {self.code}"
+    said: str
 
 
 class Proxy:
@@ -76,11 +72,14 @@ class Proxy:
             self.close()
             raise InputError(_WHERE, f"answered with more than {MAX_ANSWER} bytes")
         try:
-            value = json.loads(data)
+            found = json.loads(data)
         except (ValueError, RecursionError):
-            value = None
-        text = data.decode(errors="replace")
-        return Reply(code, value if isinstance(value, dict) else {}, text)
+            found = None
+        value = found if isinstance(found, dict) else {}
+        said = last_words(data.decode(errors="replace")) or f"HTTP {code}"
+        if "reason" in value:
+            said = f"{value.get('message')} ({value['reason']})"
+        return Reply(code, value, said)
 
     def close(self) -> None:
         """End the proxy."""
@@ -101,20 +100,14 @@ class Proxy:
         how = ("--reject-methods=POST,PUT,DELETE", f"--accept-paths=^{self._paths}$")
         words = ("proxy", f"--unix-socket={place}", *how)
         self.process = self._connect().start(*words, until_we_end=True)
-        if not self._says_that_it_serves(self.process):
+        # It says so once it serves; it asks nobody before that.
+        if self.process.stdout is None or not self.process.stdout.readline():
             raise OSError("it does not serve")
         self._http = _OverSocket(place)
         return self._http
 
-    @staticmethod
-    def _says_that_it_serves(process: subprocess.Popen[bytes]) -> bool:
-        with selectors.DefaultSelector() as selector:
-            if process.stdout is not None:
-                selector.register(process.stdout, selectors.EVENT_READ)
-            return bool(selector.select(TIMEOUT_S) and process.stdout and process.stdout.readline())
-
     def _last_words(self) -> str:
-        """Return what the proxy says is wrong, if it has said anything."""
+        """Return what a proxy that failed says is wrong, if it has said anything."""
         if self.process is None or self.process.stderr is None:
             return ""
         os.set_blocking(self.process.stderr.fileno(), False)

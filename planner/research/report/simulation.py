@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.covered import assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.style import Said, each, field_lines, fields, line, renderer
+from planner.report.style import Renderer, Said, each, field_lines, fields, line, renderer
 from planner.report.text import age, moment, short, some_of
 from planner.report.words import work_in
 from planner.research.simulate.record import Event, Fate, Feud, Simulation, Storm, Use
@@ -218,3 +218,5 @@ def _lines(answer: Simulation) -> Iterator[str]:
 
 
 render = renderer(_lines, document)
+RENDERERS: Final[dict[type, Renderer[Any]]] = {Simulation: render}
+"""How the answers of the wing are written, by their classes."""

@@ -7,9 +7,9 @@ Source: Kubernetes API conventions (lists in chunks, kind Status) and the docume
 import copy
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,9 +19,9 @@ CHUNK = 3
 """Objects in one piece of a list."""
 NAMESPACED = {
     *("Workload", "LocalQueue", "LimitRange", "PodDisruptionBudget", "ConfigMap", "Deployment"),
-    "Lease",
+    *("Lease", "Job"),
 }
-KINDS = {**RESOURCES, "Lease": "leases.coordination.k8s.io"}
+KINDS = {**RESOURCES, "Lease": "leases.coordination.k8s.io", "Job": "jobs.batch"}
 VERSIONS = {
     "kueue.x-k8s.io": "v1beta2",
     "scheduling.k8s.io": "v1",
@@ -30,6 +30,7 @@ VERSIONS = {
     "resource.k8s.io": "v1",
     "apps": "v1",
     "coordination.k8s.io": "v1",
+    "batch": "v1",
     "": "v1",
 }
 
@@ -39,7 +40,7 @@ Hook = Callable[[str, Object], int]
 that the server fails with instead."""
 Told = Callable[[str, Object], None]
 """Is told of each patch after it was made."""
-OK, GONE = 200, 410
+OK, CREATED, GONE = 200, 201, 410
 CUT = "CUT"
 """In a log: whoever watches is cut off. An object under ERROR is what the server says is wrong."""
 Log = list[tuple[str, Object]]
@@ -56,16 +57,18 @@ def api_server(  # noqa: C901, PLR0913, PLR0917 - a handler with what happens in
     after: Told = lambda _, __: None,
     log: Log | None = None,
     fault: Callable[[str], int] = lambda _: 0,
+    whole: AbstractContextManager[Any] | None = None,
 ) -> Iterator[str]:
     """Serve objects; give the address. Kinds may be missing, or forbidden to list.
 
     Patches change the objects themselves; ``before`` and ``after`` each of them a story can do as
     others would. Whoever watches is told what comes to the ``log``. ``fault`` is asked before each
     answer to a GET, with its path: it may take its time, or say which status code is sent instead.
+    While ``whole`` is held by others, nothing is read or changed.
     """
     api = Server(objects, before, after, missing, forbidden)
     api.log = log if log is not None else api.log
-    ended = Event()
+    ended, held = Event(), whole or Lock()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -74,7 +77,8 @@ def api_server(  # noqa: C901, PLR0913, PLR0917 - a handler with what happens in
                 reason = "Expired" if failing == GONE else "InternalError"
                 self._reply(*failure(failing, reason, "something is in the way"))
                 return
-            code, body = api.get(self.path)
+            with held:
+                code, body = copy.deepcopy(api.get(self.path))
             query = parse_qs(urlsplit(self.path).query)
             if code == OK and query.get("watch", [""])[0] in {"1", "true"}:
                 first = int(query.get("resourceVersion", ["1"])[0] or "1") - 1
@@ -102,9 +106,22 @@ def api_server(  # noqa: C901, PLR0913, PLR0917 - a handler with what happens in
                 ended.wait(LOOK_S)
 
         def do_PATCH(self) -> None:
-            length = int(self.headers["Content-Length"])
-            patch = json.loads(self.rfile.read(length))
-            self._reply(*api.patch(self.path, self.headers["Content-Type"], patch))
+            with held:
+                answer = api.patch(self.path, self.headers["Content-Type"], self._sent())
+            self._reply(*answer)
+
+        def do_POST(self) -> None:
+            with held:
+                answer = api.create(self.path, self._sent())
+            self._reply(*answer)
+
+        def do_DELETE(self) -> None:
+            with held:
+                answer = api.delete(self.path)
+            self._reply(*answer)
+
+        def _sent(self) -> Any:
+            return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
 
         def _reply(self, code: int, body: Object) -> None:
             data = json.dumps(body).encode()
@@ -187,12 +204,29 @@ class Server:
         self._after(found["kind"], found)
         return OK, copy.deepcopy(found)
 
+    def create(self, target: str, item: Object) -> tuple[int, Object]:
+        """Add an object, in the namespace of the path."""
+        _, _, namespace = urlsplit(target).path.partition("/namespaces/")
+        of = {"namespace": namespace.partition("/")[0]} if namespace else {}
+        item["metadata"] |= {**of, "uid": f"uid-{len(self._objects)}", "resourceVersion": "1"}
+        self._objects.append(item)
+        self._after(item["kind"], item)
+        return CREATED, copy.deepcopy(item)
+
+    def delete(self, target: str) -> tuple[int, Object]:
+        """Take an object away; a namespace is there by its name alone."""
+        code, found = self.get(urlsplit(target).path)
+        if found in self._objects:
+            self._objects.remove(found)
+            self._after(found["kind"], found)
+        return code, found
+
     def _resources(self, group: str) -> Object:
         rows = []
         for name, kind in self._kinds.items():
             plural, _, of_group = name.partition(".")
             if of_group == group:
-                verbs = ["get", "list", "patch", "watch"]
+                verbs = ["create", "delete", "get", "list", "patch", "watch"]
                 row = {"name": plural, "singularName": "", "kind": kind, "verbs": verbs}
                 rows.append({**row, "namespaced": kind in NAMESPACED})
         version = f"{group}/{VERSIONS[group]}".lstrip("/")

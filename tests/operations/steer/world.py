@@ -116,6 +116,7 @@ class World(Source):
     refuses: frozenset[str] = frozenset()
     raw: Mapping[str, Object] = field(default_factory=dict)
     ending: type[BaseException] = Over
+    start: datetime = START
 
     def __post_init__(self) -> None:
         self.resources = WATCHED
@@ -131,7 +132,7 @@ class World(Source):
 
     def stamp(self) -> str:
         """Return the time as it stands in objects."""
-        return f"{START + timedelta(seconds=self.now_s):%Y-%m-%dT%H:%M:%SZ}"
+        return f"{self.start + timedelta(seconds=self.now_s):%Y-%m-%dT%H:%M:%SZ}"
 
     def workloads(self) -> list[Object]:
         """Return all workloads."""
@@ -206,6 +207,11 @@ class World(Source):
         """Create a workload."""
         workload["metadata"] |= {"resourceVersion": "1", "creationTimestamp": self.stamp()}
         self.items.append(workload)
+
+    def vanish(self, key: str) -> None:
+        """Delete a workload."""
+        self.items.remove(self.find(key))
+        self._leaves.pop(key, None)
 
     def kueue(self) -> None:
         """Let victims leave whose time has come; then decide until nothing moves."""
@@ -284,9 +290,10 @@ class World(Source):
                 raise self.ending
             self.churn(self)
             self.kueue()
-        return self._news()
+        return self.news()
 
-    def _news(self) -> list[WatchEvent]:
+    def news(self) -> list[WatchEvent]:
+        """Return what happened to workloads since it was asked last."""
         events = []
         there = {_key(one): one for one in self.workloads()}
         for key, one in there.items():
@@ -295,12 +302,17 @@ class World(Source):
                 kind = "MODIFIED" if key in self._seen else "ADDED"
                 self._seen[key] = version
                 events.append(WatchEvent(WORKLOADS, kind, copy.deepcopy(one)))
+        for key in self._seen.keys() - there.keys():
+            del self._seen[key]
+            namespace, _, name = key.partition("/")
+            gone = {"kind": "Workload", "metadata": {"namespace": namespace, "name": name}}
+            events.append(WatchEvent(WORKLOADS, "DELETED", gone))
         return events
 
     def take(self) -> Dump:
         """Read everything."""
         objects = tuple(trim(one) for one in copy.deepcopy(self.items) if one["kind"] != "Lease")
-        return Dump(objects, {}, (), START + timedelta(seconds=self.now_s))
+        return Dump(objects, {}, (), self.start + timedelta(seconds=self.now_s))
 
     def close(self) -> None:
         """Whoever watched is gone."""
@@ -319,7 +331,7 @@ class World(Source):
     def ask(self, method: str, path: str, change: Any = None, kind: str = "") -> Reply:
         """Answer as the API server would; Kueue decides at once where a gate was opened."""
         code, body = self._asked(method, path, change, kind)
-        return Reply(code, body, json.dumps(body))
+        return Reply(code, body, f"{body.get('message')} ({body.get('reason')})")
 
     def _asked(self, method: str, path: str, change: Any, kind: str) -> tuple[int, Object]:
         server = Server(self.items)
@@ -372,7 +384,7 @@ class World(Source):
         came = (one for one in self.steered() if one.preemptor == opened.preemptor)
         until = next((one.at for one in came if one.at >= opened.at), None)
         for at_s, key, victims in self.decisions:
-            at = START + timedelta(seconds=at_s)
+            at = self.start + timedelta(seconds=at_s)
             if key == opened.preemptor and at >= opened.at and (until is None or at <= until):
                 return victims
         return None
