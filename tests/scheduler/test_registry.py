@@ -221,7 +221,7 @@ def test_every_part_is_there(place: str) -> None:
 
 def test_what_only_one_has() -> None:
     """Precedence is documented of Kueue alone; it also has boosts, joint plans, and commands."""
-    own = {"precedence", "nodes", "at-will", "renderer", "schemas", "live replay", "commands"}
+    own = {"precedence", "nodes", "renderer", "schemas", "live replay", "commands"}
     own |= {"comparison", "texts about preemption", "joint plans", "hypothetical workloads"}
     own |= {"families", "kinds"}
     own |= {
