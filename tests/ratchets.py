@@ -132,7 +132,6 @@ def measured() -> dict[str, int]:  # noqa: C901 - one pass over all files
         files[one.name].add(path)
     defined = Counter(one.name for _, one in functions)
     once = [one for _, one in functions if defined[one.name] == named[one.name] == 1]
-    tests = (path.read_text("utf-8") for path in (ROOT / "tests").rglob("*.py"))
     return {
         **{f"code lines of {room}": rooms[room] for room in sorted(rooms)},
         "code lines that solve and check reach": sum(map(code.__getitem__, reached)),
@@ -155,7 +154,6 @@ def measured() -> dict[str, int]:  # noqa: C901 - one pass over all files
             len(paths) >= MANY_FILES and not name.startswith("_") for name, paths in files.items()
         ),
         **{f"files of the core that know {name}": knowing[name] for name in SIDE_QUESTIONS},
-        "lines of tests": sum(len(text.splitlines()) for text in tests),
     }
 
 

@@ -68,7 +68,6 @@ def test_what_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     }.items():
         monkeypatch.setattr(ratchets, name, value)
     found = ratchets.measured()
-    assert found.pop("lines of tests") > 0
     assert found == {
         "code lines of one": 15,
         "code lines that solve and check reach": 0,
