@@ -11,5 +11,5 @@ proxy.py     requests over one kept connection, for whatever is changed
 watch.py     the changes in a cluster, read from several calls at once that do not end
 
 Nothing here changes the cluster: the only verb is ``get``, but for what ``planner steer`` and
-``planner apply`` call by themselves. Secrets are never asked for.
+``planner apply`` send by themselves. Secrets are never asked for.
 """
