@@ -37,6 +37,11 @@ def wings() -> tuple[Wing, ...]:
     return tuple(import_module(f"planner.{one.parent.name}.wing").WING for one in found)
 
 
+def names_of_rules() -> tuple[str, ...]:
+    """Return the names of the rule sets of Kueue that wings add."""
+    return tuple(name for wing in wings() for name in wing.rule_sets)
+
+
 def rule_sets() -> tuple[RuleSet, ...]:
     """Return the rule sets of Kueue that wings add."""
     return tuple(load() for wing in wings() for load in wing.rule_sets.values())
@@ -54,6 +59,6 @@ def find_rules(text: str | None) -> RuleSet:
     name = str(text).partition(":")[0]
     known = {name: load for wing in wings() for name, load in wing.rule_sets.items()}
     if name not in known:
-        expected = " or ".join(sorted(known)) or "none: Kueue's own are all there are"
+        expected = " or ".join(names_of_rules()) or "none: Kueue's own are all there are"
         raise SchemaError("rules", f'there are no rules "{text}" to choose', expected)
     return known[name]()

@@ -158,8 +158,8 @@ def test_what_means_nothing_here(
 @pytest.mark.parametrize(
     ("laws", "hint"),
     [
-        ("written", "leave it out, or take the rules strict, which keep to"),
-        ("design", "leave it out, or take the rules strict, which keep to"),
+        ("written", "leave it out: plans of Kueue keep to its code"),
+        ("design", "leave it out: plans of Kueue keep to its code"),
         ("code", "leave it out: plans of Kueue keep to its code"),
     ],
 )
@@ -191,7 +191,7 @@ def test_errors_name_what_the_user_wrote(tmp_path: Path) -> None:
         ),
         (
             ("solve", "--rules", "kep83:wait=60"),
-            "error: --rules: KEP-83 is of Kueue alone\n  hint: leave",
+            'error: --rules: "kep83:wait=60" means nothing for YuniKorn\n  hint: written',
         ),
         (
             ("solve", "--stable"),
