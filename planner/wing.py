@@ -59,6 +59,6 @@ def find_rules(text: str | None) -> RuleSet:
     name = str(text).partition(":")[0]
     known = {name: load for wing in wings() for name, load in wing.rule_sets.items()}
     if name not in known:
-        expected = " or ".join(names_of_rules()) or "none: Kueue's own are all there are"
+        expected = " or ".join(names_of_rules()) or "none: the scheduler's own are all there are"
         raise SchemaError("rules", f'there are no rules "{text}" to choose', expected)
     return known[name]()

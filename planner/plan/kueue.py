@@ -450,7 +450,7 @@ class Plan(AnyPlan):
     @model_validator(mode="before")
     @classmethod
     def _with_fields_of_rule_sets(cls, said: object) -> object:
-        """Read a plan with a field for each rule set: its options, or whether its laws are added."""
+        """Read a plan with a field for each rule set: its options, or whether it adds its laws."""
         fields = dict(said) if isinstance(said, dict) else {}
         found = {name: fields.pop(name) for name in names_of_rules() if name in fields}
         named = [_as_text(name, options) for name, options in found.items() if options]
