@@ -11,7 +11,7 @@ import planner
 from planner.errors import InputError
 from planner.state.yunikorn import YuniKornState
 from tests.cli.running import call, cluster, refused, valid, write
-from tests.conftest import QUICKSTART, YUNIKORN
+from tests.conftest import YUNIKORN
 from tests.yunikorn.building import allocation, application, ask, cluster_value, node, queue
 
 POD = "serving/ranker-2"
@@ -141,7 +141,6 @@ def test_cost_of_an_allocation_that_is_not_there(dump: Path, tmp_path: Path) -> 
         (("--flavors", "optimal"), "YuniKorn knows no flavors"),
         (("--placement", "any"), "YuniKorn knows no topology of pods"),
         (("--requests", "recorded"), "Kueue recorded no requests"),
-        (("--rules", "kep83"), ""),
         (("--stability",), "only Kueue's victims queue again"),
         (("--stable",), "only Kueue's victims queue again"),
         (("--laws", "spirit"), "'spirit' is not one of 'design', 'written', 'code'"),
@@ -186,14 +185,6 @@ def test_errors_name_what_the_user_wrote(tmp_path: Path) -> None:
     ("words", "told"),
     [
         (
-            ("solve", "--rules", "strict"),
-            'error: --rules: "strict" means nothing for YuniKorn\n  hint: written (--laws written)',
-        ),
-        (
-            ("solve", "--rules", "kep83:wait=60"),
-            'error: --rules: "kep83:wait=60" means nothing for YuniKorn\n  hint: written',
-        ),
-        (
             ("solve", "--stable"),
             "error: --stable: only Kueue's victims queue again\n  hint: leave it out; planner",
         ),
@@ -210,12 +201,6 @@ def test_errors_name_what_the_user_wrote(tmp_path: Path) -> None:
 def test_options_of_kueue_name_the_nearest_that_there_is(words: tuple[str, ...], told: str) -> None:
     command, *options = words
     assert told in refused(command, YUNIKORN, *options)
-
-
-@pytest.mark.parametrize("state", [YUNIKORN, QUICKSTART])
-def test_laws_and_rules_are_for_different_schedulers(state: Path) -> None:
-    said = refused("solve", state, "--laws", "code", "--rules", "strict")
-    assert "--rules and --laws are for different schedulers" in said
 
 
 def test_several_asks_are_listed(dump: Path) -> None:
