@@ -452,8 +452,9 @@ class Plan(AnyPlan):
     def _with_fields_of_rule_sets(cls, said: object) -> object:
         """Read a plan with a field for each rule set: its options, or whether it adds its laws."""
         fields = dict(said) if isinstance(said, dict) else {}
-        forms = dict | bool | None
-        named_so = [name for name in names_of_rules() if isinstance(fields.get(name, 0), forms)]
+        named_so = [
+            name for name in names_of_rules() if isinstance(fields.get(name, 0), dict | bool | None)
+        ]
         found = {name: fields.pop(name) for name in named_so}
         named = [_as_text(name, options) for name, options in found.items() if options]
         return {**fields, "rule_options": named[0]} if named else fields or said
