@@ -63,6 +63,11 @@ def each(field: str) -> Iterator[Any]:
     yield from (load(place) for one in wings() if (place := getattr(one, field)))
 
 
+def names_of_rules() -> tuple[str, ...]:
+    """Return the names of the rule sets of Kueue that wings add."""
+    return tuple(name for wing in wings() for name in wing.rule_sets)
+
+
 def rule_sets() -> tuple[RuleSet, ...]:
     """Return the rule sets of Kueue that wings add."""
     return tuple(load() for wing in wings() for load in wing.rule_sets.values())
@@ -80,6 +85,6 @@ def find_rules(text: str | None) -> RuleSet:
     name = str(text).partition(":")[0]
     known = {name: load for wing in wings() for name, load in wing.rule_sets.items()}
     if name not in known:
-        expected = " or ".join(sorted(known)) or "none: Kueue's own are all there are"
+        expected = " or ".join(names_of_rules()) or "none: the scheduler's own are all there are"
         raise SchemaError("rules", f'there are no rules "{text}" to choose', expected)
     return known[name]()

@@ -101,8 +101,6 @@ def left_behind(work: Callable[[], object]) -> list[object]:
         {"stability": True},
         {"objective": "stable"},
         {"flavors": "optimal"},
-        {"rules": "kep83"},
-        {"rules": "strict"},
     ],
     ids=str,
 )

@@ -16,8 +16,9 @@ class Law:
     - ``title``, ``statement``: The law in a few words, which an explanation uses where it has no
       text with the numbers of the problem; and the law in full.
     - ``source``: Where the rule comes from.
-    - ``rule_sets``: Keys of `planner.laws.RULE_SETS`: the rule sets it belongs to. The checks of a
-      certificate and of the facts that a plan states, CT-01 to CT-11, belong to none.
+    - ``rule_sets``: Keys of `planner.laws.RULE_SETS`: the rule sets it belongs to. Laws of a wing's
+      rule set name none, nor do the checks of a certificate and of the facts that a plan states,
+      CT-01 to CT-11.
     - ``beside``: For a law that is added to other rule sets: the names of these.
     - ``reasons``: The scheduler's reason codes of the victims that the law permits.
     - ``drop``: Its place in the order in which an explanation drops laws that clash, the least

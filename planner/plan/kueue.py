@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import WithJsonSchema, model_validator
 
+from planner.errors import SchemaError
 from planner.laws import RULE_SETS, Law
 from planner.plan.asked import Asked
 from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
@@ -18,7 +19,7 @@ from planner.scheduler import Placement
 from planner.state import RequestsFrom
 from planner.state.kueue_release import KnownBy
 from planner.state.name import NOT_ALLOWED, is_name, not_allowed
-from planner.wing import find_rules
+from planner.wing import find_rules, names_of_rules
 
 OWN_RULES: Final = ("kueue-classical", "kueue-fair")
 """The rule sets of Kueue's own, by the Configuration of a state."""
@@ -448,18 +449,36 @@ class Plan(AnyPlan):
 
     @model_validator(mode="before")
     @classmethod
-    def _rules_by_name_have_their_defaults(cls, said: object) -> object:
-        if isinstance(said, dict) and not said.get("rule_options"):
-            rules = said.get("rules", OWN_RULES[0])
-            return said if rules in OWN_RULES else {**said, "rule_options": rules}
-        return said
+    def _with_fields_of_rule_sets(cls, said: object) -> object:
+        """Read a plan with a field for each rule set: its options, or whether it adds its laws."""
+        fields = dict(said) if isinstance(said, dict) else {}
+        named_so = [
+            name for name in names_of_rules() if isinstance(fields.get(name, 0), dict | bool | None)
+        ]
+        found = {name: fields.pop(name) for name in named_so}
+        named = [_as_text(name, options) for name, options in found.items() if options]
+        return {**fields, "rule_options": named[0]} if named else fields or said
 
     @model_validator(mode="after")
     def _options_go_with_rules(self) -> "Plan":
         named = self.rule_options
-        if self.rules not in self.known_rules or self.by.read(named) != named:
+        try:
+            fits = self.rules in self.known_rules and self.by.read(named) == named
+        except SchemaError as error:
+            raise ValueError(f"{error.found}: expected {error.expected}") from None
+        if not fits:
             raise ValueError(f'"{named}" does not name the rules "{self.rules}"')
         return self
+
+
+def _as_text(name: str, options: object) -> str:
+    """Return the text that names a rule set with some options."""
+    given = options.items() if isinstance(options, dict) else ()
+    texts = {
+        key: "+".join(map(str, one)) if isinstance(one, list | tuple) else one for key, one in given
+    }
+    pairs = ",".join(f"{key}={one}" for key, one in texts.items() if one is not None)
+    return find_rules(name).read(f"{name}:{pairs}" if pairs else name)
 
 
 class JointPending(Record):

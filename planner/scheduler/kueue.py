@@ -25,10 +25,6 @@ KUEUE: Final = Scheduler(
             "kueue-classical": "classical preemption",
             "kueue-fair": "fair sharing",
         },
-        options={
-            "flavors": "flavors chosen for least disruption",
-            "topology": "places on nodes",
-        },
     ),
     likes={
         "kueue-like": (

@@ -46,7 +46,7 @@ def test_one_search_finds_a_law() -> None:
     ("law", "codes"),
     [
         ("KQ-05", "InCohortReclamation"),
-        ("K83-05", "InCohortReclamation, InCohortReclaimWhileBorrowing"),
+        ("KQ-06", "InCohortReclaimWhileBorrowing"),
     ],
 )
 def test_reason_codes_stand_below_their_law(law: str, codes: str) -> None:

@@ -89,8 +89,6 @@ def test_where_there_is_no_plan_the_way_on_can_be_pasted(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "way_on"),
     [
-        (("--rules", "kep83"), None),
-        (("--rules", "strict"), None),
         (("--stable",), None),
         (("--flavors", "optimal"), None),
         (("--certify", "--format", "json"), ""),

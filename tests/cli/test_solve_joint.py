@@ -124,7 +124,6 @@ def test_what_cannot_be_planned_for_is_said(tmp_path: Path) -> None:
         (("--joint", *PENDING, "--stability"), "--stability goes not with --joint"),
         (("--joint", *PENDING, "--flavors", "optimal"), "--flavors optimal goes not"),
         (("--joint", *PENDING, "--laws", "code"), "--laws goes not with --joint"),
-        (("--joint", *PENDING, "--rules", "kep83"), "--rules goes not with --joint"),
         (("--joint", *PENDING, "--objective", "pareto:D2,D4"), "a front is drawn for one"),
         (("--joint", *PENDING, "--objective", "stable"), "D11"),
         (("--joint", *PENDING, *PENDING), "is named twice"),

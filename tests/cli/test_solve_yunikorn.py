@@ -11,7 +11,7 @@ import planner
 from planner.errors import InputError
 from planner.state.yunikorn import YuniKornState
 from tests.cli.running import call, cluster, refused, valid, write
-from tests.conftest import QUICKSTART, YUNIKORN
+from tests.conftest import YUNIKORN
 from tests.yunikorn.building import allocation, application, ask, cluster_value, node, queue
 
 POD = "serving/ranker-2"
@@ -140,7 +140,6 @@ def test_cost_of_an_allocation_that_is_not_there(dump: Path, tmp_path: Path) -> 
         (("--assignment", "flavors.json"), "YuniKorn knows no flavors"),
         (("--flavors", "optimal"), "YuniKorn knows no flavors"),
         (("--requests", "recorded"), "Kueue recorded no requests"),
-        (("--rules", "kep83"), ""),
         (("--stability",), "only Kueue's victims queue again"),
         (("--stable",), "only Kueue's victims queue again"),
         (("--laws", "spirit"), "'spirit' is not one of 'design', 'written', 'code'"),
@@ -157,8 +156,8 @@ def test_what_means_nothing_here(
 @pytest.mark.parametrize(
     ("laws", "hint"),
     [
-        ("written", "leave it out, or take the rules strict, which keep to"),
-        ("design", "leave it out, or take the rules strict, which keep to"),
+        ("written", "leave it out: plans of Kueue keep to its code"),
+        ("design", "leave it out: plans of Kueue keep to its code"),
         ("code", "leave it out: plans of Kueue keep to its code"),
     ],
 )
@@ -185,14 +184,6 @@ def test_errors_name_what_the_user_wrote(tmp_path: Path) -> None:
     ("words", "told"),
     [
         (
-            ("solve", "--rules", "strict"),
-            'error: --rules: "strict" means nothing for YuniKorn\n  hint: written (--laws written)',
-        ),
-        (
-            ("solve", "--rules", "kep83:wait=60"),
-            "error: --rules: KEP-83 is of Kueue alone\n  hint: leave",
-        ),
-        (
             ("solve", "--stable"),
             "error: --stable: only Kueue's victims queue again\n  hint: leave it out; planner",
         ),
@@ -209,12 +200,6 @@ def test_errors_name_what_the_user_wrote(tmp_path: Path) -> None:
 def test_options_of_kueue_name_the_nearest_that_there_is(words: tuple[str, ...], told: str) -> None:
     command, *options = words
     assert told in refused(command, YUNIKORN, *options)
-
-
-@pytest.mark.parametrize("state", [YUNIKORN, QUICKSTART])
-def test_laws_and_rules_are_for_different_schedulers(state: Path) -> None:
-    said = refused("solve", state, "--laws", "code", "--rules", "strict")
-    assert "--rules and --laws are for different schedulers" in said
 
 
 def test_several_asks_are_listed(dump: Path) -> None:

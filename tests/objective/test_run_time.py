@@ -282,20 +282,17 @@ def notes_of(one: list[Object], **asked: Any) -> tuple[str, ...]:
     return tuple(plan.notes)
 
 
-@pytest.mark.parametrize("rules", [None, "strict"])
-def test_a_plan_says_what_is_not_known_of_a_run(rules: str | None) -> None:
-    failed = notes_of(
-        holder("one", {**STUCK, "PodsReady": ("False", "WaitForRecovery", 30)}), rules=rules
-    )
+def test_a_plan_says_what_is_not_known_of_a_run() -> None:
+    failed = notes_of(holder("one", {**STUCK, "PodsReady": ("False", "WaitForRecovery", 30)}))
     assert any("all time since the admission counts as lost: ns/one" in note for note in failed)
-    undated = notes_of(holder("one", {"QuotaReserved": ("True", "", None)}), rules=rules)
+    undated = notes_of(holder("one", {"QuotaReserved": ("True", "", None)}))
     assert any("no run time counts as lost: ns/one" in note for note in undated)
     for known in (
         holder("one", {"Admitted": ADMITTED}),
         holder("one", STUCK),
         holder("one", {}, checks=True),
     ):
-        assert not any("counts as lost" in note for note in notes_of(known, rules=rules))
+        assert not any("counts as lost" in note for note in notes_of(known))
 
 
 def test_a_joint_plan_says_it_too() -> None:

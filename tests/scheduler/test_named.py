@@ -10,12 +10,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = re.compile("yunikorn|kueue", re.IGNORECASE)
-OWN = ("kueue", "yunikorn", "kep83")
-"""How the folder or module of a scheduler begins."""
+OWN = ("kueue", "yunikorn", "kep83", "strict")
+"""How the folder or module of a scheduler, or of a rule set of its own, begins."""
 REGISTRY = ROOT / "planner" / "scheduler"
 FACE = ROOT / "planner" / "__init__.py"
 """It lists what is public, of each scheduler, too."""
 
+RULES = {ROOT / "planner" / "rules.py", *(ROOT / "planner").glob("*/wing.py")}
+"""What a rule set of Kueue is, and where wings list theirs."""
 TEXTS = ROOT / "planner" / "commands" / "lint" / "about.py"
 """What is said of every kind of finding, of all schedulers."""
 
@@ -26,7 +28,7 @@ def shared() -> Iterator[Path]:
         file for room in ("planner", "models") for file in (ROOT / room).rglob("*.py")
     ):
         parts = path.relative_to(ROOT).parts
-        general = path not in {FACE, TEXTS} and not path.is_relative_to(REGISTRY)
+        general = path not in {FACE, TEXTS, *RULES} and not path.is_relative_to(REGISTRY)
         if general and not any(part.startswith(OWN) for part in parts):
             yield path
 

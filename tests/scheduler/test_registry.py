@@ -182,7 +182,7 @@ def test_what_is_assumed_is_checked_before_any_work(
 
 
 LOOKED_AT_BY_VERBS: Final = {
-    *("assignment", "baseline", "rules", "script"),
+    *("assignment", "baseline", "script"),
 }
 """What is a type of our own, or a text with a form of its own."""
 

@@ -32,15 +32,13 @@ they are.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from planner.laws.law import Law, laws_in
 
 _SOURCE: Final = "KEP-83, "
-_kep83: Final = partial(Law, rule_sets=("kep83",))
 
-K83_FITS: Final = _kep83(
+K83_FITS: Final = Law(
     "K83-01",
     "fits",
     "the preemptor fits",
@@ -48,7 +46,7 @@ K83_FITS: Final = _kep83(
     "ClusterQueue: within its max, and within what the cohort has.",
     f"{_SOURCE}Preemption, step 4",
 )
-K83_WITHOUT_BORROWING: Final = _kep83(
+K83_WITHOUT_BORROWING: Final = Law(
     "K83-02",
     "without_borrowing",
     "what needs preemption does not borrow",
@@ -58,7 +56,7 @@ K83_WITHOUT_BORROWING: Final = _kep83(
     f"{_SOURCE}Detecting Workloads that might benefit from preemption; Alternatives, Allow high "
     "priority jobs to borrow quota while preempting",
 )
-K83_HOLDS_CONTESTED: Final = _kep83(
+K83_HOLDS_CONTESTED: Final = Law(
     "K83-03",
     "holds_contested_quota",
     "a victim uses the involved flavors in the preemptor's cohort",
@@ -66,7 +64,7 @@ K83_HOLDS_CONTESTED: Final = _kep83(
     "flavor-resource that needs preemption; the amount is irrelevant.",
     f"{_SOURCE}Preemption, step 2",
 )
-K83_WITHIN_CLUSTER_QUEUE: Final = _kep83(
+K83_WITHIN_CLUSTER_QUEUE: Final = Law(
     "K83-04",
     "within_cluster_queue",
     "withinClusterQueue permits victims of the own queue",
@@ -75,7 +73,7 @@ K83_WITHIN_CLUSTER_QUEUE: Final = _kep83(
     f"{_SOURCE}ClusterQueue API changes; Preemption, step 2.2",
     reasons=("InClusterQueue",),
 )
-K83_WITHIN_COHORT: Final = _kep83(
+K83_WITHIN_COHORT: Final = Law(
     "K83-05",
     "within_cohort",
     "withinCohort permits victims of other queues",
@@ -84,7 +82,7 @@ K83_WITHIN_COHORT: Final = _kep83(
     f"{_SOURCE}ClusterQueue API changes; Preemption, step 2.1; Alternatives",
     reasons=("InCohortReclamation", "InCohortReclaimWhileBorrowing"),
 )
-K83_BORROWS: Final = _kep83(
+K83_BORROWS: Final = Law(
     "K83-06",
     "borrows_involved_flavors",
     "other queues give only if they borrow involved flavors",
@@ -92,7 +90,7 @@ K83_BORROWS: Final = _kep83(
     "some involved flavor-resource before anything is removed.",
     f"{_SOURCE}Preemption, step 2.1",
 )
-K83_AT_MIN: Final = _kep83(
+K83_AT_MIN: Final = Law(
     "K83-07",
     "at_min_until_last_victim",
     "other queues give only until they are below their min",
@@ -100,7 +98,7 @@ K83_AT_MIN: Final = _kep83(
     "involved flavor-resource. Only the last removal from each queue can break this.",
     f"{_SOURCE}Preemption, step 4; docs/design/theory.md §2.5",
 )
-K83_WAITED: Final = _kep83(
+K83_WAITED: Final = Law(
     "K83-08",
     "waited",
     "the preemptor has waited long enough",

@@ -10,7 +10,6 @@ from planner.laws.law import Law, laws_in
 _AT: Final = "kueue ff69552e pkg/scheduler/preemption"
 _strict: Final = partial(
     Law,
-    rule_sets=("strict",),
     no_model="a model knows sets of victims, and this asks for the order of their removal: the "
     "verifier judges what the solver finds, and what it refuses is cut off",
 )

@@ -30,14 +30,6 @@ class Question(NamedTuple):
 
 LATER = ("--now", "2026-12-24T18:00:00Z")
 QUESTIONS = [
-    Question("rules", "small", ("--rules", "kep83"), "rules kep83, not kueue-classical"),
-    Question(
-        "rules",
-        "small",
-        ("--rules", "kep83:order=ByLongestRuntime,wait=60"),
-        "rules kep83:order=ByLongestRuntime,wait=60, not kueue-classical",
-    ),
-    Question("rules", "small", ("--rules", "strict"), "rules strict, not kueue-classical"),
     Question("stable", "third", ("--stable",), "stable yes, not no"),
     Question("now", "small", LATER, f"now {LATER[1]}, not "),
     Question(
@@ -192,14 +184,6 @@ def test_flavors_are_kueues_or_given(tmp_path: Path) -> None:
         assert "leave modes out" in said
 
 
-def test_both_schedulers_rules_at_once_are_refused(tmp_path: Path) -> None:
-    state = write(tmp_path, cluster())
-    plan = solved(tmp_path, state)
-    said = refused("check", state, plan, "--rules", "kep83", "--laws", "code")
-    assert "--rules and --laws are for different schedulers" in said
-    assert "yunikorn" not in refused("check", state, plan, "--laws", "code").lower()
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [("assignment", {}), ("stable", True), ("rules", "strict")],
@@ -208,29 +192,6 @@ def test_what_means_nothing_to_yunikorn(name: str, value: object) -> None:
     state, options = planner.read(YUNIKORN), dict[str, Any]({name: value})
     with pytest.raises(planner.PlannerError, match=name):
         planner.check(state, planner.solve(state), **options)
-
-
-def test_every_format_says_what_a_plan_is_judged_by(tmp_path: Path) -> None:
-    state = write(tmp_path, cluster())
-    plan = solved(tmp_path, state, "--rules", "kep83", *LATER)
-    for style in ("plain", "table", "markdown", "html"):
-        said = call("check", state, plan, "--rules", "kep83", *LATER, "--format", style).stdout
-        for text in ("kep83", LATER[1], "template", "assumed", "no-regret", "explanation"):
-            assert text in said, (style, text)
-    options = ("--rules", "kep83", *LATER, "--format", "json")
-    (one,) = json.loads(call("check", state, plan, *options).stdout)["checks"]
-    assert one["asked"] == {
-        "objective": "no-regret",
-        "rules": "kep83",
-        "now": LATER[1],
-        "assume": None,
-        "stable": False,
-        "release": "main",
-        "known_by": "assumed",
-        "requests": "template",
-        "flavors": "own",
-        "placement": None,
-    }
 
 
 def test_a_list_has_a_plan_for_everybody_who_waits(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def test_every_name_is_found(name: str) -> None:
 
 def test_every_process_shows_algorithms_alike() -> None:
     """Results on file name them so, and are taken up again by another process."""
-    names = [*algorithm_names(), "kep83:wait=5/optimum:min-count"]
+    names = algorithm_names()
     code = (
         "import sys\n"
         "from planner.commands.compare.measure import find_algorithm\n"
@@ -53,25 +53,6 @@ def test_there_is_an_optimum_for_every_profile() -> None:
 )
 def test_strategies_may_be_written_out(long: str, short: str) -> None:
     assert find_algorithm(long) == find_algorithm(short)
-
-
-@pytest.mark.parametrize(
-    ("long", "short"),
-    [
-        ("kep83:order=ByLowestPriority+ByLowestRuntime", "kep83"),
-        ("kep83:wait=5,cohort=ReclaimAny", "kep83:cohort=ReclaimFromAny,wait=5"),
-        ("kep83:wait=0/optimum:min-count", "kep83/optimum:min-count"),
-    ],
-)
-def test_options_of_kep83_have_one_name(long: str, short: str) -> None:
-    assert find_algorithm(long) == find_algorithm(short)
-    assert find_algorithm(long).name == short
-
-
-@pytest.mark.parametrize("name", ["kep83:wait=soon", "kep83:", "kep83/optimum:none", "kep83/x"])
-def test_options_of_kep83_that_cannot_be_used(name: str) -> None:
-    with pytest.raises(SchemaError):
-        find_algorithm(name)
 
 
 @pytest.mark.parametrize(

@@ -157,31 +157,6 @@ def test_yunikorn() -> None:
         assert "milestone cost" in rows["optimum:milestones"].detail
 
 
-def test_kep83_beside_kueue() -> None:
-    """4 of 8 must be freed, and everybody holds 2. After b1 queue b is at its min.
-
-    Kueue spares it from then on and takes c1; the KEP takes b2, which Kueue's rules forbid.
-    """
-    state = state_of(
-        queue("a", 4, "org", reclaim="Any"),
-        queue("b", 4, "org"),
-        queue("c", 0, "org"),
-        *(running(f"b{i}", "b", 2, minute=10 - i) for i in (1, 2, 3)),
-        running("c1", "c", 2, 5),
-        pending("a", 4),
-    )
-    names = ("kueue", "kep83", "kep83:wait=1", "kep83:cohort=Never", "kep83/optimum:min-count")
-    rows = rows_of(state, *names)
-    assert {row.rules for row in rows.values()} == {"kueue-classical", "kep83"}
-    assert rows["kueue"].victims == ("ns/b1", "ns/c1")
-    assert rows["kep83"].victims == ("ns/b1", "ns/b2")
-    (outside,) = rows["kep83"].outside_rules
-    assert outside.startswith("KQ-07")
-    assert rows["kep83:wait=1"].status == rows["kep83:cohort=Never"].status == "unknown"
-    best = rows["kep83/optimum:min-count"]
-    assert (best.proved, best.measured("victims")) == (True, 2)
-
-
 def test_a_victim_that_is_no_candidate_of_kueue() -> None:
     """Department right is within its 8, which protects queue b from Kueue, but not from the KEP."""
     state = state_of(

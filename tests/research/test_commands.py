@@ -1,0 +1,129 @@
+"""Commands with rules that the wing adds: the same as with Kueue's own, or refused by name."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner
+from tests.cli import test_solve
+from tests.cli.running import call, cluster, refused, write
+from tests.commands.check import test_question
+from tests.commands.check.test_question import LATER, Question, solved
+from tests.conftest import QUICKSTART, ROOT, YUNIKORN
+from tests.objective.test_run_time import holder, notes_of
+from tests.test_garbage import left_behind
+
+EACH = pytest.mark.parametrize("rules", ["kep83", "strict"])
+QUESTIONS = [
+    Question("rules", "small", ("--rules", "kep83"), "rules kep83, not kueue-classical"),
+    Question(
+        "rules",
+        "small",
+        ("--rules", "kep83:order=ByLongestRuntime,wait=60"),
+        "rules kep83:order=ByLongestRuntime,wait=60, not kueue-classical",
+    ),
+    Question("rules", "small", ("--rules", "strict"), "rules strict, not kueue-classical"),
+]
+ASKED = pytest.mark.parametrize("asked", QUESTIONS, ids=lambda asked: asked.options[-1])
+
+
+@ASKED
+def test_an_answer_to_another_question_is_accepted_where_that_is_asked(
+    tmp_path: Path, asked: Question
+) -> None:
+    test_question.test_an_answer_to_another_question_is_accepted_where_that_is_asked(
+        tmp_path, asked
+    )
+
+
+@ASKED
+def test_an_answer_to_the_state_is_none_to_another_question(
+    tmp_path: Path, asked: Question
+) -> None:
+    test_question.test_an_answer_to_the_state_is_none_to_another_question(tmp_path, asked)
+
+
+@ASKED
+def test_a_plan_does_not_choose_its_question(tmp_path: Path, asked: Question) -> None:
+    test_question.test_a_plan_does_not_choose_its_question(tmp_path, asked)
+
+
+def test_both_schedulers_rules_at_once_are_refused(tmp_path: Path) -> None:
+    state = write(tmp_path, cluster())
+    plan = solved(tmp_path, state)
+    said = refused("check", state, plan, "--rules", "kep83", "--laws", "code")
+    assert "--rules and --laws are for different schedulers" in said
+    assert "yunikorn" not in refused("check", state, plan, "--laws", "code").lower()
+
+
+def test_every_format_says_what_a_plan_is_judged_by(tmp_path: Path) -> None:
+    state = write(tmp_path, cluster())
+    plan = solved(tmp_path, state, "--rules", "kep83", *LATER)
+    for style in ("plain", "table", "markdown", "html"):
+        said = call("check", state, plan, "--rules", "kep83", *LATER, "--format", style).stdout
+        for text in ("kep83", LATER[1], "template", "assumed", "no-regret", "explanation"):
+            assert text in said, (style, text)
+    options = ("--rules", "kep83", *LATER, "--format", "json")
+    (one,) = json.loads(call("check", state, plan, *options).stdout)["checks"]
+    assert one["asked"] == {
+        "objective": "no-regret",
+        "rules": "kep83",
+        "now": LATER[1],
+        "assume": None,
+        "stable": False,
+        "release": "main",
+        "known_by": "assumed",
+        "requests": "template",
+        "flavors": "own",
+        "placement": None,
+    }
+
+
+@EACH
+def test_there_is_no_way_on_to_an_explanation(tmp_path: Path, rules: str) -> None:
+    test_solve.test_the_way_on_asks_the_same(tmp_path, ("--rules", rules), None)
+
+
+def test_joint_plans_are_by_kueues_own_rules(dump: Path) -> None:
+    joint = ("--joint", "--pending", "ns/pending", "--pending", "ns/other")
+    assert "--rules goes not with --joint" in refused("solve", dump, *joint, "--rules", "kep83")
+
+
+@EACH
+@pytest.mark.parametrize("state", [YUNIKORN, QUICKSTART])
+def test_laws_and_rules_are_for_different_schedulers(state: Path, rules: str) -> None:
+    said = refused("solve", state, "--laws", "code", "--rules", rules)
+    assert "--rules and --laws are for different schedulers" in said
+
+
+@EACH
+def test_they_mean_nothing_for_yunikorn(rules: str) -> None:
+    said = f'error: --rules: "{rules}" means nothing for YuniKorn\n  hint: written (--laws written)'
+    assert said in refused("solve", YUNIKORN, "--rules", rules)
+
+
+@EACH
+def test_plans_are_no_circles(rules: str) -> None:
+    state = planner.read(ROOT / "instances" / "quickstart")
+    assert not left_behind(lambda: planner.solve(state, rules=rules))
+
+
+def test_a_plan_says_what_is_not_known_of_a_run() -> None:
+    undated = notes_of(holder("one", {"QuotaReserved": ("True", "", None)}), rules="strict")
+    assert any("no run time counts as lost: ns/one" in note for note in undated)
+
+
+def test_a_plan_may_have_a_field_for_each_rule_set() -> None:
+    """As plans had before a text named their rules."""
+    state = planner.read(QUICKSTART)
+    for rules, field in (
+        ("kep83:order=ByLongestRuntime,wait=0", {"kep83": {"order": ["ByLongestRuntime"]}}),
+        ("strict", {"kep83": None, "strict": True}),
+    ):
+        plan = planner.solve(state, rules=rules)
+        said: dict[str, Any] = plan.model_dump(mode="json", by_alias=True)
+        del said["rule_options"], said["greedy"]["rule_options"]
+        said["greedy"] |= field
+        assert type(plan).model_validate({**said, **field}) == plan
