@@ -198,7 +198,9 @@ def _at_will(
         compared = _compared(levels, best.terms, own.terms) if both else -int(has_best)
         is_better = compared is not None and compared < 0
         proof = own if is_better else best
-        known = compared is not None and proof.status in {"optimal", "infeasible"}
+        # Of places at will no tree shows all: the solver's word has to do.
+        claimed = proof.certificate is not None and proof.certificate.claimed
+        known = compared is not None and (claimed or proof.status in {"optimal", "infeasible"})
         found[profile.name] = AtWill(
             status=best.status,
             victims=best.keys,

@@ -22,9 +22,7 @@ from tests.proof.mutation import Json, Path, replaced
 
 MOST: Final = 10**6 if TEST_ALL else 60
 """How many forged plans of a plan are checked."""
-AS_TRUE: Final = re.compile(
-    r"certificate\.(digest|trees_omitted)|(greedy\.)?stability"
-)
+AS_TRUE: Final = re.compile(r"certificate\.(digest|trees_omitted)|(greedy\.)?stability")
 """Fields in which another value is as true: the digest and what is omitted are notes, and that no
 victim would preempt again is so where nobody asked."""
 OF_NOTHING: Final[tuple[Any, ...]] = (
