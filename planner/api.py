@@ -126,7 +126,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         either, stability cannot be asked for, and with ``strict`` there are no proof trees.
     certify
         Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
-        checks without a solver. By default only trees of up to two thousand steps are searched;
+        checks without a solver. By default only trees of up to five thousand steps are searched;
         with ``False`` none are, and nothing is proved.
     placement
         Kueue, where a topology decides about pods: with ``kueue`` its own placement has to find a

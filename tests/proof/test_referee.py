@@ -111,8 +111,10 @@ def a_leaf(chance: random.Random, question: Question, box: Box) -> Step | None:
     if found is not None and found.multipliers:
         names = list(found.multipliers)
         largest = [look.row(name).largest for name in names]
-        for some in integers([found.multipliers[name] for name in names], largest):
-            tried.append({name: m for name, m in zip(names, some, strict=True) if m > 0})
+        tried += [
+            {name: m for name, m in zip(names, some, strict=True) if m > 0}
+            for some in integers([found.multipliers[name] for name in names], largest)
+        ]
     closing = (ByRows(rows=each) for each in tried if each)
     return next((leaf for leaf in closing if question.closes(box, leaf)), None)
 

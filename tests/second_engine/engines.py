@@ -9,8 +9,8 @@ from typing import Final, Literal, Protocol
 from ortools.math_opt.python import mathopt
 from ortools.sat.python import cp_model
 
-from planner.solver.deadline import Deadline
 from planner.rivals.mathopt import translate
+from planner.solver.deadline import Deadline
 
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 

@@ -10,9 +10,9 @@ from ortools.sat.python import cp_model
 import planner
 from planner.models.shared.builder import Builder, Linear, negation
 from planner.plan.kueue import Plan
+from planner.rivals.mathopt import translate
 from planner.solver.deadline import Deadline
 from planner.solver.engine import satisfies, value_of
-from planner.rivals.mathopt import translate
 from tests.cluster import PENDING, preempt
 from tests.conftest import FOR_EVER_S, TEST_ALL
 from tests.second_engine.engines import ENGINES, Found

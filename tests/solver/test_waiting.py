@@ -14,10 +14,10 @@ from ortools.sat.python import cp_model_helper as cp
 
 import planner
 from planner.models.shared.builder import Builder, Linear, total
+from planner.rivals.mathopt import Kind, ask, translate
 from planner.solver.attempt import ATTEMPTS
 from planner.solver.deadline import Deadline, OutOfTime, undisturbed, waited_for
 from planner.solver.engine import run
-from planner.rivals.mathopt import Kind, ask, translate
 from planner.solver.proving import program
 from planner.stage import progress_to
 from tests.conftest import ROOT

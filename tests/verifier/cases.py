@@ -8,7 +8,6 @@ is too strict.
 from collections.abc import Sequence
 from typing import Any
 
-
 from planner.plan import Verdict
 from planner.plan.kueue import Plan, Victim
 from planner.quota.kueue.assignment import Assignment
