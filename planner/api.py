@@ -123,7 +123,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         asked for.
     certify
         Whether to wait for the proof trees of ``plan.certificate``, which ``planner.check``
-        checks without a solver. By default only trees of up to two thousand steps are searched;
+        checks without a solver. By default only trees of up to five thousand steps are searched;
         with ``False`` none are, and nothing is proved.
     assume
         Parts of the state that may decide who is preempted and are not modelled are listed in

@@ -106,6 +106,10 @@ TREES: Final = "proof trees"
 """The ``solver`` of a plan that proof trees found and proved: no engine was asked for it."""
 
 
+_OUTDATED: Final = frozenset({"bounds", "sums", "engines"})
+"""Fields of older certificates, beside trees."""
+
+
 class Certificate(Record):
     """Why the status may be believed.
 
@@ -137,6 +141,23 @@ class Certificate(Record):
     solver: str = ""
     seed: int = 0
     wall_time_s: float = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _what_proves_nothing_is_not_read(cls, value: object) -> object:
+        """Leave out what a plan says besides trees, as plans once did: it shows nothing."""
+        if not isinstance(value, dict) or _OUTDATED.isdisjoint(value):
+            return value
+        read = {name: part for name, part in value.items() if name not in _OUTDATED}
+        for name in {"levels", "dropped"}.intersection(read):
+            parts = (part for part in read[name] if isinstance(part, dict))
+            read[name] = [
+                {key: said for key, said in part.items() if key != "proof" or said == "certified"}
+                if name == "levels"
+                else {key: said for key, said in part.items() if key != "proof"}
+                for part in parts
+            ]
+        return read
 
     @property
     def shown(self) -> Shown:

@@ -8,6 +8,7 @@ tie_break.py    the canonical answer among equal ones
 bound.py        lower bounds from linear-programming duals, recomputed in exact integers
 attempt.py      how a model is asked, and what comes of it
 engine.py       one CP-SAT run with settings measured and found safe; its claims are checked
+glop.py         linear programs for GLOP
 pareto.py       the Pareto front of two measures
 answer.py       from a search to a plan: caps, certificate, verdict; plans that needed no search
 kueue/          plans for pending workloads of Kueue, joint plans included

@@ -17,7 +17,6 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from planner.errors import InternalError
-from planner.garbage import without_garbage_collection
 from planner.objective.profiles import (
     Measure,
     Profile,
@@ -40,8 +39,8 @@ from planner.plan import (
 from planner.proof.claims import Claims, Limits, cap_claim
 from planner.solver.attempt import SEED, Outcome
 from planner.solver.deadline import Trees
-from planner.solver.levels import LevelResult, find_any, find_within, solve_levels
-from planner.solver.proving.settle import Proved, Settling, prove_absence
+from planner.solver.levels import LevelResult, find_any, find_within
+from planner.solver.proving.settle import Proved, prove_absence
 from planner.solver.search import Search, impose
 from planner.solver.start import AnyPlanning
 from planner.verifier.wording import broken
@@ -175,20 +174,6 @@ def dropped_in_words(profile: Profile, impossible: Sequence[str], undecided: Seq
             f"caps before matches its {titles(impossible)}"
         )
     return text
-
-
-def settle(settling: Settling) -> Proved:
-    """Return the best answer of a search, or that there is none, and what that rests on.
-
-    Short trees are asked first, then the solver, level by level, then trees for its answer.
-    """
-    with without_garbage_collection():
-        proved = settling.at_once()
-    if proved is not None:
-        return proved
-    answer = solve_levels(settling.search, settling.measures, settling.show)
-    with without_garbage_collection():
-        return settling.prove(answer)
 
 
 def blame_wishes(search: Search, profile: Profile) -> str:

@@ -4,17 +4,16 @@ For the least value of one measure as few classes are looked at as the proof per
 relaxation bounds the cost and says what each class would add or save. Classes that clearly give all
 of their members as victims, or clearly none, are left so at first, and the exact model decides on
 the rest; either it is proved that this was right, or those classes are decided on too
-(docs/design/solver.md §3). Where only that proof is missing, a proof tree is asked for first: it is
-needed anyhow, and narrows the later levels.
+(docs/design/solver.md §3).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -22,7 +21,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from planner.errors import InternalError
-from planner.models.shared.classes import Row
+from planner.models.shared.classes import Parts, Row
 from planner.objective.profiles import Measure, with_names
 from planner.objective.terms import CASCADE
 from planner.plan import Proof
@@ -89,33 +88,11 @@ class _Core(Struct, dict=True):
         return sorted(outside, key=lambda k: abs(reduced[k]))
 
 
-class Shown(NamedTuple):
-    """What a proof tree shows of a level: an answer that is no worse than the incumbent.
-
-    ``possible`` is ``None`` if it is better than that; else no answer is better, and answers as
-    good take victims of these classes only.
-    """
-
-    answer: Counts
-    possible: Collection[int] | None
-
-
-MOST_BETTERED: Final = 3
-"""How often a tree that is asked for may better the answer of a level: each is found for itself,
-and where a hundred are better the solver finds the best of them sooner."""
-
-Show = Callable[[Measure], Shown | None]
-"""Asks for the tree of a level that is to be proved; returns ``None`` if none is found soon."""
-
-
-def minimise(search: Search, measure: Measure, show: Show | None = None) -> Least:
-    """Find the least value of a separable measure, and prove it as far as time permits.
-
-    A tree is asked for where the incumbent seems best and many classes are still open.
-    """
+def minimise(search: Search, measure: Measure) -> Least:
+    """Find the least value of a separable measure, and prove it as far as time permits."""
     core = _start(search, search.active, measure, search.known_value(measure))
     bound = core.bound
-    partly, bettered = True, 0
+    partly = True
     while True:
         known = search.known_value(measure)
         if known is not None and known <= bound.whole:
@@ -139,13 +116,6 @@ def minimise(search: Search, measure: Measure, show: Show | None = None) -> Leas
             # At least twice as many each time: small steps would solve nearly the same model again
             # and again. Once these are settled without a better answer, only the proof is missing.
             best_of_these = result.settled and before == known is not None
-            asks = best_of_these and bettered < MOST_BETTERED
-            shown = _take_what_is_shown(search, measure, show if asks else None)
-            if isinstance(shown, Least):
-                return shown
-            if shown:
-                bettered += 1
-                continue
             more = len(missing) if best_of_these else max(CORE, len(core.free))
             core.free.update(missing[:more])
         elif result.settled and not missing and known is not None:
@@ -154,23 +124,6 @@ def minimise(search: Search, measure: Measure, show: Show | None = None) -> Leas
             return _unproved(search, measure, core, result)
         else:
             partly = False  # nothing is missing: these classes alone settle it
-
-
-def _take_what_is_shown(search: Search, measure: Measure, show: Show | None) -> Least | bool:
-    """Ask for a tree of a level: return the proved level, or whether the incumbent is better now.
-
-    Once the level is proved, later levels look only at the classes that the tree leaves.
-    """
-    shown = None if show is None else show(measure)
-    if shown is None:
-        return False
-    search.accept(shown.answer, measure, usable=True)
-    if shown.possible is None:
-        return True
-    value = search.value(measure, search.answer)
-    search.active = [k for k in search.active if k in shown.possible]
-    search.limit(measure, value)
-    return Least("optimal", value, value)
 
 
 def minimise_whole(search: Search, measure: Measure) -> Least:
@@ -322,11 +275,8 @@ class Answer(Struct, frozen=True):
     levels: tuple[LevelResult, ...]
 
 
-def solve_levels(search: Search, levels: Sequence[Measure], show: Show | None = None) -> Answer:
-    """Solve the levels in order, then make the answer canonical.
-
-    ``show`` asks for trees while the levels are solved.
-    """
+def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
+    """Solve the levels in order, then make the answer canonical."""
     search.levels = with_names(levels)
     found = _best_of_parts(search, levels)
     if found is not None:
@@ -341,7 +291,15 @@ def solve_levels(search: Search, levels: Sequence[Measure], show: Show | None = 
             stable = _stable_anyway(search, levels[1:])
         if stable is not None:
             return stable
-    return _settle(search, _solve_in_turn(search, levels, show))
+    return _settle(search, _solve_in_turn(search, levels))
+
+
+def parts_of(search: Search) -> Parts | None:
+    """Return the parts that are searched one by one; ``None`` where all are searched together."""
+    if len(search.active) <= MOST_TOGETHER:
+        return None
+    parts = search.rules.parts(search.classes)
+    return parts if parts.groups else None
 
 
 def _best_of_parts(search: Search, levels: Sequence[Measure]) -> Answer | None:
@@ -350,9 +308,10 @@ def _best_of_parts(search: Search, levels: Sequence[Measure]) -> Answer | None:
     Each part is searched as long as it may hold an answer that is better than the best of the parts
     before it, or equal and earlier in the candidate order.
     """
-    if len(search.active) <= MOST_TOGETHER:
+    found = parts_of(search)
+    if found is None:
         return None
-    parts, are_all = search.rules.parts(search.classes)
+    parts, are_all = found
     among, proved = set(search.active), are_all
     for part in parts:
         alone = search.fork()
@@ -363,14 +322,14 @@ def _best_of_parts(search: Search, levels: Sequence[Measure]) -> Answer | None:
         proved = proved and outcome in {"optimal", "infeasible"}
         if alone.incumbent is not None and _comes_first(search, alone.incumbent):
             search.incumbent = alone.incumbent
-    if not parts or search.incumbent is None:
+    if search.incumbent is None:
         return None
-    found: list[LevelResult] = []
+    results: list[LevelResult] = []
     for measure, value in zip(search.levels, search.values(search.incumbent), strict=True):
         search.limit(measure, value)
         least = Least("optimal", value, value) if proved else Least("feasible", value)
-        found.append(LevelResult(measure, least))
-    return Answer("optimal" if proved else "feasible", tuple(found))
+        results.append(LevelResult(measure, least))
+    return Answer("optimal" if proved else "feasible", tuple(results))
 
 
 def _solve_part(part: Search, levels: Sequence[Measure], best: Counts | None) -> Outcome:
@@ -422,14 +381,12 @@ def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
     steady.active = [k for k in search.active if cascades.is_steady(first[k])]
     if search.value(CASCADE, best) and find_any(steady, steady.active) == "optimal":
         for measure in levels:
-            _solve_level(steady, measure)
+            solve_level(steady, measure)
         search.incumbent = steady.incumbent
     return None
 
 
-def _solve_in_turn(
-    search: Search, levels: Sequence[Measure], show: Show | None = None
-) -> list[LevelResult]:
+def _solve_in_turn(search: Search, levels: Sequence[Measure]) -> list[LevelResult]:
     """Solve levels one after the other, each within a share of the time that is left.
 
     A level that is too hard to prove leaves the others time to improve the plan.
@@ -442,15 +399,13 @@ def _solve_in_turn(
         left = search.deadline.left()
         at_most = "" if left is None else f", for at most {left:.0f} s"
         begin(f"level {number} of {len(measures)}{at_most}")
-        _solve_next(search, measure, done, show)
+        _solve_next(search, measure, done)
     search.deadline = deadline
     return done
 
 
-def _solve_next(
-    search: Search, measure: Measure, done: list[LevelResult], show: Show | None = None
-) -> None:
-    least = _solve_level(search, measure, show)
+def _solve_next(search: Search, measure: Measure, done: list[LevelResult]) -> None:
+    least = solve_level(search, measure)
     done.append(LevelResult(measure, least))
     if least.outcome != "optimal":
         search.unproved.append(measure)
@@ -500,36 +455,24 @@ def _all_proved(done: Sequence[LevelResult]) -> bool:
     return all(level.least.outcome == "optimal" for level in done)
 
 
-def _solve_level(search: Search, measure: Measure, show: Show | None = None) -> Least:
-    if search.is_shown(measure):
-        value = search.value(measure, search.answer)
-        search.limit(measure, value)
-        return Least("optimal", value, value)
+def solve_level(search: Search, measure: Measure) -> Least:
+    """Find the least value of a measure from the incumbent on, and bound it from now on."""
     if measure == ("D1",):
-        return _lowest_rank(search, show)
+        return _lowest_rank(search)
     if search.is_separable(measure):
-        return minimise(search, measure, show)
+        return minimise(search, measure)
     return minimise_whole(search, measure)
 
 
-def _lowest_rank(search: Search, show: Show | None = None) -> Least:
-    """Lower the highest priority hit, rank by rank, until a rank is proved to be needed.
-
-    Where only the exact model of many classes could settle a rank, a tree is asked for first.
-    """
+def _lowest_rank(search: Search) -> Least:
+    """Lower the highest priority hit, rank by rank, until a rank is proved to be needed."""
     while True:
         value = search.value(("D1",), search.answer)
         # Nothing is below rank 0.
         outcome: Outcome | None = "infeasible"
         if value:
             below = search.up_to_rank(value - 1)
-            outcome = _find_soon(search, below)
-            if outcome is None:
-                many = show if len(below) > CORE else None
-                shown = _take_what_is_shown(search, ("D1",), many)
-                if isinstance(shown, Least):
-                    return shown
-                outcome = "optimal" if shown else search.run_on(below).outcome
+            outcome = find_any(search, below)
         if outcome != "optimal":
             break
     value = search.value(("D1",), search.answer)

@@ -104,8 +104,7 @@ class Search:
     scheduler's own plan that no answer exceeds, ``permitted`` the classes that the wishes of the
     objective leave: claims of a plan are about these. ``levels`` are all measures that count, in
     their order, those not yet solved included; ``undecided`` are the caps of which it was not
-    known in time whether an answer can keep them. ``shown`` are the first levels, in order, with
-    the values of which trees have shown before the search that no answer has less.
+    known in time whether an answer can keep them.
     """
 
     rules: Rules
@@ -126,7 +125,6 @@ class Search:
     permitted: list[int] = field(default_factory=list)
     levels: Sequence[Measure] = ()
     undecided: list[str] = field(default_factory=list)
-    shown: Sequence[tuple[Measure, int]] = ()
     _known: tuple[Counts, TermTable, Mapping[str, int]] | None = None
 
     def fork(self) -> Search:
@@ -173,15 +171,6 @@ class Search:
     def known_value(self, measure: Measure) -> int | None:
         """Return a measure of the incumbent, if there is one."""
         return None if self.incumbent is None else self.value(measure, self.incumbent)
-
-    def is_shown(self, measure: Measure) -> bool:
-        """Say whether a tree showed that the incumbent's value of a level is least."""
-        for level, value in self.shown:
-            if self.known_value(level) != value:
-                return False  # what was shown of later levels is about answers with this value
-            if level == measure:
-                return True
-        return False
 
     def is_separable(self, measure: Measure) -> bool:
         """Say whether a measure is a sum over victims."""

@@ -109,14 +109,6 @@ def test_what_does_not_hold_is_said(
     )
 
 
-@pytest.mark.parametrize("term", ["D8", "D2+D8", "pdb", "none", "", "+"])
-def test_a_bound_on_what_no_workload_costs(state: Path, plan: Path, term: str) -> None:
-    forged = changed(plan, "certificate", "bounds", 0, "term", to=term)
-    result = call("check", state, forged)
-    assert (result.exit_code, result.stderr) == (1, "")
-    assert f"{term} is no sum of what each workload costs" in result.stdout
-
-
 @pytest.mark.parametrize(
     ("options", "least", "certified"),
     [

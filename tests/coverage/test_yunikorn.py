@@ -50,7 +50,7 @@ def solved(tmp_path: Path) -> Callable[..., YuniKornPlan]:
                 json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}), "utf-8"
             )
         # Proofs take most of the time, and say nothing of what is left out.
-        plan = planner.solve(planner.read(folder), pending=pending, certify=False)
+        plan = planner.solve(planner.read(folder), pending=pending)
         assert isinstance(plan, YuniKornPlan)
         return plan
 
@@ -245,7 +245,7 @@ def test_nodes_that_the_dump_lacks(
     if not recorded:
         value["timestamp"] = value.pop("now")
     state = state_of(value)
-    plan = planner.solve(state, "ask", certify=False)
+    plan = planner.solve(state, "ask")
     expected = () if recorded else objects
     assert [one.objects for one in plan.coverage] == [expected] * bool(expected)
     assert {(one.feature, one.kind) for one in plan.coverage} <= {("nodes", "assumed")}

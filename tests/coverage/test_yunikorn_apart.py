@@ -132,7 +132,7 @@ def test_pods_as_kubectl_prints_them(labels: Json, expected: str, tmp_path: Path
     if labels:
         asks["metadata"]["labels"] = labels
     state = folder_of(tmp_path, two_queues(allocation("one", {"gpu": 4})), listed(runs, asks))
-    plan = planner.solve(state, "ask", certify=False)
+    plan = planner.solve(state, "ask")
     assert (plan.status, len(plan.victims)) == (expected, 1)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-PAGE: Final = ROOT / "docs" / "explanation" / "optimal.md"
+PAGE: Final = ROOT / "docs/explanation/optimal.md"
 ROW: Final = re.compile(r"\| [^|]+ \| (`[^|]+`) \| ([\d,]+) \|")
 NEAR: Final = 0.1
 """The part by which a number on the page may be off: it is there for its size."""

@@ -47,7 +47,7 @@ def test_every_fact_is_there_at_every_width(width: int) -> None:
         "laws 8/8 hold",
         "0.41 s",
         "3f786850e387550f",
-        "5 nvidia.com/gpu in flavor h200 are needed",
+        "5 nvidia.com/gpu in flavor h200 must be freed",
     ):
         assert fact in screen
     # Amounts stand in the unit that people think in, and no count stands twice.

@@ -102,7 +102,7 @@ def test_the_scheduler_has_no_terms_when_it_found_nobody() -> None:
 def test_a_term_the_report_does_not_know_is_shown_by_its_id() -> None:
     plan = make_plan(terms={"D99": 7}, certificate=make_certificate(levels=()), greedy=None)
     (row,) = term_rows(plan)
-    assert astuple(row) == ("D99", "D99", "", 7, None, None, None, None)
+    assert astuple(row) == ("D99", "D99", "", 7, None, None, None, None, None)
 
 
 def test_contrast_keeps_the_order_of_each_plan() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from planner.plan.kueue import JointPlan
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
@@ -21,6 +22,11 @@ from tests.random_trees import NOW
 
 Json = dict[str, Any]
 Order = tuple[str, ...]
+
+
+def is_best(plan: JointPlan) -> bool:
+    """Say whether a joint plan is proved best, or is by the solver's word: it has no trees."""
+    return plan.status == "optimal" or plan.certificate.claimed
 
 
 @dataclass

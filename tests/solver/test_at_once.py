@@ -2,8 +2,6 @@
 
 import subprocess
 import sys
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -12,8 +10,7 @@ from planner.objective.profiles import Measure
 from planner.plan import TREES
 from planner.plan.kueue import Plan
 from planner.solver import levels
-from planner.solver.deadline import Deadline
-from planner.solver.proving import certifier, settle
+from planner.solver.proving import certifier
 from planner.solver.proving.grow import Effort
 from planner.solver.search import Search
 from tests.cluster import PENDING, cohort, pending, preempt, queue, running, state_of
@@ -90,23 +87,22 @@ def test_most_recorded_states_need_no_solver() -> None:
     assert asked <= answered // 20
 
 
-def test_what_trees_have_shown_is_not_solved_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trees of one step show the first four levels; the solver is asked for the others only."""
+def test_the_solver_is_asked_only_where_trees_do_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without trees of more than one step it is asked about the lost work, and what follows."""
     state = planner.read(QUICKSTART)
     whole = planner.solve(state)
-    solved, shown = list[Measure](), list[Measure]()
-    solve_level, at_once_ = levels._solve_level, settle.Settling.at_once  # noqa: SLF001
+    solved = list[Measure]()
+    solve_level = levels.solve_level
 
-    def watched(search: Search, measure: Measure, *more: Any) -> levels.Least:
-        (shown if search.is_shown(measure) else solved).append(measure)
-        return solve_level(search, measure, *more)
+    def watched(search: Search, measure: Measure) -> levels.Least:
+        solved.append(measure)
+        return solve_level(search, measure)
 
-    monkeypatch.setattr(levels, "_solve_level", watched)
+    monkeypatch.setattr("planner.solver.proving.settle.solve_level", watched)
     monkeypatch.setattr(certifier, "AT_ONCE", Effort(steps=1, entries=0))
+    monkeypatch.setattr(certifier, "BRIEF", Effort(steps=1, entries=0))
     with at_once():
-        assert settle.Settling.at_once is not at_once_
         plan = planner.solve(state)
-    assert shown == [("D0",), ("D1",), ("D2",), ("D3",)]
     assert solved[0] == ("D4", "D5")
     assert isinstance(plan, Plan)
     assert isinstance(whole, Plan)
@@ -114,23 +110,3 @@ def test_what_trees_have_shown_is_not_solved_again(monkeypatch: pytest.MonkeyPat
     assert plan.certificate is not None
     assert plan.certificate.solver.startswith("OR-Tools CP-SAT 9.")
     assert {level.proof for level in plan.certificate.levels} == {"certified"}
-
-
-def test_a_level_is_shown_only_for_the_values_of_the_levels_before() -> None:
-    """What was shown of D2 is about answers with the least D1: with another D1, less may do."""
-    values: dict[Measure, int] = {("D1",): 1, ("D2",): 3}
-    search = Search(
-        SimpleNamespace(),  # type: ignore[arg-type]
-        SimpleNamespace(),  # type: ignore[arg-type]
-        Deadline(),
-        [],
-        shown=[(("D1",), 1), (("D2",), 3)],
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Search, "known_value", lambda _, measure: values.get(measure))
-        assert search.is_shown(("D1",))
-        assert search.is_shown(("D2",))
-        assert not search.is_shown(("D3",))
-        values["D1",] = 2
-        assert not search.is_shown(("D1",))
-        assert not search.is_shown(("D2",))

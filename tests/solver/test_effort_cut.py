@@ -241,5 +241,7 @@ def test_after_a_level_without_a_tree_only_short_ones_are_tried(
     profile = PROFILES["no-regret"]
     plan = solve(start(seventy_sizes(), Given(certify=certify)), profile, Deadline())
     assert plan.status == "feasible"
-    assert len(asked) > 2
-    assert asked == [first, *[later] * (len(asked) - 1)]
+    whole = [effort for effort in asked if effort not in {certifier.AT_ONCE, certifier.GLANCE}]
+    assert len(whole) > 2
+    assert whole[:2] == [BRIEF, first]
+    assert {*whole[2:]} == {BRIEF, later}

@@ -23,6 +23,7 @@ from tests.flavored import waiting as one_waiting
 from tests.reference.cycles import strict, waits
 from tests.reference.test_turn import drawn
 from tests.solver.joint_clusters import lent, lent_and_asked_for, second_first, waiting
+from tests.solver.joint_truth import is_best
 
 FIRST, SECOND = "ns/first", "ns/second"
 NAMED = [FIRST, SECOND]
@@ -37,7 +38,7 @@ def test_one_victim_makes_room_for_both_where_one_by_one_evicts_two() -> None:
     """Each asks for 2, and Kueue takes a small one for each. The large one is enough for both."""
     state = state_of(*lent_and_asked_for(2))
     plan = planner.solve_joint(state, NAMED, "min-count")
-    assert plan.status == "optimal"
+    assert is_best(plan)
     assert steps_of(plan) == [(FIRST, {"ns/large"}), (SECOND, set())]
     assert [len(turn.victims) for turn in plan.greedy.turns] == [1, 1]
 
@@ -50,7 +51,7 @@ def test_what_was_evicted_for_nothing_is_named() -> None:
     """
     state = state_of(*lent_and_asked_for(3))
     plan = planner.solve_joint(state, NAMED)
-    assert plan.status == "optimal"
+    assert is_best(plan)
     assert set(plan.admitted) == {*NAMED}
     assert len(plan.victims) == 2
     assert {victim.workload for victim in plan.victims} < {*plan.greedy.victims}
@@ -68,7 +69,7 @@ def test_the_first_in_precedence_is_served_second_where_only_that_admits_it() ->
     Kueue parks first, and comes back to it once the large one is gone.
     """
     plan = planner.solve_joint(second_first())
-    assert plan.status == "optimal"
+    assert is_best(plan)
     assert steps_of(plan) == [(SECOND, {"ns/large"}), (FIRST, set())]
     assert [(one.workload, one.admitted, one.greedy) for one in plan.pending] == [
         (FIRST, True, True),
@@ -143,7 +144,7 @@ def test_priority_decides_where_not_all_can_be_admitted() -> None:
         waiting("least", "a", 2, 0),
     )
     plan = planner.solve_joint(state)
-    assert plan.status == "optimal"
+    assert is_best(plan)
     assert plan.admitted == ("ns/high", "ns/least")
     assert [one.workload for one in plan.pending if not one.admitted] == ["ns/low"]
     assert plan.explanation.startswith("no eviction needed for 2 of 3")
@@ -171,7 +172,7 @@ def test_trees_apart_are_planned_for_together() -> None:
     parts = (lone, running("old", "lone", "f", 4, 1), waiting("second", "lone", 4, 20))
     state = state_of(*lent(waiting("first", "a", 4, 10), *parts))
     plan = planner.solve_joint(state, objective="min-count")
-    assert plan.status == "optimal"
+    assert is_best(plan)
     assert {frozenset(gone) for _, gone in steps_of(plan)} == {
         frozenset({"ns/old"}),
         frozenset({"ns/large"}),
@@ -211,8 +212,8 @@ def test_beyond_the_orders_considered_bounds_hold_in_every_order(
     monkeypatch.setattr(joint_solve, "ORDERS", 1)
     state = state_of(*lent_and_asked_for(2))
     plan = planner.solve_joint(state, NAMED, "min-count")
-    assert plan.status == "optimal"  # 4 GPUs must be freed, and nobody holds more
-    assert plan.certificate.levels[0].bound == 1
+    assert is_best(plan)  # 4 GPUs must be freed, and nobody holds more
+    assert plan.certificate.levels[0].claimed == 1
 
 
 def test_where_another_order_is_needed_nothing_is_said_to_be_proved(
@@ -235,16 +236,17 @@ def test_too_many_are_served_one_by_one_with_bounds(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(joint_solve, "STEPS", 1)
     state = state_of(*lent_and_asked_for(2))
     plan = planner.solve_joint(state, NAMED, "least-disruption")
-    assert plan.status == "optimal"
+    assert is_best(plan)
     assert plan.admitted == (FIRST, SECOND)
     assert {victim.workload for victim in plan.victims} == {"ns/small-1", "ns/small-2"}
     levels = {level.term: level for level in plan.certificate.levels}
-    assert (levels["D1"].value, levels["D1"].bound) == (1, 1)
-    assert (levels["D2"].value, levels["D2"].bound) == (2, 2)
+    assert (levels["D1"].value, levels["D1"].claimed) == (1, 1)
+    assert (levels["D2"].value, levels["D2"].claimed) == (2, 2)
     tight = planner.solve_joint(state, NAMED, "min-count")
     assert tight.status == "feasible"
     assert "served one by one" in tight.explanation
-    assert [(one.value, one.bound) for one in tight.certificate.levels][:2] == [(2, 1), (2, 0)]
+    said = [(one.value, one.claimed) for one in tight.certificate.levels]
+    assert said[:2] == [(2, 1), (2, None)]
 
 
 def test_no_time_leaves_what_serving_one_by_one_gives() -> None:
@@ -257,7 +259,7 @@ def test_no_time_leaves_what_serving_one_by_one_gives() -> None:
 def test_what_cannot_be_planned_for_is_left_out_of_all() -> None:
     state = state_of(*lent(waiting("first", "a", 2, 10), waiting("lost", "nowhere", 2, 9)))
     plan = planner.solve_joint(state)
-    assert plan.status == "optimal"
+    assert is_best(plan)
     assert plan.admitted == (FIRST,)
     (skipped,) = plan.skipped
     assert skipped.workload == "ns/lost"

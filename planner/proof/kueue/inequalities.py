@@ -149,12 +149,11 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     each, at least one of them 1: with z = 1 the victims hold at most what there is room for, with
     z = 0 at most what all candidates hold.
     """
-    watched, below, name = frame.watched[node], frame.below[node], frame.name(node)
-    # Where a node below takes up a part of what is freed, usage falls by less: the row would refuse
-    # sets that are legal. The refusal of single sets still judges such a node.
-    if not frame.setting.is_asked(node) or not all(frame.counts_fully(node, fr) for fr in watched):
+    watched, name = frame.watched[node], frame.name(node)
+    if not frame.setting.is_asked(node):
         return
     if not watched:
+        below = frame.below[node]
         yield f"nothing over at {name}", Row(below, -np.ones_like(below), 0)
         return
     if len(watched) == 1:
@@ -163,12 +162,13 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     some: dict[str, int] = {}
     rows: dict[str, Row] = {}
     for fr in watched:
+        room = _room(frame, node, fr)
+        below = frame.counting(node, fr, room)
         held = frame.held(fr)[below]
         unit = unit_of(held)
         held, left = held // unit, most[below]
-        room = (frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1) // unit
         # The node need be over only until its last victim goes, which is at most as large as this.
-        room += int(held[left > 0].max(initial=0))
+        room = room // unit + int(held[left > 0].max(initial=0))
         total = sum_of_products(held, left)
         if total <= room:
             return  # whatever the victims, the node stays over in this fr
@@ -177,7 +177,12 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
         some[witness] = 1
         rows[witness] = Row(below, -held, -total, {witness: room - total})
     yield from rows.items()
-    yield some_over(frame, node), Row(below[:0], below[:0], 1, some)
+    yield some_over(frame, node), Row(_NOBODY, _NOBODY, 1, some)
+
+
+def _room(frame: Frame, node: int, fr: int) -> int:
+    """Return how much may be freed at a node so that it stays over its quota."""
+    return frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
 
 
 def some_over(frame: Frame, node: int) -> str:
@@ -188,18 +193,18 @@ def some_over(frame: Frame, node: int) -> str:
 def over_rows(frame: Frame, box: Box) -> Iterator[tuple[str, Row]]:
     """KQ-07, FS-06 for nodes that are over their quota in a given fr to the end."""
     for node, fr in box.over.items():
-        if frame.counts_fully(node, fr):
-            yield from stays_over(frame, node, fr, box.most)
+        yield from stays_over(frame, node, fr, box.most)
 
 
 def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tuple[str, Row]]:
     """Yield the rows of a node that is over its quota in a given fr until its last victim goes.
 
-    All victims but the last hold at most the excess less one: sum(held) - last <= excess - 1.
+    All victims but the last hold at most the excess less one: sum(held) - last <= excess - 1. Only
+    victims count of whom nodes between take up nothing.
     """
-    below, what = frame.below[node], f"{frame.tree.frs[fr]} of {frame.name(node)}"
+    room, what = _room(frame, node, fr), f"{frame.tree.frs[fr]} of {frame.name(node)}"
+    below = frame.counting(node, fr, room)
     held = frame.held(fr)[below]
-    room = frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
     sizes = sorted({*held[(most[below] > 0) & (held > 0)].tolist()})
     if sum_of_products(held, most[below]) > room + max(sizes, default=0):
         holders = Holders(below, held, sizes)

@@ -52,7 +52,7 @@ from planner.solver.kueue.solve import (
     solve_planning,
 )
 from planner.solver.kueue.stability import in_time
-from planner.solver.levels import find_within, solve_below, solve_levels
+from planner.solver.levels import find_within, solve_below
 from planner.solver.proving.certifier import SHORT
 from planner.solver.proving.grow import grow
 
@@ -259,15 +259,11 @@ class _Race:
             levels, best = self.profile.levels, self.values
             search = prepared.search
             settling = settling_of(planning, self.profile, search)
-            proved = None if best else settling.at_once()
-            if proved is None:
+            proved = None if best else settling.settle()
+            if best:
                 # Only answers that beat the best are looked for: most searches end at the first
                 # level.
-                answer = (
-                    solve_below(search, levels, best)
-                    if best
-                    else solve_levels(search, levels, settling.show)
-                )
+                answer = solve_below(search, levels, best)
                 outcome = answer.outcome
                 proved = settling.prove(answer) if outcome in {"optimal", "feasible"} else None
             if proved is not None:

@@ -13,7 +13,7 @@ from planner.errors import InternalError
 from planner.garbage import without_garbage_collection
 from planner.models.kueue.formulation import build_classes
 from planner.models.shared.classes import alone_in_class
-from planner.objective.profiles import Profile
+from planner.objective.profiles import Measure, Profile
 from planner.plan import Status
 from planner.plan.kueue import Place, Plan, PodSetPlaces
 from planner.quantity import plural
@@ -21,11 +21,11 @@ from planner.quota.kueue.placement import LEFT_OUT
 from planner.solver.answer import (
     NOTHING_DROPPED,
     Dropped,
+    bind,
     cap,
     certify,
     no_plan,
     refuse_worse,
-    settle,
     without_solver,
 )
 from planner.solver.deadline import Deadline
@@ -106,15 +106,22 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
                 at_once = with_places(planning, at_once, ())
             return at_once
         prepared = prepare(planning, profile, deadline, greedy, proving=True)
-    proved = settle(settling_of(planning, profile, prepared.search))
+    proved = settling_of(planning, profile, prepared.search).settle()
     with without_garbage_collection():
         return finish(planning, profile, prepared, proved, greedy, started)
 
 
 def settling_of(planning: Planning, profile: Profile, search: Search) -> Settling:
     """Return the object that proves the answers of a search whose caps are bound."""
-    claims = planning.claims(profile, search.caps)
-    return Settling(claims, search, profile.levels, planning.trees)
+    claims, greedy = planning.claims(profile, search.caps), planning.greedy_plan()
+
+    def regroup(measures: Sequence[Measure]) -> Search:
+        few = replace(profile, levels=tuple(measures))
+        regrouped = set_up(planning, few, search.deadline, greedy).search
+        bind(regrouped, profile)
+        return regrouped
+
+    return Settling(claims, search, profile.levels, planning.trees, regroup)
 
 
 def finish(  # noqa: PLR0913, PLR0917 - all that is known

@@ -34,8 +34,8 @@ from planner.solver.proving.grow import Before, Effort, Grown, grow
 THOROUGH: Final = Effort(steps=50_000, entries=10**12)
 """The effort of a tree that may take as long as it needs."""
 
-SHORT: Final = Effort(steps=2000, entries=1_500_000, largest=20)
-"""The effort of a tree elsewhere: a few seconds."""
+SHORT: Final = Effort(steps=5000, entries=12_000_000, largest=20)
+"""The effort of a tree elsewhere: some ten seconds."""
 
 BRIEF: Final = Effort(steps=200, entries=150_000, largest=20)
 """The effort where one decision after the other is judged, and no tree may hold up the rest."""
@@ -62,7 +62,8 @@ class Certified:
     """What is proved of an answer, given by positions of workloads; ``None`` for no answer.
 
     ``levels`` have the values of the answer; ``says`` tells the trees of those levels that one sum
-    of inequalities proves. ``ties`` says whether it is proved that the answer comes first among equals.
+    of inequalities proves. ``ties`` says whether it is proved that the answer comes first among
+    equals.
     ``corrected`` counts the better sets that took the place of an answer.
     """
 
@@ -75,14 +76,18 @@ class Certified:
     corrected: int = 0
 
 
+Find = Callable[[Certified, Measure], bool]
+"""Asks the solver for better victims on a level, which take the answer's place; says whether it
+claims that none are better."""
+
+
 @dataclass
 class Certifier:
     """Grows the trees of one decision, each with at most ``effort``.
 
     ``later`` is the effort after a level for which no tree was found. ``is_allowed`` says whether a
     set keeps to bounds that no claim knows. ``measure`` is the measure of the level in question,
-    ``before`` what the trees of earlier levels leave for it. ``begun`` is what was proved while the
-    levels were still solved.
+    ``before`` what the trees of earlier levels leave for it. ``begun`` is what was proved at once.
     """
 
     claims: Claims
@@ -94,8 +99,13 @@ class Certifier:
     before: Before = field(default_factory=Before)
     begun: Certified | None = None
 
-    def certify(self, measures: Sequence[Measure], victims: Sequence[int] | None) -> Certified:
-        """Prove an answer, or that there is none; ``measures`` are all levels, names included."""
+    def certify(
+        self, measures: Sequence[Measure], victims: Sequence[int] | None, find: Find | None = None
+    ) -> Certified:
+        """Prove an answer, or that there is none; ``measures`` are all levels, names included.
+
+        Without ``find`` the answer is the one that the solver claims to be best.
+        """
         done = self._resumed(victims)
         if victims is None:
             self._prove_infeasible(done, self.effort)
@@ -105,26 +115,29 @@ class Certifier:
                 # under the same hard rows: their long trees were sought for seconds, and hardly
                 # found.
                 whole = all(level.proved for level in done.levels)
-                while not self._settle_level(done, measure, self.effort if whole else self.later):
-                    done.corrected += 1
+                effort = self.effort if whole else self.later
+                if find is None or not self._is_proved_soon(done, measure):
+                    claimed = find is None or find(done, measure)
+                    while not self._settle_level(done, measure, effort):
+                        done.corrected += claimed
             if all(level.proved for level in done.levels):
-                # Ties are worth less than levels: without a tree the search's own word stands.
-                effort = replace(self.effort, entries=self.effort.entries // 10)
-                self._prove_ties(done, effort)
+                self.prove_ties(done)
         return done
 
-    def begin(self, measures: Sequence[Measure], victims: Sequence[int]) -> Certified | None:
-        """Prove an answer on its first levels by brief trees, or find a better one on the last.
+    def _is_proved_soon(self, done: Certified, measure: Measure) -> bool:
+        """Say whether a brief tree proves a level, of the answer or of the better sets it finds."""
+        for _ in range(1 + MOST_BETTER):
+            if self._settle_level(done, measure, BRIEF):
+                if done.levels[-1].proved:
+                    return True
+                done.levels.pop()
+                break
+        return False
 
-        ``None`` if one of the levels has no such tree. On levels before the last none is better.
-        """
-        done = self._resumed(victims)
-        for number, measure in enumerate(measures[len(done.levels) :], len(done.levels) + 1):
-            settled = self._settle_level(done, measure, BRIEF)
-            if (settled and not done.levels[-1].proved) or (not settled and number < len(measures)):
-                return None
-        self.begun = done
-        return done
+    def prove_ties(self, done: Certified) -> None:
+        """Show that no equal set comes before the answer, or begin anew with those that do."""
+        # Ties are worth less than levels: without a tree the search's own word stands.
+        self._prove_ties(done, replace(self.effort, entries=self.effort.entries // 10))
 
     def at_once(self, measures: Sequence[Measure], victims: Sequence[int] | None) -> Certified:
         """Prove an answer, or better ones in its place, as far as trees show it at once.

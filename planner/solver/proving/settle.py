@@ -5,26 +5,36 @@ A plan is called optimal only if every level has a tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Final, NamedTuple
 
-import numpy as np
 from msgspec import Struct
 
 from planner.errors import UnsupportedError
+from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Measure, value_in, with_names
 from planner.plan import Proof, Tree
 from planner.proof.claims import INFEASIBLE, Claims, Stated
 from planner.proof.question import Question
 from planner.solver.attempt import Outcome
 from planner.solver.deadline import Deadline, OutOfTime, Trees
-from planner.solver.levels import Answer, Least, LevelResult, Shown
+from planner.solver.levels import (
+    Answer,
+    Least,
+    LevelResult,
+    find_any,
+    parts_of,
+    solve_level,
+    solve_levels,
+)
 from planner.solver.proving.certifier import BRIEF, SHORT, THOROUGH, Certified, Certifier
 from planner.solver.proving.grow import Effort
 from planner.solver.search import Search
+from planner.solver.tie_break import break_ties
 from planner.stage import begin
 
 EFFORTS: Final[Mapping[Trees, Effort]] = {
@@ -87,15 +97,16 @@ def say_proved(proved: Proved, deadline: Deadline) -> str:
 class Settling:
     """Prove an answer of a search.
 
-    ``certify`` says whether to wait for trees.
+    ``certify`` says whether to wait for trees. ``regroup`` makes a search with the same wishes in
+    which only some measures tell workloads apart, and so has fewer classes.
     """
 
     claims: Claims
     search: Search
     measures: Sequence[Measure]
     certify: Trees = None
-
-    _showing: bool = field(default=True, init=False)
+    regroup: Callable[[Sequence[Measure]], Search] | None = None
+    _asked: bool = field(default=False, init=False)
 
     @property
     def _trees_tell(self) -> bool:
@@ -123,12 +134,11 @@ class Settling:
         if counts is None:
             return None
         search.incumbent = counts
-        search.shown = [(level.measure, level.value) for level in done.levels]
         if not done.ties:
             return None
         levels = (
             LevelResult(m, Least("optimal", v, v), "certified", says=done.says.get(m, ""))
-            for m, v in search.shown
+            for m, v, _ in done.levels
         )
         return Proved(
             "optimal",
@@ -139,27 +149,93 @@ class Settling:
             searched=False,
         )
 
-    def show(self, measure: Measure) -> Shown | None:
-        """Return what a tree shows of the incumbent on a level while the levels are solved.
+    def searching(self, measures: Sequence[Measure]) -> Search:
+        """Return a search that nothing has narrowed, for these measures and the caps."""
+        if self.regroup is not None:
+            return self.regroup(measures)
+        fresh = self.search.fork()
+        return dataclasses.replace(
+            fresh, active=list(fresh.permitted), limits=dict(self.claims.wishes.most)
+        )
 
-        ``None`` if no tree is found soon: then none is asked for before all levels are solved.
+    def settle(self) -> Proved:
+        """Return the best answer of a search, or that there is none, and what that rests on.
+
+        Trees are asked first, for what is known. Where they neither prove it nor find a better set,
+        the solver looks for one.
         """
+        with without_garbage_collection():
+            proved = self.at_once()
+        if proved is not None:
+            return proved
         search = self.search
-        if not self._trees_tell or not self._showing or search.incumbent is None:
-            return None
-        measures = with_names(self.measures)
-        measures = measures[: measures.index(measure) + 1]
-        done = None
-        with suppress(UnsupportedError):  # the rows cannot add the amounts up
-            self._certifier.deadline = search.deadline
-            done = self._certifier.begin(measures, search.classes.take(search.incumbent))
-        counts = None if done is None else search.classes.counts(done.victims or ())
-        if done is None or counts is None:
-            self._showing = False
-            return None
-        if len(done.levels) < len(measures):
-            return Shown(counts, None)
-        return Shown(counts, {*self._possible(self.claims.equal(done.levels), search.active)})
+        if self._trees_tell and not parts_of(search):
+            if search.incumbent is None:
+                self._asked = True
+                outcome = find_any(search, search.active)
+                if outcome != "optimal":
+                    return self.prove(Answer(outcome, ()))
+            with suppress(UnsupportedError), without_garbage_collection():
+                return self._in_turn()
+        self._asked = True
+        answer = solve_levels(search, self.measures)
+        with without_garbage_collection():
+            return self.prove(answer)
+
+    def _in_turn(self) -> Proved:
+        """Prove the levels of the incumbent one after the other, each by a tree if one is found."""
+        begin("certifying")
+        search, measures = self.search, with_names(self.measures)
+        claimed: dict[Measure, Least] = {}
+        deadline = search.deadline
+
+        def find(done: Certified, measure: Measure) -> bool:
+            self._certifier.deadline = deadline.part(BOUNDING)
+            search.deadline = self._certifier.deadline.half()
+            begin(f"level {len(done.levels) + 1} of {len(measures)}")
+            self._asked = True
+            least = claimed[measure] = self._found(done, measure)
+            return least.outcome == "optimal"
+
+        self._certifier.deadline = deadline.part(BOUNDING)
+        victims = search.classes.take(search.answer)
+        certified = self._certifier.certify(measures, victims, find)
+        search.deadline = deadline
+        if all(level.proved for level in certified.levels) and not certified.ties:
+            self._break_ties(certified)
+        levels = (LevelResult(m, least) for m, least in claimed.items())
+        return self._proved(Answer("feasible", tuple(levels)), certified)
+
+    def _found(self, done: Certified, measure: Measure) -> Least:
+        """Let the solver look for a better answer on a level; one takes the place of the answer."""
+        victims = done.victims or ()
+        terms = self.search.rules.table.evaluate(victims)
+        search = self.searching([*(level.measure for level in done.levels), measure])
+        search.deadline, search.cut = self.search.deadline, []
+        question = self.claims.level(done.levels, measure, value_in(terms, measure))
+        search.active = self._possible(question, search)
+        for limited, most in self.search.caps:
+            search.limit(limited, most)
+        for level in done.levels:
+            search.limit(level.measure, value_in(terms, level.measure))
+        search.incumbent = search.classes.counts(victims)
+        least = solve_level(search, measure)
+        if search.incumbent is not None:
+            done.victims = search.classes.take(search.incumbent)
+        return least
+
+    def _break_ties(self, done: Certified) -> None:
+        """Make a proved answer canonical by the solver, and show that by a tree."""
+        search, self._asked = self.search, True
+        search.active = self._possible(self.claims.equal(done.levels), search)
+        for level in done.levels:
+            search.limit(level.measure, level.value)
+            if search.is_separable(level.measure):
+                search.bounds[level.measure] = level.value
+        search.incumbent = search.classes.counts(done.victims or ())
+        if search.incumbent is not None and break_ties(search):
+            done.victims = search.classes.take(search.answer)
+            self._certifier.prove_ties(done)
 
     def prove(self, answer: Answer) -> Proved:
         """Prove levels and ties of the answer found, or of a better one, or that there is none."""
@@ -173,10 +249,15 @@ class Settling:
             outcome: Outcome = "infeasible" if certified.infeasible else "unknown"
             said = outcome == "unknown" and answer.outcome == "infeasible"
             return Proved(outcome, None, (), certified.trees, claimed=said)
-        self._certifier.deadline = search.deadline
+        return self._proved(answer, certified)
+
+    def _proved(self, answer: Answer, certified: Certified) -> Proved:
+        """Return an answer with what is proved of each level, and else claimed."""
+        self._certifier.deadline = self.search.deadline
         levels = tuple(self._levels(answer, certified))
         # Another plan might keep a cap that time left undecided.
-        proved = all(level.proof for level in levels) and not search.undecided
+        proved = all(level.proof for level in levels) and not self.search.undecided
+        known = (level.proof or level.claimed == level.least.value for level in levels)
         return Proved(
             "optimal" if proved else "feasible",
             certified.victims,
@@ -184,7 +265,8 @@ class Settling:
             certified.trees,
             "certified" if certified.ties else None,
             certified.corrected,
-            claimed=not proved and answer.outcome == "optimal" and not certified.corrected,
+            self._asked,
+            claimed=not proved and all(known),
         )
 
     def _certified(self, victims: Sequence[int] | None) -> Certified:
@@ -223,17 +305,11 @@ class Settling:
                     bound = self._certifier.bound(certified, number)
             yield LevelResult(measure, Least("feasible", value, bound), claimed=word)
 
-    def _possible(self, question: Question, classes: Sequence[int]) -> list[int]:
+    def _possible(self, question: Question, search: Search) -> list[int]:
         """Return the classes that can still give victims, by multipliers that narrowed levels."""
-        search, box, members = (
-            self.search,
-            self._certifier.narrowed(question),
-            question.rules.members,
-        )
+        box, members = self._certifier.narrowed(question), question.rules.members
         left = set(members.taken(box.most))
-        if search.rules.table.cascades is not None:  # D11 tells the members of a class apart
-            left = set(members.taken(np.where(box.most > 0, members.sizes, 0)))
-        return [k for k in classes if not left.isdisjoint(search.classes.members[k])]
+        return [k for k in search.active if not left.isdisjoint(search.classes.members[k])]
 
 
 def _is_allowed(search: Search, claims: Claims, victims: Sequence[int], done: Certified) -> bool:

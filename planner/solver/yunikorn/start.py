@@ -37,7 +37,6 @@ from planner.solver.answer import (
     certify,
     no_plan,
     refuse_worse,
-    settle,
     without_solver,
 )
 from planner.solver.deadline import Deadline, Trees
@@ -176,7 +175,7 @@ def _search(
     """
     found = prepare_ask(planning, profile, deadline, greedy, known=known, proving=True)
     claims = planning.claims(profile, found.search.caps, spare=found.spare)
-    proved = settle(Settling(claims, found.search, profile.levels, planning.certify))
+    proved = Settling(claims, found.search, profile.levels, planning.certify).settle()
     if proved.victims is None or is_spared(planning.problem, "opted-out", proved.victims):
         # If time ended before it was known whom law 1 spares, another plan might spare more.
         sure = found.settled or proved.outcome != "optimal"

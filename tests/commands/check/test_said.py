@@ -164,15 +164,17 @@ def test_usage_of_victims_is_all_of_it_once(made: Made) -> None:
         assert any("victims[0].usage of " in one.detail for one in found.verdicts)
 
 
-def test_the_sentence_about_a_bound_is_what_follows_from_it() -> None:
+def test_the_words_for_a_tree_are_what_follows_from_it() -> None:
     state, plan = kueue()
-    said = as_file(plan)["certificate"]["bounds"][0]["statement"]
+    levels = as_file(plan)["certificate"]["levels"]
+    number = next(i for i, level in enumerate(levels) if level["term"] == "D2")
+    said = levels[number]["says"]
     assert said == (
-        "15 nvidia.com/gpu in flavor h100 must be freed, so workloads evicted is at least 1"
+        "15 nvidia.com/gpu in flavor h100 must be freed, so workloads evicted is at least 2"
     )
-    path = ("certificate", "bounds", 0, "statement")
-    false = planner.check(state, changed(plan, path, said[:-1] + "2"))
-    assert refused(false) == {"CT-03"}
+    path = ("certificate", "levels", number, "says")
+    false = planner.check(state, changed(plan, path, said[:-1] + "1"))
+    assert refused(false) == {"D2"}
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,10 @@ class Found(Struct, frozen=True):
     """What a search found: the steps, the terms, and what is proved of them.
 
     ``undecided`` are entrants of which it is not known whether they can be admitted; ``claimed``
-    those that cannot by the solver's word; ``unexamined`` entrants that cannot be admitted in order of precedence, but perhaps in another;
-    ``modelled`` says that more was examined than serving one by one; ``cut_off`` counts steps
-    that the model admitted and Kueue's own replay did not; ``best`` says that by the solver's word
-    nothing is better.
+    those that cannot by the solver's word; ``unexamined`` entrants that cannot be admitted in order
+    of precedence, but perhaps in another; ``best`` says that by the solver's word nothing is
+    better, ``modelled`` that more was examined than serving one by one; ``cut_off`` counts steps
+    that the model admitted and Kueue's own replay did not.
     """
 
     steps: Sequence[Served]
@@ -78,7 +78,9 @@ def describe(
     proved, steps, terms, cut_off = Proved("unknown", None, ()), [], {}, 0
     if found is not None:
         status, explanation, cut_off = _status(found), _explained(question, found), found.cut_off
-        proved = replace(proved, levels=found.levels)
+        examined = not (found.undecided or found.unexamined)
+        claimed = status in {"feasible", "unknown"} and found.best and examined
+        proved = replace(proved, levels=found.levels, claimed=claimed)
         place = question.forest.place
         steps = [_step(step, found.table, place) for step in found.steps]
         if found.steps:

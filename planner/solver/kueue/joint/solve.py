@@ -309,4 +309,5 @@ def _by_word(level: LevelResult) -> LevelResult:
     least = level.least
     if least.value == 0:
         return replace(level, least=Least("optimal"), proof="certified")
-    return replace(level, least=replace(least, outcome="feasible", bound=0), claimed=least.bound)
+    claimed = least.bound or None
+    return replace(level, least=replace(least, outcome="feasible", bound=0), claimed=claimed)

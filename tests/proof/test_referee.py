@@ -1,0 +1,157 @@
+"""Random trees of up to seven splits, held against all legal sets of small states.
+
+A claim that enumeration shows to be false must have no tree, whatever is split: each leaf is looked
+for where the planner looks for it, and besides among random rows with random multipliers.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import pytest
+
+from planner.objective.profiles import PROFILES, Measure
+from planner.plan.proof import ByLaws, ByRows, CaseSplit, CountSplit, Split, Step, WholeSplit
+from planner.proof.box import Box
+from planner.proof.claims import Claims, Stated
+from planner.proof.question import Open, Question
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.solve import settled
+from planner.solver.proving.program import BoxRows, integers, suggest
+from planner.solver.start import Given, start
+from tests.conftest import TEST_ALL
+from tests.random_trees import PREEMPTOR, Instance, random_instance
+
+SEEDS: Final = range(10_000 if TEST_ALL else 200)
+SPLITS: Final = 7
+CASES: Final = ("attempt", "below", "over", "dominant")
+MEASURES: Final[tuple[Measure, ...]] = (
+    *(("D1",), ("D2",), ("D3",), ("D4", "D5"), ("D7",), ("D8",), ("D9",), ("count",)),
+)
+
+
+class Judged(NamedTuple):
+    """The claims about a state, and the terms of every legal set."""
+
+    claims: Claims
+    legal: Sequence[dict[str, int]]
+
+
+def legal_sets(instance: Instance, *, fair: bool) -> set[frozenset[str]]:
+    if fair:
+        return set(instance.fair_simulation.legal_sets)
+    simulation = instance.simulation
+    return set().union(*(simulation.legal(borrowing=each) for each in simulation.attempts))
+
+
+def judged(seed: int, *, fair: bool) -> Judged | None:
+    """Return the claims of a random state with all its legal sets; none if nothing is asked."""
+    instance = random_instance(random.Random(seed).randint, 6, fair=fair)  # noqa: S311
+    planning = start(instance.state, Given(PREEMPTOR, instance.assignment, recorded=True))
+    assert isinstance(planning, Planning)
+    profile = planning.set_objective(PROFILES["least-disruption"])
+    if settled(planning):
+        return None
+    place = {key: at for at, key in enumerate(planning.keys)}
+    sets = ([place[key] for key in gone] for gone in legal_sets(instance, fair=fair))
+    terms = [dict(planning.table.evaluate(positions)) for positions in sets]
+    return Judged(planning.claims(profile, ()), terms)
+
+
+def value(terms: dict[str, int], measure: Measure) -> int:
+    return sum(terms[term] for term in measure)
+
+
+def questions(chance: random.Random, found: Judged) -> Iterator[tuple[Question, bool]]:
+    """Yield questions, each with whether some legal set is in question."""
+    yield found.claims.infeasible(), bool(found.legal)
+    measure, first = chance.sample(MEASURES, 2)
+    if found.legal:
+        least = min(value(each, first) for each in found.legal)
+        kept = [each for each in found.legal if value(each, first) == least]
+        best = min(value(each, measure) for each in kept)
+        for less in (best + 1, best):
+            proved = chance.random() < 1 / 2
+            question = found.claims.level([Stated(first, least, proved)], measure, less)
+            yield question, less > best
+
+
+def a_split(chance: random.Random, question: Question, box: Box) -> Split | None:
+    """Return a random split of a box; ``None`` if the one that was drawn is none of it."""
+    kind = chance.choice(("count", "sum", "whole", "case", "case"))
+    k = chance.randrange(box.most.size) if box.most.size else 0
+    step: Split = CountSplit(of=(k,), most=chance.randint(0, int(box.most.max(initial=0))))
+    if kind == "sum":
+        of = tuple(sorted(chance.sample(range(box.most.size), chance.randint(0, box.most.size))))
+        step = CountSplit(of=of, most=chance.randint(0, 3))
+    elif kind == "whole" and (named := sorted(question.ranges(box))):
+        step = WholeSplit(whole=chance.choice(named), most=chance.randint(0, 1))
+    elif kind == "case":
+        rules = question.rules
+        names = [None, *(rules.name(node) for node in getattr(rules, "below", ()))]
+        step = CaseSplit(split=chance.choice(CASES), at=chance.choice(names))
+    try:
+        question.parts(box, step)
+    except ValueError:
+        return None
+    return step
+
+
+def a_leaf(chance: random.Random, question: Question, box: Box) -> Step | None:
+    """Return a leaf that closes a box, if one is found."""
+    if question.refusal(box):
+        return ByLaws(law="any")
+    look = BoxRows(question, box)
+    one = look.closing_row()
+    if one is not None:
+        return ByRows(rows={one: 1})
+    some_rows = chance.sample(sorted({*look.names}), min(2, len({*look.names})))
+    tried = [{name: chance.randint(1, 3) for name in some_rows}]
+    found = suggest(look, "better")
+    if found is not None and found.multipliers:
+        names = list(found.multipliers)
+        largest = [look.row(name).largest for name in names]
+        tried += [
+            {name: m for name, m in zip(names, some, strict=True) if m > 0}
+            for some in integers([found.multipliers[name] for name in names], largest)
+        ]
+    closing = (ByRows(rows=each) for each in tried if each)
+    return next((leaf for leaf in closing if question.closes(box, leaf)), None)
+
+
+def a_tree(chance: random.Random, question: Question) -> list[Step]:
+    """Return a random tree: boxes without a leaf are split, and left open after seven splits."""
+    steps: list[Step] = []
+    ahead, splits = [question.root], 0
+    while ahead:
+        box = ahead.pop()
+        step = a_leaf(chance, question, box)
+        for _ in range(5 if step is None and splits < SPLITS else 0):
+            step = step or a_split(chance, question, box)
+        if step is None:
+            step = ByLaws(law="left open")
+        elif not isinstance(step, ByLaws | ByRows):
+            splits += 1
+            ahead.extend(reversed(question.parts(box, step)))
+        steps.append(step)
+    return steps
+
+
+@pytest.mark.parametrize("fair", [False, True])
+def test_no_tree_shows_what_is_false(*, fair: bool) -> None:
+    shown = false = 0
+    for seed in SEEDS:
+        found = judged(seed, fair=fair)
+        chance = random.Random(seed)  # noqa: S311 - test data
+        for question, is_false in questions(chance, found) if found else ():
+            for _ in range(3):
+                tree = a_tree(chance, question)
+                try:
+                    question.check(tree)
+                except Open:
+                    false += is_false
+                    continue
+                assert not is_false, (seed, tree)
+                shown += 1
+    assert shown > len(SEEDS) // 4
+    assert false > len(SEEDS) // 4
