@@ -113,8 +113,7 @@ def badly_shown(walked: list[Walked]) -> list[str]:
 def without_proof(plan: Plan) -> Json:
     """Return what a plan claims, without how it is shown."""
     value = plain(plan)
-    for name in ("trees", "bounds"):
-        value["certificate"].pop(name)
+    value["certificate"].pop("trees")
     return value
 
 
@@ -231,8 +230,6 @@ def _forged(planning: Planning, original: Original, keys: Sequence[str]) -> Iter
     changes: dict[str, object] = {
         "levels": tuple(_level(terms, measure) for measure in measures),
         "caps": tuple(Cap(term=measure_id(m), most=most) for m, most in caps.items()),
-        "bounds": (),
-        "sums": (),
     }
     for borrowing in (True, False):
         plan = planning.subject.plan(
