@@ -27,7 +27,18 @@ VARIABLE: Final = "PLANNER_MUTANT"
 """Names the mutant that a run of pytest is made for."""
 
 RECORDED: Final = "tests/test_replay_recorded.py::test_every_recorded_answer_is_reproduced"
-TERMS: Final = ("D0", "D2", "D2p", "D3", "D4", "D5", "D6", "D10", "D12", "toll")
+TERMS: Final = (
+    "last_resort",
+    "workloads",
+    "pods",
+    "priority_weight",
+    "lost_work",
+    "restart_cost",
+    "milestone_cost",
+    "past_preemptions",
+    "candidate_order",
+    "toll",
+)
 
 Apply = Callable[[], None]
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from msgspec.structs import replace
 
-from planner.objective.profiles import Measure, measure_id, measure_title
+from planner.objective.profiles import Measure, measure_name, measure_title
 from planner.objective.terms import TermTable
 from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step, WholeSplit
 from planner.plan.record import OWN_ROW, BoundByRows, Reaching, WeighedRow
@@ -511,14 +511,14 @@ def bound_by_rows(
     )
     parts = sorted(_reaching(question, added), key=lambda part: -abs(part.count * part.amount))
     # The row of the level itself is called by what it says.
-    own = {OWN_ROW: f"{measure_id(measure)} <= {value - 1}"}
+    own = {OWN_ROW: f"{measure_name(measure)} <= {value - 1}"}
     summands = [
         f"{one.times} x {one.least} ({own.get(one.row, one.row)})" for one in weighed[:MOST_NAMED]
     ]
     if len(weighed) > MOST_NAMED:
         summands.append(f"{len(weighed) - MOST_NAMED} more")
     return BoundByRows(
-        term=measure_id(measure),
+        term=measure_name(measure),
         rows=weighed,
         needed=added.needed,
         reached=added.reached,

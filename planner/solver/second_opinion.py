@@ -119,7 +119,8 @@ class TwoEngines:
         begin("asking a second engine")
         try:
             opinion = second_opinion(asked, soon(search.deadline), measure, most)
-        # D11 of an answer that an engine found is not known; or engines cannot add amounts up.
+        # `unstable` of an answer that an engine found is not known; or engines cannot add amounts
+        # up.
         except (OutOfTime, UnsupportedError):
             return Opinion("unknown")
         self.engines.update(dict.fromkeys(opinion.engines))

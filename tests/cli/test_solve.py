@@ -95,7 +95,10 @@ def test_where_there_is_no_plan_the_way_on_can_be_pasted(tmp_path: Path) -> None
         (("--flavors", "optimal"), None),
         (("--placement", "any"), None),
         (("--placement", "kueue", "--certify", "--format", "json"), ""),
-        (("--objective", "pareto:D2,D4", "--kueue-release", "0.18.6"), "--kueue-release 0.18.6"),
+        (
+            ("--objective", "pareto:workloads,lost_work", "--kueue-release", "0.18.6"),
+            "--kueue-release 0.18.6",
+        ),
         (("--all", "--objective", "min-count"), "--objective min-count"),
         (("--now", "2026-05-01T14:00:00+02:00"), "--now 2026-05-01T12:00:00Z"),
         (("--time-limit", "none", "--max-size", "1M"), "--time-limit none --max-size 1000000"),
@@ -367,14 +370,19 @@ def test_notes_are_warnings_once(dump: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_more_lost_work_than_the_scheduler_s_choice_is_a_warning(
     dump: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = make_plan(terms={"D4": 7200, "D5": 0}, greedy=make_greedy(terms={"D4": 3600, "D5": 9}))
+    plan = make_plan(
+        terms={"lost_work": 7200, "restart_cost": 0},
+        greedy=make_greedy(terms={"lost_work": 3600, "restart_cost": 9}),
+    )
     monkeypatch.setattr(api, "solve", lambda *_, **__: plan)
     assert (
         "warning: team-a/train-llm: evicting these loses 2.00 accelerator-hours"
         in call("solve", dump).stderr
     )
     # No objective may offer what is outside the rules.
-    outside = make_greedy(terms={"D4": 3600, "D5": 9}, outside_rules=("FS-07 shares: unfair",))
+    outside = make_greedy(
+        terms={"lost_work": 3600, "restart_cost": 9}, outside_rules=("FS-07 shares: unfair",)
+    )
     plan = plan.model_copy(update={"greedy": outside})
     assert call("solve", dump).stderr == ""
 

@@ -99,7 +99,7 @@ def test_the_solver_free_bound_is_recomputed_with_the_candidates_of_these_rules(
     plan = planner.solve(state(), PENDING, "min-count", rules="kep83")
     assert plan.certificate is not None
     (bound, *_) = plan.certificate.bounds
-    assert (bound.term, bound.bound) == ("count", 2)  # 3 missing, at most 2 each
+    assert (bound.term, bound.bound) == ("victims", 2)  # 3 missing, at most 2 each
 
 
 def test_why_there_is_no_plan() -> None:

@@ -15,7 +15,7 @@ from tests.cli.running import call
 from tests.cluster import pending, queue, running, state_of
 
 LOUD: Final = Term("XX", "loud victims", "names", per_workload=True)
-QUIET: Final = Profile("quiet", "nobody loud, then few", levels=(("XX",), ("D2",)))
+QUIET: Final = Profile("quiet", "nobody loud, then few", levels=(("XX",), ("workloads",)))
 
 
 def loud(losses: Losses) -> IntArray:

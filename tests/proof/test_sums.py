@@ -96,7 +96,7 @@ def test_two_rows_show_what_none_shows_alone(plan: Plan) -> None:
 
 
 def test_what_the_levels_rest_on_is_counted(plan: Plan) -> None:
-    """D2, D3 and the work lost follow from one row each, such as that of the level before."""
+    """Workloads, weight and lost work follow from one row each, as that of the level before."""
     assert certificate_of(plan).shown == Shown(one_row=3, multipliers=1)
     without = with_certificate(plan, sums=(), bounds=())
     assert certificate_of(without).shown == Shown(tree=4)
@@ -150,9 +150,9 @@ def test_a_bound_above_the_value_is_refused(state: State, plan: Plan) -> None:
 
 
 def test_a_sum_for_no_level_is_refused(state: State, plan: Plan) -> None:
-    sums = (*certificate_of(plan).sums, sum_of(plan, "count").model_copy(update={"term": "D8"}))
+    sums = (*certificate_of(plan).sums, sum_of(plan, "count").model_copy(update={"term": "queues"}))
     stray = with_certificate(plan, sums=sums)
-    assert said_of(state, stray, "D8") == (False, False, "it is no level")
+    assert said_of(state, stray, "queues") == (False, False, "it is no level")
 
 
 def test_only_a_leaf_of_the_whole_question_is_a_sum(

@@ -60,7 +60,7 @@ def test_work_is_in_cpu_hours_where_there_are_no_accelerators() -> None:
     """One core is 1/32 of an accelerator, so an accelerator-hour is 32 hours of a core."""
     cpu = [make_demand("cpu", requested=4000, shortfall=4000)]
     usage = (Amount(flavor="h200", resource="cpu", units=4000, quantity="4"),)
-    victim = make_victim("a/b", costs={"D4": 3600}).model_copy(update={"usage": usage})
+    victim = make_victim("a/b", costs={"lost_work": 3600}).model_copy(update={"usage": usage})
     plan = make_plan(demand=cpu, victims=[victim], greedy=None)
     screen = words(table.render(plan, width=108))
     assert "Lost CPU-h" in screen
@@ -96,7 +96,7 @@ def test_long_names_are_folded_not_cut() -> None:
 
 def test_digits_are_never_cut_however_narrow() -> None:
     huge = 2**62
-    victim = make_victim("a/b", costs={"D4": huge}, gpus=huge, priority=-(2**31))
+    victim = make_victim("a/b", costs={"lost_work": huge}, gpus=huge, priority=-(2**31))
     demand = [make_demand(requested=huge, shortfall=huge)]
     screen = table.render(make_plan(victims=[victim], demand=demand), width=60)
     assert "4.612E" in screen
@@ -301,19 +301,21 @@ def test_one_solver_free_bound_is_enough() -> None:
     (bound,) = make_certificate().bounds
     others = [
         bound.model_copy(update={"term": term, "statement": f"about {term}"})
-        for term in ("D3", "D2", "count")
+        for term in ("priority_weight", "workloads", "victims")
     ]
     screen = table.render(make_plan(certificate=make_certificate(bounds=others)), width=108)
-    assert re.findall(r"about \w+", screen) == ["about D2"]
+    assert re.findall(r"about \w+", screen) == ["about workloads"]
     alone = make_certificate(bounds=others[:1], sums=())
     screen = table.render(make_plan(certificate=alone), width=108)
-    assert re.findall(r"about \w+", screen) == ["about D3"]
+    assert re.findall(r"about \w+", screen) == ["about priority_weight"]
 
 
 def test_a_sum_of_rows_is_shown_where_one_row_bounds_the_level_lower() -> None:
     certificate = make_certificate()
     (bound,), (sum_,) = certificate.bounds, certificate.sums
-    by_row = bound.model_copy(update={"term": "D3", "bound": 5, "statement": "by one row"})
+    by_row = bound.model_copy(
+        update={"term": "priority_weight", "bound": 5, "statement": "by one row"}
+    )
     by_sum = sum_.model_copy(update={"statement": "by several"})
     screen = table.render(
         make_plan(certificate=make_certificate(bounds=(by_row,), sums=(by_sum,))), width=108

@@ -25,7 +25,14 @@ from tests.random_trees import PREEMPTOR, Instance, random_instance
 SEEDS: Final = range(4000 if TEST_ALL else 240)
 MOST: Final = 15
 PROFILE: Final = PROFILES["no-regret"]
-MEASURES: Final[tuple[Measure, ...]] = (("D1",), ("D2",), ("D3",), ("D7",), ("D8",), ("count",))
+MEASURES: Final[tuple[Measure, ...]] = (
+    ("highest_priority",),
+    ("workloads",),
+    ("priority_weight",),
+    ("excess_freed",),
+    ("queues",),
+    ("victims",),
+)
 ask = second_opinion.second_opinion
 
 
@@ -104,9 +111,9 @@ def test_the_second_engine_alone(
     for search, legal in searches(fair=fair):
         if legal:
             compared += 1
-            best = min(values(search, ("count",), legal))
-            assert_found(search, ask(search, Deadline(), ("count",), best), legal)
-            assert ask(search, Deadline(), ("count",), best - 1).outcome == "none"
+            best = min(values(search, ("victims",), legal))
+            assert_found(search, ask(search, Deadline(), ("victims",), best), legal)
+            assert ask(search, Deadline(), ("victims",), best - 1).outcome == "none"
         if compared == MOST:
             break
     assert compared == MOST
@@ -119,16 +126,16 @@ def one_search() -> tuple[Search, list[tuple[int, ...]]]:
 
 def test_one_engine_alone_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     search, legal = one_search()
-    best = min(values(search, ("count",), legal))
+    best = min(values(search, ("victims",), legal))
     with monkeypatch.context() as patch:
         patch.setattr(mathopt, "ask", lambda *_: MipAnswer(infeasible=False))
-        opinion = ask(search, Deadline(), ("count",), best - 1)
+        opinion = ask(search, Deadline(), ("victims",), best - 1)
     assert opinion.outcome == "unknown"
     assert opinion.engines[0].startswith("OR-Tools CP-SAT 9.")
     assert opinion.engines[0].endswith(" with presolve")
     assert opinion.engines[1] == "HiGHS by MathOpt"
     monkeypatch.setattr(second_opinion, "presolved", lambda *_: Run("unknown"))
-    opinion = ask(search, Deadline(), ("count",), best - 1)
+    opinion = ask(search, Deadline(), ("victims",), best - 1)
     assert (opinion.outcome, opinion.engines[1]) == ("unknown", "SCIP by MathOpt")
 
 
@@ -228,7 +235,7 @@ def test_a_copy_is_translated_as_a_model_of_its_own() -> None:
 def test_engines_in_turn_are_given_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second of them needs no translation of its own, as long as nothing is cut off."""
     search, legal = one_search()
-    best = min(values(search, ("count",), legal))
+    best = min(values(search, ("victims",), legal))
     programs, asked = [], []
 
     def translated(*given: object) -> Milp:
@@ -241,6 +248,6 @@ def test_engines_in_turn_are_given_one_program(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(mathopt, "translate", translated)
     monkeypatch.setattr(mathopt, "ask", knowing_nothing)
-    assert ask(search, Deadline(), ("count",), best - 1).outcome == "unknown"
+    assert ask(search, Deadline(), ("victims",), best - 1).outcome == "unknown"
     assert asked == [("SCIP", True), ("HiGHS", True)]
     assert len(programs) == 1

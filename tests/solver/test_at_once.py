@@ -106,8 +106,8 @@ def test_what_trees_have_shown_is_not_solved_again(monkeypatch: pytest.MonkeyPat
     with at_once():
         assert settle.Settling.at_once is not at_once_
         plan = planner.solve(state)
-    assert shown == [("D0",), ("D1",), ("D2",), ("D3",)]
-    assert solved[0] == ("D4", "D5")
+    assert shown == [("last_resort",), ("highest_priority",), ("workloads",), ("priority_weight",)]
+    assert solved[0] == ("lost_work", "restart_cost")
     assert isinstance(plan, Plan)
     assert isinstance(whole, Plan)
     assert plan.victims == whole.victims
@@ -117,20 +117,20 @@ def test_what_trees_have_shown_is_not_solved_again(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_level_is_shown_only_for_the_values_of_the_levels_before() -> None:
-    """What was shown of D2 is about answers with the least D1: with another D1, less may do."""
-    values: dict[Measure, int] = {("D1",): 1, ("D2",): 3}
+    """What was shown of a level is about answers of the least rank: with another, less may do."""
+    values: dict[Measure, int] = {("highest_priority",): 1, ("workloads",): 3}
     search = Search(
         SimpleNamespace(),  # type: ignore[arg-type]
         SimpleNamespace(),  # type: ignore[arg-type]
         Deadline(),
         [],
-        shown=[(("D1",), 1), (("D2",), 3)],
+        shown=[(("highest_priority",), 1), (("workloads",), 3)],
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Search, "known_value", lambda _, measure: values.get(measure))
-        assert search.is_shown(("D1",))
-        assert search.is_shown(("D2",))
-        assert not search.is_shown(("D3",))
-        values["D1",] = 2
-        assert not search.is_shown(("D1",))
-        assert not search.is_shown(("D2",))
+        assert search.is_shown(("highest_priority",))
+        assert search.is_shown(("workloads",))
+        assert not search.is_shown(("priority_weight",))
+        values["highest_priority",] = 2
+        assert not search.is_shown(("highest_priority",))
+        assert not search.is_shown(("workloads",))

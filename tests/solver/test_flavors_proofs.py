@@ -114,7 +114,7 @@ def test_no_plan_in_any_flavors_is_proved_too(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("certify", [None, False])
 def test_better_or_not_at_every_level(*, certify: bool | None) -> None:
-    """In flavor a100 one workload of 4 GPUs goes: D2 is 1 and D3 is 2."""
+    """In flavor a100 one workload of 4 GPUs goes: ``priority_weight`` is 2."""
     planning = start(two_flavors(), Given("ns/pending"))
     assert isinstance(planning, Planning)
     choices = choices_of(planning)
@@ -122,7 +122,7 @@ def test_better_or_not_at_every_level(*, certify: bool | None) -> None:
     (other,) = choices.others  # a100
     planning = planning.with_flavors(other, ranked)
     planning.certify = certify
-    profile = Profile("mine", "", (("D2",), ("D3",)))
+    profile = Profile("mine", "", (("workloads",), ("priority_weight",)))
     planning.set_objective(profile)
     for values, expected in (
         ([1, 2, 1], True),
@@ -136,6 +136,6 @@ def test_better_or_not_at_every_level(*, certify: bool | None) -> None:
         beside = Elsewhere(profile, {}, values, Deadline())
         assert beside.is_no_better(planning, search) == expected, values
     assert find_any(search, search.active) == "optimal"
-    nothing = Elsewhere(profile, {("D3",): 1}, None, Deadline())
+    nothing = Elsewhere(profile, {("priority_weight",): 1}, None, Deadline())
     assert nothing.is_no_better(planning, search)
     assert not Elsewhere(profile, {}, None, Deadline()).is_no_better(planning, search)

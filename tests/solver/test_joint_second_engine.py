@@ -93,7 +93,7 @@ def test_what_another_engine_knows_better_takes_the_place(
         incumbents.append(search.incumbent)
         if len(incumbents) > lies + 1:  # the first answer is only where the search begins
             return solve_levels(search, levels)
-        values = [(level, search.value(level, search.answer)) for level in (*levels, ("count",))]
+        values = [(level, search.value(level, search.answer)) for level in (*levels, ("victims",))]
         done = [LevelResult(level, Least("optimal", value, value)) for level, value in values]
         return Answer("optimal", tuple(done))
 
@@ -109,7 +109,7 @@ def test_an_engine_that_never_agrees_leaves_the_plan_feasible(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def lying(search: Search, levels: Any) -> Answer:
-        values = [(level, search.value(level, search.answer)) for level in (*levels, ("count",))]
+        values = [(level, search.value(level, search.answer)) for level in (*levels, ("victims",))]
         done = [LevelResult(level, Least("optimal", value, value)) for level, value in values]
         return Answer("optimal", tuple(done))
 
@@ -166,7 +166,7 @@ def test_victims_that_cannot_be_divided_are_asked_about_again(
 
 
 def test_levels_are_asked_about_on_copies_of_one_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the levels after D1 each has the same classes: only its own row is added to a copy."""
+    """Levels after the rank have the same classes: only its own row is added to a copy."""
     built: list[int] = []
 
     def counting(*given: Any, **named: Any) -> Any:
@@ -216,17 +216,21 @@ def test_a_copied_model_is_built_anew_once_something_is_learned() -> None:
 
 
 def judged(state: State, gone: set[str]) -> tuple[int, int | None, Proof | None]:
-    """Claim that the D1 of some victims is least; return it, a lower one found, and the proof."""
+    """Claim that the rank of some victims is least; return it, a lower one found, and the proof."""
     question = ask(state, take_snapshot(state), ["ns/first", "ns/second"])
     joint = joint_solve._Joint(question, PROFILES["no-regret"], Deadline())  # noqa: SLF001
     joint.admit()
     search, place = joint.search, question.forest.place
     counts = search.classes.counts(place[key] for key in gone)
     assert counts is not None
-    value = search.value(("D1",), counts)
-    claimed = LevelResult(("D1",), Least("optimal", value, value))
+    value = search.value(("highest_priority",), counts)
+    claimed = LevelResult(("highest_priority",), Least("optimal", value, value))
     better, (level,) = joint_solve.judge(joint.engines_asked, search, [claimed])
-    return value, None if better is None else search.value(("D1",), better), level.proof
+    return (
+        value,
+        None if better is None else search.value(("highest_priority",), better),
+        level.proof,
+    )
 
 
 def test_the_highest_rank_is_asked_about_as_other_levels_are() -> None:

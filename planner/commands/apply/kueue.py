@@ -83,8 +83,8 @@ def cannot_be_applied(  # noqa: PLR0911 - one reason after the other
     plan: Plan, state: State, preemptor: Marked | None
 ) -> str:
     """Say why a plan cannot be carried out for a preemptor as it stands; empty if it can."""
-    if plan.misnamed:
-        return plan.misnamed
+    if misnamed := plan.about.misnamed:
+        return misnamed
     reasons = {
         "it evicts nobody": not plan.victims,
         "it is for Kueue as KEP-83 proposed it, which runs nowhere": plan.rules == "kep83",

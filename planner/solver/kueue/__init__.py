@@ -9,7 +9,7 @@ kep83.py        planning by the rules of KEP-83
 strict.py       planning with documented precedence, ST-01 to ST-05
 solve.py        the solve of a planned workload to its proven optimum; where its pods go then
 flavors.py      the optimum over all flavors that the rules permit
-aftermath.py    which victims of a plan would preempt again: the term D11
+aftermath.py    which victims of a plan would preempt again: the term ``unstable``
 stability.py    whether the victims of a plan would preempt again; plans whose victims would not
 describe.py     victim sets as plans, the tree around them, short answers in words, and the
                 remarks on every plan

@@ -14,7 +14,7 @@ from planner.errors import InternalError
 from planner.garbage import without_garbage_collection
 from planner.models.kueue.formulation import build_classes
 from planner.models.shared.classes import Row, alone_in_class
-from planner.objective.profiles import Profile, bound_in_words, measure_id
+from planner.objective.profiles import Profile, bound_in_words, measure_name
 from planner.objective.terms import TermTable
 from planner.plan import Multiplier, SolverFreeBound, Status
 from planner.plan.kueue import Place, Plan, PodSetPlaces
@@ -73,7 +73,7 @@ def solver_free_bounds(
         place, amount = f"{resource} in flavor {flavor}", format_units(need, resource)
         bounds.append(
             SolverFreeBound(
-                term=measure_id(measure),
+                term=measure_name(measure),
                 denominator=bound.denominator,
                 multipliers=(multiplier,),
                 bound=bound.whole,

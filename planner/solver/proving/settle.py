@@ -119,7 +119,7 @@ class Settling:
 
     @property
     def _trees_tell(self) -> bool:
-        """Whether trees are wanted, and D11 is not counted: it asks the scheduler, not trees."""
+        """Whether trees are wanted, and no scheduler has to be asked, as for ``unstable``."""
         return self.certify is not False and self.search.rules.table.cascades is None
 
     def at_once(self) -> Proved | None:
@@ -222,7 +222,7 @@ class Settling:
             try:
                 return self._certifier.certify(measures, victims)
             except (UnsupportedError, OutOfTime):
-                pass  # the rows cannot add the amounts up, or D11 is not known: engines are asked
+                pass  # amounts cannot be added up, or `unstable` is not known: engines are asked
         if victims is None:
             return Certified(None)
         values = ((m, self.claims.value(m, victims)) for m in measures)
@@ -284,7 +284,7 @@ class Settling:
     ) -> Opinion:
         """Ask two engines whether a set is better on a level, or whether there is any legal set.
 
-        ``limits`` are the true values of the levels before, D11 included.
+        ``limits`` are the true values of the levels before, ``unstable`` included.
         """
         active = None
         with suppress(UnsupportedError):  # no classes are left out where rows cannot add up amounts
@@ -302,15 +302,16 @@ class Settling:
             question.rules.members,
         )
         left = set(members.taken(box.most))
-        if search.rules.table.cascades is not None:  # D11 tells the members of a class apart
+        if search.rules.table.cascades is not None:  # `unstable` tells the members of a class apart
             left = set(members.taken(np.where(box.most > 0, members.sizes, 0)))
         return [k for k in classes if not left.isdisjoint(search.classes.members[k])]
 
 
 def _is_allowed(search: Search, claims: Claims, victims: Sequence[int], done: Certified) -> bool:
-    """Say whether victims keep to the bounds that no claim knows: those of D11.
+    """Say whether victims keep to the bounds that no claim knows: those of ``unstable``.
 
-    They are the wishes and caps of D11, and the answer's values of it on the levels before.
+    They are the wishes and caps of ``unstable``, and the answer's values of it on the levels
+    before.
     """
     table = search.rules.table
     if table.cascades is None:

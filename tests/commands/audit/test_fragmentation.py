@@ -52,7 +52,7 @@ def test_kueue_has_to_take_four_where_one_would_do() -> None:
     at_will = judgement.at_will
     assert at_will is not None
     assert (at_will.status, at_will.victims, at_will.better) == ("optimal", ("ns/large",), True)
-    assert (at_will.spared["count"], at_will.spared["D2"]) == (3, 3)
+    assert (at_will.spared["count"], at_will.spared["workloads"]) == (3, 3)
 
 
 def test_in_the_other_order_one_is_enough_for_kueue_too() -> None:
@@ -149,7 +149,7 @@ def test_algorithms_say_what_fragmentation_costs() -> None:
     four, none = (
         {row.algorithm: row for row in found.rows if row.state == name} for name in ("four", "none")
     )
-    assert [four[name].terms["D2"] for name in NAMES] == [4, 1, 4]
+    assert [four[name].terms["workloads"] for name in NAMES] == [4, 1, 4]
     best = four[NAMES[1]]
     assert (best.victims, best.proved, len(best.outside_rules)) == (("ns/large",), True, 1)
     assert best.outside_rules[0].startswith("KT-02")

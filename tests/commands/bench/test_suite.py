@@ -11,7 +11,7 @@ from planner.commands.bench.record import Case
 from planner.commands.bench.run import begun, digest_of, family, line_of, made, prove
 from planner.errors import InputError
 from planner.objective.profile_file import find_profile
-from planner.objective.profiles import measure_id, with_names
+from planner.objective.profiles import measure_name, with_names
 from planner.reader import read_objects
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
@@ -71,7 +71,7 @@ def values_of(planning: AnyPlanning, objective: str, chosen: tuple[int, ...]) ->
     """Return the levels of a victim set."""
     levels = with_names(planning.set_objective(find_profile(objective)).levels)
     terms = planning.table.evaluate(chosen)
-    return {measure_id(each): sum(terms[term] for term in each) for each in levels}
+    return {measure_name(each): sum(terms[term] for term in each) for each in levels}
 
 
 def everybody(case: Case) -> Iterator[tuple[int, ...]]:
@@ -146,7 +146,7 @@ def test_plans_for_few_tenants_have_short_trees(name: str) -> None:
     assert {level.proof for level in plan.certificate.levels} == {"certified"}
     assert {level.term: level.value for level in plan.certificate.levels} == best.values
     assert (plan.certificate.ties, plan.certificate.trees_omitted) == ("certified", 0)
-    assert planner.check(state, plan, rules=plan.rule_options or None).accepted
+    assert planner.check(state, plan, rules=plan.about.rule_options or None).accepted
     assert digest_of(plan.keys) == best.digest
 
 
