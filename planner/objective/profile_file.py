@@ -123,7 +123,7 @@ def find_profile(name: str | Profile) -> Profile:
             "objective",
             f'"{name}" asks for a front of plans, not for one',
             "an objective for one plan",
-            "planner.front, and planner solve --objective, find fronts",
+            "planner.front finds fronts, and so does the command planner solve",
         )
     if name not in PROFILES:
         names = f"{', '.join(PROFILES)}, or a file NAME{SUFFIX}"

@@ -187,7 +187,7 @@ def test_errors_name_what_the_user_wrote(tmp_path: Path) -> None:
     [
         (
             ("solve", "--rules", "strict"),
-            'error: --rules: "strict" means nothing for YuniKorn\n  hint: written (--laws written)',
+            'error: --rules: "strict" means nothing for YuniKorn\n  hint: "written" asks',
         ),
         (
             ("solve", "--rules", "kep83:wait=60"),

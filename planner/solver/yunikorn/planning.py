@@ -281,7 +281,7 @@ def side_of(rules: object) -> Laws:
         if side == asked:
             return side
     if asked == "strict":
-        hint = "written (--laws written) keeps to YuniKorn's own written laws"
+        hint = '"written" asks for the laws that YuniKorn itself has written down'
         raise InputError("rules", '"strict" means nothing for YuniKorn', hint=hint)
     if isinstance(asked, Kep83) or str(asked).partition(":")[0] == KEP83:
         raise InputError("rules", "KEP-83 is of Kueue alone", hint="leave it out")
