@@ -115,8 +115,7 @@ def covering(state: AnyState) -> Covering:
 def uncovered(known: Covering, plan: AnyPlan) -> tuple[Uncovered, ...]:
     """Return everything that a plan leaves out."""
     found = (*known.unmodelled(plan.preemptor), *known.contradicted(plan))
-    seen_to = plan.about.sees_to
-    return tuple(one for one in found if one.feature not in seen_to)
+    return tuple(one for one in found if one.feature not in plan.about.sees_to)
 
 
 def covered(

@@ -76,7 +76,7 @@ def test_table_and_markdown_end_in_the_answer(state: Path, plan: Path) -> None:
     assert table[-1].startswith(" ACCEPTED: 9 of 9 claims certified, ")
     page = call("check", state, plan, "--format", "markdown").stdout
     assert "**Accepted**: 9 of 9 claims certified" in page
-    assert "| workloads | workloads evicted | 1 | certified |" in page
+    assert "| `workloads` | workloads evicted | 1 | certified |" in page
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_too_many_victims_to_ask(
     monkeypatch.setattr("planner.commands.check.kueue.MOST_REPLAYED", 1)
     result = call("check", state, solved(tmp_path, state, "--stability"))
     assert result.exit_code == 0
-    assert "unstable was not recomputed" in result.stdout
+    assert "who would preempt again was not recomputed" in result.stdout
     result = call("check", state, solved(tmp_path, state, "--objective", "stable"))
     assert result.exit_code == 1
     assert "claim            unstable certified=no value=0" in result.stdout

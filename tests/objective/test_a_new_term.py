@@ -27,8 +27,8 @@ def loud(losses: Losses) -> IntArray:
 @pytest.fixture(autouse=True)
 def new_term(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register it."""
-    monkeypatch.setitem(TERMS, LOUD.id, LOUD)
-    monkeypatch.setitem(SUMS, LOUD.id, loud)
+    monkeypatch.setitem(TERMS, LOUD.name, LOUD)
+    monkeypatch.setitem(SUMS, LOUD.name, loud)
 
 
 def test_an_objective_may_count_it() -> None:

@@ -254,7 +254,7 @@ def test_protected_run_time_cut_short() -> None:
         running("done", "a", 1, minute=0, annotations={least: "3600"}),
         running("leaving", "a", 1, evicted=True, annotations={least: "86400"}),
     )
-    early = each("early", *parts, pending("a", 3))
+    early = each("cut_short", *parts, pending("a", 3))
     assert early == {"ns/w": 600, "ns/done": 0, "ns/leaving": 0}
 
 

@@ -38,8 +38,7 @@ UNCHECKED: Final = (
     *("coverage.title", "coverage.effect", "coverage.evidence", "greedy.held_back.message"),
     *("held_back.message", "held_back.text", "greedy.held_back.text"),
     *(f"certificate.{name}" for name in ("cut_off", "corrected", "engines", "solver")),
-    *(f"certificate.levels.{name}" for name in ("title", "unit")),
-    *(f"certificate.verdicts.{name}" for name in ("title", "detail")),
+    *(f"certificate.{name}" for name in ("levels.title", "verdicts.title", "verdicts.detail")),
     *("certificate.seed", "certificate.wall_time_s", "nodes.slot", "nodes.domains.name"),
 )
 """The fields of plans that are for their reader alone, and held against nothing."""

@@ -18,10 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.laws import Law
-from planner.objective.profiles import (
-    IN_CHOSEN_FLAVORS,
-    bound_in_words,
-)
+from planner.objective.profiles import IN_CHOSEN_FLAVORS, bound_in_words, measure_unit
 from planner.plan import AnyPlan, SolverFreeBound, Verdict
 from planner.plan.kueue import JointPlan, Plan
 from planner.quantity import UNLIMITED, format_units
@@ -268,6 +265,10 @@ def check_levels(
     for what, term, value in values:
         if not set(left_out).intersection(term.split("+")):
             findings += compare(what, value, _recompute(term, recomputed_terms))
+    for i, level in enumerate(stated):
+        measure = tuple(level.term.split("+"))
+        if level.unit and recomputed_terms.keys() >= {*measure}:
+            findings += compare(f"certificate.levels[{i}].unit", level.unit, measure_unit(measure))
     named = [level.term for level in stated]
     if levels is not None and named != list(levels):
         findings.append(f"the levels are {named}, the objective asks for {list(levels)}")

@@ -126,7 +126,7 @@ def test_terms_do_not_depend_on_objectives(tmp_path: Path) -> None:
     # The one that ran longest, 50 minutes, lacks least of its 4 hours.
     assert found.victims == ("ns/many-1",)
     assert found.levels[0].value == 4 * 3600 - 50 * 60
-    assert found.terms["early"] == 0
+    assert found.terms["cut_short"] == 0
     assert "rated" not in found.terms
     assert all(row.terms.keys() == found.terms.keys() for row in rows.values())
 

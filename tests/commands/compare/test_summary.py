@@ -153,8 +153,8 @@ def test_a_row_in_numbers(comparison: Comparison) -> None:
         4,
     )
     assert (first["level"], first["bound"], first["proved"]) == (None, None, None)
-    assert (best["level"], best["value"], best["bound"], best["proved"]) == ("count", 1, 1, True)
-    assert str(best["levels"]).startswith("count=1>=1 workloads=1>=1 ")
+    assert (best["level"], best["value"], best["bound"], best["proved"]) == ("victims", 1, 1, True)
+    assert str(best["levels"]).startswith("victims=1>=1 workloads=1>=1 ")
     assert fair["rules"] == "kueue-fair"
     own, outside, _ = rows[3:6]
     assert (own["victims"], own["workloads"], own["status"]) == (None, None, "infeasible")
