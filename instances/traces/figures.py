@@ -77,7 +77,7 @@ def _means(audit: Audit) -> dict[str, str]:
         "victims": [len(case.victims) for case in judged],
         "too many": [len(case.victims) - case.fewest for case in judged if case.fewest is not None],
         "hours that a victim ran": [
-            case.terms["time"] / HOUR_S / len(case.victims) for case in judged
+            case.terms["run_time"] / HOUR_S / len(case.victims) for case in judged
         ],
         "accelerator-hours lost": [case.terms["lost_work"] / HOUR_S for case in judged],
         "of these avoidable": [_gap(case, "no-regret", "lost_work") / HOUR_S for case in judged],
