@@ -15,7 +15,7 @@ quota/         the quota arithmetic that all three share
 problem/       one decision in integers: the only thing a model sees
 laws/          the schedulers' rules, each with an id
 rules.py       a rule set beside the scheduler's own: what it has to bring along
-term.py        the disruption terms: their ids, titles and units
+term.py        the disruption terms: their names, ids, titles and units
 reference/     the schedulers' own algorithms, replayed without a solver
 models/        the rules as constraints
 verifier/      a finished plan against the rules, without a solver

@@ -111,8 +111,8 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         the rules permit; with ``kueue`` Kueue's own assignment is used.
     stability
         Kueue: also say which victims would preempt again, here and in Kueue's own plan: the field
-        ``stability`` and the term D11. Objectives that count D11 always do. With ``None`` only the
-        field is filled, and only in small states, where that is cheap.
+        ``stability`` and the term ``unstable``. Objectives that count ``unstable`` always do. With
+        ``None`` only the field is filled, and only in small states, where that is cheap.
     stable
         Kueue: accept only plans after which no victim would preempt again. The plan is infeasible
         where it is proved that there is no such plan; the explanation then says who would preempt
@@ -170,8 +170,8 @@ def _solve(  # noqa: PLR0913, PLR0917 - all that the verbs are given
 def front(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
     pending: str | None = None,
-    first: str = "D2",
-    second: str = "D4",
+    first: str = "workloads",
+    second: str = "lost_work",
     costs: Mapping[str, int] | None = None,
     assignment: AssignmentInput | None = None,
     now: datetime | str | None = None,
@@ -189,7 +189,7 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     state, pending, costs, assignment, now, rules
         As for ``planner.solve``.
     first, second
-        The measures: terms, or sums of terms of one unit such as ``D4+D5``.
+        The measures: terms, or sums of terms of one unit such as ``lost_work+restart_cost``.
     time_limit
         Seconds for the whole front; what was found by then is returned.
     assume

@@ -30,6 +30,8 @@ TELL_KIND: Final = "PLANNER_TELL_KIND"
 """The variable under which the command line ends what it says with the kind of the error, on a line
 that begins with `KIND`: for programs that run it."""
 KIND: Final = "kind: "
+LOOP: Final = "a loop over state.pending"
+"""How hints name what the command line has an option for: to plan for each that is pending."""
 _TAIL: Final = 400
 _LONGEST_NAME: Final = 100
 _SHORTEST_PART: Final = 3

@@ -1,4 +1,4 @@
-"""The disruption terms as records: their ids, titles and units.
+"""The disruption terms as records: their names, ids, titles and units.
 
 docs/design/objectives.md §2 and §3 define what the terms count, and planner/objective computes it.
 To print terms takes only this module.
@@ -54,23 +54,23 @@ class Term(NamedTuple):
     """A named non-negative integer that measures one side of disruption.
 
     ``per_workload`` says that it is a sum over victims. ``title`` and ``unit`` are used where a
-    scheduler has no words of its own for the term. ``name`` says in a word what ``id`` stands for;
+    scheduler has no words of its own for the term. ``id`` is what the theory calls it, such as D4;
     terms of a family have none.
     """
 
-    id: str
+    name: str
     title: str
     unit: str
     per_workload: bool
-    name: str = ""
+    id: str = ""
 
     def text(self, scheduler: str) -> Text:
         """Return the title and unit of the term under a scheduler."""
         found = find_scheduler(scheduler)
         own = found.words.terms if found else {}
-        priority = priority_of(self.id)
+        priority = priority_of(self.name)
         if priority is None:
-            return Text(*own.get(self.id, (self.title, self.unit)))
+            return Text(*own.get(self.name, (self.title, self.unit)))
         title, unit = own.get(OF_PRIORITY, (self.title, self.unit))
         return Text(title.format(priority), unit)
 
@@ -105,18 +105,19 @@ rated | rated            | set | points | terms at the rates of the objective
 """
 
 TERMS: Final = {
-    term: Term(term, title, unit, per_workload=kind == "sum", name=name)
+    name: Term(name, title, unit, per_workload=kind == "sum", id=term)
     for row in _TABLE.strip().splitlines()
     for term, name, kind, unit, title in [map(str.strip, row.split("|"))]
 }
-"""All terms by id. Victims that are being evicted already count in ``count`` and ``cost`` only, and
-in ``rated`` where it rates one of these. D11, for Kueue, takes one decision of the scheduler per
-victim: it is computed only where it is asked for, or an objective counts it. It is the number of
-victims for which, once all victims are gone, the preemptor is admitted and the victim is pending
-again, Kueue would evict a workload not yet being evicted. ``victims@each`` is no number: as a level
+"""All terms by name. Victims that are being evicted already count in ``victims`` and ``cost`` only,
+and in ``rated`` where it rates one of these. ``unstable``, for Kueue, takes one decision of the
+scheduler per victim: it is computed only where it is asked for, or an objective counts it. It is
+the number of victims for which, once all victims are gone, the preemptor is admitted and the victim
+is pending again, Kueue would evict a workload not yet being evicted. ``victims@each`` is no number:
+as a level
 it stands for one level per priority, and as a cap for ``more@each`` (objective/applied.py)."""
 
-_IDS: Final = {term.name: term.id for term in TERMS.values()}
+_BY_ID: Final = {term.id: term.name for term in TERMS.values()}
 
 _MORE: Final = Term(
     MORE,
@@ -129,7 +130,7 @@ _LAST: Final = 2**63
 
 
 def victims_of(priority: int) -> str:
-    """Return the id of the term that counts the victims of a priority."""
+    """Return the name of the term that counts the victims of a priority."""
     return f"{OF_PRIORITY}{priority}"
 
 
@@ -139,19 +140,13 @@ def priority_of(term: str) -> int | None:
     return int(number) if number != term and _NUMBER.fullmatch(number) else None
 
 
-def id_of(name: str) -> str:
-    """Return the id of the term of a name, such as ``lost_work``; any other text as it is."""
-    return _IDS.get(name, name)
-
-
-def name_of(measure: str) -> str:
-    """Return a measure by the names of its terms, such as ``lost_work+restart_cost``."""
-    terms = measure.split("+")
-    return "+".join(TERMS[term].name or term if term in TERMS else term for term in terms)
+def name_of(term: str) -> str:
+    """Return the name of the term of an id, ``lost_work`` of D4; any other text as it is."""
+    return _BY_ID.get(term, term)
 
 
 def find_term(name: str) -> Term:
-    """Return a term by its id, from the table or from the family of one term per priority.
+    """Return a term by its name, from the table or from the family of one term per priority.
 
     Raises ``KeyError`` if there is no such term.
     """
@@ -172,14 +167,14 @@ def text_of(name: str, scheduler: str) -> Text | None:
 
 
 def value_of(measure: Sequence[str], terms: Mapping[str, int]) -> int | None:
-    """Return the sum of the terms of a measure; ``None`` if one has no value, as D11 may have."""
+    """Return the sum of the terms of a measure; ``None`` if one has no value, as ``unstable``."""
     known = [terms[term] for term in measure if term in terms]
     return sum(known) if len(known) == len(measure) else None
 
 
 def lost_by(terms: Mapping[str, int]) -> int:
     """Return the lost work among terms, restarts included, in accelerator-seconds."""
-    return terms.get("D4", 0) + terms.get("D5", 0)
+    return terms.get("lost_work", 0) + terms.get("restart_cost", 0)
 
 
 def in_order(terms: Mapping[str, int]) -> dict[str, int]:

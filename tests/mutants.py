@@ -32,7 +32,18 @@ OF_WINGS: Final = {"verifier": ".verifier", "models": ".model"}
 """How the modules of a rule set in a wing end that stand for a room."""
 EVERY_LAW: Final = (*LAWS, *(law for rules in rule_sets() for law in rules.laws))
 RECORDED: Final = "tests/test_replay_recorded.py::test_every_recorded_answer_is_reproduced"
-TERMS: Final = ("D0", "D2", "D2p", "D3", "D4", "D5", "D6", "D10", "D12", "toll")
+TERMS: Final = (
+    "last_resort",
+    "workloads",
+    "pods",
+    "priority_weight",
+    "lost_work",
+    "restart_cost",
+    "milestone_cost",
+    "past_preemptions",
+    "candidate_order",
+    "toll",
+)
 
 Apply = Callable[[], None]
 

@@ -23,7 +23,7 @@ def python() -> None:
     print(plan)
     itself = planner.greedy(state)
     print(plan.status, len(plan.victims), len(itself.victims))
-    print([(plan.measures[name], itself.measures[name]) for name in ("workloads", "lost_work")])
+    print([(plan.terms[name], itself.terms[name]) for name in ("workloads", "lost_work")])
     print(planner.render(plan, "plain").splitlines()[1])
     print(list(plan.to_frame()["h100/nvidia.com/gpu"]))
     costs = {"platform/job-distill-43a0c": 50}

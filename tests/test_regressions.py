@@ -262,7 +262,7 @@ def kueue_state(case: Case) -> State:
 
 
 def lost(plan: Plan | YuniKornPlan) -> int:
-    return plan.terms.get("D4", 0)
+    return plan.terms.get("lost_work", 0)
 
 
 def laws_of(plan: Plan | YuniKornPlan) -> set[str]:

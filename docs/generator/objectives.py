@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.objective import annotation, profile_file, terms
-from planner.objective.profiles import PROFILES, measure_id
+from planner.objective.profiles import PROFILES, measure_name
 from planner.term import TERMS
 
 HEAD = """# Terms and objectives
@@ -15,7 +15,7 @@ other, and which may not be above the scheduler's own.
 
 COUNTING = """### What some of them count, and what not
 
-D4
+`lost_work`
 :   Size times the seconds since the newest checkpoint that a workload *publishes*; without one,
     since it started. So whoever publishes no checkpoint has more to lose on paper, and is spared
     more often, unless an objective says `unpublished = "median"`: then the last checkpoint of who
@@ -25,25 +25,25 @@ D4
     says `saving = "counts"`: then it is lost, or what would be lost without it if that is less.
     YuniKorn's dump tells no checkpoints.
 
-D5
+`restart_cost`
 :   Size times `restart-seconds`, one minute where nothing is said.
 
-D7
+`excess_freed`
 :   What the victims free of the contested resources beyond what is missing, as accelerators. It
     is what they *freed*, not what becomes *available* to the preemptor: quota that limits or the
     cohort keep from it counts as freed. Nothing else would be a sum over victims: what becomes
     available depends on every limit on the way, and on which others go. For YuniKorn it is counted
     on the node of the plan.
 
-D8
+`queues`
 :   Queues that lose a victim: ClusterQueues, or leaf queues of YuniKorn. They need not be
     tenants: two queues of a team count twice, two teams in one queue once.
 
-D8t
+`namespaces`
 :   Namespaces that lose a victim. An allocation of YuniKorn whose pod the dump does not name counts
     in none.
 
-D9
+`unfairness`
 :   For each queue, the size of its victims in thousandths of what it borrows, or of one accelerator
     if that is more; the largest of them. A ClusterQueue borrows what it uses above its nominal
     quota, flavor by flavor. A cohort that borrows, using more than the quota of its subtree, and
@@ -53,7 +53,7 @@ D9
     YuniKorn borrows what it uses above its own guaranteed; it has no weights, and queues above
     are not looked at.
 
-pdb
+`disruption_budgets`
 :   For each PodDisruptionBudget (policy/v1), the pods of victims that it covers beyond those that
     may go; added up over the budgets, so that a pod which two of them cover may count twice. It
     covers pods of its namespace by the labels of podset templates: labels that controllers add to
@@ -62,31 +62,32 @@ pdb
     `maxUnavailable` leave of the admitted pods. Without such objects it is 0. Under YuniKorn
     PodDisruptionBudgets are out of scope: an objective that counts them is refused.
 
-prio
+`priority_sum`
 :   The effective priorities of the victims, each raised by 2^31 so that none is negative. It counts
     workloads, where kube-scheduler counts pods. Of `kube-like` the last level is the time that all
     victims ran, where kube-scheduler looks at the earliest start of the highest priority.
 
-What is being evicted already counts in `count` and `cost` only.
+What is being evicted already counts in `victims` and `cost` only.
 
-The caps of `no-regret` bind D0, D1, D2 and D4+D5. It may evict more pods than the scheduler
-itself, touch more queues, or take more workloads of the highest priority: a plan that does says
-so beside the scheduler's own (`more_than_greedy` in JSON, `more` in plain text). An objective of
-your own can cap these, too: `caps = ["D2p", "D8", "victims@each"]`.
+The caps of `no-regret` bind `last_resort`, `highest_priority`, `workloads` and
+`lost_work+restart_cost`. It may evict more pods than the scheduler itself, touch more queues, or
+take more workloads of the highest priority: a plan that does says so beside the scheduler's own
+(`more_than_greedy` in JSON, `more` in plain text). An objective of your own can cap these, too:
+`caps = ["pods", "queues", "victims@each"]`.
 """
 
 
 def page() -> str:
     """Return the page of terms, objectives, files of objectives, and annotations."""
     listed = [
-        f"| {term.id} | `{term.name}` | {term.title} | {term.unit} | "
+        f"| `{term.name}` | {term.id} | {term.title} | {term.unit} | "
         f"{'sum' if term.per_workload else 'set'} |"
         for term in TERMS.values()
     ]
     chosen = [
-        f"| `{profile.name}` | {profile.summary} | {', '.join(map(measure_id, profile.levels))} | "
-        f"{', '.join(map(measure_id, profile.caps)) or '-'} |"
-        for profile in PROFILES.values()
+        f"| `{one.name}` | {one.summary} | {', '.join(map(measure_name, one.levels))} | "
+        f"{', '.join(map(measure_name, one.caps)) or '-'} |"
+        for one in PROFILES.values()
     ]
     return "\n\n".join(
         [
@@ -94,7 +95,7 @@ def page() -> str:
             "## Terms",
             "A term is a sum over the victims, or belongs to the set of them as a whole. "
             + _prose("".join((terms.__doc__ or "").partition("Amounts")[1:])),
-            "\n".join(["| term | name | what | unit | of |", "|---|---|---|---|---|", *listed]),
+            "\n".join(["| term | id | what | unit | of |", "|---|---|---|---|---|", *listed]),
             COUNTING,
             "## Objectives",
             "\n".join(

@@ -63,7 +63,7 @@ def figures(audits: dict[str, Audit]) -> str:
 def _row(cases: Sequence[Case]) -> list[str]:
     judged = [case for case in cases if case.victims and not case.outside_rules]
     fewer = [_too_many(case) for case in judged]
-    regretless = [_gap(case, "no-regret", "D2") > 0 for case in judged]
+    regretless = [_gap(case, "no-regret", "workloads") > 0 for case in judged]
     return [
         f"{sum(bool(case.victims) for case in cases):,} of {len(cases):,}",
         _share([case.smallest is False for case in judged]),

@@ -64,7 +64,9 @@ def _shares(audit: Audit) -> dict[str, str]:
         "proved: no legal victims": f"{audit.summary.infeasible:,}",
         "not proved": f"{audit.summary.unproved:,}",
         "fewer would do": _percent([case.smallest is False for case in judged]),
-        "fewer, and no regret": _percent([_gap(case, "no-regret", "D2") > 0 for case in judged]),
+        "fewer, and no regret": _percent(
+            [_gap(case, "no-regret", "workloads") > 0 for case in judged]
+        ),
         "less disruptive possible": _percent(["disruption" in case.findings for case in judged]),
     }
 
@@ -75,10 +77,10 @@ def _means(audit: Audit) -> dict[str, str]:
         "victims": [len(case.victims) for case in judged],
         "too many": [len(case.victims) - case.fewest for case in judged if case.fewest is not None],
         "hours that a victim ran": [
-            case.terms["time"] / HOUR_S / len(case.victims) for case in judged
+            case.terms["run_time"] / HOUR_S / len(case.victims) for case in judged
         ],
-        "accelerator-hours lost": [case.terms["D4"] / HOUR_S for case in judged],
-        "of these avoidable": [_gap(case, "no-regret", "D4") / HOUR_S for case in judged],
+        "accelerator-hours lost": [case.terms["lost_work"] / HOUR_S for case in judged],
+        "of these avoidable": [_gap(case, "no-regret", "lost_work") / HOUR_S for case in judged],
     }
     found: dict[str, str] = {}
     for name, values in of_each.items():
@@ -91,7 +93,7 @@ def differences(first: Audit, second: Audit) -> str:
     """Return what the scheduler's own answers of the second audit have more, on average."""
     others = {_place(case): case for case in _judged(second)}
     pairs = [(one, others[_place(one)]) for one in _judged(first) if _place(one) in others]
-    lost = [(other.terms["D4"] - one.terms["D4"]) / HOUR_S for one, other in pairs]
+    lost = [(other.terms["lost_work"] - one.terms["lost_work"]) / HOUR_S for one, other in pairs]
     parts = {
         "victims": mean([len(other.victims) - len(one.victims) for one, other in pairs]),
         "accelerator-hours lost": mean(lost),

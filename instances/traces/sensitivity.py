@@ -101,7 +101,7 @@ def run(setting: str, trace_file: str, *nodes: str) -> Iterator[Seen]:
 def _seen(case: Case, setting: str, instant: int, day: int) -> Seen:
     judged = bool(case.victims) and not case.outside_rules
     regretless = judged and any(
-        one.objective == "no-regret" and one.gaps["D2"] > 0 for one in case.judgements
+        one.objective == "no-regret" and one.gaps["workloads"] > 0 for one in case.judgements
     )
     fewer = judged and case.smallest is False
     return Seen(setting, instant, day, judged, fewer, regretless, case.proved)

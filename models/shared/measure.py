@@ -92,7 +92,7 @@ def _going_by(
 
 
 def _highest_rank(formulation: Measured, table: TermTable) -> Linear:
-    """D1: the largest rank among victims that are not being evicted already."""
+    """The largest rank among victims that are not being evicted already."""
     builder, going = formulation.builder, _going(formulation, table)
     ranks = table.rank[formulation.classes.first].tolist()
     if not going:
@@ -108,7 +108,7 @@ def _highest_rank(formulation: Measured, table: TermTable) -> Linear:
 
 
 def _over_freed(formulation: Measured, table: TermTable) -> Linear:
-    """D7: what victims free beyond the need, weighted, over the contested resources."""
+    """What victims free beyond the need, weighted, over the contested resources."""
     first = formulation.classes.first
     going = ~table.evicted[first]
     total = ZERO
@@ -138,13 +138,13 @@ def _beyond_budgets(formulation: Measured, table: TermTable) -> Linear:
 
 
 def _queues_touched(formulation: Measured, table: TermTable) -> Linear:
-    """D8: how many queues have a victim that is not being evicted already."""
+    """How many queues have a victim that is not being evicted already."""
     queues = table.queue[formulation.classes.first].tolist()
     return _touched(formulation, _going_by(formulation, table, queues).values())
 
 
 def _tenants_touched(formulation: Measured, table: TermTable) -> Linear:
-    """D8t: how many namespaces have a victim that is not being evicted already."""
+    """How many namespaces have a victim that is not being evicted already."""
     tenants = list(map(table.tenant, formulation.classes.first.tolist()))
     by_tenant = _going_by(formulation, table, tenants)
     by_tenant.pop("", None)  # workloads whose namespace is not known
@@ -163,7 +163,7 @@ def _touched(formulation: Measured, groups: Iterable[Sequence[int]]) -> Linear:
 
 
 def _unfairness(formulation: Measured, table: TermTable) -> Linear:
-    """D9: the largest ratio of victims' size to what their queue borrows, per mille, rounded up.
+    """The largest ratio of victims' size to what their queue borrows, per mille, rounded up.
 
     It is an integer u >= 1000 * s / b for every queue, and for every cohort that shares, with s the
     size of their victims and b what they borrow.
@@ -221,7 +221,7 @@ def _rated(formulation: Measured, table: TermTable) -> Linear:
 
 
 def _cascades(formulation: Measured, table: TermTable) -> Linear:
-    """D11: how many victims are known to preempt again, by all cuts so far."""
+    """How many victims are known to preempt again, by all cuts so far."""
     builder = formulation.builder
     take = {k[0]: v for k, v in zip(formulation.classes.members, formulation.take, strict=True)}
     again: dict[int, int] = {}
@@ -251,13 +251,13 @@ def _cascades(formulation: Measured, table: TermTable) -> Linear:
 
 
 _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
-    "D1": _highest_rank,
-    "D7": _over_freed,
-    "D8": _queues_touched,
-    "D8t": _tenants_touched,
-    "D9": _unfairness,
-    "D11": _cascades,
+    "highest_priority": _highest_rank,
+    "excess_freed": _over_freed,
+    "queues": _queues_touched,
+    "namespaces": _tenants_touched,
+    "unfairness": _unfairness,
+    "unstable": _cascades,
     MORE: _more_than_own,
-    "pdb": _beyond_budgets,
+    "disruption_budgets": _beyond_budgets,
     RATED: _rated,
 }

@@ -75,7 +75,7 @@ OPTIONS: Final[Mapping[str, Option]] = {
     "stability": value.either(
         "stability",
         "Kueue: also say which victims would preempt again once they are pending, and count "
-        "them (D11). By default they are named where up to 300 workloads hold quota.",
+        "them (unstable). By default they are named where up to 300 workloads hold quota.",
     ),
     "stable": value.flag(
         "--stable",

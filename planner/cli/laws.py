@@ -21,10 +21,11 @@ Examples:
 def command(given: Given) -> int:
     """List the scheduler's rules with their sources, and what disruption is measured by.
 
-    The ids of the laws and terms are the same in plans, certificates, error texts and sources.
+    The ids of laws and the names of terms are the same in plans, certificates and error texts; the
+    ids of terms are those of the theory.
     """
     from planner.laws import RULE_SETS
-    from planner.objective.profiles import PROFILES, measure_id
+    from planner.objective.profiles import PROFILES, measure_name
     from planner.report.catalogue import Catalogue, ObjectiveEntry, RuleSet, TermEntry, render
     from planner.term import TERMS
     from planner.wing import rule_sets
@@ -42,8 +43,8 @@ def command(given: Given) -> int:
             ObjectiveEntry(
                 name=profile.name,
                 summary=profile.summary,
-                caps=tuple(map(measure_id, profile.caps)),
-                levels=tuple(map(measure_id, profile.levels)),
+                caps=tuple(map(measure_name, profile.caps)),
+                levels=tuple(map(measure_name, profile.levels)),
             )
             for profile in PROFILES.values()
         ),

@@ -15,7 +15,7 @@ from planner.cli import value
 from planner.cli.exit_code import POINTER
 from planner.cli.output import STDOUT, Target, named_to_read
 from planner.cli.value import Option
-from planner.errors import InputError, ParseError, SchemaError, closest
+from planner.errors import LOOP, InputError, ParseError, SchemaError, closest
 from planner.scheduler import Part
 from planner.wing import wings
 
@@ -76,7 +76,8 @@ class Given:
             option = options.get(self._options.get(found[1], found[1]))
             return found[0] if option is None else f"{option} "
 
-        return _PARAMETER.sub(option_of, text)
+        every = options.get("each", "planner solve --all")
+        return _PARAMETER.sub(option_of, text).replace(LOOP, every)
 
     def as_called(self, where: str) -> str:
         """Return the option behind a parameter of the library; anything else as it is."""

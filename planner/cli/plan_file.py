@@ -119,8 +119,8 @@ def _plan(root: str, path: tuple[str | int, ...], value: object) -> AnyPlan:
         plan = model.model_validate(value)
     except ValidationError as error:
         raise _refused(root, path, value, error) from None
-    if plan.misnamed:
-        raise SchemaError(where, plan.misnamed, "names as objects of a cluster have them")
+    if misnamed := plan.about.misnamed:
+        raise SchemaError(where, misnamed, "names as objects of a cluster have them")
     return plan
 
 

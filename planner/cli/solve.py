@@ -27,7 +27,7 @@ Examples:
   planner solve cluster.json
   planner solve cluster.json --pending team-a/train-llm --objective min-lost-work
   planner solve cluster.json --objective min-cost --costs costs.json
-  planner solve cluster.json --objective pareto:D2,D4+D5
+  planner solve cluster.json --objective pareto:workloads,lost_work+restart_cost
   planner solve cluster.json --flavors optimal
   planner solve cluster.json --stability
   planner solve cluster.json --stable
@@ -184,7 +184,7 @@ def _refuse_for_front(given: Given) -> None:
     if given.flavors == "optimal":
         raise click.UsageError("a front is drawn for the flavors that the scheduler assigns")
     if given.stability or given.stable:
-        said = "stability is looked at for one plan: pareto:D2,D11 trades for it"
+        said = "stability is looked at for one plan: pareto:workloads,unstable trades for it"
         raise click.UsageError(said)
     if given.proof is not None or given.certify is not None:
         raise click.UsageError("--certify and --proof are for one plan, not for a front")

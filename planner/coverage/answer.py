@@ -115,7 +115,7 @@ def covering(state: AnyState) -> Covering:
 def uncovered(known: Covering, plan: AnyPlan) -> tuple[Uncovered, ...]:
     """Return everything that a plan leaves out."""
     found = (*known.unmodelled(plan.preemptor), *known.contradicted(plan))
-    return tuple(one for one in found if one.feature not in plan.sees_to)
+    return tuple(one for one in found if one.feature not in plan.about.sees_to)
 
 
 def covered(

@@ -352,7 +352,7 @@ class KueueCoverage:
         if evidence.tells_shortage(workload):
             found = evidence.shortage(workload, plan.assignment.mode, self._missing(plan))
         queues = self._queues_of(workload)
-        placing = TOPOLOGY.id in plan.sees_to
+        placing = TOPOLOGY.id in plan.about.sees_to
         nodes = absent_on_nodes(self.state, queues[1]) if queues is not None and placing else ()
         return (*found, *self.miscounted(plan.preemptor), *nodes)
 

@@ -23,7 +23,7 @@ YK_LAST_TIER: Final = Law(
     "spares_last_tier",
     "opted-out allocations are a last resort, and originators where they are counted",
     "No victim has opted out of preemption, unless no legal victim set does without. Under "
-    "objectives that count last-resort victims (D0) none is the originator of its application "
+    "objectives that count last-resort victims none is the originator of its application "
     "either, unless no legal victim set does without both.",
     "docs/semantics/yunikorn.md §13.1 and §15; design document, law 1; yunikorn-core be3bb487 "
     "scheduler/objects/preemption.go",

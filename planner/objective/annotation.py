@@ -17,7 +17,7 @@ All annotations share one prefix, ``preemption-planner.io/``:
     What an eviction costs by run time, such as ``1h:50,4h:10``: 0 at the start unless there is a
     point ``0s:COST``, then on straight lines. Nothing by default.
 ``min-runtime-seconds``
-    How long the workload should run before it is evicted, 0 by default. The term ``early``
+    How long the workload should run before it is evicted, 0 by default. The term ``cut_short``
     counts the seconds that are missing; an objective whose ``[protect]`` says
     ``annotated = true`` forbids the eviction.
 ``run-seconds``

@@ -34,7 +34,7 @@ from planner.term import EACH, MORE, RATED, TERMS, priority_of, victims_of
 
 
 def _losing(table: TermTable, *, by_median: bool, with_saving: bool) -> TermTable:
-    """Return terms with D4 by the rule of the median, or with the time of saving, or with both.
+    """Return terms with lost work by the rule of the median, with the time of saving, or with both.
 
     The median is that of all workloads of the table that publish a checkpoint: for Kueue those
     that hold quota in active ClusterQueues of the preemptor's tree. Saving on SIGTERM takes as long
@@ -53,8 +53,8 @@ def _losing(table: TermTable, *, by_median: bool, with_saving: bool) -> TermTabl
     lost_s = [one.lost_s + (one.saving_s if with_saving else 0) for one in table.disruptions]
     each = zip(table.size.tolist(), table.evicted.tolist(), lost_s, strict=True)
     costs = [0 if evicted else work(size, seconds) for size, evicted, seconds in each]
-    d4 = np.array(costs, dtype=np.int64)
-    return replace(table, separable={**table.separable, "D4": d4})
+    lost = np.array(costs, dtype=np.int64)
+    return replace(table, separable={**table.separable, "lost_work": lost})
 
 
 def median_age(ages: Iterable[int | None]) -> int | None:
@@ -72,7 +72,7 @@ def median_age(ages: Iterable[int | None]) -> int | None:
 KnownGroups = Mapping[str, Collection[str]]
 """The names that a state knows for each kind of group: queue, cohort, namespace."""
 
-EARLY: Final = "early"
+EARLY: Final = "cut_short"
 _MAX_SHOWN: Final = 10
 _LONGEST: Final = 400
 
@@ -119,7 +119,7 @@ def apply_profile(
         _refuse_uncounted(profile, RATED, "has rates")
         return table.rated(profile.name, profile.rates)
     if RATED in profile.terms:
-        raise SchemaError(where, f'"{RATED}" has no rates', "rates of terms, such as D2 = 600")
+        raise SchemaError(where, f'"{RATED}" has no rates', "rates of terms, such as pods = 60")
     return table
 
 

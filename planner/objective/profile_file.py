@@ -4,15 +4,15 @@ A file has these keys, and no others::
 
     name = "gentle"                       # the file's own name when left out
     summary = "windows first, then rates" # may be left out
-    levels = ["D0", "early", "rated"]     # minimised one after the other
-    caps = ["D4+D5", "D2p"]               # not above the scheduler's own plan; may be left out
+    levels = ["last_resort", "cut_short", "rated"] # minimised one after the other
+    caps = ["lost_work+restart_cost"]     # not above the scheduler's own plan; may be left out
 
-    unpublished = "median"                # D4 without a published checkpoint; else "start"
-    saving = "counts"                     # D4 has the time of saving on SIGTERM; else "free"
+    unpublished = "median"                # lost work without a published checkpoint; else "start"
+    saving = "counts"                     # the time of saving on SIGTERM is lost, too; else "free"
 
-    [rates]                               # whole numbers; the term rated adds up D4 + 600 * D2,
-    D4 = 1                                # and must then be among the levels
-    D2 = 600
+    [rates]                               # whole numbers; the term rated adds up
+    lost_work = 1                         # lost_work + 600 * workloads, and must then be
+    workloads = 600                       # among the levels
 
     [protect]                             # how long a workload may run before it is evicted
     min_runtime = "30m"
@@ -20,15 +20,15 @@ A file has these keys, and no others::
     [protect.queue]                       # also cohort, namespace; the longest that applies counts
     team-a = "2h"
     [protect.soft]                        # min_runtime and groups, too: forbids nothing, but
-    min_runtime = "4h"                    # counts in the term early, a level then
+    min_runtime = "4h"                    # counts in the term cut_short, a level then
 
     [budget]                              # how many evictions there are at most
     total = 3
     [budget.namespace]                    # also queue, cohort
     ml = 0
 
-Terms are called by their ids or their names, such as D4 or ``lost_work`` (``planner laws``), and
-joined by ``+`` where they have one unit. ``victims@each``, only as a level of its own,
+Terms are called by their names, such as ``lost_work`` (``planner laws``), and joined by ``+``
+ where they have one unit. ``victims@each``, only as a level of its own,
 stands for one level per priority, from the highest down: the number of victims of that priority. As
 a cap of its own it compares these numbers with the scheduler's, in the same order: at the first
 priority where they differ, a plan has fewer. A queue of YuniKorn is named by its path, and includes
@@ -46,7 +46,7 @@ from planner.errors import InputError, ParseError, SchemaError
 from planner.objective.annotation import parse_seconds
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import EVERYBODY, Group, Wishes
-from planner.term import EACH, RATED, TERMS, id_of
+from planner.term import EACH, RATED, TERMS, name_of
 
 SUFFIX: Final = ".toml"
 FRONT: Final = "pareto:"
@@ -96,7 +96,7 @@ def read_profile(path: str | Path) -> Profile:
         raise SchemaError(f"{path}: name", f'"{name}" is a profile of the program', "another name")
     levels = _measures(path, document, "levels")
     if not levels:
-        raise SchemaError(f"{path}: levels", "nothing to minimise", 'a list such as ["D0", "D2"]')
+        raise SchemaError(f"{path}: levels", "nothing to minimise", 'a list such as ["workloads"]')
     return Profile(
         name,
         _text(path, document, "summary", ""),
@@ -123,7 +123,7 @@ def find_profile(name: str | Profile) -> Profile:
             "objective",
             f'"{name}" asks for a front of plans, not for one',
             "an objective for one plan",
-            "planner.front, and planner solve --objective, find fronts",
+            "planner.front finds fronts, and so does the command planner solve",
         )
     if name not in PROFILES:
         names = f"{', '.join(PROFILES)}, or a file NAME{SUFFIX}"
@@ -132,12 +132,13 @@ def find_profile(name: str | Profile) -> Profile:
 
 
 def parse_front(text: str) -> tuple[Measure, Measure]:
-    """Read the two measures of a Pareto front, such as ``pareto:D2,D4``.
+    """Read the two measures of a Pareto front, such as ``pareto:workloads,lost_work``.
 
     Raises ``SchemaError`` if there are not two, or a measure cannot be used.
     """
     parts = text.removeprefix(FRONT).split(",")
-    refused = SchemaError("objective", f'"{text}" cannot be used', f'two measures: "{FRONT}D2,D4"')
+    expected = f'two measures: "{FRONT}workloads,lost_work"'
+    refused = SchemaError("objective", f'"{text}" cannot be used', expected)
     if not text.startswith(FRONT) or len(parts) != 2:  # noqa: PLR2004 - a pair
         raise refused
     first, second = (_measure("objective", part) for part in parts)
@@ -157,7 +158,7 @@ def _measures(path: Path, document: Mapping[str, object], key: str) -> tuple[Mea
     value = document.get(key, [])
     where = f"{path}: {key}"
     if not isinstance(value, list):
-        raise _unusable(where, value, 'a list such as ["D0"]')
+        raise _unusable(where, value, 'a list such as ["workloads"]')
     if len(value) > _MOST_MEASURES:
         raise SchemaError(where, f"there are {len(value):,}", f"at most {_MOST_MEASURES}")
     return tuple(_measure(f"{where}[{i}]", text, in_list=True) for i, text in enumerate(value))
@@ -175,7 +176,7 @@ def _is_second(path: Path, document: Mapping[str, object], key: str) -> bool:
 def _rates(where: str, value: object) -> dict[str, int]:
     rates = {}
     for name, rate in _table(where, value).items():
-        at, term = f"{where}.{_brief(name)}", id_of(name)
+        at, term = f"{where}.{_brief(name)}", name_of(name)
         if term not in TERMS or term in {RATED, EACH}:
             known = ", ".join(one for one in TERMS if one not in {RATED, EACH})
             raise SchemaError(at, f'there is no term "{_brief(name)}" to rate', known)
@@ -255,8 +256,8 @@ def _measure(where: str, text: object, *, in_list: bool = False) -> Measure:
     ``victims@each`` is permitted only alone, as a level or a cap: ``in_list``.
     """
     if not isinstance(text, str):
-        raise _unusable(where, text, 'a text such as "D4+D5"')
-    measure = tuple(id_of(part.strip()) for part in text.split("+"))
+        raise _unusable(where, text, 'a text such as "lost_work+restart_cost"')
+    measure = tuple(name_of(part.strip()) for part in text.split("+"))
     for term in measure:
         if term not in TERMS:
             raise SchemaError(where, f'there is no term "{_brief(term)}"', ", ".join(TERMS))

@@ -15,7 +15,7 @@ from planner.scheduler import schedulers
 from planner.term import find_term
 
 Measure = tuple[str, ...]
-"""A sum of terms, such as ("D4", "D5")."""
+"""A sum of terms, such as ("lost_work", "restart_cost")."""
 
 
 class Profile(Struct, frozen=True):
@@ -48,17 +48,17 @@ class Profile(Struct, frozen=True):
         return term in self.terms or term in self.rates
 
 
-NAMED: Final[Measure] = ("count",)
+NAMED: Final[Measure] = ("victims",)
 """The first part of the tie-break: name no workload without need."""
 
 
 def with_names(levels: Sequence[Measure]) -> tuple[Measure, ...]:
-    """Return the levels of an objective, with ``count`` as the last if it is not among them."""
+    """Return the levels of an objective, with ``victims`` as the last if it is not among them."""
     return tuple(levels) if NAMED in levels else (*levels, NAMED)
 
 
-def measure_id(measure: Measure) -> str:
-    """Return the id of a measure, such as ``D4+D5``."""
+def measure_name(measure: Measure) -> str:
+    """Return the name of a measure, such as ``lost_work+restart_cost``."""
     return "+".join(measure)
 
 
@@ -84,7 +84,10 @@ def _profile(name: str, levels: str, summary: str, caps: str = "") -> Profile:
     return Profile(name, summary, goals, capped)
 
 
-_DEFAULT_LEVELS: Final = "D0 D1 D2 D3 D4+D5 D7 D8"
+_SETTLED_FIRST: Final = "last_resort highest_priority"
+_DEFAULT_LEVELS: Final = (
+    f"{_SETTLED_FIRST} workloads priority_weight lost_work+restart_cost excess_freed queues"
+)
 _SETTLED: Final = "once tier and priority are settled"
 
 PROFILES: Final[Mapping[str, Profile]] = {
@@ -95,48 +98,61 @@ PROFILES: Final[Mapping[str, Profile]] = {
             _DEFAULT_LEVELS,
             "never worse than the scheduler's own plan on four measures, and the least "
             "disruptive among all such plans",
-            caps="D0 D1 D2 D4+D5",
+            caps=f"{_SETTLED_FIRST} workloads lost_work+restart_cost",
         ),
         _profile("least-disruption", _DEFAULT_LEVELS, "the default order without caps"),
         _profile(
             "min-count",
-            # By `count` first, and not D2: an auditor counts all victims, D2 leaves out those that
+            # By `victims` first: an auditor counts all of them, `workloads` leaves out those that
             # are being evicted already.
-            "count D2 D3 D4+D5",
+            "victims workloads priority_weight lost_work+restart_cost",
             "the smallest number of victims, those already being evicted included",
         ),
-        _profile("min-lost-work", "D0 D1 D4+D5 D2", f"the least lost work {_SETTLED}"),
+        _profile(
+            "min-lost-work",
+            f"{_SETTLED_FIRST} lost_work+restart_cost workloads",
+            f"the least lost work {_SETTLED}",
+        ),
         _profile("min-cost", "cost", "the smallest sum of the costs the user gives"),
         *(Profile(like, *goal) for one in schedulers() for like, goal in one.likes.items()),
         _profile(
             "kube-like",
-            "pdb D1 prio D2p time",
+            "disruption_budgets highest_priority priority_sum pods run_time",
             "the best set by what kube-scheduler goes for: the fewest pods beyond "
             "PodDisruptionBudgets, the lowest highest priority, the smallest sum of priorities, "
             "the fewest pods, those started last",
         ),
-        _profile("fewest-pods", "D0 D1 D2p D4", f"the fewest pods, {_SETTLED}"),
-        _profile("fewest-tenants", "D0 D1 D8 D2 D4", f"the fewest queues touched, {_SETTLED}"),
+        _profile("fewest-pods", f"{_SETTLED_FIRST} pods lost_work", f"the fewest pods, {_SETTLED}"),
+        _profile(
+            "fewest-tenants",
+            f"{_SETTLED_FIRST} queues workloads lost_work",
+            f"the fewest queues touched, {_SETTLED}",
+        ),
         _profile(
             "fair",
-            "D0 D1 D9 D2 D4",
+            f"{_SETTLED_FIRST} unfairness workloads lost_work",
             f"the least taken of what any queue or cohort borrows, by its fair weight, {_SETTLED}",
         ),
         _profile(
             "milestones",
-            "D0 D1 D6 D2",
+            "last_resort highest_priority milestone_cost workloads",
             "the least cost by the milestones that workloads publish",
         ),
         _profile(
             "stable",
-            "D11 D0 D1 D2 D3 D10 D4+D5 D7 D8",
+            f"unstable {_SETTLED_FIRST} workloads priority_weight past_preemptions "
+            "lost_work+restart_cost excess_freed queues",
             "no victim that would preempt again once it is pending, or as few as can be; then "
             "the default order without caps, and past preemptions before lost work",
         ),
-        _profile("exact-fit", "D0 D1 D7 D2 D4", f"the least freed beyond the need, {_SETTLED}"),
+        _profile(
+            "exact-fit",
+            f"{_SETTLED_FIRST} excess_freed workloads lost_work",
+            f"the least freed beyond the need, {_SETTLED}",
+        ),
         _profile(
             "weighted",
-            "D4+D5+toll D8",
+            "lost_work+restart_cost+toll queues",
             "one sum: the work lost, and for each eviction ten minutes of its size, a day more "
             "for the last tier",
         ),

@@ -103,23 +103,25 @@ class Losses(Struct, frozen=True, dict=True):
 
 
 SUMS: Final[dict[str, Callable[[Losses], IntArray]]] = {
-    "D0": lambda w: w.last_tier * w.costing,
-    "D2": lambda w: w.costing,
-    "D2p": lambda w: as_costs(w.pods) * w.costing,
+    "last_resort": lambda w: w.last_tier * w.costing,
+    "workloads": lambda w: w.costing,
+    "pods": lambda w: as_costs(w.pods) * w.costing,
     # The exponent is cut as well: 2 to the power of a rank beyond 62 would leave 64 bits.
-    "D3": lambda w: np.minimum(2 ** np.minimum(w.rank, 20), _HIGHEST_WEIGHT) * w.costing,
-    "D4": lambda w: w.worked(w.of("lost_s")),
-    "D5": lambda w: w.worked(w.of("restart_s")),
-    "D6": lambda w: w.of("milestone_cost") * w.costing,
-    "D10": lambda w: w.of("preemptions") * w.costing,
-    "D12": lambda w: w.place * w.costing,
-    "prio": lambda w: np.maximum(0, _RAISED + w.priority) * w.costing,
+    "priority_weight": lambda w: (
+        np.minimum(2 ** np.minimum(w.rank, 20), _HIGHEST_WEIGHT) * w.costing
+    ),
+    "lost_work": lambda w: w.worked(w.of("lost_s")),
+    "restart_cost": lambda w: w.worked(w.of("restart_s")),
+    "milestone_cost": lambda w: w.of("milestone_cost") * w.costing,
+    "past_preemptions": lambda w: w.of("preemptions") * w.costing,
+    "candidate_order": lambda w: w.place * w.costing,
+    "priority_sum": lambda w: np.maximum(0, _RAISED + w.priority) * w.costing,
     "toll": lambda w: w.worked(TOLL_S + w.last_tier * LAST_TIER_TOLL_S),
-    "time": lambda w: w.running_s * w.costing,
-    "early": lambda w: np.maximum(0, w.of("min_runtime_s") - w.running_s) * w.costing,
+    "run_time": lambda w: w.running_s * w.costing,
+    "cut_short": lambda w: np.maximum(0, w.of("min_runtime_s") - w.running_s) * w.costing,
     # Workloads that are being evicted already count here: the tie-break is to name none of them
     # without need.
-    "count": lambda w: np.ones_like(w.rank),
+    "victims": lambda w: np.ones_like(w.rank),
     "cost": lambda w: (
         as_costs([w.costs.get(name, 1) for name in w.names]) if w.costs else np.ones_like(w.rank)
     ),

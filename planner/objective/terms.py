@@ -23,7 +23,7 @@ from planner.objective.annotation import Disruption
 from planner.problem.array import BoolArray, IntArray
 from planner.term import ACCELERATOR, MORE, RATED, find_term, in_order, priority_of, victims_of
 
-CASCADE: Final = ("D11",)
+CASCADE: Final = ("unstable",)
 """The measure that counts victims which would preempt again."""
 
 
@@ -42,11 +42,11 @@ class Cut(NamedTuple):
 
 
 class Cascades(Protocol):
-    """What a search knows of the term D11, which no formula gives: the answers so far.
+    """What a search knows of the term ``unstable``, which no formula gives: the answers so far.
 
     Whether a victim would preempt again is a decision of the scheduler on the state after the plan.
-    So D11 is computed for whole victim sets, and every answer also holds for other sets: a cut of
-    the search, as in logic-based Benders decomposition.
+    So the term is computed for whole victim sets, and every answer also holds for other sets: a cut
+    of the search, as in logic-based Benders decomposition.
     """
 
     @property
@@ -67,7 +67,7 @@ class Cascades(Protocol):
 
 
 PER_MILLE: Final = 1000
-"""The unit of D9."""
+"""The unit of ``unfairness``."""
 
 LARGEST_COST: Final = 2**45
 """A hundred thousand workloads of this cost can still be added up in 64 bits. Beyond it, also at
@@ -105,12 +105,12 @@ class TermTable(Struct, frozen=True):
     - ``disruptions``: (W,) what evicting each workload loses.
     - ``groups``: (W,) the groups of each workload, such as ``queue/team-a`` or ``namespace/ml``.
     - ``budgets``: The PodDisruptionBudgets; ``None`` where the state cannot tell, and then there
-      is no term ``pdb``.
+      is no term ``disruption_budgets``.
     - ``rates``: What one unit of a term counts in the term ``rated``; without any there is no such
       term.
     - ``own``: How many victims of each priority the scheduler's own plan has; without it there is
       no term ``more@each``.
-    - ``cascades``: Counts D11; without it there is no such term.
+    - ``cascades``: Counts ``unstable``; without it there is no such term.
     """
 
     separable: Mapping[str, IntArray]
@@ -155,17 +155,17 @@ class TermTable(Struct, frozen=True):
         arrays = [self.separable[term] for term in known if priority_of(term) is None]
         if len(arrays) < len(known) or MORE in wanted:
             arrays.append(self.priority)  # one array for all priorities: there may be many
-        # Laws look at queues, not at namespaces: for D8t namespaces are an array of their own.
-        if "D8t" in wanted:
+        # Laws look at queues, not at namespaces: these are an array of their own.
+        if "namespaces" in wanted:
             tenants = [self.tenant(position) for position in range(len(self.groups))]
             arrays.append(np.unique(tenants, return_inverse=True)[1].astype(np.int64))
-        if "pdb" in wanted:
+        if "disruption_budgets" in wanted:
             arrays += [budget.pods for budget in self.budgets or ()]
-        others = {"D1": self.rank, "D9": self.size}
+        others = {"highest_priority": self.rank, "unfairness": self.size}
         if self.cascades is not None:
             # Whom a victim would preempt depends on its request and its place in its queue: no two
             # workloads are interchangeable.
-            others["D11"] = np.arange(len(self.rank), dtype=np.int64)
+            others["unstable"] = np.arange(len(self.rank), dtype=np.int64)
         return [*arrays, *(array for term, array in others.items() if term in wanted)]
 
     def is_separable(self, terms: Iterable[str]) -> bool:
@@ -237,7 +237,7 @@ class TermTable(Struct, frozen=True):
         victims = np.array(listed, dtype=np.int64)
         asked = self.separable
         if self.rates or self.cascades is not None:
-            only = None  # ``rated`` may need any term; counting D11 itself ends when time is up
+            only = None  # ``rated`` may need any term; and `unstable` ends when time is up
         elif only is not None:
             asked = {term: self.separable[term] for term in only if term in self.separable}
         # As Python's integers, which never overflow: a plan's values are exact, however large.
@@ -246,20 +246,22 @@ class TermTable(Struct, frozen=True):
             return totals
         going = victims[~self.evicted[victims]]
         need = self.needs[self.alternative(listed)]
-        totals["D1"] = int(self.rank[going].max()) if going.size else 0
-        totals["D7"] = sum(
+        totals["highest_priority"] = int(self.rank[going].max()) if going.size else 0
+        totals["excess_freed"] = sum(
             self.weight[fr] * max(0, sum(self.holding[going, fr].tolist()) - need[fr])
             for fr in self.contested
         )
         queues = self.queue[going].tolist()
-        totals["D8"] = len({*queues})
-        # D8t and D9 loop over victims, and a proof tree evaluates its few terms a thousand times.
-        if only is None or "D8t" in only:
-            totals["D8t"] = len({tenant for tenant in map(self.tenant, going.tolist()) if tenant})
-        if only is None or "D9" in only:
-            totals["D9"] = self._most_unfair(queues, self.size[going].tolist())
+        totals["queues"] = len({*queues})
+        # These two loop over victims, and a proof tree evaluates its few terms a thousand times.
+        if only is None or "namespaces" in only:
+            totals["namespaces"] = len(
+                {tenant for tenant in map(self.tenant, going.tolist()) if tenant}
+            )
+        if only is None or "unfairness" in only:
+            totals["unfairness"] = self._most_unfair(queues, self.size[going].tolist())
         if self.budgets is not None:
-            totals["pdb"] = sum(
+            totals["disruption_budgets"] = sum(
                 max(0, sum(budget.pods[going].tolist()) - budget.allowed) for budget in self.budgets
             )
         if self.own is not None:
@@ -268,13 +270,13 @@ class TermTable(Struct, frozen=True):
             at = max((each for each in {*ours, *own} if ours[each] != own.get(each, 0)), default=0)
             totals[MORE] = int(ours[at] > own.get(at, 0))
         if self.cascades is not None:
-            totals["D11"] = self.cascades.count(listed)
+            totals["unstable"] = self.cascades.count(listed)
         if self.rates:
             totals[RATED] = sum(rate * totals[term] for term, rate in self.rates.items())
         return in_order(totals)
 
     def _most_unfair(self, queues: Sequence[int], sizes: Sequence[int]) -> int:
-        """Return D9 of victims, given by their queues and sizes."""
+        """Return ``unfairness`` of victims, given by their queues and sizes."""
         taken: Counter[int] = Counter()
         for queue, size in zip(queues, sizes, strict=True):
             for sharer in self.sharers[queue]:
@@ -290,7 +292,7 @@ def work(size: Amount, seconds: Amount) -> Amount:
 
 
 def counted_as_borrowed(amount: int) -> int:
-    """Return the amount that D9 takes for the one borrowed: at least one accelerator.
+    """Return the amount that ``unfairness`` takes for the one borrowed: at least one accelerator.
 
     Source: docs/design/objectives.md §3, D9: max(1, borrowed).
     """

@@ -31,7 +31,7 @@ class Wishes(Struct, frozen=True):
     at most. None of these applies to workloads that are being evicted already. ``most`` bounds
     measures, which must be among the levels or caps of the objective.
 
-    ``soft_runtime_s`` is like ``min_runtime_s``, but forbids nothing: the term ``early`` counts
+    ``soft_runtime_s`` is like ``min_runtime_s``, but forbids nothing: the term ``cut_short`` counts
     the seconds that a victim lacks of it, or of the run time it asks for itself if that is longer.
     """
 
@@ -79,7 +79,7 @@ class Wishes(Struct, frozen=True):
     def are_kept(self, table: TermTable, victims: Iterable[int]) -> bool:
         """Say whether victims, given by positions of the workloads, keep to all wishes."""
         listed = list(victims)
-        # Only where needed: D11 among the terms takes decisions of the scheduler, and time.
+        # Only where needed: `unstable` among the terms takes decisions of the scheduler, and time.
         terms = table.evaluate(listed) if self.most else {}
         counts = ((self.counted(table, group)[listed].sum(), n) for group, n in self.budget.items())
         return (

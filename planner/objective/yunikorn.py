@@ -20,7 +20,7 @@ from planner.state.clock import SECOND
 from planner.state.yunikorn import YuniKornState, by_path
 from planner.term import unit_weight
 
-WITHOUT_SOURCE: Final = frozenset({"D6", "D10"})
+WITHOUT_SOURCE: Final = frozenset({"milestone_cost", "past_preemptions"})
 """Terms without a source: a dump has neither annotations nor earlier preemptions."""
 
 
@@ -39,7 +39,7 @@ def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
         pairs = zip(problem.types, freed.tolist(), strict=True)
         if fits({t: available.get(t, 0) + more for t, more in pairs}, problem.ask.resource):
             return own
-    # Any roomy node permits the same victims; always the first, so that D7 has one value.
+    # Any roomy node permits the same victims; always the first, for one value of what is freed.
     return problem.roomy[0]
 
 

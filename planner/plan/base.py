@@ -89,13 +89,13 @@ class Told(Record):
     """An answer that is shown in a line where Python prints it, and as its page in a notebook."""
 
     @property
-    def in_a_line(self) -> str:
+    def _in_a_line(self) -> str:
         """What the answer says, in a few words."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
         """Describe the answer in a line: a plan of thousands of fields would fill a screen."""
-        return f"<{type(self).__name__} {self.in_a_line}>"
+        return f"<{type(self).__name__} {self._in_a_line}>"
 
     __str__ = __repr__
 
@@ -126,12 +126,7 @@ class Covered(Told):
         return self.proved or self.status
 
     @property
-    def sees_to(self) -> frozenset[str]:
-        """The features that other answers leave out, and this one takes into account."""
-        return frozenset()
-
-    @property
-    def in_a_line(self) -> str:
+    def _in_a_line(self) -> str:
         """The status, for whom it is, and the answer in words."""
         fields = type(self).model_fields.keys()
         parts = ["status", *sorted({"preemptor"} & fields), *sorted(_SAID & fields)]
@@ -204,7 +199,7 @@ class Evicting(Covered):
         The columns are the fields of a victim (``age_s`` in seconds); then what it uses of each
         flavor-resource, such as ``h100/nvidia.com/gpu``, or resource type, 0 where it uses none
         (milli-cores of ``cpu`` and ``vcore``, whole units of the rest: bytes, devices, pods); then
-        what it adds to each term of disruption, such as ``D4``, in the unit of the term.
+        what it adds to each term of disruption, such as ``lost_work``, in the unit of the term.
 
         Raises
         ------

@@ -15,7 +15,7 @@ the preemptor."""
 
 
 class FrontMeasure(Record):
-    """One of the two measures: a term, or a sum of terms such as ``D4+D5``."""
+    """One of the two measures: a term, or a sum of terms such as ``lost_work+restart_cost``."""
 
     term: str
     title: str

@@ -3,6 +3,7 @@
 # pyright: reportIncompatibleVariableOverride=false
 # A frozen record may have fields of a narrower type.
 
+from collections import Counter
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
@@ -12,7 +13,7 @@ from planner.errors import SchemaError
 from planner.laws import RULE_SETS, Law
 from planner.plan.asked import Asked
 from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
-from planner.plan.record import AnyPlan, Certificate, Commands, Verdict
+from planner.plan.record import About, AnyPlan, Certificate, Commands, Verdict
 from planner.quota.kueue.assignment import Assignment
 from planner.rules import RuleSet
 from planner.scheduler import Placement
@@ -371,59 +372,38 @@ class Plan(AnyPlan):
         )
 
     @property
-    def sees_to(self) -> frozenset[str]:
-        """The feature ``topology``, where the plan gives pods a place on nodes."""
-        return frozenset() if self.placement is None else frozenset({"topology"})
+    def about(self) -> About:
+        """What code that serves every scheduler asks of the plan."""
+        going = [one for one in self.victims if not one.evicted]
+        freed = Counter[tuple[str, str]]()
+        for used in (used for one in going for used in one.usage):
+            freed[used.flavor, used.resource] += used.units
+        return About(
+            self.preemptor,
+            self.cluster_queue,
+            {(one.flavor, one.resource): one.requested for one in self.demand if one.requested},
+            {(one.flavor, one.resource) for one in self.demand if one.contested},
+            freed,
+            [one.priority for one in going],
+            {
+                pods.name: {"/".join(one.values): one.count for one in pods.domains}
+                for pods in self.places
+            },
+            never_comes=bool(self.in_the_way) or self.held_back is not None,
+            attempt=self._attempt,
+            misnamed=self._misnamed,
+            sees_to=() if self.placement is None else ("topology",),
+        )
 
     @property
-    def where(self) -> dict[str, dict[str, int]]:
-        """The pods that go to each node or other leaf, by podset."""
-        return {
-            pods.name: {"/".join(one.values): one.count for one in pods.domains}
-            for pods in self.places
-        }
-
-    @property
-    def preemptor_queue(self) -> str:
-        """The queue that the preemptor waits in."""
-        return self.cluster_queue
-
-    @property
-    def never_comes(self) -> bool:
-        """Whether the scheduler does not come to the preemptor in the next cycle, or never."""
-        return bool(self.in_the_way) or self.held_back is not None
-
-    @property
-    def requested(self) -> dict[tuple[str, str], int]:
-        """What the preemptor asks for, by flavor and resource."""
-        return {(one.flavor, one.resource): one.requested for one in self.demand if one.requested}
-
-    @property
-    def short(self) -> frozenset[tuple[str, str]]:
-        """The flavors and resources that are contested: there is not enough of them."""
-        return frozenset((one.flavor, one.resource) for one in self.demand if one.contested)
-
-    @property
-    def freed(self) -> list[tuple[tuple[str, str], int]]:
-        """The usage of the victims, without those being evicted already, by flavor and resource."""
-        return [
-            ((one.flavor, one.resource), one.units)
-            for victim in self.victims
-            if not victim.evicted
-            for one in victim.usage
-        ]
-
-    @property
-    def misnamed(self) -> str:
-        """Which name Kubernetes does not allow: of the preemptor, a victim or a ClusterQueue."""
+    def _misnamed(self) -> str:
         queues = {self.cluster_queue, *(one.cluster_queue for one in self.victims)}
         odd = (f"{name} {NOT_ALLOWED}" for name in sorted(queues) if not is_name(name))
         return not_allowed((self.preemptor, *self.keys)) or next(odd, "")
 
     @property
-    def attempt(self) -> str:
-        """Which of Kueue's attempts the plan belongs to; empty under fair sharing: it makes one."""
-        if self.borrowing is None or self.rules == "kueue-fair":
+    def _attempt(self) -> str:
+        if self.borrowing is None or self.rules == "kueue-fair":  # fair sharing makes only one
             return ""
         return "with borrowing" if self.borrowing else "without borrowing"
 
@@ -441,11 +421,6 @@ class Plan(AnyPlan):
     def laws(self) -> tuple[Law, ...]:
         """The laws of ``rules``."""
         return self.by.laws if self.by.replaces else RULE_SETS[self.rules]
-
-    @property
-    def priorities(self) -> list[int]:
-        """The priorities of the victims, without those being evicted already."""
-        return [one.priority for one in self.victims if not one.evicted]
 
     @model_validator(mode="before")
     @classmethod

@@ -7,7 +7,7 @@ docs/explanation/proof.md leads through one by hand.
 Apart from its plan, a tree begins with a line that names the preemptor of the plan, the claim, and
 the number of steps; the steps follow, one on each line:
 
-    {"preemptor": "team-a/train", "claim": "D2", "steps": 1}
+    {"preemptor": "team-a/train", "claim": "workloads", "steps": 1}
     {"rows": {"nvidia.com/gpu in flavor h100 at cohort/company": 1, "better": 8}}
 """
 
@@ -78,10 +78,11 @@ Step = Split | ByRows | ByLaws
 class Tree(Record):
     """The proof of one claim: that no legal victim set is better on a level, or there is none.
 
-    ``claim`` is the term of a level, such as ``D4+D5``, ``infeasible``, or ``ties``: that no set
-    which is equal on all levels comes before the plan in the scheduler's candidate order;
-    ``last resort``: that no legal set spares who opted out of YuniKorn's preemption; or, such as
-    ``cap of D2``, that no legal set keeps a cap which the plan drops.
+    ``claim`` is the term of a level, such as ``lost_work+restart_cost``, ``infeasible``, or
+    ``ties``: that no set which is equal on all levels comes before the plan in the scheduler's
+    candidate order; ``last resort``: that no legal set spares who opted out of YuniKorn's
+    preemption; or, such as ``cap of workloads``, that no legal set keeps a cap which the plan
+    drops.
     """
 
     claim: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
 
+from msgspec import Struct
 from pydantic import Field, GetCoreSchemaHandler, computed_field, model_validator
 
 from planner.plan.asked import Asked
@@ -15,7 +16,6 @@ from planner.plan.base import Assume, Evicting, Proved, Published, Record, Statu
 from planner.plan.proof import Tree
 from planner.rules import OWN, RuleSet
 from planner.scheduler import Part, schedulers
-from planner.term import name_of
 
 SchedulerId = Annotated[
     str, Field(pattern="^[a-z][a-z0-9-]*$", examples=[one.id for one in schedulers()])
@@ -180,20 +180,49 @@ class Certificate(Record):
 FIELD: Final = "more_than_greedy"
 
 _Measure = Literal["pods", "queues", "highest_priority"]
-_TERMS: Final[tuple[tuple[_Measure, str], ...]] = (("pods", "D2p"), ("queues", "D8"))
+_TERMS: Final[tuple[_Measure, ...]] = ("pods", "queues")
 
 
 class Excess(Record):
     """A measure in which a plan has more than the scheduler's own answer on the same state.
 
-    ``pods`` and ``queues`` are the terms D2p and D8. ``highest_priority`` counts the victims of
-    the highest ``priority`` that either of the two hits, what is being evicted already left out.
+    ``pods`` and ``queues`` are terms. ``highest_priority`` counts the victims of the highest
+    ``priority`` that either of the two hits, what is being evicted already left out.
     """
 
     measure: _Measure
     plan: int
     greedy: int
     priority: int | None = None
+
+
+class About(Struct, frozen=True):
+    """What code that serves every scheduler asks of a plan.
+
+    ``name`` is that of the preemptor for people, ``queue`` the one that it waits in. Amounts are by
+    flavor, empty if there are none, and resource: what is ``requested``, and what is ``freed`` by
+    the victims; ``short`` names those of which there may not be enough. Usage and ``priorities``
+    are without victims that are being evicted already. ``where`` has the number of pods that go to
+    each node or other leaf, by podset.
+
+    ``never_comes`` says that the scheduler does not come to the preemptor in the next cycle, or
+    never; ``attempt`` which of several attempts the plan belongs to, ``misnamed`` which name in it the scheduler's objects cannot have;
+    ``last_resort`` that a victim is one that legal sets spare where they can, by a law of its own.
+    ``sees_to`` are the features that other answers leave out, and this one takes into account.
+    """
+
+    name: str
+    queue: str
+    requested: Mapping[tuple[str, str], int]
+    short: Collection[tuple[str, str]]
+    freed: Mapping[tuple[str, str], int]
+    priorities: Sequence[int]
+    where: Mapping[str, Mapping[str, int]]
+    never_comes: bool = False
+    attempt: str = ""
+    misnamed: str = ""
+    last_resort: bool = False
+    sees_to: Collection[str] = ()
 
 
 class AnyPlan(Published, Evicting):
@@ -228,77 +257,19 @@ class AnyPlan(Published, Evicting):
         return tuple(victim.key for victim in self.victims)
 
     @property
-    def measures(self) -> dict[str, int]:
-        """The values of ``terms`` by the names of the terms: ``lost_work`` for D4.
-
-        A term of one priority, such as ``victims@100``, has its id for a name.
-        """
-        return {name_of(term): value for term, value in self.terms.items()}
-
-    @property
     def asked(self) -> Asked:
         """The question that the plan answers, as far as it says so."""
         return Asked(objective=self.objective, rules=self.rules, now=self.now, assume=self.assume)
 
     @property
     @abstractmethod
-    def where(self) -> dict[str, dict[str, int]]:
-        """The number of pods that go to each node or other leaf, by podset."""
-
-    @property
-    def preemptor_name(self) -> str:
-        """The name of the preemptor for people."""
-        return self.preemptor
-
-    @property
-    @abstractmethod
-    def preemptor_queue(self) -> str:
-        """The queue that the preemptor waits in."""
-
-    @property
-    def never_comes(self) -> bool:
-        """Whether the scheduler does not come to the preemptor in the next cycle, or never."""
-        return False
-
-    @property
-    @abstractmethod
-    def requested(self) -> dict[tuple[str, str], int]:
-        """What the preemptor asks for, by flavor (empty if there are none) and resource."""
-
-    @property
-    @abstractmethod
-    def short(self) -> frozenset[tuple[str, str]]:
-        """The flavors and resources of which there may not be enough."""
-
-    @property
-    @abstractmethod
-    def freed(self) -> list[tuple[tuple[str, str], int]]:
-        """The usage of the victims, without those being evicted already, by flavor and resource."""
-
-    @property
-    def misnamed(self) -> str:
-        """Which name in the plan the scheduler's objects cannot have; empty if there is none."""
-        return ""
-
-    @property
-    def has_last_resort(self) -> bool:
-        """Whether a victim is one that legal sets spare where they can, by a law of its own."""
-        return False
-
-    @property
-    def attempt(self) -> str:
-        """Which of several attempts the plan belongs to; empty where there is only one."""
-        return ""
+    def about(self) -> About:
+        """What code that serves every scheduler asks of the plan."""
 
     @property
     def by(self) -> RuleSet:
         """The rule set that the plan is by; without a name if it is the scheduler's own."""
         return OWN
-
-    @property
-    @abstractmethod
-    def priorities(self) -> list[int]:
-        """The priorities of the victims, without those being evicted already."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -308,11 +279,12 @@ class AnyPlan(Published, Evicting):
         if greedy is None or not greedy.keys:
             return ()
         found = []
-        for measure, term in _TERMS:
-            ours, theirs = self.terms.get(term, 0), greedy.terms.get(term, 0)
+        for measure in _TERMS:
+            ours, theirs = self.terms.get(measure, 0), greedy.terms.get(measure, 0)
             found.append(Excess(measure=measure, plan=ours, greedy=theirs))
-        highest = max([*self.priorities, *greedy.priorities], default=0)
-        ours, theirs = self.priorities.count(highest), greedy.priorities.count(highest)
+        both = self.about.priorities, greedy.about.priorities
+        highest = max([*both[0], *both[1]], default=0)
+        ours, theirs = (each.count(highest) for each in both)
         found.append(Excess(measure="highest_priority", plan=ours, greedy=theirs, priority=highest))
         return tuple(one for one in found if one.plan > one.greedy)
 
@@ -339,14 +311,15 @@ class AnyPlan(Published, Evicting):
 
 def names_of(*plans: AnyPlan) -> dict[str, str]:
     """Return, by key, the names of preemptors and victims whose keys are not their names."""
-    pairs = [(plan.preemptor, plan.preemptor_name) for plan in plans]
+    pairs = [(plan.preemptor, plan.about.name) for plan in plans]
     pairs += [(victim.key, victim.name) for plan in plans for victim in plan.victims]
     return {key: name for key, name in pairs if name != key}
 
 
 def resources_of(*plans: AnyPlan) -> tuple[str, ...]:
     """Return the resources that preemptors of plans ask for and that their victims use."""
-    places = (place for plan in plans for place in (*plan.requested, *dict(plan.freed)))
+    abouts = [plan.about for plan in plans]
+    places = (place for one in abouts for place in (*one.requested, *one.freed))
     return tuple(sorted({resource for _, resource in places}))
 
 

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Literal
 
 from planner.laws.yunikorn import Spared
 from planner.plan.base import Record
-from planner.plan.record import AnyPlan, Certificate
+from planner.plan.record import About, AnyPlan, Certificate
 
 
 class ResourceAmount(Record):
@@ -139,41 +140,19 @@ class YuniKornPlan(AnyPlan):
         return spare == "nobody" or not any(victim.opted_out for victim in self.victims)
 
     @property
-    def has_last_resort(self) -> bool:
-        """Whether a victim opted out of preemption."""
-        return not self.spares("opted-out")
-
-    @property
-    def where(self) -> dict[str, dict[str, int]]:
-        """The node of the ask, which is its only pod."""
-        return {} if self.node is None else {self.preemptor_name: {self.node: 1}}
-
-    @property
-    def preemptor_name(self) -> str:
-        """The name of the preemptor for people: its pod, where that is known."""
-        return self.pod or self.preemptor
-
-    @property
-    def preemptor_queue(self) -> str:
-        """The queue that the preemptor waits in."""
-        return self.queue
-
-    @property
-    def requested(self) -> dict[tuple[str, str], int]:
-        """What the preemptor asks for by resource; there are no flavors."""
-        return {("", one.resource): one.asked for one in self.room if one.asked}
-
-    @property
-    def short(self) -> frozenset[tuple[str, str]]:
-        """The resources that may be short: all that are requested."""
-        return frozenset(self.requested)
-
-    @property
-    def freed(self) -> list[tuple[tuple[str, str], int]]:
-        """The usage of the victims, by resource."""
-        return [(("", one.resource), one.units) for victim in self.victims for one in victim.usage]
-
-    @property
-    def priorities(self) -> list[int]:
-        """The priorities of the victims, as they are compared with the ask's."""
-        return [one.adjusted_priority for one in self.victims]
+    def about(self) -> About:
+        """What code that serves every scheduler asks of the plan; there are no flavors."""
+        name, freed = self.pod or self.preemptor, Counter[tuple[str, str]]()
+        for used in (used for one in self.victims for used in one.usage):
+            freed["", used.resource] += used.units
+        requested = {("", one.resource): one.asked for one in self.room if one.asked}
+        return About(
+            name,
+            self.queue,
+            requested,
+            requested.keys(),  # all of them may be short
+            freed,
+            [one.adjusted_priority for one in self.victims],
+            {} if self.node is None else {name: {self.node: 1}},
+            last_resort=not self.spares("opted-out"),
+        )

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from planner.objective.profiles import Measure, measure_id, value_in
+from planner.objective.profiles import Measure, measure_name, value_in
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.plan.record import OWN_ROW
@@ -34,7 +34,7 @@ TIES: Final = "ties"
 LAST_RESORT: Final = "last resort"
 CAP_OF: Final = "cap of"
 """How the claim begins that no set keeps a cap."""
-UNKNOWN_TERM: Final = "D11"
+UNKNOWN_TERM: Final = "unstable"
 """The term that asks the scheduler what victims do next: no inequality bounds it."""
 
 MOST_ASKED: Final = 300
@@ -61,9 +61,10 @@ class Claims:
     """The questions of one decision.
 
     ``caps`` bind every set besides the laws, as do the ``wishes`` of the objective. No inequality
-    bounds D11, which asks the scheduler: questions leave its bounds out, and so are about more sets
-    than need be. With ``asks`` they keep them: then no two workloads are alike, and a box that is a
-    single set is closed where the scheduler, replayed, breaks a bound of D11 for it.
+    bounds ``unstable``, which asks the scheduler: questions leave its bounds out, and so are about
+    more sets than need be. With ``asks`` they keep them: then no two workloads are alike, and a box
+    that is a single set is closed where the scheduler, replayed, breaks a bound of ``unstable`` for
+    it.
     """
 
     table: TermTable
@@ -77,18 +78,18 @@ class Claims:
     _whole: TermTable = field(init=False)
 
     def __post_init__(self) -> None:
-        """Leave out D11, which asks the scheduler."""
+        """Leave out ``unstable``, which asks the scheduler."""
         self._whole = self.table
         if self.asks:
             return
         self._unknown = {UNKNOWN_TERM} | ({RATED} if UNKNOWN_TERM in self.table.rates else set())
-        # With D11 in it the weighted sum is not known either, so no tree is asked about it.
+        # With `unstable` in it the weighted sum is not known either, so no tree is asked about it.
         rates = {term: rate for term, rate in self.table.rates.items() if term != UNKNOWN_TERM}
         self.table = replace(self.table, cascades=None, rates=rates)
 
     @cached_property
     def asking(self) -> Claims | None:
-        """The same claims with the bounds of D11; ``None`` where that is not counted, or too much.
+        """The same claims with the bounds of ``unstable``; ``None`` if not counted, or too much.
 
         Trees of these show more, and take a decision of the scheduler for each victim of a set.
         """
@@ -137,7 +138,7 @@ class Claims:
         return not self._unknown.isdisjoint(measure)
 
     def value(self, measure: Measure, victims: Sequence[int]) -> int:
-        """Return a measure of victims, given by positions; where D11 is not counted it is 0."""
+        """Return a measure of victims, given by positions; 0 for ``unstable`` if not counted."""
         table = self._whole if self.is_unknown(measure) else self.table
         terms = {**dict.fromkeys(self._unknown, 0), **table.evaluate(victims, measure)}
         return value_in(terms, measure)
@@ -181,9 +182,9 @@ class Claims:
         """Return known rules over classes which the further terms do not tell apart either."""
         for known, rules in self._known.items():
             further = self.table.telling_apart(terms - known)
-            # With D7 in question rows depend on the alternative that victims are for, such as a
-            # node; where there are several, such rules cannot serve other terms.
-            plain = len(self.table.needs) == 1 or not (known ^ terms) & {"D7", RATED}
+            # With `excess_freed` in question rows depend on the alternative that victims are for,
+            # such as a node; where there are several, such rules cannot serve other terms.
+            plain = len(self.table.needs) == 1 or not (known ^ terms) & {"excess_freed", RATED}
             if known <= terms and plain and all(map(rules.members.agree_in, further)):
                 return rules
         return None
@@ -191,19 +192,19 @@ class Claims:
 
 def level_claim(measure: Measure) -> str:
     """Return the name of the claim that no set is better on a level."""
-    return measure_id(measure)
+    return measure_name(measure)
 
 
 def asking_claim(claim: str) -> str:
     """Return the name of a claim whose tree asks the scheduler."""
-    return f"{claim}, D11 replayed"
+    return f"{claim}, unstable replayed"
 
 
 def cap_claim(measure: Measure) -> str:
     """Return the name of the claim that no set keeps a cap."""
-    return f"{CAP_OF} {measure_id(measure)}"
+    return f"{CAP_OF} {measure_name(measure)}"
 
 
 def at_most(measure: Measure, most: int) -> str:
     """Return the name of the row that bounds a measure by its value on an earlier level."""
-    return f"{measure_id(measure)} <= {most}"
+    return f"{measure_name(measure)} <= {most}"

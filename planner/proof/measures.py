@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.objective.profiles import Measure, measure_id
+from planner.objective.profiles import Measure, measure_name
 from planner.objective.terms import PER_MILLE, TermTable, counted_as_borrowed
 from planner.proof.box import IntArray, Row, by_value, exact, sum_of_products
 from planner.term import MORE, RATED, priority_of
 
 SINGLE_ROWS = 40
-"""Classes of a queue up to which each of them has a row of its own in D8."""
+"""Classes of a queue up to which each of them has a row of its own in ``queues``."""
 
 
 class Bounded(NamedTuple):
@@ -43,11 +43,11 @@ class Measures:
     - ``first``, ``sizes``: (K,) the position of a representative of each class in the table, and
       how many members each has.
     - ``need``: What victims must free, per resource of the table: more is over-freed. Empty where
-      it is not known; then D7 is only taken to be at least 0.
+      it is not known; then ``excess_freed`` is only taken to be at least 0.
     - ``ranges``: The least and the largest value of every further quantity of the rows so far.
-    - ``touched``: The classes of each queue that the rows so far count by D8, and of each namespace
-      by D8t: by term, then by the name of its quantity. That is 1 in a set with a victim of these
-      classes, and else 0.
+    - ``touched``: The classes of each queue that the rows so far count by ``queues``, and of each
+      namespace by ``namespaces``: by term, then by the name of its quantity. That is 1 in a set
+      with a victim of these classes, and else 0.
     """
 
     table: TermTable
@@ -73,7 +73,7 @@ class Measures:
             if highest is not None:
                 above &= self.table.priority[self.first] > highest
             return np.where(above, 0, self.sizes)
-        if bounded.measure != ("D1",):
+        if bounded.measure != ("highest_priority",):
             return self.sizes
         above = (self.table.rank[self.first] > bounded.most) & ~self.table.evicted[self.first]
         return np.where(above, 0, self.sizes)
@@ -87,7 +87,7 @@ class Measures:
     def rows(self, bounded: Bounded) -> Iterator[tuple[str, Row]]:
         """Yield rows, by name, that every set within a bound satisfies."""
         measure, most = bounded.measure, bounded.most
-        if measure == ("D9",):
+        if measure == ("unfairness",):
             yield from self._unfairness(bounded.name, most)
             return
         if measure == (MORE,):
@@ -103,16 +103,16 @@ class Measures:
         for term, rate in rates:
             if term in separable:
                 continue
-            if term == "pdb" or (term == "D7" and self.need):
+            if term == "disruption_budgets" or (term == "excess_freed" and self.need):
                 yield from self._beyond(term, extra, rate)
-            elif term in {"D8", "D8t"}:
+            elif term in {"queues", "namespaces"}:
                 yield from self._touched(term, extra, rate)
-            # D1, D9 and D11 within a sum add at least 0: leaving them out is valid.
+            # Other terms within a sum add at least 0: leaving them out is valid.
         classes = np.flatnonzero(costs)
         negated = {name: -rate for name, rate in extra.items()}
         yield bounded.name, Row(classes, -costs[classes], -most, negated)
         if bounded.least > 0 and all(term in separable for term in measure):
-            name = f"{measure_id(measure)} >= {bounded.least}"
+            name = f"{measure_name(measure)} >= {bounded.least}"
             yield name, Row(classes, costs[classes], bounded.least)
 
     def _rates(self, measure: Measure) -> list[tuple[str, int]]:
@@ -129,12 +129,13 @@ class Measures:
         return going
 
     def _beyond(self, term: str, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
-        """D7, pdb: quantities of at least 0, and what victims hold less the need or the budget.
+        """Bound terms by quantities of at least what victims hold less the need, or the budget.
 
-        D7 has a quantity for each resource, pdb one for the pods of each budget.
+        ``excess_freed`` has one for each resource, ``disruption_budgets`` for the pods of each
+        budget.
         """
         table = self.table
-        if term == "D7":
+        if term == "excess_freed":
             counted = [
                 (f"over-freed {fr}", table.holding[:, fr], self.need[fr], table.weight[fr])
                 for fr in table.contested
@@ -154,11 +155,11 @@ class Measures:
             yield name, Row(classes, -held[classes], -most, {name: 1})
 
     def _touched(self, term: str, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
-        """D8, D8t: by queue or namespace a quantity in 0..1, at least the part taken of a class."""
+        """By queue or namespace a quantity in 0..1, at least the part taken of a class."""
         if term not in self.touched:
             going = np.flatnonzero(self._going())
             groups: Mapping[Any, IntArray]
-            if term == "D8":
+            if term == "queues":
                 groups = by_value(self.table.queue[self.first], going)
             else:
                 tenants = np.array([self.table.tenant(p) for p in self.first[going].tolist()])
@@ -180,17 +181,17 @@ class Measures:
         yield from self._rows_of_touched[term]
 
     def touched_by(self, classes: IntArray) -> Iterator[str]:
-        """Yield the quantities of D8 and D8t that are 1 if each of some classes has a victim."""
+        """Yield the quantities that are 1 if each of some classes has a victim."""
         those = self.first[classes]
         those = those[~self.table.evicted[those]]
-        if "D8" in self.touched:
+        if "queues" in self.touched:
             yield from (f"touched {queue}" for queue in {*self.table.queue[those].tolist()})
-        if "D8t" in self.touched:
+        if "namespaces" in self.touched:
             tenants = (self.table.tenant(position) for position in those.tolist())
             yield from (f"touched {tenant}" for tenant in tenants if tenant)
 
     def queue_of(self, classes: IntArray) -> str:
-        """Return the quantity of D8 that is 1 if one of these classes has a victim; else empty."""
+        """Return the quantity of a queue that is 1 if one of these has a victim; else empty."""
         queues = {*self.table.queue[self.first[classes]].tolist()}
         alone = len(queues) == 1 and bool(self._going()[classes].all())
         return f"touched {queues.pop()}" if alone else ""
@@ -218,7 +219,7 @@ class Measures:
             before = {fewer: 1}
 
     def _unfairness(self, name: str, most: int) -> Iterator[tuple[str, Row]]:
-        """D9 <= most: 1000 times the size of a queue's victims <= most times what it borrows."""
+        """Unfairness <= most: 1000 times the size of a queue's victims <= most times its loan."""
         queues, going = self.table.queue[self.first], self._going()
         below: dict[int, list[int]] = {}
         for queue in sorted({*queues[going].tolist()}):

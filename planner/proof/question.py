@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from msgspec.structs import replace
 
-from planner.objective.profiles import Measure, measure_id, measure_title
+from planner.objective.profiles import Measure, measure_name, measure_title
 from planner.objective.terms import TermTable
 from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step, WholeSplit
 from planner.plan.record import OWN_ROW
@@ -508,7 +508,7 @@ def in_words(question: Question, steps: Sequence[Step], measure: Measure, value:
         return f"{need} must be freed, so {measure_title(measure)} is at least {value}"
     added = add_up([(rows[name], m) for name, m in leaf.rows.items()], box, question.ranges(box))
     # The row of the level itself is called by what it says.
-    own = {OWN_ROW: f"{measure_id(measure)} <= {value - 1}"}
+    own = {OWN_ROW: f"{measure_name(measure)} <= {value - 1}"}
     summands = [
         f"{times} x {rows[name].least} ({own.get(name, name)})" for name, times in leaf.rows.items()
     ]

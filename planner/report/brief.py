@@ -27,7 +27,7 @@ def brief(plan: AnyPlan) -> doc.Document:
     own = PAGE.of(plan)(plan)
     rules = f"{words.scheduler_name(plan)}, {words.rules_name(plan)}"
     about = f"priority {plan.priority}   {rules}"
-    asks = Cell(plan.preemptor_name, is_name=True, aside=about, aside_tone="")
+    asks = Cell(plan.about.name, is_name=True, aside=about, aside_tone="")
     proof = _proved(plan.certificate, plan.objective) if plan.certificate else ""
     others = len(plan.coverage) - 1
     head = (

@@ -64,7 +64,8 @@ def _lines(catalogue: Catalogue) -> Iterator[str]:
         if law.reasons:
             yield f"  reason codes: {', '.join(law.reasons)}"
     for term in catalogue.terms:
-        yield f"term {words(term.id, term.name, unit=Said(term.unit), title=Said(term.title))}"
+        names = words(term.name, term.id or None, unit=Said(term.unit), title=Said(term.title))
+        yield f"term {names}"
     for entry in catalogue.objectives:
         levels, caps = ",".join(entry.levels), ",".join(entry.caps) or "none"
         facts = words(entry.name, levels=levels, caps=caps, summary=Said(entry.summary))
@@ -91,8 +92,8 @@ def _document(catalogue: Catalogue) -> doc.Document:
         sections += [Section(title, (heading,)), Section(title, (laws,))]
         known.update(law.id for law in rules.laws)
     terms: list[Column[TermEntry]] = [
-        Column("Term", lambda term: term.id),
-        Column("Name", lambda term: term.name),
+        Column("Term", lambda term: term.name),
+        Column("Id", lambda term: term.id),
         Column("Disruption", lambda term: term.title, folds=True),
         Column("Unit", lambda term: term.unit),
     ]

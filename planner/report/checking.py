@@ -75,7 +75,7 @@ def _check_lines(one: Check) -> Iterator[str]:
 def _checked(one: Check) -> doc.Document:
     proofs = {True: Cell("certified", tone="good"), False: Cell("not certified", tone="bad")}
     columns: list[Column[CheckedClaim]] = [
-        Column("Claim", lambda claim: claim.claim),
+        Column("Claim", lambda claim: name(claim.claim), folds=True),
         Column("What", lambda claim: claim.title, folds=True),
         Column("Value", lambda o: NOTHING if o.value is None else f"{o.value:,}", number=True),
         Column("Proof", lambda claim: proofs[claim.certified]),

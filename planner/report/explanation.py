@@ -112,11 +112,11 @@ def _alternative(answer: CommonExplanation, other: Alternative) -> Iterator[doc.
     columns: list[Column[TermDifference]] = [
         Column("Level", lambda o: NOTHING if o.level is None else str(o.level), number=True),
         Column("Term", lambda term: term.term),
-        Column("Disruption", lambda term: term.title, folds=True),
+        Column("Disruption", lambda term: term.title, only="page"),
         Column("Plan", of("plan"), number=True),
         Column("Other", of("other"), number=True),
         Column("Difference", lambda o: work.difference(o.unit, o.other - o.plan), number=True),
-        Column("Unit", lambda term: work.unit(term.unit), below="Disruption"),
+        Column("Unit", lambda term: work.unit(term.unit), below="Term"),
     ]
     yield table("The plan and the other", columns, shown)
 

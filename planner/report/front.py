@@ -59,7 +59,7 @@ def document(front: Front) -> doc.Document:
     greedy = front.greedy.plan
     head = (
         *assumed(front.coverage, front.assume),
-        Fact("Preemptor", name(greedy.preemptor_name), "title"),
+        Fact("Preemptor", name(greedy.about.name), "title"),
         *(Fact(*row) for row in PAGE.of(greedy)(greedy).asking),
         Fact("Priority", Cell(f"{greedy.priority:,}")),
         Fact("Scheduler", Cell(scheduler_at(greedy))),

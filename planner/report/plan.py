@@ -120,7 +120,7 @@ def overview(plans: Sequence[AnyPlan]) -> doc.Document:
         return work.lost(lost_by(plan.terms)) if plan else NOTHING
 
     columns: list[Column[AnyPlan]] = [
-        Column("Preemptor", lambda plan: name(plan.preemptor_name), folds=True, least=24),
+        Column("Preemptor", lambda plan: name(plan.about.name), folds=True, least=24),
         Column("Answer", answer_cell, folds=True),
         Column("Victims", lambda p: victims(p) if has_plan(p) else NOTHING, number=True),
         Column(itself, lambda plan: victims(plan.greedy), number=True),
@@ -159,7 +159,7 @@ def document(plan: AnyPlan) -> doc.Document:
 
 def _head(plan: AnyPlan, own: Particulars) -> Iterator[Fact]:
     yield from assumed(plan.coverage, plan.assume)
-    asks = Cell(plan.preemptor_name, is_name=True, aside=f"priority {plan.priority}", aside_tone="")
+    asks = Cell(plan.about.name, is_name=True, aside=f"priority {plan.priority}", aside_tone="")
     yield Fact(own.asks, asks, "title")
     yield from (Fact(*row) for row in own.asking)
     yield Fact("Priority", Cell(f"{plan.priority:,}"), only="page")
@@ -221,7 +221,7 @@ def victims_of(plan: AnyPlan, shown: doc.Table) -> Iterator[doc.Block]:
         return f"{least}" if least == most else f"{least} to {most}"
 
     def lost(victims: Iterable[Any]) -> str:
-        return work.lost(sum(victim.costs.get("D4", 0) for victim in victims))
+        return work.lost(sum(victim.costs.get("lost_work", 0) for victim in victims))
 
     queue, count = scheduler_of(plan).words.queue, plural(len(queues), "queue")
     columns: list[Column[tuple[str, list[Any]]]] = [
@@ -245,7 +245,7 @@ def cost_columns(plan: AnyPlan) -> list[Column[Any]]:
         return replace(shown, page=page)
 
     work = words.work_of(plan)
-    lost = cost(f"Lost {work.short}", "D4", work.lost, page=f"Lost {work.hours}")
+    lost = cost(f"Lost {work.short}", "lost_work", work.lost, page=f"Lost {work.hours}")
     return [lost, cost("Cost", "cost", "{:,}".format)] if "cost" in plan.objective else [lost]
 
 
@@ -303,11 +303,12 @@ def own_in_words(plan: AnyPlan, greedy: AnyPlan) -> str:
         known = not said or said == plan.explanation
         return NO_GREEDY.format(scheduler=itself, verb=called.verb) if known else said
     theirs = plural(len(greedy.victims), called.noun)
-    if_ever = "If it came to that, " if greedy.never_comes else ""
+    if_ever = "If it came to that, " if greedy.about.never_comes else ""
     would = f"{if_ever}{itself} itself would {called.verb}"
     if {*greedy.keys} == {*plan.keys}:
         return f"{would} the same {theirs}."
-    theirs = f"{theirs} ({greedy.attempt})" if greedy.attempt else theirs
+    attempt = greedy.about.attempt
+    theirs = f"{theirs} ({attempt})" if attempt else theirs
     return f"{would} {theirs}, this plan {len(plan.victims)}"
 
 
@@ -384,9 +385,14 @@ def _claims(
         return "   ".join(part for part in parts if part)
 
     rows: list[tuple[doc.Medium | None, str, str | None, doc.Tone]] = [
-        ("screen", "CERTIFICATE", joined(plan.status, proved, plan.attempt, laws, seconds), ""),
+        (
+            "screen",
+            "CERTIFICATE",
+            joined(plan.status, proved, plan.about.attempt, laws, seconds),
+            "",
+        ),
         ("page", "Optimality", proved, "good" if all_closed else "warn"),
-        ("page", "Attempt", plan.attempt, ""),
+        ("page", "Attempt", plan.about.attempt, ""),
         ("page", "Laws", laws and f"{held} of {checked} hold", lawful),
         (None, "Proof", words.proof_in_words(certificate), ""),
         (None, "By hand", words.by_hand_in_words(certificate), ""),

@@ -47,7 +47,7 @@ def _greedy(plan: AnyPlan) -> AnyPlan:
 
 
 def _never_comes(plan: AnyPlan) -> bool:
-    return _greedy(plan).never_comes
+    return _greedy(plan).about.never_comes
 
 
 def document(answer: WhatIf) -> doc.Document:
@@ -104,8 +104,8 @@ def _hit(answer: WhatIf) -> Iterator[doc.Block]:
 
 def _head(answer: WhatIf) -> Iterator[Fact]:
     after = answer.after
-    yield Fact("Preemptor", name(after.preemptor_name), "title")
-    yield Fact(scheduler_of(after).words.queue, name(after.preemptor_queue))
+    yield Fact("Preemptor", name(after.about.name), "title")
+    yield Fact(scheduler_of(after).words.queue, name(after.about.queue))
     yield Fact("Scheduler", Cell(f"{words.scheduler_name(after)}, {words.rules_name(after)}"))
     yield Fact("Objective", Cell(after.objective))
     for key in answer.added:
@@ -213,9 +213,9 @@ def _term_table(rows: list[_Term], sides: Sequence[_Side], plan: AnyPlan) -> doc
 
     columns: list[Column[_Term]] = [
         Column("Term", lambda row: row[0]),
-        Column("Disruption", lambda row: words.texts_of(plan.scheduler, row[0])[0], folds=True),
+        Column("Disruption", lambda row: words.texts_of(plan.scheduler, row[0])[0], only="page"),
         *map(value, range(len(sides))),
-        Column("Unit", lambda row: work.unit(unit(row)), below="Disruption"),
+        Column("Unit", lambda row: work.unit(unit(row)), below="Term"),
     ]
     return table("What is lost", columns, rows)
 
@@ -225,7 +225,7 @@ def _lines(answer: WhatIf) -> Iterator[str]:
     yield line("preemptor", answer.preemptor)
     # The label is the scheduler's own word for a queue, such as cluster_queue for Kueue.
     queue = _INNER_CAPITAL.sub("_", scheduler_of(after).words.queue).lower()
-    yield line(queue, after.preemptor_queue)
+    yield line(queue, after.about.queue)
     yield line("objective", after.objective)
     yield from each("added", answer.added)
     yield from each("edit", map(Said, answer.edits))

@@ -39,7 +39,7 @@ from planner.term import ACCELERATOR, lost_by, text_of, unit_weight, value_of
 
 Row = TypeVar("Row")
 
-COUNTING: Final = frozenset({"D2", "count", "cost"})
+COUNTING: Final = frozenset({"workloads", "victims", "cost"})
 """Terms whose bound says how many victims, or how much cost, no legal plan can do without."""
 
 WORK_UNIT: Final = "accelerator-seconds"
@@ -166,7 +166,7 @@ def level_rows(
 def texts_of(
     scheduler: str, measure: str, unknown: tuple[str, str] | None = None
 ) -> tuple[str, str]:
-    """Return title and unit of a measure such as ``D4+D5``, in the words of a scheduler.
+    """Return title and unit of a measure, terms joined by ``+``, in the words of a scheduler.
 
     Where a term is not known they are those of ``unknown``, or the measure itself and no unit.
     """
@@ -178,12 +178,16 @@ def texts_of(
 
 
 def sum_of(measure: str, terms: Mapping[str, int] | None) -> int | None:
-    """Return the value of a measure such as ``D4+D5``; ``None`` if a part of it is not known."""
+    """Return the value of a measure, terms joined by ``+``; ``None`` if a part is not known."""
     return None if terms is None else value_of(measure.split("+"), terms)
 
 
 RARELY_SHOWN: Final = frozenset(
-    {"D2p", "D6", "D8t", "D9", "D10", "D12", "pdb", "prio", "toll", "time", "early", "rated"}
+    {
+        *("pods", "milestone_cost", "namespaces", "unfairness", "past_preemptions"),
+        *("candidate_order", "disruption_budgets", "priority_sum", "toll", "run_time"),
+        *("cut_short", "rated"),
+    }
 )
 """Terms that a screen leaves out unless the objective minimises them."""
 
@@ -243,14 +247,14 @@ def terms_table(
     columns: list[Column[TermRow]] = [
         Column("Level", lambda row: str(row.level or ""), number=True),
         Column("Term", lambda row: row.id),
-        Column("Disruption", lambda row: row.title, folds=True),
+        Column("Disruption", lambda row: row.title, only="page"),
         Column("This plan", lambda row: amount(row, row.value), number=True),
     ]
     if any(row.greedy is not None for row in rows):
         columns.append(Column(beside, lambda row: amount(row, row.greedy), number=True))
     if any(row.bound is not None for row in rows):
         columns.append(Column("Bound", lambda row: amount(row, row.bound), number=True))
-    columns.append(Column("Unit", unit, below="Disruption"))
+    columns.append(Column("Unit", unit, below="Term"))
     return table(caption, columns, rows)
 
 
@@ -375,7 +379,7 @@ def cautions(plan: AnyPlan) -> Iterator[str]:
     if ours > theirs:
         verb, work = scheduler_of(plan).words.verb, work_of(plan)
         yield (
-            f"{clean(plan.preemptor_name)}: {verb}ing these loses {work.lost(ours)} {work.hours} "
+            f"{clean(plan.about.name)}: {verb}ing these loses {work.lost(ours)} {work.hours} "
             f"of work, the scheduler's own choice {work.lost(theirs)}; the objective min-lost-work "
             "plans for the least"
         )

@@ -32,7 +32,7 @@ KUEUE: Final = Scheduler(
                 "the best set by what Kueue's candidate order goes for: the fewest of the highest "
                 "priority, then of the next, and so on; then those admitted last"
             ),
-            (("victims@each",), ("time",), ("D2",)),
+            (("victims@each",), ("run_time",), ("workloads",)),
         )
     },
     parts={

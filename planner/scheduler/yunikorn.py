@@ -21,11 +21,11 @@ YUNIKORN: Final = Scheduler(
             "yunikorn-required-node": "required node",
         },
         terms={
-            "D0": ("last-resort victims", "allocations"),
-            "D2": ("allocations preempted", "allocations"),
-            "D2p": ("pods preempted", "pods"),
-            "D11": ("victims that would preempt again", "allocations"),
-            "count": ("victims, those already being preempted included", "allocations"),
+            "last_resort": ("last-resort victims", "allocations"),
+            "workloads": ("allocations preempted", "allocations"),
+            "pods": ("pods preempted", "pods"),
+            "unstable": ("victims that would preempt again", "allocations"),
+            "victims": ("victims, those already being preempted included", "allocations"),
             "victims@each": (
                 "victims of each adjusted priority, from the highest down",
                 "allocations",

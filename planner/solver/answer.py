@@ -20,7 +20,7 @@ from planner.errors import InternalError
 from planner.objective.profiles import (
     Measure,
     Profile,
-    measure_id,
+    measure_name,
     measure_title,
     measure_unit,
     value_in,
@@ -110,7 +110,7 @@ def cap(
         if found.tree is None:
             return "unknown"
         trees.append(found.tree)
-        impossible.append(Cap(term=measure_id(measure), most=most))
+        impossible.append(Cap(term=measure_name(measure), most=most))
         return "infeasible"
 
     names = keep_caps(search, profile, greedy.terms, find)
@@ -144,7 +144,7 @@ def keep_caps(
             search.incumbent = trial.incumbent
         else:
             dropped = impossible if outcome == "infeasible" else search.undecided
-            dropped.append(measure_id(measure))
+            dropped.append(measure_name(measure))
     return impossible
 
 
@@ -204,7 +204,7 @@ def refuse_worse(
     own = [value_in(greedy_terms, level) for level in profile.levels]
     worse = [value_in(terms, level) for level in profile.levels] > own
     over = [
-        measure_id(cap)
+        measure_name(cap)
         for cap in profile.caps
         if value_in(terms, cap) > value_in(greedy_terms, cap)
     ]
@@ -238,7 +238,7 @@ def certify(  # noqa: PLR0913 - all that is known
     return Certificate(
         digest=digest,
         levels=describe_levels(proved.levels),
-        caps=tuple(Cap(term=measure_id(measure), most=most) for measure, most in caps),
+        caps=tuple(Cap(term=measure_name(measure), most=most) for measure, most in caps),
         dropped=dropped.caps,
         trees=(*proved.trees, *dropped.trees),
         ties=proved.ties,
@@ -255,7 +255,7 @@ def describe_levels(levels: Sequence[LevelResult]) -> tuple[Level, ...]:
     """Return the levels of an answer as records."""
     return tuple(
         Level(
-            term=measure_id(level.measure),
+            term=measure_name(level.measure),
             title=measure_title(level.measure),
             unit=measure_unit(level.measure),
             value=level.least.value,

@@ -164,7 +164,7 @@ def _find_soon(search: Search, classes: Sequence[int]) -> Outcome | None:
     """Look for any answer in a promising core; ``None`` where all classes have to be looked at."""
     if search.rules.is_hopeless(search.classes.subset(classes)):
         return "infeasible"
-    core = _start(search, classes, ("count",))
+    core = _start(search, classes, ("victims",))
     if core.bound.whole > sum(search.classes.count(k) for k in classes):
         return "infeasible"  # proved: more victims are needed than there are candidates
     if core.whole:
@@ -354,10 +354,10 @@ def _comes_first(search: Search, counts: Counts) -> bool:
 
 
 def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
-    """Solve without D11: if no victim of a best answer preempts again, it is best with D11, too.
+    """Solve without ``unstable``: where that is 0 in a best answer, it is best with it, too.
 
     Otherwise return ``None``; the search starts from that answer, or from the best one of which no
-    victim could preempt anybody. Time is left for the levels with D11.
+    victim could preempt anybody. Time is left for the levels with ``unstable``.
     """
     free = search.fork()
     free.deadline, free.levels = search.deadline.half(), with_names(levels)
@@ -376,7 +376,7 @@ def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
     steady.deadline, steady.incumbent = search.deadline.half(), None
     cascades, first = search.rules.table.cascades, search.classes.first.tolist()
     if cascades is None:
-        message = "an objective counts D11, but nothing answers it"
+        message = "an objective counts unstable, but nothing answers it"
         raise InternalError(message)
     steady.active = [k for k in search.active if cascades.is_steady(first[k])]
     if search.value(CASCADE, best) and find_any(steady, steady.active) == "optimal":
@@ -457,7 +457,7 @@ def _all_proved(done: Sequence[LevelResult]) -> bool:
 
 def solve_level(search: Search, measure: Measure) -> Least:
     """Find the least value of a measure from the incumbent on, and bound it from now on."""
-    if measure == ("D1",):
+    if measure == ("highest_priority",):
         return _lowest_rank(search)
     if search.is_separable(measure):
         return minimise(search, measure)
@@ -467,7 +467,7 @@ def solve_level(search: Search, measure: Measure) -> Least:
 def _lowest_rank(search: Search) -> Least:
     """Lower the highest priority hit, rank by rank, until a rank is proved to be needed."""
     while True:
-        value = search.value(("D1",), search.answer)
+        value = search.value(("highest_priority",), search.answer)
         # Nothing is below rank 0.
         outcome: Outcome | None = "infeasible"
         if value:
@@ -475,8 +475,8 @@ def _lowest_rank(search: Search) -> Least:
             outcome = find_any(search, below)
         if outcome != "optimal":
             break
-    value = search.value(("D1",), search.answer)
-    search.limit(("D1",), value)
+    value = search.value(("highest_priority",), search.answer)
+    search.limit(("highest_priority",), value)
     if outcome == "infeasible":
         return Least("optimal", value, value)
     return Least("feasible", value, 0)

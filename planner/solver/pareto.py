@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from planner.errors import InternalError, UnsupportedError
-from planner.objective.profiles import Measure, Profile, measure_id, measure_title, measure_unit
+from planner.objective.profiles import Measure, Profile, measure_name, measure_title, measure_unit
 from planner.objective.wishes import Wishes
 from planner.plan import AnyPlan, Status
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
@@ -41,7 +41,7 @@ def sweep(
     wishes = Wishes()
     while True:
         profile = Profile(
-            f"pareto:{measure_id(first)},{measure_id(second)}",
+            f"pareto:{measure_name(first)},{measure_name(second)}",
             f"the trade of {measure_title(first)} for {measure_title(second)}",
             levels=(first, second),
             wishes=wishes,
@@ -86,7 +86,7 @@ def _value(plan: AnyPlan, measure: Measure) -> int:
         return 0
     value = value_of(measure, plan.terms)
     if value is None:
-        found = f"time was up before {measure_id(measure)} of a plan was known"
+        found = f"time was up before {measure_name(measure)} of a plan was known"
         raise UnsupportedError("objective", found, hint="time_limit=SECONDS gives it longer")
     return value
 
@@ -101,7 +101,7 @@ def _point(measures: tuple[Measure, Measure], plan: AnyPlan) -> FrontPoint:
 
 def _described(measure: Measure) -> FrontMeasure:
     return FrontMeasure(
-        term=measure_id(measure), title=measure_title(measure), unit=measure_unit(measure)
+        term=measure_name(measure), title=measure_title(measure), unit=measure_unit(measure)
     )
 
 
@@ -134,7 +134,7 @@ def _greedy(
     if not greedy.victims and (not points or points[0].plan.victims):
         return placed(place="none")
     plans = [point.plan for point in points]
-    if PLANNER.of(greedy).is_outside(greedy, plans, [measure_id(one) for one in measures]):
+    if PLANNER.of(greedy).is_outside(greedy, plans, [measure_name(one) for one in measures]):
         return placed(place="outside")
     numbered = list(enumerate(points, start=1))
     on = [number for number, point in numbered if point.values == own.values]

@@ -181,11 +181,11 @@ class Search:
         return self.rules.table.in_sum(measure, classes.first)
 
     def limit(self, measure: Measure, most: int) -> None:
-        """Bound a measure above from now on; D1, the highest rank, by leaving classes out.
+        """Bound a measure above from now on; the highest rank by leaving classes out.
 
         A tighter bound from before is kept: a cap does not loosen a wish.
         """
-        if measure == ("D1",):
+        if measure == ("highest_priority",):
             self.active = self.up_to_rank(most)
         else:
             self.limits[measure] = min(most, self.limits.get(measure, most))
@@ -236,8 +236,8 @@ class Search:
         while True:
             try:
                 result = self._run_once(classes, measure, rows, members, least, attempts)
-            # D11 of the set that was found is not known: it is no answer. Or amounts are beyond
-            # what CP-SAT can add up, and trees have to tell.
+            # `unstable` of the set that was found is not known: it is no answer. Or amounts are
+            # beyond what CP-SAT can add up, and trees have to tell.
             except (OutOfTime, UnsupportedError):
                 return Run("unknown")
             if result is not None:
@@ -334,9 +334,9 @@ class Search:
 
         ``usable`` says whether the incumbent would have been an answer, too.
 
-        Only in D11 can an answer be worse: its value is not known before the scheduler is asked,
-        which adds a cut. An answer that still keeps to all limits and is better than the incumbent
-        becomes the incumbent all the same.
+        Only in ``unstable`` can an answer be worse: its value is not known before the scheduler is
+        asked, which adds a cut. An answer that still keeps to all limits and is better than the
+        incumbent becomes the incumbent all the same.
         """
         if self.rules.table.cascades is None:
             self.accept(found, measure, usable=usable)
@@ -445,6 +445,8 @@ def impose(search: Search, wishes: Wishes) -> None:
     for measure, most in wishes.most.items():
         search.limit(measure, most)
     search.incumbent = None
-    with suppress(OutOfTime):  # whether the incumbent keeps to a wish of D11 is then not known
+    with suppress(
+        OutOfTime
+    ):  # whether the incumbent keeps to a wish of `unstable` is then not known
         if chosen is not None and wishes.are_kept(table, chosen):
             search.incumbent = search.classes.counts(chosen)

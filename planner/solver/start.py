@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct
 
-from planner.errors import InputError, SchemaError
+from planner.errors import LOOP, InputError, SchemaError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
 from planner.plan import AnyPlan
@@ -83,7 +83,7 @@ def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
         state.source,
         f"{len(waiting)} are pending",
         f"one of them to be named: {name_some(waiting, _SHOWN)}",
-        "pending=NAME plans for one, planner solve --all for each",
+        f"pending=NAME plans for one, {LOOP} for each",
     )
 
 

@@ -131,7 +131,7 @@ def test_csv(dump: Path) -> None:
     assert [row["objective"] for row in rows] == ["no-regret"]
     assert rows[0]["fewest"] == "1"
     assert (rows[0]["victims"], rows[0]["optimum_victims"]) == ("4", "1")
-    assert (rows[0]["greedy_D2"], rows[0]["optimum_D2"]) == ("4", "1")
+    assert (rows[0]["greedy_workloads"], rows[0]["optimum_workloads"]) == ("4", "1")
 
 
 def test_a_name_is_no_formula(tmp_path: Path) -> None:
@@ -478,13 +478,13 @@ def test_states_of_yunikorn_are_judged_one_by_one(tmp_path: Path) -> None:
     first, second, *others = value["cases"]
     assert others == [first, second]
     # A minute later the victims have a minute of work more to lose.
-    assert first["terms"]["D4"] < second["terms"]["D4"]
+    assert first["terms"]["lost_work"] < second["terms"]["lost_work"]
 
 
 def test_two_objectives_of_one_name_are_refused(dump: Path, tmp_path: Path) -> None:
     """Answers are told apart by these names; the same objective twice is one."""
     files = [tmp_path / folder / "gentle.toml" for folder in "ab"]
-    for file, level in zip(files, ("D2", "D4"), strict=True):
+    for file, level in zip(files, ("workloads", "lost_work"), strict=True):
         file.parent.mkdir()
         file.write_text(f'levels = ["{level}"]')
     first, second = (("--objective", str(file)) for file in files)

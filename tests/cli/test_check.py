@@ -59,7 +59,7 @@ def test_a_plan_is_accepted(state: Path, plan: Path) -> None:
     assert (result.exit_code, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     assert lines[0] == "preemptor        ns/pending"
-    assert 'claim            D2 certified=yes value=1 how="' in result.stdout
+    assert 'claim            workloads certified=yes value=1 how="' in result.stdout
     assert "claim            ties certified=yes" in result.stdout
     assert lines[-1].startswith("accepted         yes claims=9/9 laws=")
 
@@ -76,7 +76,7 @@ def test_table_and_markdown_end_in_the_answer(state: Path, plan: Path) -> None:
     assert table[-1].startswith(" ACCEPTED: 9 of 9 claims certified, ")
     page = call("check", state, plan, "--format", "markdown").stdout
     assert "**Accepted**: 9 of 9 claims certified" in page
-    assert "| D2 | workloads evicted | 1 | certified |" in page
+    assert "| `workloads` | workloads evicted | 1 | certified |" in page
 
 
 @pytest.mark.parametrize(
@@ -85,11 +85,11 @@ def test_table_and_markdown_end_in_the_answer(state: Path, plan: Path) -> None:
         (("certificate", "levels", 2, "value"), 2, "CT-01"),
         (("certificate", "levels", 2, "bound"), 0, "CT-02"),
         (("certificate", "caps", 0, "most"), 3, "CT-06"),
-        (("victims", 0, "costs", "D4"), 7, "CT-07"),
+        (("victims", 0, "costs", "lost_work"), 7, "CT-07"),
         (("victims", 0, "position"), 7, "CT-07"),
         (("victims", 0, "workload"), "ns/small-1", "KQ-"),
         (("victims",), [], "KQ-01"),
-        (("greedy", "terms", "D2"), 3, "CT-08"),
+        (("greedy", "terms", "workloads"), 3, "CT-08"),
         (("certificate", "trees"), [], "there is no tree"),
         (("certificate",), None, "CT-02"),
     ],
@@ -112,10 +112,19 @@ def test_what_does_not_hold_is_said(
 @pytest.mark.parametrize(
     ("options", "least", "certified"),
     [
-        (("--stability",), 1, "D0 D1 D2 D3 D4+D5 D7 D8 count ties"),
-        # The other plans, which keep the cap on D1, are not stable: trees ask the scheduler.
-        (("--stable",), 0, "D11 D0 D1 D2 D3 D4+D5 D7 D8 count ties cap-of-D1 cap-of-D4+D5"),
-        (("--objective", "stable"), 0, "D11 D0 D1 D2 D3 D10 D4+D5 D7 D8 count ties"),
+        (("--stability",), 1, f"{FIRST} workloads priority_weight {LAST}"),
+        # The other plans, which keep the cap on `highest_priority`, are not stable: trees ask the
+        # scheduler.
+        (
+            ("--stable",),
+            0,
+            f"unstable {FIRST} workloads priority_weight {LAST} {CAPS}",
+        ),
+        (
+            ("--objective", "stable"),
+            0,
+            f"unstable {FIRST} workloads priority_weight past_preemptions {LAST}",
+        ),
     ],
 )
 def test_victims_that_would_preempt_again(
@@ -125,7 +134,7 @@ def test_victims_that_would_preempt_again(
     state = write(tmp_path, dump_of(*third_party()), "third.json")
     plan = solved(tmp_path, state, *options)
     value = json.loads(plan.read_text("utf-8"))
-    assert value["terms"]["D11"] == least
+    assert value["terms"]["unstable"] == least
     asked = {"--stable"}.intersection(options)
     printed = call("check", state, plan, "--format", "json", *asked).stdout
     checked = json.loads(printed)["checks"][0]
@@ -135,14 +144,14 @@ def test_victims_that_would_preempt_again(
     assert checked["accepted"]
     assert not checked["notes"]
     forged: list[tuple[tuple[str | int, ...], str]] = [
-        (("terms", "D11"), "CT-01"),
-        (("greedy", "terms", "D11"), "CT-08"),
+        (("terms", "unstable"), "CT-01"),
+        (("greedy", "terms", "unstable"), "CT-08"),
     ]
-    if value["certificate"]["levels"][0]["term"] == "D11":
+    if value["certificate"]["levels"][0]["term"] == "unstable":
         forged.append((("certificate", "levels", 0, "value"), "CT-01"))
     for where, law in forged:
         said = call("check", state, changed(plan, *where, to=2), *asked).stdout
-        assert re.search(rf"{law} holds=no \"\w+ D11 is [01], not 2", said)
+        assert re.search(rf"{law} holds=no \"\w+ unstable is [01], not 2", said)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +166,7 @@ def test_victims_that_would_preempt_again(
 def test_a_stable_plan_is_accepted(tmp_path: Path, state: Path, words: str, claims: str) -> None:
     """By the fewest tenants the best plan is not stable: it stands in the way of the trees."""
     plan = solved(tmp_path, state, *words.split())
-    assert json.loads(plan.read_text("utf-8"))["terms"]["D11"] == 0
+    assert json.loads(plan.read_text("utf-8"))["terms"]["unstable"] == 0
     result = call("check", state, plan)
     assert (result.exit_code, result.stderr) == (0, "")
     assert re.search(rf"accepted         yes claims=({claims})/\1 laws=", result.stdout)
@@ -170,11 +179,11 @@ def test_too_many_victims_to_ask(
     monkeypatch.setattr("planner.commands.check.kueue.MOST_REPLAYED", 1)
     result = call("check", state, solved(tmp_path, state, "--stability"))
     assert result.exit_code == 0
-    assert "D11 was not recomputed" in result.stdout
+    assert "who would preempt again was not recomputed" in result.stdout
     result = call("check", state, solved(tmp_path, state, "--objective", "stable"))
     assert result.exit_code == 1
-    assert "claim            D11 certified=no value=0" in result.stdout
-    assert "claim            D2 certified=yes" in result.stdout
+    assert "claim            unstable certified=no value=0" in result.stdout
+    assert "claim            workloads certified=yes" in result.stdout
 
 
 def test_a_clock_between_two_microseconds(tmp_path: Path) -> None:
@@ -212,9 +221,11 @@ def test_trees_apart(tmp_path: Path, state: Path) -> None:
 
 def test_trees_of_something_else(tmp_path: Path, state: Path, plan: Path) -> None:
     wrong = tmp_path / "wrong.jsonl"
-    wrong.write_text('{"preemptor": "ns/pending", "claim": "D2", "steps": 2}\n{"law": "x"}\n')
+    wrong.write_text(
+        '{"preemptor": "ns/pending", "claim": "workloads", "steps": 2}\n{"law": "x"}\n'
+    )
     assert "ends after 1 steps" in refused("check", state, plan, "--proof", wrong)
-    wrong.write_text('{"preemptor": "ns/other", "claim": "D2", "steps": 0}\n')
+    wrong.write_text('{"preemptor": "ns/other", "claim": "workloads", "steps": 0}\n')
     assert '"ns/other", which is not there' in call("check", state, plan, "--proof", wrong).stderr
     wrong.write_text("no tree\n")
     assert f"{wrong}: line 1: " in call("check", state, plan, "--proof", wrong).stderr
@@ -252,7 +263,9 @@ def test_standard_input(state: Path, plan: Path) -> None:
 
 def test_objective_and_costs(tmp_path: Path, state: Path) -> None:
     mine = tmp_path / "mine.toml"
-    mine.write_text('name = "mine"\nlevels = ["D2", "D4+D5"]\n', encoding="utf-8")
+    mine.write_text(
+        'name = "mine"\nlevels = ["workloads", "lost_work+restart_cost"]\n', encoding="utf-8"
+    )
     plan = solved(tmp_path, state, "--objective", mine)
     assert call("check", state, plan).exit_code == 2
     assert call("check", state, plan, "--objective", mine).exit_code == 0
@@ -310,7 +323,7 @@ def test_place_of_a_wrong_field(state: Path, plan: Path) -> None:
 
 
 def test_a_tree_without_steps(state: Path, plan: Path) -> None:
-    path = changed(plan, "certificate", "trees", 0, to={"claim": "D2"})
+    path = changed(plan, "certificate", "trees", 0, to={"claim": "workloads"})
     assert refused("check", state, path).startswith(f"error: {path}: certificate.trees[0].steps: ")
 
 
@@ -369,7 +382,10 @@ def test_library_and_command_agree(state: Path, plan: Path) -> None:
         (("--proof", "no/trees.jsonl"), "there is no folder"),
         (("--proof", "trees.jsonl", "--joint", "--all"), "--proof goes not with --joint"),
         (("--certify", "--joint", "--all"), "--certify goes not with --joint"),
-        (("--certify", "--objective", "pareto:D2,D4"), "for one plan, not for a front"),
+        (
+            ("--certify", "--objective", "pareto:workloads,lost_work"),
+            "for one plan, not for a front",
+        ),
     ],
 )
 def test_solve_refuses_trees_that_cannot_be(

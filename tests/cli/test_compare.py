@@ -104,7 +104,7 @@ def test_tables_and_plots(dump: Path, tmp_path: Path) -> None:
 
 def test_an_algorithm_that_fails_and_one_that_is_skipped(dump: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
-    own.write_text('levels = ["D2"]\n[budget.queue]\nnowhere = 0\n')
+    own.write_text('levels = ["workloads"]\n[budget.queue]\nnowhere = 0\n')
     compared(dump, "--algorithm", "greedy", "--algorithm", "yunikorn")
     value = compared(dump, "--algorithm", "greedy", "--algorithm", f"optimum:{own}", code=2)
     assert value["summary"]["standings"][1]["failed"] == 1
@@ -188,7 +188,10 @@ def test_results_and_resume(tmp_path: Path) -> None:
     [
         (lambda rows: rows[1:], "rows of optimum:min-count for the algorithms greedy, optimum:"),
         (lambda rows: [rows[0], *rows], "rows of greedy, greedy, optimum:min-count for the"),
-        (lambda rows: [rows[0], {**rows[1], "terms": {}}], "a plan without the terms D2, D4"),
+        (
+            lambda rows: [rows[0], {**rows[1], "terms": {}}],
+            "a plan without the terms workloads, lost_work",
+        ),
     ],
     ids=["one less", "one twice", "no terms"],
 )
@@ -235,7 +238,10 @@ def test_a_name_on_the_terminal_is_harmless(tmp_path: Path) -> None:
 def test_pods_and_cpu_hours_where_there_are_no_accelerators() -> None:
     asked = ("compare", YUNIKORN, "--jobs", "1")
     greedy, best = compared(YUNIKORN)["rows"]
-    hours = [(one["terms"]["D4"] + one["terms"]["D5"]) * 32 / 3600 for one in (greedy, best)]
+    hours = [
+        (one["terms"]["lost_work"] + one["terms"]["restart_cost"]) * 32 / 3600
+        for one in (greedy, best)
+    ]
     text = call(*asked, "--format", "table").stdout
     assert "serving/ranker-2" in text
     assert greedy["pending"] not in text

@@ -198,8 +198,20 @@ def test_hints_of_verbs_name_options_too(tmp_path: Path) -> None:
     state.write_text(json.dumps(cluster(another_pending("other"))))
     with pytest.raises(InputError) as caught:
         planner.solve(planner.read(state))
-    assert "pending=NAME plans for one" in str(caught.value)
-    assert "--pending NAME plans for one" in refused("solve", state)
+    assert "pending=NAME plans for one, a loop over state.pending for each" in str(caught.value)
+    assert "--pending NAME plans for one, --all for each" in refused("solve", state)
+    assert "--pending NAME plans for one, planner solve --all for each" in refused("explain", state)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"rules": "strict"}, {"rules": "kep83"}, {"objective": "pareto:pods,queues"}],
+)
+def test_what_a_verb_refuses_names_no_option(asked: dict[str, Any]) -> None:
+    state = planner.read(YUNIKORN)
+    with pytest.raises(InputError) as caught:
+        planner.solve(state, state.pending[0], **asked)
+    assert "--" not in str(caught.value)
 
 
 def test_the_scheduler_that_is_named_is_that_of_the_state() -> None:

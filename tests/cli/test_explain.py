@@ -56,7 +56,7 @@ def test_why_this_victim(dump: Path) -> None:
     assert other["condition"] == "sparing"
     assert set(other["more"]) == set(SMALL)
     assert other["fewer"] == [BIG]
-    (count,) = (term for term in other["terms"] if term["term"] == "D2")
+    (count,) = (term for term in other["terms"] if term["term"] == "workloads")
     assert (count["plan"], count["other"]) == (1, 4)
     assert "it is necessary" in value["answer"]
     assert "workloads evicted: 4 instead of 1" in value["answer"]
@@ -218,7 +218,7 @@ def test_a_victim_is_found_without_its_namespace(dump: Path) -> None:
 def test_objective_of_ones_own(dump: Path, tmp_path: Path) -> None:
     """A file of one's own is read like for the plan: here it leaves nobody who may be evicted."""
     gentle = tmp_path / "gentle.toml"
-    gentle.write_text('levels = ["D2"]\n[budget]\ntotal = 0\n')
+    gentle.write_text('levels = ["workloads"]\n[budget]\ntotal = 0\n')
     result = call("explain", dump, "--objective", gentle)
     assert result.exit_code == 3
     assert "at most 0" in result.stdout

@@ -17,7 +17,7 @@ from tests.cli.running import (
 from tests.cluster import NOW
 from tests.conftest import YUNIKORN
 
-PARETO = ("--objective", "pareto:D2,D4")
+PARETO = ("--objective", "pareto:workloads,lost_work")
 AT_NOW = (*PARETO, "--now", NOW)
 
 
@@ -25,7 +25,7 @@ def test_json_holds_every_point_with_its_plan(trade: Path) -> None:
     value = answer("front", "solve", trade, *AT_NOW)
     assert value["status"] == "optimal"
     assert value["preemptor"] == "ns/pending"
-    assert [measure["term"] for measure in value["measures"]] == ["D2", "D4"]
+    assert [measure["term"] for measure in value["measures"]] == ["workloads", "lost_work"]
     assert [point["values"] for point in value["points"]] == [[1, 12_000], [2, 4_800]]
     victims = [[one["workload"] for one in point["plan"]["victims"]] for point in value["points"]]
     assert victims == [["ns/big"], ["ns/half-1", "ns/half-2"]]
@@ -37,15 +37,15 @@ def test_json_holds_every_point_with_its_plan(trade: Path) -> None:
 
 def test_plain_text_has_a_line_per_point_and_victim(trade: Path) -> None:
     lines = call("solve", trade, *AT_NOW).stdout.splitlines()
-    assert 'measure          D4 unit="accelerator-seconds" title="lost work"' in lines
+    assert 'measure          lost_work unit="accelerator-seconds" title="lost work"' in lines
     start = lines.index("points           2")
     assert lines[start + 1 :] == [
-        "point            1 D2=1 D4=12000 victims=1",
+        "point            1 workloads=1 lost_work=12000 victims=1",
         "point_victim     1 ns/big",
-        "point            2 D2=2 D4=4800 victims=2",
+        "point            2 workloads=2 lost_work=4800 victims=2",
         "point_victim     2 ns/half-1",
         "point_victim     2 ns/half-2",
-        "greedy           kueue D2=2 D4=4800 victims=2 place=on points=2",
+        "greedy           kueue workloads=2 lost_work=4800 victims=2 place=on points=2",
         "greedy_victim    kueue ns/half-1",
         "greedy_victim    kueue ns/half-2",
     ]
@@ -72,7 +72,10 @@ def test_a_scheduler_behind_the_front(dump: Path) -> None:
     assert "points           1" in lines
     assert f"point_victim     1 {BIG}" in lines
     lost = sum(60 * (60 - 10 - i) for i in range(1, 5))
-    assert f"greedy           kueue D2=4 D4={lost} victims=4 place=behind points=1" in lines
+    assert (
+        f"greedy           kueue workloads=4 lost_work={lost} victims=4 place=behind points=1"
+        in lines
+    )
     assert {line.split()[2] for line in lines if line.startswith("greedy_victim")} == set(SMALL)
 
 
@@ -80,7 +83,7 @@ def test_without_time_there_is_a_plan_and_no_proof(dump: Path) -> None:
     result = call("solve", dump, *AT_NOW, "--time-limit", "0")
     assert result.exit_code == 4
     assert "status           feasible" in result.stdout
-    assert "unproved         - D2=4 " in result.stdout
+    assert "unproved         - workloads=4 " in result.stdout
     assert " place=open" in result.stdout
     text = call("solve", dump, *AT_NOW, "--time-limit", "0", "--format", "table").stdout
     assert "NOT COMPLETE" in text
@@ -119,13 +122,21 @@ def test_yunikorn(tmp_path: Path) -> None:
     assert "YuniKorn's own plan is behind the front" in (tmp_path / "front.txt").read_text("utf-8")
     plain = call("solve", YUNIKORN, *PARETO).stdout
     assert "pod              serving/ranker-2" in plain
-    assert 'measure          D2 unit="allocations" title="allocations preempted"' in plain
+    assert 'measure          workloads unit="allocations" title="allocations preempted"' in plain
 
 
 def test_costs_of_one_s_own(trade: Path, tmp_path: Path) -> None:
     costs = write(tmp_path, {"ns/big": 1, "ns/half-1": 3, "ns/half-2": 4}, "costs.json")
     value = answer(
-        "front", "solve", trade, "--now", NOW, "--objective", "pareto:cost,D4", "--costs", costs
+        "front",
+        "solve",
+        trade,
+        "--now",
+        NOW,
+        "--objective",
+        "pareto:cost,lost_work",
+        "--costs",
+        costs,
     )
     assert [point["values"] for point in value["points"]] == [[1, 12_000], [7, 4_800]]
 
@@ -141,15 +152,26 @@ def test_costs_of_one_s_own(trade: Path, tmp_path: Path) -> None:
 def test_other_commands_ask_for_one_plan(words: tuple[str, ...], trade: Path) -> None:
     command, *more = words
     said = refused(command, trade, *more, *PARETO)
-    assert "'pareto:D2,D4' asks for a front of plans, which only planner solve" in said
+    assert (
+        "'pareto:workloads,lost_work' asks for a front of plans, which only planner solve" in said
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--objective", "pareto:D2"), '"pareto:D2" cannot be used: expected two measures'),
-        (("--objective", "pareto:D2,D99"), 'there is no term "D99": expected D0, D1'),
-        (("--objective", "pareto:D2,D2+D4"), "workloads and accelerator-seconds do not add up"),
+        (
+            ("--objective", "pareto:workloads"),
+            '"pareto:workloads" cannot be used: expected two measures',
+        ),
+        (
+            ("--objective", "pareto:workloads,D99"),
+            'there is no term "D99": expected last_resort, highest_priority',
+        ),
+        (
+            ("--objective", "pareto:workloads,workloads+lost_work"),
+            "workloads and accelerator-seconds do not add up",
+        ),
         ((*PARETO, "--flavors", "optimal"), "flavors"),
     ],
 )
@@ -158,8 +180,8 @@ def test_what_cannot_be_used(words: tuple[str, ...], message: str, trade: Path) 
 
 
 def test_no_time_for_what_the_scheduler_is_asked(tmp_path: Path) -> None:
-    """D11 of the scheduler's own plan is not known then: an error of the user's limit, not ours."""
+    """A term of the scheduler's plan is not known then: an error of the user's limit, not ours."""
     state = write(tmp_path, cluster())
-    said = refused("solve", state, "--objective", "pareto:D4,D11", "--time-limit", "0")
-    assert "time was up before D11 of a plan was known" in said
+    said = refused("solve", state, "--objective", "pareto:lost_work,unstable", "--time-limit", "0")
+    assert "time was up before unstable of a plan was known" in said
     assert "hint: --time-limit" in said

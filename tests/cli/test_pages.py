@@ -19,7 +19,7 @@ MESSAGE = (
     "ClusterQueue"
 )
 COMMANDS = {
-    "solve a front": ("solve", "--objective", "pareto:D2,D4"),
+    "solve a front": ("solve", "--objective", "pareto:workloads,lost_work"),
     "solve together": ("solve", "--joint", "--all"),
     "compare": ("compare",),
     "risk": ("risk",),
@@ -69,7 +69,7 @@ def test_markdown_has_the_tables_of_the_page(what: str, dump: Path) -> None:
 
 
 def test_a_front_has_its_points_and_the_schedulers_own(trade: Path) -> None:
-    more = ("--objective", "pareto:D2,D4", "--now", NOW, "--format", "html")
+    more = ("--objective", "pareto:workloads,lost_work", "--now", NOW, "--format", "html")
     table = rows(
         Page.of(call("solve", trade, *more).stdout),
         "Plans of which none is better than another in both measures",
@@ -81,7 +81,7 @@ def test_a_front_has_its_points_and_the_schedulers_own(trade: Path) -> None:
 
 def test_several_fronts_are_one_page(tmp_path: Path) -> None:
     path = write(tmp_path, cluster(another_pending("second", amount=2)))
-    more = ("--all", "--objective", "pareto:D2,D4")
+    more = ("--all", "--objective", "pareto:workloads,lost_work")
     read = Page.of(call("solve", path, *more, "--format", "html").stdout)
     assert read.texts("title") == ["2 fronts"]
     assert read.texts("h2", "title") == ["ns/pending", "ns/second"]

@@ -55,7 +55,7 @@ def victims_of(command: str, source: str, *more: str) -> int:
         "risk": lambda: max(len(one["optimum"]) for one in value["preemptors"]),
         "simulate": lambda: int(value["totals"]["evictions"]),
         "whatif": lambda: next(
-            int(one["after"]) for one in value["greedy"]["terms"] if one["term"] == "D2"
+            int(one["after"]) for one in value["greedy"]["terms"] if one["term"] == "workloads"
         ),
     }
     return counted[command]()

@@ -364,14 +364,19 @@ def test_notes_are_warnings_once(dump: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_more_lost_work_than_the_scheduler_s_choice_is_a_warning(
     dump: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = make_plan(terms={"D4": 7200, "D5": 0}, greedy=make_greedy(terms={"D4": 3600, "D5": 9}))
+    plan = make_plan(
+        terms={"lost_work": 7200, "restart_cost": 0},
+        greedy=make_greedy(terms={"lost_work": 3600, "restart_cost": 9}),
+    )
     monkeypatch.setattr(api, "solve", lambda *_, **__: plan)
     assert (
         "warning: team-a/train-llm: evicting these loses 2.00 accelerator-hours"
         in call("solve", dump).stderr
     )
     # No objective may offer what is outside the rules.
-    outside = make_greedy(terms={"D4": 3600, "D5": 9}, outside_rules=("FS-07 shares: unfair",))
+    outside = make_greedy(
+        terms={"lost_work": 3600, "restart_cost": 9}, outside_rules=("FS-07 shares: unfair",)
+    )
     plan = plan.model_copy(update={"greedy": outside})
     assert call("solve", dump).stderr == ""
 

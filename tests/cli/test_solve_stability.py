@@ -22,7 +22,7 @@ def dump(tmp_path: Path) -> Path:
 def test_the_plan_says_who_would_preempt_again(dump: Path) -> None:
     plan = answer("plan", "solve", dump, "--stability")
     assert plan["stability"] == [{"victim": "ns/small", "targets": ["ns/loan"], "preemptor": False}]
-    assert plan["terms"]["D11"] == plan["greedy"]["terms"]["D11"] == 1
+    assert plan["terms"]["unstable"] == plan["greedy"]["terms"]["unstable"] == 1
     table = call("solve", dump, "--stability", "--format", "table", "--details").stdout
     assert "ns/small would preempt ns/loan" in table
     assert "victims that would preempt again" in table
@@ -32,7 +32,7 @@ def test_in_a_small_state_it_is_said_without_being_asked(dump: Path) -> None:
     plan = json.loads(call("solve", dump, "--format", "json").stdout)
     assert plan["stability"] == [{"victim": "ns/small", "targets": ["ns/loan"], "preemptor": False}]
     assert plan["greedy"]["stability"] == plan["stability"]
-    assert "D11" not in plan["terms"]
+    assert "unstable" not in plan["terms"]
     table = call("solve", dump, "--format", "table").stdout
     assert "ns/small would preempt ns/loan" in table
 
@@ -72,7 +72,7 @@ def test_the_objective_says_it_without_being_asked(dump: Path) -> None:
     result = call("solve", dump, "--objective", "stable", "--format", "plain")
     assert result.exit_code == OPTIMAL
     assert "unstable         0\n" in result.stdout
-    assert "term             D11 plan=0 kueue=1 level=1 bound=0 " in result.stdout
+    assert "term             unstable plan=0 kueue=1 level=1 bound=0 " in result.stdout
 
 
 @pytest.mark.parametrize("more", [(), ("--objective", "stable")])
@@ -80,7 +80,7 @@ def test_with_flavors_of_the_objective(dump: Path, more: tuple[str, ...]) -> Non
     result = call("solve", dump, "--stability", "--flavors", "optimal", *more, "--format", "json")
     assert result.exit_code == OPTIMAL, result.stderr
     plan = json.loads(result.stdout)
-    assert len(plan["stability"]) == plan["terms"]["D11"] == (0 if more else 1)
+    assert len(plan["stability"]) == plan["terms"]["unstable"] == (0 if more else 1)
 
 
 def test_stable_plans_only(dump: Path) -> None:
@@ -101,5 +101,5 @@ def test_no_stable_plan_is_proved_and_explained(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", ["--stability", "--stable"])
 def test_a_front_is_refused(dump: Path, option: str) -> None:
-    said = refused("solve", dump, option, "--objective", "pareto:D2,D4")
-    assert "pareto:D2,D11 trades for it" in said
+    said = refused("solve", dump, option, "--objective", "pareto:workloads,lost_work")
+    assert "pareto:workloads,unstable trades for it" in said

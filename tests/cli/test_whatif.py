@@ -27,7 +27,7 @@ def test_plain_text_has_a_line_per_fact(dump: Path) -> None:
     assert f"plan_no_longer   {BIG}" in lines
     (after,) = (line for line in lines if line.startswith("plan_after "))
     assert after.split()[1] == "infeasible"
-    (count,) = (line for line in lines if line.startswith("term             D2 "))
+    (count,) = (line for line in lines if line.startswith("term             workloads "))
     assert "kueue_before=4 plan_before=1 " in count
 
 

@@ -78,7 +78,7 @@ def test_nodes_of_one_hostname_that_are_alike_are_one_leaf() -> None:
     state = racks.state_of(racks.topology(), racks.flavor(), *nodes, racks.room(), asks)
     plan = planner.solve(state)
     assert (plan.status, plan.assignment.mode) == ("optimal", "Fit")
-    assert plan.where == {"main": {"twin": 4}}
+    assert plan.about.where == {"main": {"twin": 4}}
 
 
 ZONES = [twin(name, labels={"zone": name}) for name in ("n1", "n2")]

@@ -304,7 +304,7 @@ def test_what_kueue_said_is_about_the_state_before_an_edit(
             assert (plan.status, plan.proved) == expected
             assert plan.explanation.startswith("Provided that ") == conditional
         assert len(answer.after.victims) == victims
-        (count,) = (one for one in answer.optimum.terms if one.term == "D2")
+        (count,) = (one for one in answer.optimum.terms if one.term == "workloads")
         assert (count.before, count.after) == (1, victims)
         # What is left out follows the same rule where no status depends on it.
         edit = f"clusterqueue/a.quota.default/gpu.nominal={quota}"

@@ -9,8 +9,23 @@ from tests.fuzz import hostile, octets, structure
 from tests.fuzz.seeds import Made, Seed
 
 TERMS: Final = (
-    *("D0", "D1", "D2", "D2p", "D3", "D4", "D5", "D6", "D7", "D8", "D9", "D10", "D11", "D12"),
-    *("toll", "time", "early", "count", "cost", "rated", "victims@each"),
+    *(
+        "last_resort",
+        "highest_priority",
+        "workloads",
+        "pods",
+        "priority_weight",
+        "lost_work",
+        "restart_cost",
+        "milestone_cost",
+        "excess_freed",
+        "queues",
+        "unfairness",
+        "past_preemptions",
+        "unstable",
+        "candidate_order",
+    ),
+    *("toll", "run_time", "cut_short", "victims", "cost", "rated", "victims@each"),
 )
 GROUPS: Final = ("queue", "cohort", "namespace")
 JOB: Final[dict[str, Any]] = {
@@ -62,7 +77,7 @@ def profile(seed: Seed, chance: Random) -> dict[str, Any]:
         protect: dict[str, Any] = {"min_runtime": chance.choice(("30m", "2h", "0s"))}
         if chance.random() < 0.5:
             protect["soft"] = {"min_runtime": "4h"}
-            made["levels"].append("early")
+            made["levels"].append("cut_short")
         made["protect"] = {**protect, "annotated": chance.random() < 0.5}
     if chance.random() < 0.4:
         group = chance.choice(GROUPS)
@@ -293,7 +308,9 @@ def _toml(value: dict[str, Any], chance: Random, *, damaged: bool) -> bytes:
     if not damaged:
         return toml(value).encode()
     if chance.random() < 0.3:
-        return octets.damage(toml(value).encode(), chance, b'levels = ["D0"]\n[rates]\nD2 = 1\n')
+        return octets.damage(
+            toml(value).encode(), chance, b'levels = ["last_resort"]\n[rates]\nworkloads = 1\n'
+        )
     odd = structure.damage(value, chance)
     text = toml(odd if isinstance(odd, dict) else {"levels": odd})
     return text.encode("utf-8", "surrogatepass")

@@ -234,9 +234,9 @@ def _objective(scene: Scene, odd: bool) -> str:  # noqa: FBT001
     if odd:
         odds = (
             "pareto:",
-            "pareto:D2",
-            "pareto:D2,D2",
-            "pareto:D99,D2",
+            "pareto:workloads",
+            "pareto:workloads,workloads",
+            "pareto:D99,workloads",
             ".toml",
             "no.toml",
             "NO-REGRET",

@@ -56,22 +56,22 @@ def level(term: str, value: int, bound: int, resort: Proof | None = None) -> Cer
 
 OPTED_OUT_CASES = [
     (None, ["YK-01"]),
-    (level("D2", 1, 1), ["YK-01"]),
-    (level("D2", 1, 1, "certified"), []),
-    (level("D0", 1, 1), ["YK-01"]),
-    (level("D0", 1, 1, "certified"), []),
-    (level("D0", 1, 0, "certified"), ["YK-01"]),
-    (level("D0", 2, 2, "certified"), ["YK-01"]),
+    (level("workloads", 1, 1), ["YK-01"]),
+    (level("workloads", 1, 1, "certified"), []),
+    (level("last_resort", 1, 1), ["YK-01"]),
+    (level("last_resort", 1, 1, "certified"), []),
+    (level("last_resort", 1, 0, "certified"), ["YK-01"]),
+    (level("last_resort", 2, 2, "certified"), ["YK-01"]),
 ]
 """Who opted out is a last resort under every objective."""
 
 ORIGINATOR_CASES = [
     (None, []),
-    (level("D2", 1, 0), []),
-    (level("D0", 1, 1), []),
-    (level("D0", 1, 0), ["YK-01"]),
-    (level("D0", 2, 2), ["YK-01"]),
-    (level("D0", 0, 0), ["YK-01"]),
+    (level("workloads", 1, 0), []),
+    (level("last_resort", 1, 1), []),
+    (level("last_resort", 1, 0), ["YK-01"]),
+    (level("last_resort", 2, 2), ["YK-01"]),
+    (level("last_resort", 0, 0), ["YK-01"]),
 ]
 """Originators are where they are counted."""
 
@@ -97,14 +97,14 @@ def test_a_proved_plan_proves_its_last_resorts(
 
 def test_a_plan_without_proof_need_not_prove_its_last_resorts() -> None:
     state = full_node(allocation("a", GPU, **OPTED_OUT))
-    plan = plan_of(state, "n1", "a", certificate=level("D0", 1, 0))
+    plan = plan_of(state, "n1", "a", certificate=level("last_resort", 1, 0))
     assert broken(state, plan.model_copy(update={"status": "feasible"})) == []
     assert broken(state, plan.model_copy(update={"status": "optimal"})) == ["YK-01"]
 
 
 def test_last_resorts_in_words() -> None:
     state = full_node(allocation("a", GPU, **OPTED_OUT), allocation("b", GPU, **ORIGINATOR))
-    plan = plan_of(state, "n1", "a", "b", certificate=level("D0", 2, 0))
+    plan = plan_of(state, "n1", "a", "b", certificate=level("last_resort", 2, 0))
     proved = plan.model_copy(update={"status": "optimal"})
     assert verdicts(state, proved)["YK-01"].detail == (
         "a opted out, b is an originator: nothing says that no legal set spares who opted out; "
@@ -112,7 +112,7 @@ def test_last_resorts_in_words() -> None:
     )
     suggestion = verdicts(state, plan_of(state, "n1", "b"))["YK-01"]
     assert suggestion.detail == (
-        "originators count where D0 does, not under min-count; b is an originator"
+        "originators count where last_resort does, not under min-count; b is an originator"
     )
     late = verdicts(state, plan_of(state, "n1", "a"))["YK-01"]
     assert late.detail == "not proved unavoidable in time: a opted out"

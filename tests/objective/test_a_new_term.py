@@ -15,7 +15,7 @@ from tests.cli.running import call
 from tests.cluster import pending, queue, running, state_of
 
 LOUD: Final = Term("XX", "loud victims", "names", per_workload=True)
-QUIET: Final = Profile("quiet", "nobody loud, then few", levels=(("XX",), ("D2",)))
+QUIET: Final = Profile("quiet", "nobody loud, then few", levels=(("XX",), ("workloads",)))
 
 
 def loud(losses: Losses) -> IntArray:
@@ -27,8 +27,8 @@ def loud(losses: Losses) -> IntArray:
 @pytest.fixture(autouse=True)
 def new_term(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register it."""
-    monkeypatch.setitem(TERMS, LOUD.id, LOUD)
-    monkeypatch.setitem(SUMS, LOUD.id, loud)
+    monkeypatch.setitem(TERMS, LOUD.name, LOUD)
+    monkeypatch.setitem(SUMS, LOUD.name, loud)
 
 
 def test_an_objective_may_count_it() -> None:

@@ -64,20 +64,20 @@ def cluster(*budgets: dict[str, Any]) -> State:
 
 def beyond(state: State, objective: str | Profile = KUBE) -> tuple[set[str], int]:
     plan = planner.solve(state, PENDING, objective)
-    return {key[3:7] for key in plan.keys}, plan.terms["pdb"]
+    return {key[3:7] for key in plan.keys}, plan.terms["disruption_budgets"]
 
 
 def test_budgets_come_before_priorities() -> None:
     """One of the database may go; for the second one of a higher priority goes instead."""
     plan = planner.solve(cluster(BUDGET), PENDING, KUBE)
     assert sorted(key[3:6] for key in plan.keys) == ["db-", "web"]
-    assert plan.terms["pdb"] == 0
-    assert plan.terms["prio"] == 3 + 2 * 2**31
+    assert plan.terms["disruption_budgets"] == 0
+    assert plan.terms["priority_sum"] == 3 + 2 * 2**31
     assert plan.greedy is not None
-    assert plan.greedy.terms["pdb"] == 1  # Kueue takes two of the database
+    assert plan.greedy.terms["disruption_budgets"] == 1  # Kueue takes two of the database
     without = planner.solve(cluster(), PENDING, KUBE)
     assert sorted(key[3:6] for key in without.keys) == ["db-", "db-"]
-    assert without.terms["pdb"] == 0
+    assert without.terms["disruption_budgets"] == 0
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_budgets_come_before_priorities() -> None:
 def test_without_a_status_it_is_worked_out(spec: dict[str, Any], excess: int) -> None:
     selector = {"selector": {"matchLabels": {"app": "db"}}}
     budget = {**BUDGET, "spec": {**spec, **selector}, "status": {}}
-    fewest = Profile("low", "", (("prio",),))
+    fewest = Profile("low", "", (("priority_sum",),))
     assert beyond(cluster(budget), fewest)[1] == excess
 
 
@@ -129,5 +129,5 @@ def cluster_objects() -> list[dict[str, Any]]:
 
 def test_yunikorn_knows_no_budgets() -> None:
     state = yunikorn_state_of(random_cluster(0, plain=True))
-    with pytest.raises(InputError, match=r"pdb \(pods evicted beyond PodDisruptionBudgets\)"):
+    with pytest.raises(InputError, match=r"disruption_budgets \(pods evicted beyond Pod"):
         planner.solve(state, objective=KUBE)

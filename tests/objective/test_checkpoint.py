@@ -23,7 +23,7 @@ from tests.solver.oracle_difference import flavors_of
 from tests.yunikorn.building import state_of as yunikorn_state_of
 from tests.yunikorn.random_clusters import random_cluster
 
-LEVELS = (("D4",), ("D2",))
+LEVELS = (("lost_work",), ("workloads",))
 BY_START = Profile("start", "", LEVELS)
 BY_MEDIAN = Profile("median", "", LEVELS, median_checkpoint=True)
 
@@ -50,7 +50,9 @@ def test_who_is_silent_loses_what_the_median_loses_or_its_own_run() -> None:
     found = {}
     for profile in (BY_START, BY_MEDIAN):
         plan = planner.solve(published_and_not(7), PENDING, profile)
-        found[profile.name] = {victim.workload[3:]: victim.costs["D4"] for victim in plan.victims}
+        found[profile.name] = {
+            victim.workload[3:]: victim.costs["lost_work"] for victim in plan.victims
+        }
     others = {"told": 2400, "told-too": 600, "saves": 0}
     assert found["start"] == {"old": 7200, "young": 300, **others}
     assert found["median"] == {"old": 1800, "young": 300, **others}
@@ -59,9 +61,9 @@ def test_who_is_silent_loses_what_the_median_loses_or_its_own_run() -> None:
 def test_the_rule_no_longer_spares_who_is_silent() -> None:
     """By start 1200 s of two is less than 3600 s of two; by median 900 s of two is."""
     state = published_and_not(2)
-    costly = Profile("one", "", (("D2",), ("D4",)))
+    costly = Profile("one", "", (("workloads",), ("lost_work",)))
     assert planner.solve(state, PENDING, costly).keys == ("ns/told",)
-    median = Profile("one", "", (("D2",), ("D4",)), median_checkpoint=True)
+    median = Profile("one", "", (("workloads",), ("lost_work",)), median_checkpoint=True)
     plan = planner.solve(state, PENDING, median)
     assert plan.keys == ("ns/old",)
     assert plan.greedy is not None
@@ -71,12 +73,14 @@ def test_the_rule_no_longer_spares_who_is_silent() -> None:
 
 def test_saving_counts_where_an_objective_says_so() -> None:
     """It takes 20 s; of the others nothing changes, and the rule of the median stands beside it."""
-    counting = Profile("saving", "", (("D2",),), saving_counts=True)
-    both = Profile("both", "", (("D2",),), median_checkpoint=True, saving_counts=True)
+    counting = Profile("saving", "", (("workloads",),), saving_counts=True)
+    both = Profile("both", "", (("workloads",),), median_checkpoint=True, saving_counts=True)
     found = {}
     for profile in (counting, both):
         plan = planner.solve(published_and_not(7), PENDING, profile)
-        found[profile.name] = {victim.workload[3:]: victim.costs["D4"] for victim in plan.victims}
+        found[profile.name] = {
+            victim.workload[3:]: victim.costs["lost_work"] for victim in plan.victims
+        }
         assert planner.check(published_and_not(7), plan, profile).accepted
     others = {"told": 2400, "told-too": 600, "saves": 20}
     assert found["saving"] == {"old": 7200, "young": 300, **others}
@@ -111,13 +115,13 @@ def test_random_states_agree_with_enumeration() -> None:
             continue
         question = ask(Cluster(state.objects, NOW), ASKED, flavors_of(plan))
         sets = Enumeration(legal_sets(question), by_median=True)
-        best = sets.best("", None, "D4 D2")
+        best = sets.best("", None, "lost_work workloads")
         assert best is not None
         assert list(plan.keys) == sets.legal.keys(best.victims), seed
-        assert plan.terms["D4"] == sets.known[best.victims]["D4"], seed
+        assert plan.terms["lost_work"] == sets.known[best.victims]["lost_work"], seed
         compared += 1
         by_start = Enumeration(sets.legal).known[best.victims]
-        changed += by_start["D4"] != plan.terms["D4"]
+        changed += by_start["lost_work"] != plan.terms["lost_work"]
     assert compared > 50
     assert changed > 5
 
@@ -125,9 +129,9 @@ def test_random_states_agree_with_enumeration() -> None:
 def test_a_file_asks_for_it(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     for value, median in (("median", True), ("start", False)):
-        path.write_text(f'levels = ["D4"]\nunpublished = "{value}"\n', encoding="utf-8")
+        path.write_text(f'levels = ["lost_work"]\nunpublished = "{value}"\n', encoding="utf-8")
         assert read_profile(path).median_checkpoint == median
-    path.write_text('levels = ["D4"]\nunpublished = 7\n', encoding="utf-8")
+    path.write_text('levels = ["lost_work"]\nunpublished = 7\n', encoding="utf-8")
     with pytest.raises(SchemaError, match="unpublished: 7 cannot be used"):
         read_profile(path)
 

@@ -11,45 +11,87 @@ from planner.objective.profiles import (
     PROFILES,
     Measure,
     Profile,
-    measure_id,
+    measure_name,
     measure_title,
 )
 from planner.term import TERMS
 
-LOST_WORK: Measure = ("D4", "D5")
+LOST_WORK: Measure = ("lost_work", "restart_cost")
 DEFAULT_ORDER: tuple[Measure, ...] = (
-    ("D0",),
-    ("D1",),
-    ("D2",),
-    ("D3",),
+    ("last_resort",),
+    ("highest_priority",),
+    ("workloads",),
+    ("priority_weight",),
     LOST_WORK,
-    ("D7",),
-    ("D8",),
+    ("excess_freed",),
+    ("queues",),
 )
 
 
 @pytest.mark.parametrize(
     ("name", "levels", "caps"),
     [
-        ("no-regret", DEFAULT_ORDER, (("D0",), ("D1",), ("D2",), LOST_WORK)),
+        (
+            "no-regret",
+            DEFAULT_ORDER,
+            (("last_resort",), ("highest_priority",), ("workloads",), LOST_WORK),
+        ),
         ("least-disruption", DEFAULT_ORDER, ()),
         # "Smallest number" counts those being evicted already, which the other terms leave out.
-        ("min-count", (("count",), ("D2",), ("D3",), LOST_WORK), ()),
-        ("min-lost-work", (("D0",), ("D1",), LOST_WORK, ("D2",)), ()),
+        ("min-count", (("victims",), ("workloads",), ("priority_weight",), LOST_WORK), ()),
+        ("min-lost-work", (("last_resort",), ("highest_priority",), LOST_WORK, ("workloads",)), ()),
         ("min-cost", (("cost",),), ()),
-        ("kueue-like", (("victims@each",), ("time",), ("D2",)), ()),
-        ("kube-like", (("pdb",), ("D1",), ("prio",), ("D2p",), ("time",)), ()),
-        ("fewest-pods", (("D0",), ("D1",), ("D2p",), ("D4",)), ()),
-        ("fewest-tenants", (("D0",), ("D1",), ("D8",), ("D2",), ("D4",)), ()),
-        ("fair", (("D0",), ("D1",), ("D9",), ("D2",), ("D4",)), ()),
-        ("milestones", (("D0",), ("D1",), ("D6",), ("D2",)), ()),
+        ("kueue-like", (("victims@each",), ("run_time",), ("workloads",)), ()),
         (
-            "stable",
-            (("D11",), *DEFAULT_ORDER[:4], ("D10",), *DEFAULT_ORDER[4:]),
+            "kube-like",
+            (
+                ("disruption_budgets",),
+                ("highest_priority",),
+                ("priority_sum",),
+                ("pods",),
+                ("run_time",),
+            ),
             (),
         ),
-        ("exact-fit", (("D0",), ("D1",), ("D7",), ("D2",), ("D4",)), ()),
-        ("weighted", (("D4", "D5", "toll"), ("D8",)), ()),
+        ("fewest-pods", (("last_resort",), ("highest_priority",), ("pods",), ("lost_work",)), ()),
+        (
+            "fewest-tenants",
+            (("last_resort",), ("highest_priority",), ("queues",), ("workloads",), ("lost_work",)),
+            (),
+        ),
+        (
+            "fair",
+            (
+                ("last_resort",),
+                ("highest_priority",),
+                ("unfairness",),
+                ("workloads",),
+                ("lost_work",),
+            ),
+            (),
+        ),
+        (
+            "milestones",
+            (("last_resort",), ("highest_priority",), ("milestone_cost",), ("workloads",)),
+            (),
+        ),
+        (
+            "stable",
+            (("unstable",), *DEFAULT_ORDER[:4], ("past_preemptions",), *DEFAULT_ORDER[4:]),
+            (),
+        ),
+        (
+            "exact-fit",
+            (
+                ("last_resort",),
+                ("highest_priority",),
+                ("excess_freed",),
+                ("workloads",),
+                ("lost_work",),
+            ),
+            (),
+        ),
+        ("weighted", (("lost_work", "restart_cost", "toll"), ("queues",)), ()),
     ],
 )
 def test_levels_and_caps(name: str, levels: tuple[Measure, ...], caps: tuple[Measure, ...]) -> None:
@@ -61,7 +103,16 @@ def test_levels_and_caps(name: str, levels: tuple[Measure, ...], caps: tuple[Mea
 
 
 def test_terms_of_a_profile_are_named_once() -> None:
-    assert PROFILES["no-regret"].terms == ("D0", "D1", "D2", "D3", "D4", "D5", "D7", "D8")
+    assert PROFILES["no-regret"].terms == (
+        "last_resort",
+        "highest_priority",
+        "workloads",
+        "priority_weight",
+        "lost_work",
+        "restart_cost",
+        "excess_freed",
+        "queues",
+    )
 
 
 def test_the_default_is_the_one_without_regret() -> None:
@@ -77,7 +128,7 @@ def test_every_measure_is_made_of_known_terms_of_one_unit() -> None:
 
 
 def test_measures_have_ids_and_titles() -> None:
-    assert measure_id(LOST_WORK) == "D4+D5"
+    assert measure_name(LOST_WORK) == "lost_work+restart_cost"
     assert measure_title(LOST_WORK) == "lost work and restart cost"
 
 
@@ -91,27 +142,30 @@ def test_all_keys(tmp_path: Path) -> None:
     path = written(
         tmp_path,
         'name = "mine"\nsummary = "pods, then work"\n'
-        'levels = ["D0", "D2p", "D4 + D5"]\ncaps = ["D4+D5", "D2"]\n',
+        'levels = ["last_resort", "pods", "lost_work + restart_cost"]\n'
+        'caps = ["lost_work+restart_cost", "workloads"]\n',
     )
     expected = Profile(
         "mine",
         "pods, then work",
-        levels=(("D0",), ("D2p",), ("D4", "D5")),
-        caps=(("D4", "D5"), ("D2",)),
+        levels=(("last_resort",), ("pods",), ("lost_work", "restart_cost")),
+        caps=(("lost_work", "restart_cost"), ("workloads",)),
     )
     assert read_profile(path) == expected
     assert find_profile(str(path)) == expected
 
 
 def test_levels_are_enough_and_the_file_gives_the_name(tmp_path: Path) -> None:
-    assert read_profile(written(tmp_path, 'levels = ["D6"]')) == Profile("gentle", "", (("D6",),))
+    assert read_profile(written(tmp_path, 'levels = ["milestone_cost"]')) == Profile(
+        "gentle", "", (("milestone_cost",),)
+    )
 
 
 def test_protection_and_budgets(tmp_path: Path) -> None:
     found = read_profile(
         written(
             tmp_path,
-            'levels = ["D2"]\n[protect]\nmin_runtime = "30m"\nqueue = { "root.a" = "2h" }\n'
+            'levels = ["workloads"]\n[protect]\nmin_runtime = "30m"\nqueue = { "root.a" = "2h" }\n'
             "[budget]\ntotal = 3\n[budget.namespace]\nml = 0\n",
         )
     )
@@ -124,7 +178,7 @@ def test_soft_protection_has_the_same_keys(tmp_path: Path) -> None:
     found = read_profile(
         written(
             tmp_path,
-            'levels = ["early"]\n[protect]\nannotated = true\nqueue.a = "1m"\n'
+            'levels = ["cut_short"]\n[protect]\nannotated = true\nqueue.a = "1m"\n'
             '[protect.soft]\nmin_runtime = "1h"\n[protect.soft.cohort]\nsoft = "2h"\n',
         )
     )
@@ -134,8 +188,12 @@ def test_soft_protection_has_the_same_keys(tmp_path: Path) -> None:
 
 
 def test_rates(tmp_path: Path) -> None:
-    found = read_profile(written(tmp_path, 'levels = ["D0", "rated"]\n[rates]\nD4 = 1\nD2 = 600\n'))
-    assert found.rates == {"D4": 1, "D2": 600}
+    found = read_profile(
+        written(
+            tmp_path, 'levels = ["last_resort", "rated"]\n[rates]\nlost_work = 1\nworkloads = 600\n'
+        )
+    )
+    assert found.rates == {"lost_work": 1, "workloads": 600}
 
 
 def test_names_are_those_of_the_program() -> None:
@@ -149,37 +207,65 @@ def test_names_are_those_of_the_program() -> None:
     [
         ("", "levels", "nothing to minimise"),
         ("levels = []", "levels", "nothing to minimise"),
-        ('levels = "D0"', "levels", "'D0' cannot be used"),
-        (f"levels = {['D0'] * 5000}", "levels", "there are 5,000"),
-        (f"levels = ['D0']\ncaps = {['D2'] * 101}", "caps", "there are 101"),
-        ('levels = ["D0", 2]', "levels[1]", "2 cannot be used"),
-        ('levels = ["D0", "D99"]', "levels[1]", 'there is no term "D99"'),
+        ('levels = "last_resort"', "levels", "'last_resort' cannot be used"),
+        (f"levels = {['last_resort'] * 5000}", "levels", "there are 5,000"),
+        (f"levels = ['last_resort']\ncaps = {['workloads'] * 101}", "caps", "there are 101"),
+        ('levels = ["last_resort", 2]', "levels[1]", "2 cannot be used"),
+        ('levels = ["last_resort", "D99"]', "levels[1]", 'there is no term "D99"'),
         ('levels = [""]', "levels[0]", 'there is no term ""'),
-        ('levels = ["D2+D4"]', "levels[0]", "workloads and accelerator-seconds do not add up"),
-        ('levels = ["D4+D4"]', "levels[0]", '"D4+D4" names a term twice'),
-        ('levels = ["D0"]\ncaps = ["D2", "x"]', "caps[1]", 'there is no term "x"'),
-        ('levels = ["D0"]\nlevel = ["D2"]', "level", "there is no such key"),
+        (
+            'levels = ["workloads+lost_work"]',
+            "levels[0]",
+            "workloads and accelerator-seconds do not add up",
+        ),
+        (
+            'levels = ["lost_work+lost_work"]',
+            "levels[0]",
+            '"lost_work+lost_work" names a term twice',
+        ),
+        ('levels = ["last_resort"]\ncaps = ["workloads", "x"]', "caps[1]", 'there is no term "x"'),
+        ('levels = ["last_resort"]\nlevel = ["workloads"]', "level", "there is no such key"),
         ('levels = ["rated"]\nrates = 3', "rates", "3 cannot be used"),
         ('levels = ["rated"]\nrates.D99 = 3', "rates.D99", 'there is no term "D99" to rate'),
         ('levels = ["rated"]\nrates.rated = 3', "rates.rated", "there is no term"),
-        ('levels = ["rated"]\nrates.D2 = 0', "rates.D2", "0 cannot be used"),
-        ('levels = ["rated"]\nrates.D2 = 1.5', "rates.D2", "1.5 cannot be used"),
-        ('levels = ["rated"]\nrates.D2 = true', "rates.D2", "True cannot be used"),
-        ('levels = ["D0"]\nprotect = 3', "protect", "3 cannot be used"),
-        ('levels = ["D0"]\nprotect.min_runtime = 3', "protect.min_runtime", "3 cannot be used"),
-        ('levels = ["D0"]\nprotect.queue.a = "1d"', "protect.queue.a", "'1d' cannot be used"),
-        ('levels = ["D0"]\nprotect.total = 3', "protect.total", "there is no such key"),
-        ('levels = ["D0"]\nprotect.soft = true', "protect.soft", "True cannot be used"),
-        ('levels = ["D0"]\nprotect.annotated = 1', "protect.annotated", "1 cannot be used"),
-        ('levels = ["D0"]\nprotect.soft.soft = {}', "protect.soft.soft", "there is no such key"),
-        ('levels = ["D0"]\nprotect.soft.queue.a = 1', "protect.soft.queue.a", "1 cannot be used"),
-        ('levels = ["D0"]\nbudget.queue = 3', "budget.queue", "3 cannot be used"),
-        ('levels = ["D0"]\nbudget.total = -1', "budget.total", "-1 cannot be used"),
-        ('levels = ["D0"]\nbudget.total = true', "budget.total", "True cannot be used"),
-        ('levels = ["D0"]\nbudget.user.me = 1', "budget.user", "there is no such key"),
-        ('levels = ["D0"]\nname = 3', "name", "3 cannot be used"),
-        ('levels = ["D0"]\nname = ""', "name", "'' cannot be used"),
-        ('levels = ["D0"]\nname = "min-count"', "name", "is a profile of the program"),
+        ('levels = ["rated"]\nrates.workloads = 0', "rates.workloads", "0 cannot be used"),
+        ('levels = ["rated"]\nrates.workloads = 1.5', "rates.workloads", "1.5 cannot be used"),
+        ('levels = ["rated"]\nrates.workloads = true', "rates.workloads", "True cannot be used"),
+        ('levels = ["last_resort"]\nprotect = 3', "protect", "3 cannot be used"),
+        (
+            'levels = ["last_resort"]\nprotect.min_runtime = 3',
+            "protect.min_runtime",
+            "3 cannot be used",
+        ),
+        (
+            'levels = ["last_resort"]\nprotect.queue.a = "1d"',
+            "protect.queue.a",
+            "'1d' cannot be used",
+        ),
+        ('levels = ["last_resort"]\nprotect.total = 3', "protect.total", "there is no such key"),
+        ('levels = ["last_resort"]\nprotect.soft = true', "protect.soft", "True cannot be used"),
+        (
+            'levels = ["last_resort"]\nprotect.annotated = 1',
+            "protect.annotated",
+            "1 cannot be used",
+        ),
+        (
+            'levels = ["last_resort"]\nprotect.soft.soft = {}',
+            "protect.soft.soft",
+            "there is no such key",
+        ),
+        (
+            'levels = ["last_resort"]\nprotect.soft.queue.a = 1',
+            "protect.soft.queue.a",
+            "1 cannot be used",
+        ),
+        ('levels = ["last_resort"]\nbudget.queue = 3', "budget.queue", "3 cannot be used"),
+        ('levels = ["last_resort"]\nbudget.total = -1', "budget.total", "-1 cannot be used"),
+        ('levels = ["last_resort"]\nbudget.total = true', "budget.total", "True cannot be used"),
+        ('levels = ["last_resort"]\nbudget.user.me = 1', "budget.user", "there is no such key"),
+        ('levels = ["last_resort"]\nname = 3', "name", "3 cannot be used"),
+        ('levels = ["last_resort"]\nname = ""', "name", "'' cannot be used"),
+        ('levels = ["last_resort"]\nname = "min-count"', "name", "is a profile of the program"),
     ],
 )
 def test_what_cannot_be_used_is_named(tmp_path: Path, text: str, where: str, found: str) -> None:
@@ -196,12 +282,12 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, text: str, where: str, fou
     "text",
     [
         'levels = ["{}"]',
-        'levels = ["D0+{}"]',
-        'levels = ["D0"]\n{} = 1',
+        'levels = ["last_resort+{}"]',
+        'levels = ["last_resort"]\n{} = 1',
         'levels = ["rated"]\nrates.{} = 1',
-        'levels = ["rated"]\nrates = {{ D2 = 1, {} = 1 }}',
-        'levels = ["D0"]\nprotect.{} = 1',
-        'levels = ["D0"]\nbudget.queue.{} = -1',
+        'levels = ["rated"]\nrates = {{ workloads = 1, {} = 1 }}',
+        'levels = ["last_resort"]\nprotect.{} = 1',
+        'levels = ["last_resort"]\nbudget.queue.{} = -1',
     ],
 )
 def test_a_long_word_is_cut_short(tmp_path: Path, text: str) -> None:

@@ -311,11 +311,11 @@ def test_a_checkpoint_counts_no_more_than_the_run() -> None:
         one["metadata"]["annotations"] = saved
         state = state_of(queue("a", 1, within="LowerPriority"), pending("a", 1), [one])
         [victim] = planner.solve(state, PENDING).victims
-        assert victim.costs["D4"] == lost * 60
+        assert victim.costs["lost_work"] == lost * 60
     one["status"]["conditions"] += conditions({"PodsReady": ("False", "WaitForStart", 10)})
     state = state_of(queue("a", 1, within="LowerPriority"), pending("a", 1), [one])
     [victim] = planner.solve(state, PENDING).victims
-    assert victim.costs["D4"] == 0
+    assert victim.costs["lost_work"] == 0
 
 
 # Reports
@@ -340,7 +340,7 @@ def test_a_plan_takes_who_loses_least(case: str, objective: str) -> None:
     assert (plan.status, plan.keys) == ("optimal", (VICTIMS[case],))
     # 8 GPUs from 22:02, where the pods were ready then, or from 22:01 to 7:50 of the next day.
     lost = {"never-started": 0, "never-admitted": 0, "slices": 8 * 35_340}
-    assert plan.victims[0].costs["D4"] == lost[case]
+    assert plan.victims[0].costs["lost_work"] == lost[case]
 
 
 @pytest.mark.parametrize("case", VICTIMS)
@@ -358,7 +358,7 @@ def test_explain_says_what_a_run_costs() -> None:
     assert why.alternative is not None
     rows = {row.term: (row.plan, row.other) for row in why.alternative.terms}
     # Ten days less ten minutes of the job, at 8 GPUs.
-    assert rows["D4"] == (8 * 35_340, 8 * 863_340)
+    assert rows["lost_work"] == (8 * 35_340, 8 * 863_340)
     stuck = planner.explain(planner.read(HERE / "never-started.yaml"), victim="team/rayjob-stuck")
     assert "necessary" in stuck.answer
 

@@ -73,25 +73,27 @@ def terms(  # noqa: PLR0913 - what shares depend on
 def test_shares_go_by_weight_and_cohorts_share_too(
     victims: tuple[str, ...], weight: str, most: int
 ) -> None:
-    assert terms(victims, "D9", weight=weight) == most
+    assert terms(victims, "unfairness", weight=weight) == most
 
 
 def test_a_cohort_of_any_weight_borrows() -> None:
     """Of a million, 4 GPUs round to nothing: it counts as borrowing one, not as borrowing none."""
-    assert terms(["b-1"], "D9", weight="1", of_cohort="1000000") == 2000
-    assert terms(["b-1"], "D9", weight="1", of_cohort="1") == 667  # the queue's share: 2 of 3
+    assert terms(["b-1"], "unfairness", weight="1", of_cohort="1000000") == 2000
+    assert (
+        terms(["b-1"], "unfairness", weight="1", of_cohort="1") == 667
+    )  # the queue's share: 2 of 3
 
 
 def test_weights_count_only_under_fair_sharing() -> None:
-    assert terms(["b-1"], "D9", fair=False, weight="2") == 667  # 2 of 3
-    assert terms(["b-1"], "D9", fair=False, weight="0") == 667
-    assert terms(["b-1", "b-2", "c-1"], "D9", fair=False, weight="1") == 1334  # 4 of 3 in b
+    assert terms(["b-1"], "unfairness", fair=False, weight="2") == 667  # 2 of 3
+    assert terms(["b-1"], "unfairness", fair=False, weight="0") == 667
+    assert terms(["b-1", "b-2", "c-1"], "unfairness", fair=False, weight="1") == 1334  # 4 of 3 in b
 
 
 def test_nothing_is_taken_from_a_cohort_that_the_preemptor_is_in() -> None:
     """Under weights of 0 the queue itself counts next to nothing, and the cohort not at all."""
-    assert terms(["b-1"], "D9", weight="0", asking="c") == 1
-    assert terms(["b-1"], "D9", weight="0", asking="a") == 250
+    assert terms(["b-1"], "unfairness", weight="0", asking="c") == 1
+    assert terms(["b-1"], "unfairness", weight="0", asking="a") == 250
 
 
 def test_tenants_are_namespaces() -> None:
@@ -102,7 +104,7 @@ def test_tenants_are_namespaces() -> None:
     problem, snapshot, _ = problem_of(state)
     table = term_table(problem, snapshot, eligible(problem))
     where = {workload.key: i for i, workload in enumerate(problem.workloads)}
-    assert table.evaluate([where["red/w0"], where["red/w2"]])["D8t"] == 1
-    assert table.evaluate([where["red/w0"], where["blue/w1"]])["D8t"] == 2
-    assert table.evaluate([])["D8t"] == 0
+    assert table.evaluate([where["red/w0"], where["red/w2"]])["namespaces"] == 1
+    assert table.evaluate([where["red/w0"], where["blue/w1"]])["namespaces"] == 2
+    assert table.evaluate([])["namespaces"] == 0
     assert table.size.tolist() == [ACCELERATOR] * 3

@@ -26,10 +26,10 @@ from tests.conftest import examples
 from tests.random_trees import Instance, fair_instances, instances
 
 ALL_MEASURES = (
-    *((term,) for term in TERMS if term not in {EACH, "D4", "D5", "D11"}),
+    *((term,) for term in TERMS if term not in {EACH, "lost_work", "restart_cost", "unstable"}),
     ("rated", "cost"),
-    ("D4", "D5"),
-    ("D4", "D5", "toll"),
+    ("lost_work", "restart_cost"),
+    ("lost_work", "restart_cost", "toll"),
 )
 
 CLUSTER: list[Object] = [
@@ -93,7 +93,7 @@ def test_nobody_costs_nothing() -> None:
     ],
 )
 def test_last_tier(names: tuple[str, ...], expected: int) -> None:
-    assert terms(*names)["D0"] == expected
+    assert terms(*names)["last_resort"] == expected
 
 
 @pytest.mark.parametrize(
@@ -107,14 +107,17 @@ def test_last_tier(names: tuple[str, ...], expected: int) -> None:
     ],
 )
 def test_priorities_by_rank(names: tuple[str, ...], highest: int, weight: int) -> None:
-    assert terms(*names)["D1"] == highest
-    assert terms(*names)["D3"] == weight
+    assert terms(*names)["highest_priority"] == highest
+    assert terms(*names)["priority_weight"] == weight
 
 
 def test_milestones_and_run_time() -> None:
-    assert (terms("small")["D6"], terms("small", "mine", "leaving")["D6"]) == (42, 42)
-    assert terms("big")["D6"] == 0
-    assert terms("big", "small", "mine", "leaving")["time"] == 600 + 3000 + 60
+    assert (
+        terms("small")["milestone_cost"],
+        terms("small", "mine", "leaving")["milestone_cost"],
+    ) == (42, 42)
+    assert terms("big")["milestone_cost"] == 0
+    assert terms("big", "small", "mine", "leaving")["run_time"] == 600 + 3000 + 60
 
 
 def test_an_eviction_is_worth_ten_minutes_and_one_of_the_last_tier_a_day_more() -> None:
@@ -134,7 +137,7 @@ def test_pods_are_those_that_still_run() -> None:
     ]
     item["status"]["reclaimablePods"] = [{"name": "more", "count": 2}]
     parts = (queue("a", 16, within="LowerPriority"), [item], running("one", "a", 1))
-    assert each("D2p", *parts, pending("a", 16)) == {"ns/gang": 6 + 3, "ns/one": 1}
+    assert each("pods", *parts, pending("a", 16)) == {"ns/gang": 6 + 3, "ns/one": 1}
 
 
 def test_preemptions_of_the_past_add_up() -> None:
@@ -143,7 +146,7 @@ def test_preemptions_of_the_past_add_up() -> None:
     for item in twice:
         item["status"] |= stats
     _, table = tabled(queue("a", 2, within="LowerPriority"), twice, pending("a", 2))
-    assert table.evaluate([0, 1])["D10"] == 6
+    assert table.evaluate([0, 1])["past_preemptions"] == 6
 
 
 def test_places_are_counted_among_the_eligible() -> None:
@@ -154,24 +157,32 @@ def test_places_are_counted_among_the_eligible() -> None:
 
 def test_places_add_up_to_the_distance_in_the_order() -> None:
     """Kueue's order: already evicted, then other queues, then low priority, then newest."""
-    assert [terms(name)["D12"] for name in ("leaving", "small", "big", "mine")] == [0, 2, 3, 4]
-    assert terms("small", "big", "mine", "leaving")["D12"] == 9
+    assert [terms(name)["candidate_order"] for name in ("leaving", "small", "big", "mine")] == [
+        0,
+        2,
+        3,
+        4,
+    ]
+    assert terms("small", "big", "mine", "leaving")["candidate_order"] == 9
 
 
 def test_a_term_without_a_source_is_refused_by_name() -> None:
-    table = replace(table_of(), separable={"D2": table_of().separable["D2"]})
-    table.refuse_missing("mine", ["D1", "D2"])
-    with pytest.raises(UnsupportedError, match=r"objective mine: D6 \(milestone cost\)"):
-        table.refuse_missing("mine", ["D1", "D6"])
+    table = replace(table_of(), separable={"workloads": table_of().separable["workloads"]})
+    table.refuse_missing("mine", ["highest_priority", "workloads"])
+    with pytest.raises(
+        UnsupportedError, match=r"objective mine: milestone_cost \(milestone cost\)"
+    ):
+        table.refuse_missing("mine", ["highest_priority", "milestone_cost"])
 
 
 @pytest.mark.parametrize(
     ("rates", "rated"),
     [
-        # big and small: D0 1, D1 3, D2 2, D4 1500 + 3000, D8 1.
-        ({"D2": 600, "D4": 1}, 1200 + 4500),
-        ({"D0": 10_000, "D4": 2}, 10_000 + 9000),
-        ({"D8": 7, "D1": 100}, 7 + 300),
+        # big and small: `last_resort` 1, `highest_priority` 3, `workloads` 2, `lost_work` 1500 +
+        # 3000, `queues` 1.
+        ({"workloads": 600, "lost_work": 1}, 1200 + 4500),
+        ({"last_resort": 10_000, "lost_work": 2}, 10_000 + 9000),
+        ({"queues": 7, "highest_priority": 100}, 7 + 300),
     ],
 )
 def test_rated_terms_add_up(rates: dict[str, int], rated: int) -> None:
@@ -180,7 +191,7 @@ def test_rated_terms_add_up(rates: dict[str, int], rated: int) -> None:
     table = table_of().rated("mine", rates)
     assert table.evaluate([position["ns/big"], position["ns/small"]])["rated"] == rated
     assert table.evaluate([position["ns/leaving"]])["rated"] == 0
-    assert ("rated" in table.separable) == ("D8" not in rates)
+    assert ("rated" in table.separable) == ("queues" not in rates)
 
 
 def test_without_rates_nothing_is_rated() -> None:
@@ -189,7 +200,7 @@ def test_without_rates_nothing_is_rated() -> None:
 
 def test_rates_beyond_64_bits_are_exact() -> None:
     """A thousand times 10^18 is 10^21, which 64 bits do not hold."""
-    rates = {"D4": 10**18 + 1, "time": 10**21}
+    rates = {"lost_work": 10**18 + 1, "run_time": 10**21}
     table = table_of().rated("mine", rates)
     assert max(table.separable["rated"].tolist()) > 2**70
     for place in range(len(table.rank)):
@@ -198,9 +209,9 @@ def test_rates_beyond_64_bits_are_exact() -> None:
 
 
 def test_workloads_and_queues() -> None:
-    assert terms("big", "small", "mine")["D2"] == 3
-    assert terms("big", "small")["D8"] == 1
-    assert terms("big", "small", "mine")["D8"] == 2
+    assert terms("big", "small", "mine")["workloads"] == 3
+    assert terms("big", "small")["queues"] == 1
+    assert terms("big", "small", "mine")["queues"] == 2
 
 
 @pytest.mark.parametrize(
@@ -219,7 +230,7 @@ def test_workloads_and_queues() -> None:
 def test_unfairness_is_the_most_taken_of_what_a_queue_borrows(
     names: tuple[str, ...], most: int
 ) -> None:
-    assert terms(*names)["D9"] == most
+    assert terms(*names)["unfairness"] == most
 
 
 def test_what_a_queue_borrows_is_counted_flavor_by_flavor_and_beyond_the_contested() -> None:
@@ -231,7 +242,7 @@ def test_what_a_queue_borrows_is_counted_flavor_by_flavor_and_beyond_the_contest
         running("one", "b", {"gpu": 1, "cpu": 8, "memory": 1}),
         running("two", "b", {"gpu": 1, "cpu": 0, "memory": 1}),
     )
-    assert each("D9", *parts, pending("a", 4)) == {"ns/one": 1000, "ns/two": 800}
+    assert each("unfairness", *parts, pending("a", 4)) == {"ns/one": 1000, "ns/two": 800}
 
 
 def test_protected_run_time_cut_short() -> None:
@@ -243,15 +254,15 @@ def test_protected_run_time_cut_short() -> None:
         running("done", "a", 1, minute=0, annotations={least: "3600"}),
         running("leaving", "a", 1, evicted=True, annotations={least: "86400"}),
     )
-    early = each("early", *parts, pending("a", 3))
+    early = each("cut_short", *parts, pending("a", 3))
     assert early == {"ns/w": 600, "ns/done": 0, "ns/leaving": 0}
 
 
 def test_lost_work_and_restart_in_accelerator_seconds() -> None:
-    assert (terms("big")["D4"], terms("big")["D5"]) == (1500, 150)
-    assert (terms("small")["D4"], terms("small")["D5"]) == (3000, 60)
-    assert (terms("mine")["D4"], terms("mine")["D5"]) == (60, 30)
-    assert terms("big", "small", "mine")["D4"] == 4560
+    assert (terms("big")["lost_work"], terms("big")["restart_cost"]) == (1500, 150)
+    assert (terms("small")["lost_work"], terms("small")["restart_cost"]) == (3000, 60)
+    assert (terms("mine")["lost_work"], terms("mine")["restart_cost"]) == (60, 30)
+    assert terms("big", "small", "mine")["lost_work"] == 4560
 
 
 def test_an_accelerator_hour_is_that_of_a_device_or_of_32_cores() -> None:
@@ -268,29 +279,29 @@ def test_lost_work_counts_what_is_not_contested_and_rounds_up() -> None:
         pending("a", 2),
     )
     assert [fr.resource for fr in problem.frs] == ["gpu"]
-    assert table.evaluate([0])["D4"] == 1
-    assert table.evaluate([0])["D5"] == 1
+    assert table.evaluate([0])["lost_work"] == 1
+    assert table.evaluate([0])["restart_cost"] == 1
 
 
 def test_over_freed_is_what_goes_beyond_the_need() -> None:
     """Two are short and one is going already: 1 is needed."""
-    assert terms()["D7"] == 0
-    assert terms("mine")["D7"] == 0
-    assert terms("mine", "leaving")["D7"] == 0
-    assert terms("small", "mine")["D7"] == 1 * ACCELERATOR
-    assert terms("big", "small", "mine")["D7"] == 3 * ACCELERATOR
+    assert terms()["excess_freed"] == 0
+    assert terms("mine")["excess_freed"] == 0
+    assert terms("mine", "leaving")["excess_freed"] == 0
+    assert terms("small", "mine")["excess_freed"] == 1 * ACCELERATOR
+    assert terms("big", "small", "mine")["excess_freed"] == 3 * ACCELERATOR
 
 
 def test_where_more_is_used_than_there_is_that_has_to_go_too() -> None:
     """Of 4 gpus 6 are used: for 2 more, 4 have to go, and whoever frees 4 frees none too many."""
     held = (running("four", "a", 4), running("two", "a", 2))
-    over = each("D7", queue("a", 4, within="LowerPriority"), *held, pending("a", 2))
+    over = each("excess_freed", queue("a", 4, within="LowerPriority"), *held, pending("a", 2))
     assert over["ns/four"] == 0
 
 
 def test_what_is_being_evicted_counts_only_where_everything_is_counted() -> None:
     found = terms("leaving", costs={"ns/leaving": 7})
-    assert found.pop("count") == 1
+    assert found.pop("victims") == 1
     assert found.pop("cost") == 7
     assert set(found.values()) == {0}
 
@@ -329,7 +340,9 @@ def test_ranks_above_twenty_weigh_no_more() -> None:
     crowd = [item for i in range(25) for item in running(f"w{i}", "a", 1, i)]
     _, table = tabled(queue("a", 25, within="LowerPriority"), crowd, pending("a", 1, 99))
     assert table.rank.tolist() == list(range(1, 26))
-    assert table.separable["D3"].tolist() == [min(2**rank, 2**20) for rank in range(1, 26)]
+    assert table.separable["priority_weight"].tolist() == [
+        min(2**rank, 2**20) for rank in range(1, 26)
+    ]
 
 
 def test_costs_of_absurd_sizes_are_exact() -> None:
@@ -354,7 +367,7 @@ def test_bad_annotations_are_refused_even_of_those_who_may_stay() -> None:
     st.one_of(instances(), fair_instances()),
     st.sampled_from(ALL_MEASURES),
     st.dictionaries(
-        st.sampled_from([term for term in TERMS if term not in {RATED, EACH, "D11"}]),
+        st.sampled_from([term for term in TERMS if term not in {RATED, EACH, "unstable"}]),
         st.integers(1, 1000),
         min_size=1,
         max_size=3,
@@ -392,7 +405,7 @@ def test_work_is_exact_where_the_largest_size_times_the_longest_time_passes_64_b
     names, sizes = ["large", "long"], np.array([2**45, ACCELERATOR])
     disruptions = Disruptions.of([large, long])
     found = separable_terms(Losses(names, sizes, [1, 1], disruptions, ones, ones, ones, nobody, {}))
-    assert found["D4"].tolist() == [1_099_511_628, 2**25]
-    assert found["D5"].tolist() == [0, 2]
+    assert found["lost_work"].tolist() == [1_099_511_628, 2**25]
+    assert found["restart_cost"].tolist() == [0, 2]
     assert found["toll"].tolist() == [659_706_976_666, 600 + 86_400]
     assert all(costs.dtype == np.int64 for costs in found.values())

@@ -9,25 +9,27 @@ from tests.oracle.legality import Legal, classical
 from tests.oracle.question import Question
 from tests.oracle.terms import Terms
 
+FIRST: Final = "last_resort highest_priority"
+DEFAULT: Final = f"{FIRST} workloads priority_weight lost_work+restart_cost excess_freed queues"
 LEVELS: Final = {
-    "no-regret": "D0 D1 D2 D3 D4+D5 D7 D8",
-    "least-disruption": "D0 D1 D2 D3 D4+D5 D7 D8",
-    "min-count": "count D2 D3 D4+D5",
-    "min-lost-work": "D0 D1 D4+D5 D2",
-    "kueue-like": "victims@each time D2",
-    "kube-like": "pdb D1 prio D2p time",
-    "fewest-pods": "D0 D1 D2p D4",
-    "fewest-tenants": "D0 D1 D8 D2 D4",
-    "fair": "D0 D1 D9 D2 D4",
-    "milestones": "D0 D1 D6 D2",
-    "exact-fit": "D0 D1 D7 D2 D4",
-    "weighted": "D4+D5+toll D8",
+    "no-regret": DEFAULT,
+    "least-disruption": DEFAULT,
+    "min-count": "victims workloads priority_weight lost_work+restart_cost",
+    "min-lost-work": f"{FIRST} lost_work+restart_cost workloads",
+    "kueue-like": "victims@each run_time workloads",
+    "kube-like": "disruption_budgets highest_priority priority_sum pods run_time",
+    "fewest-pods": f"{FIRST} pods lost_work",
+    "fewest-tenants": f"{FIRST} queues workloads lost_work",
+    "fair": f"{FIRST} unfairness workloads lost_work",
+    "milestones": f"{FIRST} milestone_cost workloads",
+    "exact-fit": f"{FIRST} excess_freed workloads lost_work",
+    "weighted": "lost_work+restart_cost+toll queues",
     "min-cost": "cost",
 }
 """The built-in objectives that need no look ahead."""
 
-CAPS: Final = {"no-regret": "D0 D1 D2 D4+D5"}
-COUNT: Final = "count"
+CAPS: Final = {"no-regret": f"{FIRST} workloads lost_work+restart_cost"}
+COUNT: Final = "victims"
 EACH: Final = "victims@each"
 
 

@@ -16,10 +16,13 @@ from tests.oracle.objectives import Enumeration, legal_sets
 from tests.oracle.question import Question
 from tests.oracle.random_states import NOW
 
-STABLE: Final = "D11 D0 D1 D2 D3 D10 D4+D5 D7 D8"
+STABLE: Final = (
+    "unstable last_resort highest_priority workloads priority_weight past_preemptions "
+    "lost_work+restart_cost excess_freed queues"
+)
 """The levels of the objective ``stable``."""
 
-RELAPSES: Final = "D11"
+RELAPSES: Final = "unstable"
 REASONS: Final = {WITHIN: "InClusterQueue", BORROWING: "InCohortReclaimWhileBorrowing"}
 
 

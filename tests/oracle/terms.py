@@ -1,8 +1,8 @@
 """The disruption terms of a set of victims, as README.md lists them.
 
 A workload that is being evicted already costs nothing, except in ``count`` and ``cost``; what it
-holds is as good as free, which ``D7`` takes into account. Work is in accelerators: a device counts
-1, a core 1/32, memory nothing.
+holds is as good as free, which ``excess_freed`` takes into account. Work is in accelerators: a
+device counts 1, a core 1/32, memory nothing.
 """
 
 import math
@@ -28,10 +28,28 @@ TOLL_SECONDS_LAST: Final = 86_400
 HEAVIEST: Final = 2**20
 
 SUMS: Final = (
-    *("D0", "D2", "D2p", "D3", "D4", "D5", "D6", "D10", "D12"),
-    *("prio", "toll", "time", "count", "cost"),
+    *(
+        "last_resort",
+        "workloads",
+        "pods",
+        "priority_weight",
+        "lost_work",
+        "restart_cost",
+        "milestone_cost",
+        "past_preemptions",
+        "candidate_order",
+    ),
+    *("priority_sum", "toll", "run_time", "victims", "cost"),
 )
-NAMES: Final = (*SUMS, "D1", "D7", "D8", "D8t", "D9", "pdb")
+NAMES: Final = (
+    *SUMS,
+    "highest_priority",
+    "excess_freed",
+    "queues",
+    "namespaces",
+    "unfairness",
+    "disruption_budgets",
+)
 
 
 class Terms:
@@ -71,17 +89,23 @@ class Terms:
             for term, amount in self._each[index].items():
                 total[term] += amount
         held = [self.cluster.held[index] for index in chosen]
-        total["count"] = len(held)
+        total["victims"] = len(held)
         total["cost"] = sum(self.costs.get(each.key, 1) for each in held)
-        total["D1"] = max((self.ranks[self.cluster.held[i].priority] for i in going), default=0)
+        total["highest_priority"] = max(
+            (self.ranks[self.cluster.held[i].priority] for i in going), default=0
+        )
         for priority in self.ranks:
             equal = sum(self.cluster.held[index].priority == priority for index in going)
             total[f"victims@{priority}"] = equal
-        total["D7"] = self._over_freed(going)
-        total["D8"] = len({self.cluster.held[index].queue for index in going})
-        total["D8t"] = len({self.cluster.held[index].key.partition("/")[0] for index in going})
-        total["D9"] = self._unfairness(going)
-        total["pdb"] = beyond_budgets(self.cluster, [self.cluster.held[i] for i in going])
+        total["excess_freed"] = self._over_freed(going)
+        total["queues"] = len({self.cluster.held[index].queue for index in going})
+        total["namespaces"] = len(
+            {self.cluster.held[index].key.partition("/")[0] for index in going}
+        )
+        total["unfairness"] = self._unfairness(going)
+        total["disruption_budgets"] = beyond_budgets(
+            self.cluster, [self.cluster.held[i] for i in going]
+        )
         return total
 
     def profile(self, victims: int) -> tuple[int, ...]:
@@ -104,18 +128,18 @@ class Terms:
         restart = int(annotation(held.source, f"{OURS}restart-seconds") or RESTART_SECONDS)
         toll = TOLL_SECONDS + (TOLL_SECONDS_LAST if last else 0)
         return {
-            "D0": int(last),
-            "D2": 1,
-            "D2p": _pods(held),
-            "D3": min(2 ** self.ranks[held.priority], HEAVIEST),
-            "D4": math.ceil(size * self.seconds_since(held, started=False)),
-            "D5": math.ceil(size * restart),
-            "D6": milestone_cost(held, ran),
-            "D10": _past_preemptions(held),
-            "D12": self.places[index],
-            "prio": held.priority + 2**31,
+            "last_resort": int(last),
+            "workloads": 1,
+            "pods": _pods(held),
+            "priority_weight": min(2 ** self.ranks[held.priority], HEAVIEST),
+            "lost_work": math.ceil(size * self.seconds_since(held, started=False)),
+            "restart_cost": math.ceil(size * restart),
+            "milestone_cost": milestone_cost(held, ran),
+            "past_preemptions": _past_preemptions(held),
+            "candidate_order": self.places[index],
+            "priority_sum": held.priority + 2**31,
             "toll": math.ceil(size * toll),
-            "time": ran,
+            "run_time": ran,
         }
 
     def seconds_since(self, held: Held, *, started: bool) -> int:

@@ -70,11 +70,11 @@ def test_a_program_that_takes_too_many_steps_is_given_up(monkeypatch: pytest.Mon
     monkeypatch.setattr(dense, "_STEPS", 0)
     assert minimise(np.zeros(1), one, np.ones(1), np.ones(1)) is None
     state = planner.read(QUICKSTART)
-    plan = planner.solve(state)  # the tree is longer, and no sum shows D8
+    plan = planner.solve(state)  # the tree is longer, and no sum shows `queues`
     assert plan.status == "optimal"
     assert plan.certificate is not None
     assert planner.check(state, plan).accepted
-    assert "D8" not in {one.term for one in plan.certificate.levels if one.says}
+    assert "queues" not in {one.term for one in plan.certificate.levels if one.says}
 
 
 @pytest.mark.parametrize("small", [0, program.SMALL])
@@ -85,4 +85,4 @@ def test_the_other_solver_suggests_as_much(small: int, monkeypatch: pytest.Monke
     plan = planner.solve(planner.read(QUICKSTART))
     assert plan.certificate is not None
     said = [one.term for one in plan.certificate.levels if one.says]
-    assert said == ["D1", "D2", "D3", "D8", "count"]
+    assert said == ["highest_priority", "workloads", "priority_weight", "queues", "victims"]

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 import planner
 from planner.errors import InputError, InternalError
 from planner.objective.profile_file import find_profile
-from planner.objective.profiles import Measure, measure_id, with_names
+from planner.objective.profiles import Measure, measure_name, with_names
 from planner.plan import Cap, Level
 from planner.plan.kueue import Plan
 from planner.plan.kueue import Plan as KueuePlan
@@ -229,7 +229,7 @@ def _forged(planning: Planning, original: Original, keys: Sequence[str]) -> Iter
     measures = with_names(profile.levels)
     changes: dict[str, object] = {
         "levels": tuple(_level(terms, measure) for measure in measures),
-        "caps": tuple(Cap(term=measure_id(m), most=most) for m, most in caps.items()),
+        "caps": tuple(Cap(term=measure_name(m), most=most) for m, most in caps.items()),
     }
     for borrowing in (True, False):
         plan = planning.subject.plan(
@@ -251,7 +251,7 @@ def _forged(planning: Planning, original: Original, keys: Sequence[str]) -> Iter
 
 def _level(terms: Mapping[str, int], measure: Measure) -> Level:
     found = _sum(terms, measure)
-    name = measure_id(measure)
+    name = measure_name(measure)
     return Level(term=name, title="", unit="", value=found, bound=found, proof="certified")
 
 

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 import planner
 from planner.errors import InputError, InternalError, SchemaError
 from planner.objective.profile_file import find_profile
-from planner.objective.profiles import measure_id, with_names
+from planner.objective.profiles import measure_name, with_names
 from planner.plan import Level
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment
@@ -87,7 +87,7 @@ class Case:
             return
         levels = []
         for measure in with_names(profile.levels):
-            least, name = sum(terms[term] for term in measure), measure_id(measure)
+            least, name = sum(terms[term] for term in measure), measure_name(measure)
             levels.append(
                 Level(term=name, title="", unit="", value=least, bound=least, proof="certified")
             )

@@ -7,7 +7,7 @@ from planner.solver.proving import grow
 from tests.cluster import PENDING, preempt
 from tests.solver.test_core import crowd
 
-LEVEL = "D4+D5"
+LEVEL = "lost_work+restart_cost"
 
 
 def steps_of_level(seed: int) -> int:

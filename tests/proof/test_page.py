@@ -47,10 +47,10 @@ def questions(state: State, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> dict
 
 
 def test_table_of_classes(questions: dict[str, Question]) -> None:
-    question = questions["D4+D5"]
+    question = questions["lost_work+restart_cost"]
     rules, root = question.rules, question.root
     assert isinstance(rules, KueueRules)
-    costs = question.table.separable["D4"] + question.table.separable["D5"]
+    costs = question.table.separable["lost_work"] + question.table.separable["restart_cost"]
     fr = next(fr for fr, name in enumerate(rules.tree.frs) if FIT.startswith(str(name)))
     found = [
         (
@@ -68,28 +68,30 @@ def test_table_of_classes(questions: dict[str, Question]) -> None:
 def test_rows_that_are_added_up(questions: dict[str, Question]) -> None:
     """15 GPUs are missing; at most one workload, at most two, and less than 14,280."""
     rows = {claim: question.rows(question.root) for claim, question in questions.items()}
-    assert rows["D2"][FIT].least == rows["D4+D5"][FIT].least == 15
-    assert rows["D2"]["better"].least == -1
-    assert set(rows["D2"]["better"].amounts.tolist()) == {-1}
-    assert rows["D4+D5"]["D2 <= 2"].least == -2
-    assert rows["D4+D5"]["better"].least == -14279
+    assert rows["workloads"][FIT].least == rows["lost_work+restart_cost"][FIT].least == 15
+    assert rows["workloads"]["better"].least == -1
+    assert set(rows["workloads"]["better"].amounts.tolist()) == {-1}
+    assert rows["lost_work+restart_cost"]["workloads <= 2"].least == -2
+    assert rows["lost_work+restart_cost"]["better"].least == -14279
 
 
 def test_trees_of_the_page(questions: dict[str, Question]) -> None:
     shown = [block.content for block in blocks(PAGE, "json")]
     step: TypeAdapter[Step] = TypeAdapter(Step)
     of_count = [step.validate_json(shown[0])]
-    questions["D2"].check(of_count)
-    assert list(faults(questions["D2"], of_count)) == []
+    questions["workloads"].check(of_count)
+    assert list(faults(questions["workloads"], of_count)) == []
     by_hand = [step.validate_json(line) for line in shown[1].splitlines()[1:]]
-    questions["D4+D5"].check(by_hand)
-    assert list(faults(questions["D4+D5"], by_hand)) == []
+    questions["lost_work+restart_cost"].check(by_hand)
+    assert list(faults(questions["lost_work+restart_cost"], by_hand)) == []
 
 
 def test_file_of_the_page_takes_the_place_of_a_tree(tmp_path: Path, plan: Plan) -> None:
     value = json.loads(plan.model_dump_json(by_alias=True))
     trees = value["certificate"]["trees"]
-    value["certificate"]["trees"] = [tree for tree in trees if tree["claim"] != "D4+D5"]
+    value["certificate"]["trees"] = [
+        tree for tree in trees if tree["claim"] != "lost_work+restart_cost"
+    ]
     file, proof = tmp_path / "plan.json", tmp_path / "by-hand.jsonl"
     file.write_text(json.dumps(value), encoding="utf-8")
     (titled,) = (block for block in blocks(PAGE, "json") if block.title)
@@ -97,7 +99,10 @@ def test_file_of_the_page_takes_the_place_of_a_tree(tmp_path: Path, plan: Plan) 
     assert call("check", QUICKSTART, file).exit_code == 1
     checked = call("check", QUICKSTART, file, "--proof", proof)
     assert checked.exit_code == 0
-    assert 'claim            D4+D5 certified=yes value=14280 how="5 steps"' in checked.stdout
+    assert (
+        'claim            lost_work+restart_cost certified=yes value=14280 how="5 steps"'
+        in checked.stdout
+    )
 
 
 def test_every_split_is_on_the_page() -> None:

@@ -126,4 +126,4 @@ def test_who_goes_for_certain_leaves_room_for_nobody_else() -> None:
     [steps] = [tree.steps for tree in certificate.trees if tree.claim == TIES]
     rows = [row for step in steps if isinstance(step, Narrowing) for row in step.narrow]
     assert rows
-    assert {*rows} == {"D2 <= 2"}
+    assert {*rows} == {"workloads <= 2"}

@@ -102,7 +102,7 @@ def test_one_row_is_told_by_what_it_asks_for() -> None:
 
 
 def test_what_the_levels_rest_on_is_counted(plan: Plan) -> None:
-    """D2, D3 and the work lost follow from one row each, such as that of the level before."""
+    """Workloads, weight and lost work follow from one row each, as that of the level before."""
     assert certificate_of(plan).shown == Shown(one_row=3, multipliers=1)
     levels = [level.model_copy(update={"says": ""}) for level in certificate_of(plan).levels]
     assert certificate_of(with_certificate(plan, levels=levels)).shown == Shown(tree=4)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from pydantic import TypeAdapter
 
 import planner
-from planner.objective.profiles import Measure, Profile, measure_id
+from planner.objective.profiles import Measure, Profile, measure_name
 from planner.plan.kueue import Plan
 from planner.plan.proof import ByRows, CaseSplit, Narrowing, Step, WholeSplit
 from planner.proof.box import Row
@@ -33,7 +33,7 @@ from tests.solver.test_quota_tree import scattered
 STATES = 300 if TEST_ALL else 24
 MUTANTS = 12
 TENANTS = ("red", "blue", "green")
-LEVELS: tuple[Measure, ...] = (("D8t",), ("D8",), ("D2",), ("D7",))
+LEVELS: tuple[Measure, ...] = (("namespaces",), ("queues",), ("workloads",), ("excess_freed",))
 STEP: TypeAdapter[Step] = TypeAdapter(Step)
 
 
@@ -73,7 +73,7 @@ def swapped(plan: Plan, claim: str, old: Step, new: Step) -> Plan:
     return plan.model_copy(update={"certificate": certificate})
 
 
-@pytest.mark.parametrize("term", ["D8t", "D8"])
+@pytest.mark.parametrize("term", ["namespaces", "queues"])
 def test_who_goes_besides_is_of_the_tenant_that_is_touched(
     term: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,9 +85,12 @@ def test_who_goes_besides_is_of_the_tenant_that_is_touched(
     monkeypatch.setattr("planner.solver.proving.grow.SOME", 0)
     monkeypatch.setattr("planner.proof.measures.SINGLE_ROWS", 1)
     state, costs = one_tenant(), costs_of(6)
-    profile = Profile("mine", "", (("D8t",), ("D7",), ("cost",)))
-    if term == "D8":
-        state, profile = three_queues(), Profile("mine", "", (("D8",), ("D7",), ("cost",)))
+    profile = Profile("mine", "", (("namespaces",), ("excess_freed",), ("cost",)))
+    if term == "queues":
+        state, profile = (
+            three_queues(),
+            Profile("mine", "", (("queues",), ("excess_freed",), ("cost",))),
+        )
         costs = {f"ns/{key.partition('/')[2]}": cost for key, cost in costs.items()}
     plan = planner.solve(state, PENDING, profile, costs, certify=True)
     assert [key.partition("/")[2] for key in sorted(plan.keys)] == [f"green-{n}" for n in range(4)]
@@ -95,7 +98,7 @@ def test_who_goes_besides_is_of_the_tenant_that_is_touched(
     assert {level.proof for level in plan.certificate.levels} == {"certified"}
     assert planner.check(state, plan, profile, costs=costs).accepted
     (tree,) = [tree for tree in plan.certificate.trees if tree.claim == "cost"]
-    kind = WholeSplit if term == "D8t" else CaseSplit
+    kind = WholeSplit if term == "namespaces" else CaseSplit
     first = next(step for step in tree.steps if isinstance(step, kind))
     forged: list[Step] = [
         WholeSplit(whole="over-freed 0", most=0),
@@ -134,7 +137,7 @@ def questions(claims: Claims, plan: Plan, *, beyond: int = 0) -> Iterator[tuple[
     """Yield the question of each level; ``beyond`` asks for more than there is, which is false."""
     earlier: list[Stated] = []
     for level in plan.certificate.levels if plan.certificate else ():
-        measure = next((one for one in LEVELS if measure_id(one) == level.term), None)
+        measure = next((one for one in LEVELS if measure_name(one) == level.term), None)
         if measure is None:
             return
         yield level.term, claims.level(earlier, measure, level.value + beyond)
@@ -159,7 +162,7 @@ def owners(question: Question) -> dict[str, tuple[str, object]]:
 
 
 def owner_of(term: str, one: Any) -> object:
-    return one.key.partition("/")[0] if term == "D8t" else one.queue
+    return one.key.partition("/")[0] if term == "namespaces" else one.queue
 
 
 def test_touched_or_not_satisfies_the_rows() -> None:
@@ -182,7 +185,9 @@ def test_touched_or_not_satisfies_the_rows() -> None:
             assert all(ranges[name] == (0, 1) for name in owner_by)
             for counts in islice(points(root), 200):
                 gone = [first[k] for k, n in enumerate(counts) if n and not first[k].evicted]
-                hit = {(term, owner_of(term, one)) for one in gone for term in ("D8t", "D8")}
+                hit = {
+                    (term, owner_of(term, one)) for one in gone for term in ("namespaces", "queues")
+                }
                 touched = {name: int(owner in hit) for name, owner in owner_by.items()}
                 for name, row in rows:
                     holds = left_side(row, counts, touched) >= row.least
@@ -209,7 +214,9 @@ def test_of_whom_somebody_goes_for_certain_is_touched() -> None:
                 least = np.array(counts, dtype=np.int64)
                 ranges = question.ranges(replace(root, least=least))
                 gone = [first[k] for k, n in enumerate(counts) if n and not first[k].evicted]
-                hit = {(term, owner_of(term, one)) for one in gone for term in ("D8t", "D8")}
+                hit = {
+                    (term, owner_of(term, one)) for one in gone for term in ("namespaces", "queues")
+                }
                 for name, owner in owner_by.items():
                     assert ranges[name] == ((1, 1) if owner in hit else (0, 1)), (seed, name)
                     looked[owner in hit] += 1

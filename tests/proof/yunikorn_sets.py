@@ -40,16 +40,16 @@ Keys = frozenset[str]
 Counts = tuple[int, ...]
 
 MEASURES: tuple[Measure, ...] = (
-    ("D2",),
-    ("D0",),
-    ("D1",),
-    ("D3",),
-    ("D4", "D5"),
-    ("D7",),
-    ("D8",),
-    ("D9",),
-    ("D2", "D7", "D8"),
-    ("D12",),
+    ("workloads",),
+    ("last_resort",),
+    ("highest_priority",),
+    ("priority_weight",),
+    ("lost_work", "restart_cost"),
+    ("excess_freed",),
+    ("queues",),
+    ("unfairness",),
+    ("workloads", "excess_freed", "queues"),
+    ("candidate_order",),
 )
 EFFORT: Final = Effort(steps=2_000, entries=10**9)
 HALF: Final = 0.5

@@ -156,7 +156,7 @@ def test_what_looks_deep_in_strings_and_comments_is_not(tmp_path: Path) -> None:
     dotted = ".".join("a" * 50)
     path = tmp_path / "mine.toml"
     path.write_text(
-        f"levels = ['D2'] # {dotted}\nsummary = '''{dotted} \"'''\n"
+        f"levels = ['workloads'] # {dotted}\nsummary = '''{dotted} \"'''\n"
         f'[budget.namespace]\n"{dotted}" = 1 # "',
         encoding="ascii",
     )

@@ -15,8 +15,8 @@ def make_judgement(count: int = 1, **changes: object) -> Judgement:
         "objective": "no-regret",
         "status": "optimal",
         "victims": tuple(f"ns/best-{number}" for number in range(count)),
-        "terms": {"D2": count, "D4": 0, "D5": 0},
-        "gaps": {"D2": 3 - count, "D4": 7200, "D5": 1800},
+        "terms": {"workloads": count, "lost_work": 0, "restart_cost": 0},
+        "gaps": {"workloads": 3 - count, "lost_work": 7200, "restart_cost": 1800},
         "best": False,
     }
     return Judgement.model_validate({**facts, **changes})
@@ -30,7 +30,7 @@ def make_case(**changes: object) -> Case:
         "rules": "kueue-classical",
         "status": "feasible",
         "victims": ("ns/a", "ns/b", "ns/c"),
-        "terms": {"D2": 3, "D4": 7200, "D5": 1800},
+        "terms": {"workloads": 3, "lost_work": 7200, "restart_cost": 1800},
         "irredundant": False,
         "needless": ("ns/c",),
         "smallest": False,
@@ -51,8 +51,8 @@ def make_audit(**changes: object) -> Audit:
         findings=(),
         victims=("ns/a",),
         judgements=(
-            make_judgement(gaps={"D2": 0, "D4": 0, "D5": 0}, best=True),
-            make_judgement(objective="kube-like", gaps={"D2": 0}, best=True),
+            make_judgement(gaps={"workloads": 0, "lost_work": 0, "restart_cost": 0}, best=True),
+            make_judgement(objective="kube-like", gaps={"workloads": 0}, best=True),
         ),
         ratios=(Ratio(flavor="h200", resource=GPU, requested=4, greedy=4, optimum=4),),
     )
@@ -87,7 +87,7 @@ def make_summary(**changes: object) -> Summary:
     shown = Shown(zero=2, one_row=5, multipliers=4, tree=1)
     gap = Gap(
         objective="no-regret",
-        term="D2",
+        term="workloads",
         title="workloads evicted",
         unit="workloads",
         compared=2,

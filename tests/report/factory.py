@@ -28,7 +28,14 @@ def make_victim(name: str, *, gpus: int = 4, age_s: int = 720, **changes: object
             Amount(flavor="h200", resource=GPU, units=gpus, quantity=str(gpus)),
             Amount(flavor="h200", resource="cpu", units=8000, quantity="8"),
         ),
-        "costs": {"D0": 0, "D2": 1, "D3": 2, "D4": gpus * age_s, "D5": gpus * 60, "cost": 1},
+        "costs": {
+            "last_resort": 0,
+            "workloads": 1,
+            "priority_weight": 2,
+            "lost_work": gpus * age_s,
+            "restart_cost": gpus * 60,
+            "cost": 1,
+        },
     }
     return Victim.model_validate({**facts, **changes})
 
@@ -185,21 +192,24 @@ def make_tree() -> tuple[QuotaNode, ...]:
 def make_certificate(**changes: object) -> Certificate:
     """Return a certificate in which every level is closed and every law holds."""
     levels = (
-        ("D0", "last-resort victims", "workloads", 0),
-        ("D1", "highest victim priority", "rank", 2),
-        ("D2", "workloads evicted", "workloads", 2),
-        ("D3", "priority weight", "weight", 6),
-        ("D4+D5", "lost work and restart cost", "accelerator-seconds", 33360),
-        ("D7", "freed beyond the need", "1/32000 accelerator", 96000),
-        ("D8", "queues touched", "queues", 2),
+        ("last_resort", "last-resort victims", "workloads", 0),
+        ("highest_priority", "highest victim priority", "rank", 2),
+        ("workloads", "workloads evicted", "workloads", 2),
+        ("priority_weight", "priority weight", "weight", 6),
+        ("lost_work+restart_cost", "lost work and restart cost", "accelerator-seconds", 33360),
+        ("excess_freed", "freed beyond the need", "1/32000 accelerator", 96000),
+        ("queues", "queues touched", "queues", 2),
     )
     short = f"{GPU} in flavor h200 at queue/team-a"
     says = {
-        "D2": f"5 {GPU} in flavor h200 must be freed, so workloads evicted is at least 2",
-        "D3": f"a better set would have to reach 1 x 5 ({short}) + 1 x -1 (D1 <= 2) + 2 x -2 "
-        "(D3 <= 5) = 0, and none reaches more than -1, so priority weight is at least 6",
+        "workloads": f"5 {GPU} in flavor h200 must be freed, so workloads evicted is at least 2",
+        "priority_weight": f"a better set would have to reach 1 x 5 ({short}) + 1 x -1 (highest_priority <= 2) + 2 x -2 "
+        "(priority_weight <= 5) = 0, and none reaches more than -1, so priority weight is at least 6",
     }
-    rows = {"D2": {short: 1, "better": 4}, "D3": {short: 1, "D1 <= 2": 1, "better": 2}}
+    rows = {
+        "workloads": {short: 1, "better": 4},
+        "priority_weight": {short: 1, "highest_priority <= 2": 1, "better": 2},
+    }
     facts: dict[str, object] = {
         "digest": "3f786850e387550fdab836ed7e6dc881de23001b6f5b1cc0d2a4f2b0fef4b8a9",
         "levels": tuple(
@@ -255,17 +265,17 @@ def _common() -> dict[str, object]:
 def _terms(victims: tuple[Victim, ...]) -> dict[str, int]:
     sums = {
         term: sum(victim.costs.get(term, 0) for victim in victims)
-        for term in ("D0", "D2", "D3", "D4", "D5")
+        for term in ("last_resort", "workloads", "priority_weight", "lost_work", "restart_cost")
     }
     return {
-        "D0": sums["D0"],
-        "D1": 2,
-        "D2": sums["D2"],
-        "D3": sums["D3"],
-        "D4": sums["D4"],
-        "D5": sums["D5"],
-        "D7": 96000,
-        "D8": len({victim.cluster_queue for victim in victims}),
-        "count": len(victims),
+        "last_resort": sums["last_resort"],
+        "highest_priority": 2,
+        "workloads": sums["workloads"],
+        "priority_weight": sums["priority_weight"],
+        "lost_work": sums["lost_work"],
+        "restart_cost": sums["restart_cost"],
+        "excess_freed": 96000,
+        "queues": len({victim.cluster_queue for victim in victims}),
+        "victims": len(victims),
         "cost": len(victims),
     }

@@ -111,7 +111,7 @@ def test_distributions_count_every_comparable_case_once() -> None:
     ],
 )
 def test_lost_work_is_in_the_range_that_names_it(hours: float, name: str) -> None:
-    gaps = {"D4": round(hours * 3600), "D5": 0}
+    gaps = {"lost_work": round(hours * 3600), "restart_cost": 0}
     case = make_case(judgements=(make_judgement(gaps=gaps),))
     _, work, _ = distributions(make_audit(cases=(case,)))
     assert bins(work) == {name: (1,)}
@@ -268,12 +268,14 @@ def test_what_queues_lose_is_what_is_lost(source: Path) -> None:
     (case,) = planner.audit(planner.read(source), time_limit=FOR_EVER_S).cases
     judged = [(one.lost, one.terms) for one in case.judgements]
     for by_queue, terms in [(case.lost, case.terms), *judged]:
-        assert sum(by_queue.values()) == terms["D4"] + terms["D5"] > 0
+        assert sum(by_queue.values()) == terms["lost_work"] + terms["restart_cost"] > 0
     assert case.now == planner.greedy(planner.read(source)).now
 
 
 def test_a_single_bar_is_no_picture() -> None:
-    case = make_case(judgements=(make_judgement(gaps={"D2": 2, "D4": 0, "D5": 0}),))
+    case = make_case(
+        judgements=(make_judgement(gaps={"workloads": 2, "lost_work": 0, "restart_cost": 0}),)
+    )
     read = Page.of(written(make_audit(cases=(case,))))
     said = [picture.attributes["aria-label"] for picture in read.all("svg")]
     assert [one.partition(":")[0] for one in said] == ["Evicted for what is requested"]

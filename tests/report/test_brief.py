@@ -45,7 +45,7 @@ def test_every_instance_is_answered_on_one_screen(path: Path) -> None:
         screen = planner.render(plan, width=COLUMNS).splitlines()
         assert len(screen) <= LINES, key
         assert max(map(cells, screen)) <= COLUMNS
-        assert any(plan.preemptor_name in line for line in screen)
+        assert any(plan.about.name in line for line in screen)
 
 
 def rows(screen: str, first: str) -> list[str]:
@@ -96,16 +96,16 @@ def test_laws_levels_bounds_and_the_solver_are_details(plan: planner.AnyPlan) ->
     for detail in ("CERTIFICATE", "Solver", "Objective", "input "):
         assert detail in whole
         assert detail not in short
-    for said in (plan.preemptor_name, "PROVED"):
+    for said in (plan.about.name, "PROVED"):
         assert said in short
 
 
 def test_measures_that_do_not_differ_are_details() -> None:
     plan = make_plan()
     assert plan.greedy is not None
-    assert plan.terms["D7"] == plan.greedy.terms["D7"]
-    assert "freed beyond the need" in table.render(plan)
-    assert "freed beyond the need" not in brief.render(plan)
+    assert plan.terms["excess_freed"] == plan.greedy.terms["excess_freed"]
+    assert "excess_freed" in table.render(plan)
+    assert "excess_freed" not in brief.render(plan)
 
 
 def test_what_is_not_modelled_is_named_first_and_counted() -> None:

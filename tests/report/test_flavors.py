@@ -22,7 +22,16 @@ def make_chosen(plan: Plan | None = None, own: str = "l4", **changes: Any) -> Pl
         status=changes.pop("status", "optimal"),
         explanation="evicting 3 workloads makes room",
         victims=changes.pop("victims", ("team-b/one", "team-b/two", "team-c/three")),
-        terms=changes.pop("terms", {"D0": 0, "D2": 3, "D3": 24, "D4": 20000, "D5": 1000}),
+        terms=changes.pop(
+            "terms",
+            {
+                "last_resort": 0,
+                "workloads": 3,
+                "priority_weight": 24,
+                "lost_work": 20000,
+                "restart_cost": 1000,
+            },
+        ),
     )
     counts = {"permitted": 6, "distinct": 4, "examined": 4, "complete": True, **changes}
     flavors = FlavorChoices(**counts, kueue=kueue)
@@ -45,9 +54,9 @@ def test_table_names_both_flavors_and_what_kueues_own_cost() -> None:
     )
     assert said in " ".join(text.split())
     rows = [line.split() for line in text.splitlines()]
-    assert ["D2", "workloads", "evicted", "2", "3", "+1", "workloads"] in rows
+    assert ["workloads", "2", "3", "+1", "workloads"] in rows
     (sums,) = [row for row in rows if "-3.43" in row]  # 33,360 s and 21,000 s
-    assert sums[0] == "D4+D5"
+    assert sums[0] == "lost_work+restart_cost"
     assert sums[-4:] == ["9.27", "5.83", "-3.43", "accelerator-hours"]
 
 
@@ -55,7 +64,7 @@ def test_table_where_kueues_own_are_as_good_or_have_no_plan() -> None:
     assert "None is better than Kueue's own." in screen(make_chosen(own="h200"))
     none = make_chosen(status="infeasible", victims=(), terms={})
     assert "With Kueue's own: evicting 3 workloads makes room." in screen(none)
-    free = make_chosen(victims=(), terms={"D2": 0})
+    free = make_chosen(victims=(), terms={"workloads": 0})
     assert "With Kueue's own nobody needs to go either." in screen(free)
 
 
@@ -83,9 +92,12 @@ def test_plain_lines() -> None:
     assert found["flavor", "workers"] == [GPU, "h200", "kueue=l4"]
     assert found["kueue_flavors", "optimal"][0] == "victims=3"
     assert ("kueue_flavors_victim", "team-c/three") in found
-    assert found["flavors_term", "D2"][:2] == ["plan=2", "kueue_flavors=3"]
-    assert found["flavors_term", "D4+D5"][:2] == ["plan=33360", "kueue_flavors=21000"]
-    assert ("flavors_term", "D8") not in found  # not known of Kueue's own
+    assert found["flavors_term", "workloads"][:2] == ["plan=2", "kueue_flavors=3"]
+    assert found["flavors_term", "lost_work+restart_cost"][:2] == [
+        "plan=33360",
+        "kueue_flavors=21000",
+    ]
+    assert ("flavors_term", "queues") not in found  # not known of Kueue's own
 
 
 def test_a_flavor_that_kueue_assigns_to_nothing() -> None:

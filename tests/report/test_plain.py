@@ -46,7 +46,7 @@ def test_records_hold_key_and_value() -> None:
     assert first["law"] == "KQ-05"
     assert first["age_s"] == "720"
     assert first["evicting"] == "no"
-    assert first["D4"] == "2880"
+    assert first["lost_work"] == "2880"
     term = dict(field.split("=", 1) for field in lines_of(text, "term")[4][1:])
     assert term == {
         "plan": "33360",
@@ -61,8 +61,8 @@ def test_records_hold_key_and_value() -> None:
 
 
 def test_numbers_have_no_thousands_separator() -> None:
-    victim = make_victim("a/b", costs={"D4": 10**9}, age_s=10**9)
-    plan = make_plan(victims=[victim], terms={"D4": 10**9}, greedy=None)
+    victim = make_victim("a/b", costs={"lost_work": 10**9}, age_s=10**9)
+    plan = make_plan(victims=[victim], terms={"lost_work": 10**9}, greedy=None)
     assert not re.search(r"\d,\d", plain.render(plan))
 
 

@@ -99,13 +99,13 @@ def test_every_answer_is_a_line_where_python_prints_it(answer: Any) -> None:
 
 def test_victims_are_a_table_of_pandas() -> None:
     victims = [
-        make_victim("ns/a", gpus=3, priority=7, costs={"D4": 60}),
-        make_victim("ns/b", gpus=1, priority=9, costs={"D4": 90}),
+        make_victim("ns/a", gpus=3, priority=7, costs={"lost_work": 60}),
+        make_victim("ns/b", gpus=1, priority=9, costs={"lost_work": 90}),
     ]
     frame = make_plan(victims=victims).to_frame()
     assert list(frame.index) == ["ns/a", "ns/b"]
     assert list(frame["priority"]) == [7, 9]
-    assert list(frame["D4"]) == [60, 90]
+    assert list(frame["lost_work"]) == [60, 90]
     assert list(frame["h200/nvidia.com/gpu"]) == [3, 1]
     assert isinstance(frame, pd.DataFrame)
     assert len(make_infeasible().to_frame()) == 0

@@ -48,8 +48,8 @@ def test_victims_of_yunikorn_are_allocations_in_every_term() -> None:
     assert text_of("victims@-7", "kueue") == ("victims of priority -7", "workloads")
     assert text_of("victims@each@all", "yunikorn") is None
     texts = {row.id: (row.title, row.unit) for row in term_rows(make_yunikorn())}
-    assert texts["D2"] == ("allocations preempted", "allocations")
-    assert texts["D4+D5"] == ("lost work and restart cost", "accelerator-seconds")
+    assert texts["workloads"] == ("allocations preempted", "allocations")
+    assert texts["lost_work+restart_cost"] == ("lost work and restart cost", "accelerator-seconds")
 
 
 def test_every_reason_of_the_scheduler_has_its_law() -> None:
@@ -83,19 +83,30 @@ def test_the_same_reason_has_another_law_under_other_rules() -> None:
 
 def test_levels_come_first_and_no_term_twice() -> None:
     rows = term_rows(make_plan())
-    assert [row.id for row in rows[:7]] == ["D0", "D1", "D2", "D3", "D4+D5", "D7", "D8"]
+    assert [row.id for row in rows[:7]] == [
+        "last_resort",
+        "highest_priority",
+        "workloads",
+        "priority_weight",
+        "lost_work+restart_cost",
+        "excess_freed",
+        "queues",
+    ]
     assert [row.level for row in rows] == [1, 2, 3, 4, 5, 6, 7, None, None, None, None]
-    assert [row.id for row in rows[7:]] == ["D4", "D5", "count", "cost"]
+    assert [row.id for row in rows[7:]] == ["lost_work", "restart_cost", "victims", "cost"]
 
 
 def test_a_sum_of_terms_is_summed_for_the_scheduler_too() -> None:
     by_id = {row.id: row for row in term_rows(make_plan())}
-    assert by_id["D4+D5"].value == 33_360
-    assert by_id["D4+D5"].greedy == by_id["D4"].greedy + by_id["D5"].greedy == 114_930  # type: ignore[operator]
+    lost, work, restart = (
+        by_id[term] for term in ("lost_work+restart_cost", "lost_work", "restart_cost")
+    )
+    assert lost.value == 33_360
+    assert lost.greedy == work.greedy + restart.greedy == 114_930  # type: ignore[operator]
 
 
 def test_the_scheduler_has_no_terms_when_it_found_nobody() -> None:
-    plan = make_plan(greedy=make_greedy(victims=(), terms={"D2": 0}))
+    plan = make_plan(greedy=make_greedy(victims=(), terms={"workloads": 0}))
     assert {row.greedy for row in term_rows(plan)} == {None}
 
 
@@ -121,9 +132,12 @@ def test_yunikorn_s_own_answer_breaks_a_law() -> None:
 
 
 def test_yunikorn_makes_one_attempt_and_its_sums_are_summed() -> None:
-    assert make_yunikorn().attempt == ""
+    assert make_yunikorn().about.attempt == ""
     by_id = {row.id: row for row in term_rows(make_yunikorn())}
-    assert (by_id["D4+D5"].value, by_id["D4+D5"].greedy) == (16_680, 3_120)
+    assert (by_id["lost_work+restart_cost"].value, by_id["lost_work+restart_cost"].greedy) == (
+        16_680,
+        3_120,
+    )
 
 
 def test_contrast_of_allocations_is_by_key() -> None:
@@ -165,7 +179,7 @@ def resting(
     proofs: Sequence[Proof | None], bound: int = 3, claimed: int | None = None, **changes: object
 ) -> Certificate:
     """Return a certificate with a level for each of some proofs; the last has bound and claim."""
-    known = {"term": "D2", "title": "", "unit": "", "value": 3}
+    known = {"term": "workloads", "title": "", "unit": "", "value": 3}
     levels: list[dict[str, object]] = [{**known, "bound": 3, "proof": proof} for proof in proofs]
     if levels:
         levels[-1] |= {"bound": bound, "claimed": claimed}
@@ -228,7 +242,7 @@ THIRD = Cascade(victim="team-a/notebook-3", targets=("x/one", "x/two"), preempto
 
 def made(*cascades: Cascade) -> Plan:
     plan = make_plan()
-    terms = {**plan.terms, "D11": len(cascades)}
+    terms = {**plan.terms, "unstable": len(cascades)}
     return plan.model_copy(update={"stability": cascades, "terms": terms})
 
 
@@ -313,7 +327,7 @@ def test_nothing_is_told_where_there_is_no_more() -> None:
 
 def test_what_is_being_evicted_already_is_not_counted() -> None:
     gone = [make_victim("team-b/gone", priority=99, evicted=True)]
-    terms = {"D2p": 0, "D8": 0}
+    terms = {"pods": 0, "queues": 0}
     assert make_plan(victims=gone, terms=terms).more_than_greedy == ()
 
 
@@ -333,7 +347,7 @@ def test_no_regret_may_take_more_and_then_says_so() -> None:
         if plan.greedy is None or not (plan.greedy.victims and plan.victims):
             continue
         excess = {one.measure: one for one in plan.more_than_greedy}
-        pods, queues = ((plan.terms[term], plan.greedy.terms[term]) for term in ("D2p", "D8"))
+        pods, queues = ((plan.terms[term], plan.greedy.terms[term]) for term in ("pods", "queues"))
         more = Excess(measure="pods", plan=pods[0], greedy=pods[1])
         assert excess.get("pods") == (more if pods[0] > pods[1] else None)
         more = Excess(measure="queues", plan=queues[0], greedy=queues[1])

@@ -58,7 +58,7 @@ def test_records_hold_key_and_value() -> None:
     assert second["pod"] == "research/etl-driver"
     assert (second["priority"], second["adjusted_priority"]) == ("20", "15")
     assert (second["originator"], second["opted_out"]) == ("yes", "no")
-    assert (second["age_s"], second["D4"]) == ("7500", "15000")
+    assert (second["age_s"], second["lost_work"]) == ("7500", "15000")
 
 
 def test_amounts_are_those_of_queues_yaml() -> None:

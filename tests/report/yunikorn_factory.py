@@ -33,7 +33,14 @@ def make_allocation(
             ResourceAmount(resource=GPU, units=gpus, quantity=str(gpus)),
             ResourceAmount(resource="vcore", units=1500, quantity="1500m"),
         ),
-        "costs": {"D0": 0, "D2": 1, "D3": 2, "D4": gpus * age_s, "D5": gpus * 60, "cost": 1},
+        "costs": {
+            "last_resort": 0,
+            "workloads": 1,
+            "priority_weight": 2,
+            "lost_work": gpus * age_s,
+            "restart_cost": gpus * 60,
+            "cost": 1,
+        },
     }
     return YuniKornVictim.model_validate({**facts, **changes})
 
@@ -138,10 +145,10 @@ def make_uses() -> tuple[QueueUse, ...]:
 def make_yunikorn_certificate(**changes: object) -> Certificate:
     """Return a certificate in which every level is closed and every law holds."""
     levels = (
-        ("D0", "last-resort victims", "workloads", 1),
-        ("D1", "highest victim priority", "rank", 2),
-        ("D2", "workloads evicted", "workloads", 2),
-        ("D4+D5", "lost work and restart cost", "accelerator-seconds", 16680),
+        ("last_resort", "last-resort victims", "workloads", 1),
+        ("highest_priority", "highest victim priority", "rank", 2),
+        ("workloads", "workloads evicted", "workloads", 2),
+        ("lost_work+restart_cost", "lost work and restart cost", "accelerator-seconds", 16680),
     )
     facts: dict[str, object] = {
         "digest": "3f786850e387550fdab836ed7e6dc881de23001b6f5b1cc0d2a4f2b0fef4b8a9",
@@ -178,11 +185,11 @@ def _common() -> dict[str, object]:
 def _terms(victims: tuple[YuniKornVictim, ...]) -> dict[str, int]:
     sums = {
         term: sum(victim.costs.get(term, 0) for victim in victims)
-        for term in ("D2", "D3", "D4", "D5", "cost")
+        for term in ("workloads", "priority_weight", "lost_work", "restart_cost", "cost")
     }
     return {
-        "D0": sum(victim.originator or victim.opted_out for victim in victims),
-        "D1": 2,
+        "last_resort": sum(victim.originator or victim.opted_out for victim in victims),
+        "highest_priority": 2,
         **sums,
-        "D8": len({victim.queue for victim in victims}),
+        "queues": len({victim.queue for victim in victims}),
     }

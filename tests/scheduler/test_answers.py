@@ -3,7 +3,7 @@
 from typing import Literal, assert_type
 
 import pytest
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 import planner
 from planner.commands.explain.record import CommonExplanation
@@ -36,6 +36,31 @@ def test_of_either() -> None:
     assert isinstance(state, planner.AnyState)
     assert isinstance(assert_type(planner.solve(state), planner.AnyPlan), planner.AnyPlan)
     assert isinstance(assert_type(planner.explain(state), CommonExplanation), planner.Explanation)
+
+
+def test_a_script_needs_no_isinstance() -> None:
+    """It is typed as it stands, whether it names the scheduler or not: mypy checks it, strictly."""
+    path = ROOT / "instances" / "quickstart" / "cluster.json"
+    state = planner.read(path, scheduler="kueue")
+    for pending in state.pending:
+        plan = planner.solve(state, pending)
+        victims = [assert_type(victim.workload, str) for victim in plan.victims]
+        lost = sum(victim.costs["lost_work"] for victim in plan.victims)
+        assert assert_type(plan.terms["lost_work"], int) == lost
+        itself = plan.greedy or plan
+        assert len(victims) == plan.terms["workloads"] < itself.terms["workloads"]
+    either = planner.read(path)
+    for pending in either.pending:
+        of_either = planner.solve(either, pending)
+        assert assert_type(of_either.keys, tuple[str, ...]) == tuple(victims)
+        assert of_either.terms["lost_work"] == lost
+
+
+@pytest.mark.parametrize("plan", [planner.Plan, planner.YuniKornPlan])
+def test_plans_show_a_dozen_names_at_most(plan: type[planner.AnyPlan]) -> None:
+    """Besides pydantic's own, and the fields of their document."""
+    shown = {name for name in dir(plan) if not name.startswith("_")} - {*dir(BaseModel)}
+    assert len(shown) <= 12, sorted(shown)
 
 
 class OtherPlan(planner.AnyPlan):

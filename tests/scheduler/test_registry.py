@@ -43,9 +43,13 @@ def test_its_states_are_read() -> None:
 
 @pytest.mark.usefixtures("state")
 def test_its_words_for_terms() -> None:
-    assert text_of("D2", "toy") == ("jobs stopped", "jobs")
+    assert text_of("workloads", "toy") == ("jobs stopped", "jobs")
     assert text_of("victims@7", "toy") == ("jobs of rank 7", "jobs")
-    assert text_of("D3", "toy") == text_of("D3", "kueue") == ("priority weight", "weight")
+    assert (
+        text_of("priority_weight", "toy")
+        == text_of("priority_weight", "kueue")
+        == ("priority weight", "weight")
+    )
 
 
 def test_a_plan_beside_the_schedulers_own(state: Any) -> None:

@@ -32,7 +32,7 @@ def solved(case: FlatCase, objective: str, time_limit: float | None = None) -> P
 
 
 def least_of(case: FlatCase) -> dict[str, int | None]:
-    return {"count": case.least(lambda _: 1), "cost": case.least(lambda one: one.cost)}
+    return {"victims": case.least(lambda _: 1), "cost": case.least(lambda one: one.cost)}
 
 
 def test_small_cases() -> None:

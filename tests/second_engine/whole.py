@@ -31,7 +31,7 @@ from planner.solver.start import AnyPlanning
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from tests.second_engine.engines import Engine, Found, Outcome, PlainCpSat
 
-_LAST_TIER: Measure = ("D0",)
+_LAST_TIER: Measure = ("last_resort",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Whole:
         return Optimum(outcome, tuple(values), tuple(bounds), self.repaired, self.unlawful)
 
     def _levels(self) -> Iterable[Measure]:
-        named = ("count",)
+        named = ("victims",)
         levels = self.profile.levels
         return levels if named in levels else (*levels, named)
 

@@ -255,13 +255,18 @@ class FlavorTruth:
         return {priority: rank for rank, priority in enumerate(priorities, start=1)}
 
     def ranked(self, terms: Terms, victims: Gone) -> dict[str, int]:
-        """Return terms with D1 and D3 on the common scale."""
+        """Return terms with ``highest_priority`` and ``priority_weight`` on the common scale."""
         workloads = self.quotas.workloads
         going = [workloads[key] for key in victims if not workloads[key].evicted]
         ranks = [self.ranks[workload.priority] for workload in going]
         each = {f"victims@{p}": ranks.count(rank) for p, rank in self.ranks.items()}
         weight = sum(2 ** min(r, 20) for r in ranks)
-        return {**terms, "D1": max(ranks, default=0), "D3": weight, **each}
+        return {
+            **terms,
+            "highest_priority": max(ranks, default=0),
+            "priority_weight": weight,
+            **each,
+        }
 
     def levels(self, profile: Profile) -> list[Measure]:
         """Return the levels of a profile, one for each priority where it asks for that."""

@@ -133,7 +133,7 @@ def like_kueue(state: RandomState) -> Iterator[str]:
 
 def _by_priority(sets: Enumeration, victims: int) -> tuple[tuple[int, ...], int, int]:
     terms = sets.terms.of(victims)
-    return sets.terms.profile(victims), terms["time"], terms["D2"]
+    return sets.terms.profile(victims), terms["run_time"], terms["workloads"]
 
 
 def on_every_level(sets: Enumeration, objective: str, plan: Plan) -> list[int] | None:

@@ -103,7 +103,7 @@ def test_the_solver_is_asked_only_where_trees_do_not_tell(monkeypatch: pytest.Mo
     monkeypatch.setattr(certifier, "BRIEF", Effort(steps=1, entries=0))
     with at_once():
         plan = planner.solve(state)
-    assert solved[0] == ("D4", "D5")
+    assert solved[0] == ("lost_work", "restart_cost")
     assert isinstance(plan, Plan)
     assert isinstance(whole, Plan)
     assert plan.victims == whole.victims

@@ -26,8 +26,8 @@ STATES = 1500 if TEST_ALL else 36
 TRADED = (161, 190, 244, 251)
 """Seeds at which fewer victims of one priority permit more of a lower one."""
 
-CAPS = ("victims@each", "D2p", "victims@each D2p", "D4+D5 victims@each")
-LEVELS = "D4+D5 D7 D2"
+CAPS = ("victims@each", "pods", "victims@each pods", "lost_work+restart_cost victims@each")
+LEVELS = "lost_work+restart_cost excess_freed workloads"
 
 
 def written(folder: Path, caps: str, levels: str = LEVELS) -> Profile:
@@ -123,7 +123,14 @@ def unkeepable(sets: Enumeration, greedy: int, caps: Sequence[str]) -> list[str]
 
 def test_dropped_are_the_caps_that_no_legal_set_keeps(tmp_path: Path) -> None:
     dropped = false = 0
-    for number, caps in enumerate(("D2 D4+D5", "D4+D5 D2 D8", "D7 D4+D5", "D7 time D2")):
+    for number, caps in enumerate(
+        (
+            "workloads lost_work+restart_cost",
+            "lost_work+restart_cost workloads queues",
+            "excess_freed lost_work+restart_cost",
+            "excess_freed time workloads",
+        )
+    ):
         capped, free = written(tmp_path, caps), written(tmp_path, "")
         for seed in OUTSIDE if TEST_ALL else OUTSIDE[number % 2 :: 2]:
             state = random_state(seed)

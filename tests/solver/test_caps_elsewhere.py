@@ -11,8 +11,8 @@ from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.solver.yunikorn_truth import Victims, YuniKornTruth, truths
 from tests.yunikorn.legality import SMALL
 
-CAPPED: Final = Profile("mine", "", (("D2",), ("D4",)), caps=(("victims@each",),))
-FREE: Final = Profile("mine", "", (("D2",), ("D4",)))
+CAPPED: Final = Profile("mine", "", (("workloads",), ("lost_work",)), caps=(("victims@each",),))
+FREE: Final = Profile("mine", "", (("workloads",), ("lost_work",)))
 
 
 def two_for_one() -> State:

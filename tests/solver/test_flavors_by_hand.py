@@ -63,7 +63,7 @@ def test_one_victim_in_another_flavor_instead_of_two() -> None:
     assert (plan.flavors.permitted, plan.flavors.examined, plan.flavors.complete) == (2, 2, True)
     assert kueue.assignment.pod_sets[0].flavors[GPU].flavor == "h100"
     assert set(kueue.victims) == {"ns/small-1", "ns/small-2"}
-    assert (plan.terms["D2"], kueue.terms["D2"]) == (1, 2)
+    assert (plan.terms["workloads"], kueue.terms["workloads"]) == (1, 2)
     assert plan.greedy is not None
     assert set(plan.greedy.keys) == {"ns/small-1", "ns/small-2"}
     assert "other flavors" in plan.explanation
@@ -83,7 +83,7 @@ def test_nobody_in_another_flavor_instead_of_two() -> None:
     assert (plan.status, chosen(plan), plan.victims) == ("optimal", {"main": "a100"}, ())
     assert plan.assignment.mode == "Fit"
     assert plan.flavors is not None
-    assert plan.flavors.kueue.terms["D2"] == 2
+    assert plan.flavors.kueue.terms["workloads"] == 2
 
 
 def test_kueues_own_flavors_where_others_are_no_better() -> None:
@@ -272,7 +272,11 @@ def test_ranks_are_counted_among_the_candidates_of_all_flavors() -> None:
     assert plan.greedy is not None
     assert plan.flavors is not None
     scale = plan.terms, plan.greedy.terms, plan.flavors.kueue.terms
-    assert [(terms["D1"], terms["D3"]) for terms in scale] == [(1, 2), (2, 4), (2, 4)]
+    assert [(terms["highest_priority"], terms["priority_weight"]) for terms in scale] == [
+        (1, 2),
+        (2, 4),
+        (2, 4),
+    ]
 
 
 def test_caps_are_those_of_kueues_own_plan_under_its_own_flavors() -> None:

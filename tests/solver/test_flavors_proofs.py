@@ -104,14 +104,14 @@ def test_no_plan_in_any_flavors_is_proved_too(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_better_or_not_at_every_level() -> None:
-    """In flavor a100 one workload of 4 GPUs goes: D2 is 1 and D3 is 2."""
+    """In flavor a100 one workload of 4 GPUs goes: workloads is 1 and priority_weight is 2."""
     planning = start(two_flavors(), Given("ns/pending"))
     assert isinstance(planning, Planning)
     choices = choices_of(planning)
     ranked = candidates_under(planning, choices)
     (other,) = choices.others  # a100
     planning = planning.with_flavors(other, ranked)
-    profile = Profile("mine", "", (("D2",), ("D3",)))
+    profile = Profile("mine", "", (("workloads",), ("priority_weight",)))
     planning.set_objective(profile)
     for values, expected in (
         ([1, 2, 1], True),
@@ -122,6 +122,6 @@ def test_better_or_not_at_every_level() -> None:
     ):
         claims = planning.claims(profile, ())
         assert proved_no_better(claims, profile, values, Deadline()) == expected, values
-    nothing = planning.claims(profile, [(("D3",), 1)])
+    nothing = planning.claims(profile, [(("priority_weight",), 1)])
     assert proved_no_better(nothing, profile, None, Deadline())
     assert not proved_no_better(planning.claims(profile, ()), profile, None, Deadline())

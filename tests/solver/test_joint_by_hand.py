@@ -60,7 +60,7 @@ def test_what_was_evicted_for_nothing_is_named() -> None:
     assert turns == [(FIRST, {"ns/small-1", "ns/small-2"}), (SECOND, {"ns/large"})]
     assert len(plan.greedy.fit_again) == 1
     assert plan.fit_again == ()
-    assert plan.greedy.terms["D2"] == 3
+    assert plan.greedy.terms["workloads"] == 3
 
 
 def test_the_first_in_precedence_is_served_second_where_only_that_admits_it() -> None:
@@ -183,7 +183,7 @@ def test_trees_apart_are_planned_for_together() -> None:
 def test_wishes_bind_all_steps_together(tmp_path: Path) -> None:
     """At most one eviction: the large one. Without the large one, three of them cannot do."""
     path = tmp_path / "one.toml"
-    path.write_text('levels = ["D2"]\n[budget]\ntotal = 1\n')
+    path.write_text('levels = ["workloads"]\n[budget]\ntotal = 1\n')
     state = state_of(*lent_and_asked_for(2))
     plan = planner.solve_joint(state, NAMED, find_profile(str(path)))
     assert [victim.workload for victim in plan.victims] == ["ns/large"]
@@ -240,8 +240,8 @@ def test_too_many_are_served_one_by_one_with_bounds(monkeypatch: pytest.MonkeyPa
     assert plan.admitted == (FIRST, SECOND)
     assert {victim.workload for victim in plan.victims} == {"ns/small-1", "ns/small-2"}
     levels = {level.term: level for level in plan.certificate.levels}
-    assert (levels["D1"].value, levels["D1"].claimed) == (1, 1)
-    assert (levels["D2"].value, levels["D2"].claimed) == (2, 2)
+    assert (levels["highest_priority"].value, levels["highest_priority"].claimed) == (1, 1)
+    assert (levels["workloads"].value, levels["workloads"].claimed) == (2, 2)
     tight = planner.solve_joint(state, NAMED, "min-count")
     assert tight.status == "feasible"
     assert "served one by one" in tight.explanation
@@ -278,7 +278,7 @@ def test_refusals() -> None:
         planner.solve_joint(state, [])
     with pytest.raises(LookupFailed, match="no workload ns/nobody"):
         planner.solve_joint(state, ["ns/nobody"])
-    with pytest.raises(UnsupportedError, match="D11"):
+    with pytest.raises(UnsupportedError, match="unstable"):
         planner.solve_joint(state, [FIRST], "stable")
     with pytest.raises(InputError, match="nothing is pending"):
         planner.solve_joint(state_of(*lent()))

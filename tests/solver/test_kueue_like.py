@@ -50,18 +50,20 @@ def test_one_of_a_higher_priority_weighs_more_than_many_of_a_lower() -> None:
         "victims@100": 1,
         "victims@50": 0,
         "victims@1": 3,
-        "time": 4 * 3600 - 60 * (1 + 0 + 1 + 2),
-        "D2": 4,
-        "count": 4,
+        "run_time": 4 * 3600 - 60 * (1 + 0 + 1 + 2),
+        "workloads": 4,
+        "victims": 4,
     }
     assert certified(plan)
     assert planner.check(state, plan).accepted
-    other = planner.solve(state, PENDING, objective=Profile("sums", "", (("D1",), ("D3",))))
+    other = planner.solve(
+        state, PENDING, objective=Profile("sums", "", (("highest_priority",), ("priority_weight",)))
+    )
     assert set(other.keys) == {"ns/high", "ns/mid"}
 
 
 def test_ranks_above_the_twentieth_are_told_apart() -> None:
-    """D3 weighs rank 21 as much as rank 25, which ran for less time."""
+    """priority_weight weighs rank 21 as much as rank 25, which ran for less time."""
     small = [running(f"small-{rank}", "q", 1, rank) for rank in range(1, 21)]
     large = [running(f"large-{rank}", "q", 4, rank, minute=rank) for rank in range(21, 26)]
     state = state_of(queue("q", 40, within="LowerPriority"), *small, *large, pending("q", 24, 1000))
@@ -71,7 +73,7 @@ def test_ranks_above_the_twentieth_are_told_apart() -> None:
     assert [rank for rank in range(1, 26) if levels[f"victims@{rank}"]] == list(range(1, 22))
     assert certified(plan)
     assert planner.check(state, plan).accepted
-    sums = Profile("sums", "", (("D3",), ("time",)))
+    sums = Profile("sums", "", (("priority_weight",), ("run_time",)))
     assert "ns/large-25" in planner.solve(state, PENDING, objective=sums).keys
 
 
@@ -150,16 +152,23 @@ def test_explanations_flavors_and_stability_know_the_levels() -> None:
 
 def test_a_profile_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    path.write_text('levels = ["D0", "victims@each", "D4"]', encoding="utf-8")
+    path.write_text('levels = ["last_resort", "victims@each", "lost_work"]', encoding="utf-8")
     plan = planner.solve(high_or_mid(), PENDING, objective=str(path))
-    assert list(levels_of(plan)) == ["D0", "victims@100", "victims@50", "victims@1", "D4", "count"]
+    assert list(levels_of(plan)) == [
+        "last_resort",
+        "victims@100",
+        "victims@50",
+        "victims@1",
+        "lost_work",
+        "victims",
+    ]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        'levels = ["D2+victims@each"]',
-        'levels = ["D2"]\ncaps = ["D2+victims@each"]',
+        'levels = ["workloads+victims@each"]',
+        'levels = ["workloads"]\ncaps = ["workloads+victims@each"]',
         'levels = ["rated"]\n[rates]\n"victims@each" = 2',
     ],
 )
@@ -173,8 +182,8 @@ def test_a_family_is_no_number(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "profile",
     [
-        Profile("mine", "", (("D2", "victims@each"),)),
-        Profile("mine", "", (("victims@each",),), (("D2", "victims@each"),)),
+        Profile("mine", "", (("workloads", "victims@each"),)),
+        Profile("mine", "", (("victims@each",),), (("workloads", "victims@each"),)),
         Profile("mine", "", (("rated",),), rates={"victims@each": 1}),
     ],
 )
@@ -185,4 +194,4 @@ def test_a_family_is_no_number_in_python_either(profile: Profile) -> None:
 
 def test_a_front_of_a_family_is_refused() -> None:
     with pytest.raises(SchemaError, match="it as a level of its own"):
-        planner.front(high_or_mid(), PENDING, "victims@each", "D4")
+        planner.front(high_or_mid(), PENDING, "victims@each", "lost_work")

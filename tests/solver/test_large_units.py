@@ -19,6 +19,7 @@ import planner
 from planner.state.kueue import State
 from tests import recorded
 from tests.conftest import ROOT, TEST_ALL, recorded_root
+from tests.names import in_names
 from tests.oracle.cluster import Cluster
 from tests.oracle.objectives import LEVELS, Enumeration, legal_sets
 from tests.oracle.question import ask
@@ -53,7 +54,7 @@ def folder() -> Path:
 def lines(name: str) -> Iterator[recorded.Line]:
     """Yield the lines of a file."""
     with gzip.open(folder() / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
+        yield from map(json.loads, map(in_names, file))
 
 
 @lru_cache(maxsize=1)

@@ -68,8 +68,11 @@ def test_kube_like_and_every_term_are_what_enumeration_says() -> None:
 @pytest.mark.parametrize(
     ("profile", "order"),
     [
-        (Profile("mine", "", (("D4",),), caps=(("pdb",),)), "D4"),
-        (Profile("mine", "", (("pdb", "D2p"), ("D4",))), "pdb+D2p D4"),
+        (Profile("mine", "", (("lost_work",),), caps=(("disruption_budgets",),)), "lost_work"),
+        (
+            Profile("mine", "", (("disruption_budgets", "pods"), ("lost_work",))),
+            "disruption_budgets+pods lost_work",
+        ),
     ],
 )
 def test_budgets_as_caps_and_in_sums(profile: Profile, order: str) -> None:
@@ -82,11 +85,11 @@ def test_budgets_as_caps_and_in_sums(profile: Profile, order: str) -> None:
         if sets is None or not plan.keys:
             continue
         greedy = sets.legal.mask(frozenset(plan.greedy.keys)) if plan.greedy else 0
-        best = sets.best("", greedy or None, order, "pdb" if profile.caps else "")
+        best = sets.best("", greedy or None, order, "disruption_budgets" if profile.caps else "")
         assert best is not None
         assert list(plan.keys) == sets.legal.keys(best.victims), seed
         compared += 1
-        beyond += plan.terms["pdb"] > 0
+        beyond += plan.terms["disruption_budgets"] > 0
     assert compared > 10
     assert beyond > 2
 
@@ -97,11 +100,11 @@ def test_trees_certify_budgets() -> None:
         state = budgeted(seed)
         read = read_kueue_objects(state.objects, where=f"seed {seed}", now=NOW)
         plan = solve(read, PENDING, "kube-like", assignment=state.assignment)
-        if plan.certificate is None or not plan.victims or not plan.terms["pdb"]:
+        if plan.certificate is None or not plan.victims or not plan.terms["disruption_budgets"]:
             continue
-        assert plan.certificate.levels[0].term == "pdb"
+        assert plan.certificate.levels[0].term == "disruption_budgets"
         if plan.certificate.levels[0].proof == "certified":
             certified += 1
             first = check(read, plan, PROFILES["kube-like"], assignment=state.assignment).claims
-            assert all(claim.certified for claim in first if claim.claim == "pdb")
+            assert all(claim.certified for claim in first if claim.claim == "disruption_budgets")
     assert certified > 3

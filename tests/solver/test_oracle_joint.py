@@ -1,8 +1,8 @@
 """Joint plans against a second implementation: all orders of serving, and in each step all sets.
 
-Who is admitted, what serving one by one gives (classical), and the least of every level but D7,
-which is measured against what today's flavors are short of. ``PLANNER_FUZZ=N`` looks at N states,
-``PLANNER_FUZZ_FROM=SEED`` at others than the first.
+Who is admitted, what serving one by one gives (classical), and the least of every level but
+``excess_freed``, which is measured against what today's flavors are short of. ``PLANNER_FUZZ=N``
+looks at N states, ``PLANNER_FUZZ_FROM=SEED`` at others than the first.
 """
 
 import multiprocessing
@@ -87,7 +87,7 @@ def compare(
     seen["several"] += len(sets) > 1
     seen["evicting"] += frozenset() not in sets
     terms = joint.terms(state.given.costs)
-    levels = list(takewhile(lambda level: level != "D7", LEVELS[plan.objective].split()))
+    levels = list(takewhile(lambda level: level != "excess_freed", LEVELS[plan.objective].split()))
     levels += [COUNT] if levels == LEVELS[plan.objective].split() and COUNT not in levels else []
     least = min(measured(terms, levels, gone) for gone in sets)
     values = [level.value for level in plan.certificate.levels][: len(levels)]

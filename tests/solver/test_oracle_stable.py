@@ -112,8 +112,8 @@ def checked(
     if not planner.check(read, plan, stable=plan.stable).accepted:
         yield "refused"
     trees = plan.certificate.trees
-    seen["replayed"] += any(tree.claim.endswith("D11 replayed") for tree in trees)
-    # The best without D11, with its values and all the trees that there are.
+    seen["replayed"] += any(tree.claim.endswith("unstable replayed") for tree in trees)
+    # The best without `unstable`, with its values and all the trees that there are.
     other = planner.solve(read, PENDING, objective="least-disruption", stability=True)
     assert other.certificate is not None
     levels = []

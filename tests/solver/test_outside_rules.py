@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import planner
-from planner.objective.profiles import PROFILES, measure_id, measure_title
+from planner.objective.profiles import PROFILES, measure_name, measure_title
 from planner.plan.kueue import Plan
 from planner.solver import answer as comparison
 from tests import wings
@@ -50,7 +50,7 @@ def findings() -> list[tuple[Truth, Plan]]:
 def dropped(plan: Plan) -> list[str]:
     """Return the caps that the explanation calls impossible beside those before them."""
     _, found, names = plan.explanation.partition("caps before matches its ")
-    called = {measure_title(cap): measure_id(cap) for cap in PROFILES["no-regret"].caps}
+    called = {measure_title(cap): measure_name(cap) for cap in PROFILES["no-regret"].caps}
     return [called[name] for name in names.split(", ")] if found else []
 
 
@@ -86,7 +86,7 @@ def test_only_caps_that_cannot_be_met_with_the_earlier_ones_are_dropped(
 ) -> None:
     for plan, greedy, truth in measured(findings):
         kept = truth.caps(NO_REGRET, greedy)
-        assert dropped(plan) == [measure_id(cap) for cap in NO_REGRET.caps if cap not in kept]
+        assert dropped(plan) == [measure_name(cap) for cap in NO_REGRET.caps if cap not in kept]
         for cap, most in kept.items():
             assert value_of(plan.terms, cap) <= most
 

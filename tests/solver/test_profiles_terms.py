@@ -24,10 +24,18 @@ PROFILES_TESTED = (
     PROFILES["weighted"],
     PROFILES["fewest-pods"],
     PROFILES["fair"],
-    Profile("even", "no queue before another", levels=(("D9",), ("D4",))),
-    Profile("patient", "protected run time first", levels=(("early",), ("D9",), ("D2",))),
-    Profile("repeat", "repeat victims first", levels=(("D10",), ("D2p",), ("D12",))),
-    Profile("order", "the head of the order", levels=(("D12",),)),
+    Profile("even", "no queue before another", levels=(("unfairness",), ("lost_work",))),
+    Profile(
+        "patient",
+        "protected run time first",
+        levels=(("cut_short",), ("unfairness",), ("workloads",)),
+    ),
+    Profile(
+        "repeat",
+        "repeat victims first",
+        levels=(("past_preemptions",), ("pods",), ("candidate_order",)),
+    ),
+    Profile("order", "the head of the order", levels=(("candidate_order",),)),
 )
 
 
@@ -71,19 +79,24 @@ def test_optimum_is_the_first_of_the_best_legal_sets(name: str) -> None:
             assert plan.greedy is not None
             assert plan.status == "optimal", truth.id
             assert frozenset(plan.keys) == measured.canonical(profile, plan.greedy), truth.id
-            costly += plan.terms["D6"] > 0
-            early += plan.terms["early"] > 0
+            costly += plan.terms["milestone_cost"] > 0
+            early += plan.terms["cut_short"] > 0
     assert compared >= 5
     assert costly
     assert early
 
 
 @pytest.mark.parametrize(
-    "rates", [{"D2": 600, "D4": 1}, {"D8": 3, "D2p": 2, "D6": 1}, {"D9": 1, "D1": 100, "D2": 50}]
+    "rates",
+    [
+        {"workloads": 600, "lost_work": 1},
+        {"queues": 3, "pods": 2, "milestone_cost": 1},
+        {"unfairness": 1, "highest_priority": 100, "workloads": 50},
+    ],
 )
 @pytest.mark.parametrize("name", FILES)
 def test_declared_rates_are_minimised_over_all_legal_sets(name: str, rates: dict[str, int]) -> None:
-    profile = Profile("mine", "", (("rated",), ("D2",)), rates=rates)
+    profile = Profile("mine", "", (("rated",), ("workloads",)), rates=rates)
     compared = 0
     for truth in annotated_truths(name):
         measured = truth.measured()
@@ -102,12 +115,15 @@ def test_declared_rates_are_minimised_over_all_legal_sets(name: str, rates: dict
 @pytest.mark.parametrize(
     ("profile", "message"),
     [
-        (Profile("mine", "", (("D2",),), rates={"D2": 1}), "mine: it has rates, but minimises no"),
-        (Profile("mine", "", (("rated",),)), 'mine: "rated" has no rates'),
-        (Profile("mine", "", (("D2",),), (("rated",),)), 'mine: "rated" has no rates'),
         (
-            Profile("mine", "", (("rated",),), rates={"D6": 1}),
-            r"mine: D6 \(milestone cost\) cannot",
+            Profile("mine", "", (("workloads",),), rates={"workloads": 1}),
+            "mine: it has rates, but minimises no",
+        ),
+        (Profile("mine", "", (("rated",),)), 'mine: "rated" has no rates'),
+        (Profile("mine", "", (("workloads",),), (("rated",),)), 'mine: "rated" has no rates'),
+        (
+            Profile("mine", "", (("rated",),), rates={"milestone_cost": 1}),
+            r"mine: milestone_cost \(milestone cost\) cannot",
         ),
     ],
 )
@@ -119,17 +135,21 @@ def test_rates_and_what_counts_them_belong_together(profile: Profile, message: s
 
 def test_rates_for_yunikorn() -> None:
     state = planner.read(YUNIKORN)
-    profile = Profile("mine", "", (("rated",),), rates={"D2": 600, "D8": 1, "D4": 2})
+    profile = Profile(
+        "mine", "", (("rated",),), rates={"workloads": 600, "queues": 1, "lost_work": 2}
+    )
     plan = planner.solve(state, state.pending[0], objective=profile)
     terms = plan.terms
     assert plan.status == "optimal"
-    assert terms["rated"] == 600 * terms["D2"] + terms["D8"] + 2 * terms["D4"]
+    assert terms["rated"] == 600 * terms["workloads"] + terms["queues"] + 2 * terms["lost_work"]
 
 
 def test_yunikorn_has_no_milestones_and_says_so() -> None:
     state = planner.read(YUNIKORN)
     pending = state.pending[0]
-    with pytest.raises(UnsupportedError, match=r"objective milestones: D6 \(milestone cost\)"):
+    with pytest.raises(
+        UnsupportedError, match=r"objective milestones: milestone_cost \(milestone cost\)"
+    ):
         planner.solve(state, pending, objective="milestones")
     for name in ("fewest-pods", "weighted", "kueue-like", "exact-fit", "fewest-tenants", "fair"):
         assert planner.solve(state, pending, objective=name).status == "optimal"

@@ -129,13 +129,15 @@ def cluster() -> State:
 def test_soft_windows_forbid_nothing_and_are_kept_where_possible(
     soft: dict[str, int], victim: str, early: int
 ) -> None:
-    profile = Profile("mine", "", (("early",), ("D4",)), wishes=Wishes(soft_runtime_s=soft))
+    profile = Profile(
+        "mine", "", (("cut_short",), ("lost_work",)), wishes=Wishes(soft_runtime_s=soft)
+    )
     plan = solve(cluster(), objective=profile)
-    assert (plan.status, plan.keys, plan.terms["early"]) == ("optimal", (victim,), early)
+    assert (plan.status, plan.keys, plan.terms["cut_short"]) == ("optimal", (victim,), early)
     assert plan.greedy is not None
     lacking = {"all": 300, "queue/b": 300, "cohort/org": 300}  # Kueue's own is young
     assert plan.greedy.keys == ("ns/young",)
-    assert plan.greedy.terms["early"] == max(
+    assert plan.greedy.terms["cut_short"] == max(
         1, *(soft.get(group, 0) - run for group, run in lacking.items())
     )
 
@@ -158,23 +160,25 @@ def test_soft_windows_are_kept_best_of_all_legal_sets(name: str, *, fair: bool) 
                 for run, where, going in map(known.__getitem__, victims)
                 if not going
             ]
-            measured.terms[victims] = {**terms, "early": sum(lacking)}
-        levels = (("early",), ("D2",), ("D4",))
+            measured.terms[victims] = {**terms, "cut_short": sum(lacking)}
+        levels = (("cut_short",), ("workloads",), ("lost_work",))
         profile = Profile("mine", "", levels, wishes=Wishes(soft_runtime_s=windows))
         plan = truth.solve(profile)
         assert plan.status == "optimal", truth.id
         assert plan.greedy is not None
         assert frozenset(plan.keys) == measured.canonical(profile, plan.greedy), truth.id
-        assert plan.terms["early"] == measured.terms[frozenset(plan.keys)]["early"]
-        short += plan.terms["early"] > 0
+        assert plan.terms["cut_short"] == measured.terms[frozenset(plan.keys)]["cut_short"]
+        short += plan.terms["cut_short"] > 0
     assert short
 
 
 def test_soft_windows_that_nothing_counts_are_refused() -> None:
-    profile = Profile("mine", "", (("D2",),), (("early",),), Wishes(soft_runtime_s={"all": 9}))
+    profile = Profile(
+        "mine", "", (("workloads",),), (("cut_short",),), Wishes(soft_runtime_s={"all": 9})
+    )
     with pytest.raises(SchemaError, match="objective mine: it protects run time softly") as caught:
         solve(cluster(), objective=profile)
-    assert '"early" (protected run time cut short) among its levels' in caught.value.expected
+    assert '"cut_short" (protected run time cut short) among its levels' in caught.value.expected
 
 
 @pytest.mark.parametrize(
@@ -189,7 +193,7 @@ def test_soft_windows_that_nothing_counts_are_refused() -> None:
 def test_a_group_that_the_state_does_not_know_is_refused(
     wishes: Wishes, found: str, expected: str, hint: str
 ) -> None:
-    profile = Profile("mine", "", (("early",),), wishes=wishes)
+    profile = Profile("mine", "", (("cut_short",),), wishes=wishes)
     with pytest.raises(LookupFailed) as caught:
         solve(cluster(), objective=profile)
     assert caught.value.where == "objective mine"
@@ -199,7 +203,7 @@ def test_a_group_that_the_state_does_not_know_is_refused(
 
 def test_a_misspelt_group_is_refused_where_nothing_needs_to_go() -> None:
     state = state_of(queue("a", 1), pending("a", 1))
-    profile = Profile("mine", "", (("D2",),), wishes=Wishes(budget={"cohort/x": 1}))
+    profile = Profile("mine", "", (("workloads",),), wishes=Wishes(budget={"cohort/x": 1}))
     with pytest.raises(LookupFailed, match="none: it has no cohort"):
         solve(state, objective=profile)
 
@@ -222,7 +226,9 @@ def test_a_misspelt_group_is_refused_where_nothing_needs_to_go() -> None:
     ],
 )
 def test_groups(wishes: Wishes, victim: str | None) -> None:
-    profile = Profile("mine", "", (("D0",), ("D1",), ("D4",)), wishes=wishes)
+    profile = Profile(
+        "mine", "", (("last_resort",), ("highest_priority",), ("lost_work",)), wishes=wishes
+    )
     plan = solve(cluster(), objective=profile)
     assert plan.keys == ((victim,) if victim else ())
     assert plan.status == ("optimal" if victim else "infeasible")
@@ -232,20 +238,21 @@ def test_wishes_in_words() -> None:
     wishes = Wishes(
         {"all": 60, "queue/a": 90},
         {"all": 2, "cohort/org": 1},
-        {("D4", "D5"): 7},
+        {("lost_work", "restart_cost"): 7},
         {"all": 9},
         annotated=True,
     )
     assert wishes.in_words() == (
         "no eviction before 60 s of run time; no eviction in queue a before 90 s of run time; "
         "no eviction before the run time that a workload asks for; "
-        "evictions: at most 2; evictions in cohort org: at most 1; D4+D5: at most 7"
+        "evictions: at most 2; evictions in cohort org: at most 1; "
+        "lost_work+restart_cost: at most 7"
     )
 
 
 def test_where_the_rules_leave_nothing_the_wishes_are_not_blamed() -> None:
     state = state_of(queue("a", 1), running("w", "a", 1), pending("a", 1))
-    profile = Profile("mine", "", (("D2",),), wishes=Wishes(budget={"all": 0}))
+    profile = Profile("mine", "", (("workloads",),), wishes=Wishes(budget={"all": 0}))
     plan = solve(state, objective=profile)
     assert plan.status == "infeasible"
     assert "wishes" not in plan.explanation
@@ -264,22 +271,22 @@ def test_yunikorn_keeps_them_too() -> None:
             assert "none keeps the wishes of mine: evictions in queue " in plan.explanation
         else:
             assert queue_of not in {victim.queue for victim in plan.victims}
-            assert value_of(plan.terms, ("D2",)) >= value_of(free.terms, ("D2",))
+            assert value_of(plan.terms, ("workloads",)) >= value_of(free.terms, ("workloads",))
     assert plan.status == "infeasible"
 
 
 def test_yunikorn_protects_softly_and_knows_its_groups() -> None:
     state = planner.read(YUNIKORN)
-    levels = (("early",), *PROFILES["least-disruption"].levels)
+    levels = (("cut_short",), *PROFILES["least-disruption"].levels)
     free = solve(state, objective=Profile("mine", "", levels))
-    assert free.terms["early"] == 0  # a dump does not tell what pods ask for
+    assert free.terms["cut_short"] == 0  # a dump does not tell what pods ask for
     ages = {victim.allocation: victim.age_s for victim in free.victims}
     window = max(ages.values()) + 60
     soft = Wishes(soft_runtime_s={"queue/root": window})
     plan = solve(state, objective=Profile("mine", "", levels, wishes=soft))
     lacking = [max(0, window - victim.age_s) for victim in plan.victims]
-    assert plan.terms["early"] == sum(lacking) <= sum(window - age for age in ages.values())
-    assert [victim.costs["early"] for victim in plan.victims] == lacking
+    assert plan.terms["cut_short"] == sum(lacking) <= sum(window - age for age in ages.values())
+    assert [victim.costs["cut_short"] for victim in plan.victims] == lacking
     for group in ("queue/roots", "cohort/root", "namespace/nowhere"):
         profile = Profile("mine", "", levels, wishes=Wishes(budget={group: 0}))
         with pytest.raises(LookupFailed, match="objective mine: there is no"):

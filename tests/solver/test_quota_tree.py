@@ -142,9 +142,15 @@ def scattered(seed: int) -> RandomState:
 @pytest.mark.parametrize(
     ("profile", "order"),
     [
-        (Profile("mine", "", (("D8t",), ("D2",), ("D4",))), "D8t D2 D4"),
-        (Profile("mine", "", (("D4",),), caps=(("D8t",),)), "D4"),
-        (Profile("mine", "", (("D9",), ("D8t",), ("D4",))), "D9 D8t D4"),
+        (
+            Profile("mine", "", (("namespaces",), ("workloads",), ("lost_work",))),
+            "namespaces workloads lost_work",
+        ),
+        (Profile("mine", "", (("lost_work",),), caps=(("namespaces",),)), "lost_work"),
+        (
+            Profile("mine", "", (("unfairness",), ("namespaces",), ("lost_work",))),
+            "unfairness namespaces lost_work",
+        ),
     ],
 )
 def test_tenants_and_shares_are_what_enumeration_says(profile: Profile, order: str) -> None:
@@ -157,12 +163,12 @@ def test_tenants_and_shares_are_what_enumeration_says(profile: Profile, order: s
         if sets is None or not plan.keys:
             continue
         greedy = sets.legal.mask(frozenset(plan.greedy.keys)) if plan.greedy else 0
-        best = sets.best("", greedy or None, order, "D8t" if profile.caps else "")
+        best = sets.best("", greedy or None, order, "namespaces" if profile.caps else "")
         assert best is not None
         assert list(plan.keys) == sets.legal.keys(best.victims), seed
-        assert plan.terms["D8t"] == sets.known[best.victims]["D8t"], seed
+        assert plan.terms["namespaces"] == sets.known[best.victims]["namespaces"], seed
         compared += 1
-        several += plan.terms["D8t"] > 1
+        several += plan.terms["namespaces"] > 1
         assert plan.certificate is not None
         trees = [level.proof for level in plan.certificate.levels]
         if {*trees} == {"certified"} and plan.certificate.ties == "certified":

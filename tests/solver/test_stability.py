@@ -156,14 +156,18 @@ def test_a_plan_says_it_when_asked() -> None:
     state = state_of(*third_party())
     silent = planner.solve(state, PENDING)
     assert silent.stability is None
-    assert "D11" not in silent.terms
+    assert "unstable" not in silent.terms
     plan = planner.solve(state, PENDING, stability=True)
     assert plan.stability == (Cascade(victim="ns/small", targets=("ns/loan",), preemptor=False),)
     assert plan.greedy is not None
     assert plan.greedy.stability == plan.stability
-    assert plan.terms["D11"] == plan.greedy.terms["D11"] == 1
-    place = list(silent.terms).index("D12")
-    assert list(plan.terms) == [*list(silent.terms)[:place], "D11", *list(silent.terms)[place:]]
+    assert plan.terms["unstable"] == plan.greedy.terms["unstable"] == 1
+    place = list(silent.terms).index("candidate_order")
+    assert list(plan.terms) == [
+        *list(silent.terms)[:place],
+        "unstable",
+        *list(silent.terms)[place:],
+    ]
     rest = plan.model_dump(exclude={"stability", "terms", "greedy", "certificate"})
     assert rest == silent.model_dump(exclude={"stability", "terms", "greedy", "certificate"})
 

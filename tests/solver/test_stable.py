@@ -1,4 +1,4 @@
-"""The objective ``stable``: the least over all legal sets, with D11 asked for each of them."""
+"""The objective ``stable``: the least over all legal sets, asked of each of them."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -24,7 +24,7 @@ EVERY = 2 if TEST_ALL else 15
 
 
 class Asked:
-    """A recorded line with D11 of every legal set, each asked by itself."""
+    """A recorded line with ``unstable`` of every legal set, each asked by itself."""
 
     def __init__(self, truth: Truth) -> None:
         self.truth = truth
@@ -38,7 +38,7 @@ class Asked:
             found = cascades(truth.state, snapshot, preemptor, assignment, going) if going else ()
             self.unstable[victims] = {position[one.victim] for one in found}
             terms = self.measured.terms[victims]
-            self.measured.terms[victims] = {**terms, "D11": len(found)}
+            self.measured.terms[victims] = {**terms, "unstable": len(found)}
         candidates = eligible(problem, without={"FS-06"}).nonzero()[0].tolist()
         self.cascade_replay = CascadeReplay(
             truth.state, snapshot, preemptor, assignment, workloads, candidates, codes
@@ -69,7 +69,7 @@ def test_optimum_is_the_first_of_the_best_legal_sets(name: str, *, fair: bool) -
         expected = line.measured.canonical(STABLE, plan.greedy)
         assert frozenset(plan.keys) == expected, line.truth.id
         assert plan.stability is not None
-        assert plan.terms["D11"] == len(plan.stability) == len(line.unstable[expected])
+        assert plan.terms["unstable"] == len(plan.stability) == len(line.unstable[expected])
         compared += 1
         unstable += any(line.unstable.values())
     assert compared >= 4
@@ -77,9 +77,9 @@ def test_optimum_is_the_first_of_the_best_legal_sets(name: str, *, fair: bool) -
 
 
 OTHERS: Sequence[tuple[Measure, ...]] = (
-    (("D2",), ("D11",), ("D4", "D5")),
-    (("D4",), ("D11",)),
-    (("D8",), ("D2", "D11")),
+    (("workloads",), ("unstable",), ("lost_work", "restart_cost")),
+    (("lost_work",), ("unstable",)),
+    (("queues",), ("workloads", "unstable")),
 )
 
 
@@ -98,15 +98,15 @@ def test_the_term_may_stand_anywhere(levels: tuple[Measure, ...]) -> None:
 def test_it_may_be_rated_and_capped() -> None:
     for known in asked("small-classical-flat", fair=False, every=2 * EVERY):
         line = Asked(known.truth)  # one of its own, whose terms are changed
-        rates = {"D2": 3, "D11": 2}
+        rates = {"workloads": 3, "unstable": 2}
         for victims, terms in line.measured.terms.items():
-            rated = 3 * terms["D2"] + 2 * terms["D11"]
+            rated = 3 * terms["workloads"] + 2 * terms["unstable"]
             line.measured.terms[victims] = {**terms, "rated": rated}
-        profile = Profile("mine", "", (("rated",), ("D4",)), (("D11",),), rates=rates)
+        profile = Profile("mine", "", (("rated",), ("lost_work",)), (("unstable",),), rates=rates)
         plan = line.truth.solve(profile)
         assert plan.greedy is not None
         assert frozenset(plan.keys) == line.measured.canonical(profile, plan.greedy)
-        assert plan.terms["D11"] <= plan.greedy.terms["D11"] or not plan.greedy.victims
+        assert plan.terms["unstable"] <= plan.greedy.terms["unstable"] or not plan.greedy.victims
 
 
 def test_lessons_are_true_of_every_legal_set() -> None:
@@ -160,12 +160,12 @@ def test_the_loan_goes_instead_of_the_workload_that_would_want_it() -> None:
     plan = planner.solve(state, PENDING, objective="stable")
     assert (plan.status, set(plan.keys)) == ("optimal", {"ns/big", "ns/loan"})
     assert plan.stability == ()
-    assert (plan.terms["D11"], default.terms["D11"]) == (0, 1)
+    assert (plan.terms["unstable"], default.terms["unstable"]) == (0, 1)
     assert plan.certificate is not None
     level = plan.certificate.levels[0]
-    assert (level.term, level.value, level.bound) == ("D11", 0, 0)
+    assert (level.term, level.value, level.bound) == ("unstable", 0, 0)
     assert plan.greedy is not None
-    assert plan.greedy.terms["D11"] == 1
+    assert plan.greedy.terms["unstable"] == 1
 
 
 def test_what_cannot_be_helped_is_minimised_and_proved() -> None:
@@ -177,7 +177,10 @@ def test_what_cannot_be_helped_is_minimised_and_proved() -> None:
 
 
 def test_past_preemptions_come_before_lost_work() -> None:
-    assert STABLE.levels.index(("D10",)) == STABLE.levels.index(("D4", "D5")) - 1
+    assert (
+        STABLE.levels.index(("past_preemptions",))
+        == STABLE.levels.index(("lost_work", "restart_cost")) - 1
+    )
 
 
 def test_wishes_bind_first() -> None:
@@ -186,14 +189,14 @@ def test_wishes_bind_first() -> None:
     profile = Profile("mine", "", STABLE.levels, wishes=wishes)
     plan = planner.solve(state_of(*third_party()), PENDING, objective=profile)
     assert (plan.status, set(plan.keys)) == ("optimal", {"ns/small", "ns/big"})
-    assert plan.terms["D11"] == 1
+    assert plan.terms["unstable"] == 1
 
 
 def test_a_front_of_evictions_and_stability() -> None:
     """Lost work against stability: the loan has run for less than ``small``, but is larger."""
-    front = planner.front(state_of(*third_party()), PENDING, "D11", "D3")
+    front = planner.front(state_of(*third_party()), PENDING, "unstable", "priority_weight")
     assert front.status == "optimal"
-    points = [(point.plan.terms["D11"], set(point.plan.keys)) for point in front.points]
+    points = [(point.plan.terms["unstable"], set(point.plan.keys)) for point in front.points]
     assert points == [(0, {"ns/big", "ns/loan"}), (1, {"ns/small", "ns/big"})]
 
 
@@ -205,11 +208,11 @@ def test_no_time_is_no_proof() -> None:
 def test_nobody_has_to_go() -> None:
     state = state_of(queue("a", 2), running("w", "a", 1), pending("a", 1))
     plan = planner.solve(state, PENDING, objective="stable")
-    assert (plan.status, plan.terms["D11"], plan.stability) == ("optimal", 0, ())
+    assert (plan.status, plan.terms["unstable"], plan.stability) == ("optimal", 0, ())
 
 
 def test_yunikorn_cannot_tell() -> None:
     state = planner.read(YUNIKORN)
-    message = r"objective stable: D11 \(victims that would preempt again\) cannot be known"
+    message = r"objective stable: unstable \(victims that would preempt again\) cannot be known"
     with pytest.raises(UnsupportedError, match=message):
         planner.solve(state, state.pending[0], objective="stable")

@@ -1,6 +1,6 @@
-"""D11 and proofs: no inequality bounds it, so trees ask the scheduler about single sets.
+"""unstable and proofs: no inequality bounds it, so trees ask the scheduler about single sets.
 
-Where a state is too large for that, D11 binds the search for trees, and nothing is proved of it.
+Where a state is too large for that, unstable binds the search for trees, and nothing is proved of it.
 """
 
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ from tests.solver.test_stability import third_party
 
 STABLE = PROFILES["stable"]
 UNSTABLE_BEST = {"ns/small", "ns/big"}
-"""The best of ``third_party`` without D11, after which ``small`` would preempt the loan."""
+"""The best of ``third_party`` by all else, after which ``small`` would preempt the loan."""
 STABLE_BEST = {"ns/big", "ns/loan"}
-D11 = ("D11",)
+D11 = ("unstable",)
 
 
 def levels_of(plan: Plan) -> dict[str, Level]:
@@ -41,7 +41,7 @@ def levels_of(plan: Plan) -> dict[str, Level]:
 def settled(profile: Profile, names: set[str], claimed: Sequence[Measure]) -> tuple[Proved, Any]:
     """Prove some victims as the answer, of which some levels are claimed to be optimal.
 
-    The search is as if D11 had bounded nothing.
+    The search is as if ``unstable`` had bounded nothing.
     """
     planning = start(state_of(*third_party()), Given(PENDING))
     assert isinstance(planning, Planning)
@@ -62,7 +62,7 @@ def settled(profile: Profile, names: set[str], claimed: Sequence[Measure]) -> tu
 
 @pytest.fixture(params=["certified", None], ids=["asked", "too large"])
 def proof(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str | None:
-    """Give what D11 is proved by, where trees may ask the scheduler and where they may not."""
+    """Give what unstable is proved by, where trees may ask the scheduler and where they may not."""
     found: str | None = request.param
     if found is None:
         monkeypatch.setattr(claims_of_plans, "MOST_ASKED", 0)
@@ -74,56 +74,60 @@ def status_of(proof: str | None) -> str:
 
 
 def test_a_set_that_breaks_d11_is_never_better(proof: str | None) -> None:
-    """On D2, D3 and lost work the unstable set is as good or better; D11 comes first."""
-    profile = Profile("mine", "", (D11, ("D3",)))
-    proved, names = settled(profile, STABLE_BEST, [D11, ("D3",), ("count",)])
+    """On workloads, priority_weight and lost work the unstable set is as good or better; unstable comes first."""
+    profile = Profile("mine", "", (unstable, ("priority_weight",)))
+    proved, names = settled(profile, STABLE_BEST, [D11, ("priority_weight",), ("victims",)])
     assert names == STABLE_BEST
     assert proved.corrected == 0
     proofs = {level.measure: level.proof for level in proved.levels}
     assert proofs[D11] == "certified"  # nothing is below 0
-    assert proofs["D3",] == proof  # a tree has to deny the unstable set
+    assert proofs["priority_weight",] == proof  # a tree has to deny the unstable set
     assert proved.outcome == status_of(proof)
 
 
 def test_without_d11_that_set_is_better() -> None:
-    proved, names = settled(Profile("mine", "", (("D3",),)), STABLE_BEST, [("D3",)])
+    proved, names = settled(
+        Profile("mine", "", (("priority_weight",),)), STABLE_BEST, [("priority_weight",)]
+    )
     assert (names, proved.corrected) == (UNSTABLE_BEST, 1)
 
 
 def test_where_d11_comes_later_that_set_is_better() -> None:
-    profile = Profile("mine", "", (("D3",), D11))
-    proved, names = settled(profile, STABLE_BEST, [("D3",), D11, ("count",)])
+    profile = Profile("mine", "", (("priority_weight",), D11))
+    proved, names = settled(profile, STABLE_BEST, [("priority_weight",), D11, ("victims",)])
     assert names == UNSTABLE_BEST
     assert proved.corrected == 1
     values = {level.measure: (level.least.value, level.proof) for level in proved.levels}
-    assert values["D3",] == (4, "certified")
+    assert values["priority_weight",] == (4, "certified")
     assert values[D11][0] == 1
 
 
 def test_what_has_more_of_it_than_needed_is_replaced() -> None:
     """It is claimed that the unstable set is best: engines know better, and trees do not."""
-    profile = Profile("mine", "", (D11, ("D3",)))
-    proved, names = settled(profile, UNSTABLE_BEST, [D11, ("D3",), ("count",)])
+    profile = Profile("mine", "", (D11, ("priority_weight",)))
+    proved, names = settled(profile, UNSTABLE_BEST, [D11, ("priority_weight",), ("victims",)])
     assert (names, proved.corrected) == (STABLE_BEST, 1)
     assert proved.levels[0].least.value == 0
 
 
 @pytest.mark.parametrize("name", ["stable", "rated"])
 def test_levels_of_a_stable_plan_say_what_they_rest_on(name: str, proof: str | None) -> None:
-    rated = Profile("rated", "", (("rated",), ("D3",)), rates={"D11": 5, "D2": 1})
+    rated = Profile(
+        "rated", "", (("rated",), ("priority_weight",)), rates={"unstable": 5, "workloads": 1}
+    )
     state = state_of(*third_party())
     objective = STABLE if name == "stable" else rated
     plan = planner.solve(state, PENDING, objective=objective)
     assert planner.check(state, plan, objective).accepted
     assert (plan.status, set(plan.keys)) == (status_of(proof), STABLE_BEST)
     found = levels_of(plan)
-    assert found["D11" if name == "stable" else "rated"].proof == (
+    assert found["unstable" if name == "stable" else "rated"].proof == (
         "certified" if name == "stable" else proof
     )
 
 
 def test_rated_by_d11_alone(proof: str | None) -> None:
-    profile = Profile("rated", "", (("rated",), ("D3",)), rates={"D11": 5})
+    profile = Profile("rated", "", (("rated",), ("priority_weight",)), rates={"unstable": 5})
     plan = planner.solve(state_of(*third_party(priority=50)), PENDING, objective=profile)
     assert (plan.status, set(plan.keys)) == (status_of(proof), UNSTABLE_BEST)
     level = levels_of(plan)["rated"]
@@ -134,14 +138,14 @@ def test_more_than_0_takes_the_scheduler(proof: str | None) -> None:
     """The loan is out of reach: one victim would preempt again."""
     state = state_of(*third_party(priority=50))
     plan = planner.solve(state, PENDING, objective=STABLE)
-    level = levels_of(plan)["D11"]
+    level = levels_of(plan)["unstable"]
     assert (plan.status, level.value, level.proof) == (status_of(proof), 1, proof)
     assert planner.check(state, plan).accepted
     assert plan.certificate is not None
     # That the trees of other claims ask the scheduler does not show this one.
     if proof is None:
         return
-    trees = [tree for tree in plan.certificate.trees if not tree.claim.startswith("D11")]
+    trees = [tree for tree in plan.certificate.trees if not tree.claim.startswith("unstable")]
     certificate = plan.certificate.model_copy(update={"trees": tuple(trees)})
     forged = plan.model_copy(update={"certificate": certificate})
     assert not planner.check(state, forged).accepted
@@ -153,7 +157,7 @@ def test_no_stable_plan_is_proved_by_the_scheduler(proof: str | None) -> None:
     assert plan.status == ("infeasible" if proof else "unknown")
     assert plan.certificate is not None
     claims = [tree.claim for tree in plan.certificate.trees]
-    assert claims == (["infeasible, D11 replayed"] if proof == "certified" else [])
+    assert claims == (["infeasible, unstable replayed"] if proof == "certified" else [])
     found = planner.check(state, plan, stable=True)
     assert found.accepted
     titles = [claim.title for claim in found.claims]
@@ -183,10 +187,10 @@ def test_what_was_demanded_is_said_and_not_inferred() -> None:
 
 
 def test_the_demand_binds_beside_the_level() -> None:
-    """The objective has D11 as a level already: it is judged once, and bound besides."""
+    """The objective has ``unstable`` as a level already: it is judged once, and bound besides."""
     state = state_of(*third_party())
     plan = planner.solve(state, PENDING, objective=STABLE, stable=True)
-    assert (set(plan.keys), plan.terms["D11"]) == (STABLE_BEST, 0)
+    assert (set(plan.keys), plan.terms["unstable"]) == (STABLE_BEST, 0)
     assert planner.check(state, plan, stable=True).accepted
     state = state_of(*third_party(priority=50))
     plan = planner.solve(state, PENDING, objective=STABLE, stable=True)
@@ -219,12 +223,12 @@ def test_the_demand_is_kept_where_the_search_errs(monkeypatch: pytest.MonkeyPatc
 
     planned = start(state, Given(PENDING))
     assert isinstance(planned, Planning)
-    profile = Profile("mine", "", (D11, ("D2",), ("D3",)))
+    profile = Profile("mine", "", (D11, ("workloads",), ("priority_weight",)))
     expected = planner.solve(state, PENDING, objective=profile)
     monkeypatch.setattr(from_search, "solve_levels", first_met)
     plan = planner.solve(state, PENDING, objective=profile)
-    assert plan.terms["D11"] == expected.terms["D11"] == 0
-    assert plan.terms["D2"] <= expected.terms["D2"] or plan.status != "optimal"
+    assert plan.terms["unstable"] == expected.terms["unstable"] == 0
+    assert plan.terms["workloads"] <= expected.terms["workloads"] or plan.status != "optimal"
 
 
 def test_equal_workloads_are_not_alike_to_d11() -> None:
@@ -238,13 +242,13 @@ def test_equal_workloads_are_not_alike_to_d11() -> None:
         pending("a", 2),
     )
     plan = planner.solve(state, PENDING, objective=STABLE)
-    assert (plan.status, plan.keys, plan.terms["D11"]) == ("optimal", ("ns/peer",), 0)
+    assert (plan.status, plan.keys, plan.terms["unstable"]) == ("optimal", ("ns/peer",), 0)
 
 
 def test_a_cap_loosens_no_wish() -> None:
-    """Kueue's own plan has 1 of D11, and the wish permits none."""
-    profile = Profile("mine", "", (("D2",),), (D11,), Wishes(most={D11: 0}))
+    """Kueue's own plan has 1 of ``unstable``, and the wish permits none."""
+    profile = Profile("mine", "", (("workloads",),), (D11,), Wishes(most={D11: 0}))
     plan = planner.solve(state_of(*third_party()), PENDING, profile)
-    assert (plan.status, set(plan.keys), plan.terms["D11"]) == ("optimal", STABLE_BEST, 0)
+    assert (plan.status, set(plan.keys), plan.terms["unstable"]) == ("optimal", STABLE_BEST, 0)
     assert plan.certificate is not None
-    assert [(cap.term, cap.most) for cap in plan.certificate.caps] == [("D11", 1)]
+    assert [(cap.term, cap.most) for cap in plan.certificate.caps] == [("unstable", 1)]

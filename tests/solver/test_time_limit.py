@@ -99,7 +99,7 @@ def check_victims(truth: Truth, plan: Plan) -> None:
 
 
 def test_a_level_that_was_given_up_may_still_improve(monkeypatch: pytest.MonkeyPatch) -> None:
-    """D2 stays at the scheduler's own; D3 cannot fall without it, and takes it along."""
+    """Workloads stay at the scheduler's own; their weight, which cannot fall alone, goes along."""
     state = crowd(3, 12)
     given_up: list[Linear | None] = []
 
@@ -123,9 +123,9 @@ def test_a_level_that_was_given_up_may_still_improve(monkeypatch: pytest.MonkeyP
     found = {level.term: level for level in plan.certificate.levels}
     assert given_up
     assert plan.status == "feasible"
-    assert found["D2"].proof is None
-    assert found["D2"].bound < found["D2"].value < plan.greedy.terms["D2"]
-    assert found["D2"].value == plan.terms["D2"]
+    assert found["workloads"].proof is None
+    assert found["workloads"].bound < found["workloads"].value < plan.greedy.terms["workloads"]
+    assert found["workloads"].value == plan.terms["workloads"]
 
 
 def test_what_needs_no_search_is_proved_without_time() -> None:
@@ -197,7 +197,7 @@ def test_what_was_not_found_out_is_not_said(state: State, clock: Clock) -> None:
     plan = solve(state, stability=True)
     assert clock.now == LIMIT
     assert plan.stability is None
-    assert "D11" not in plan.terms
+    assert "unstable" not in plan.terms
     assert NOT_KNOWN in plan.notes
     assert plan.victims
 
@@ -215,7 +215,7 @@ def test_an_objective_that_counts_it_gives_the_best_known(state: State, clock: C
     assert clock.now == LIMIT
     assert plan.status == "feasible"
     assert plan.victims
-    assert "D11" not in plan.terms
+    assert "unstable" not in plan.terms
     assert planner.verify(state, plan).accepted
 
 

@@ -81,7 +81,7 @@ def test_the_last_tier_goes_only_where_no_legal_set_spares_it(laws: Laws) -> Non
         avoidable = any(not victims & truth.last_tier for victims in truth.legal)
         assert plan.last_tier == (not avoidable), truth.id
         assert plan.certificate is not None
-        (level,) = [one for one in plan.certificate.levels if one.term == "D0"]
+        (level,) = [one for one in plan.certificate.levels if one.term == "last_resort"]
         assert (level.bound > 0) == plan.last_tier, truth.id
         spared += avoidable
         needed += not avoidable

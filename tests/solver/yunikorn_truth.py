@@ -159,8 +159,8 @@ class Measured:
         ]
 
     def permitted(self, levels: Collection[Measure]) -> list[Victims]:
-        """Return the sets that law 1 permits: originators go last where D0 counts them."""
-        among = self.sparing(self.last_tier) if ("D0",) in levels else []
+        """Return the sets that law 1 permits: originators go last where they are counted."""
+        among = self.sparing(self.last_tier) if ("last_resort",) in levels else []
         return among or self.sparing(self.opted_out) or list(self.terms)
 
     def within_caps(self, profile: Profile, greedy: YuniKornPlan) -> list[Victims]:

@@ -42,11 +42,11 @@ STATE = cluster(
 )
 """8 GPUs, all in use: 3 by queue mine, whose quota is 6, and 5 by queue other, whose is 2."""
 
-TERMS = {"cost": 5, "D2": 1, "D4": 7, "D5": 2}
+TERMS = {"cost": 5, "workloads": 1, "lost_work": 7, "restart_cost": 2}
 
 LEVELS = (
     Level(term="cost", title="", unit="", value=5, bound=5, proof="certified"),
-    Level(term="D4+D5", title="", unit="", value=9, bound=9, proof="certified"),
+    Level(term="lost_work+restart_cost", title="", unit="", value=9, bound=9, proof="certified"),
 )
 
 Fields = Mapping[str, Any]
@@ -58,7 +58,7 @@ def honest() -> Plan:
         STATE,
         victim_of(STATE, "a", OWN).model_copy(update={"usage": (amount,)}),
         status="optimal",
-        terms={"cost": 5, "D2": 1},
+        terms={"cost": 5, "workloads": 1},
         demand=(
             Demand(
                 flavor="h200",
@@ -113,7 +113,7 @@ def test_an_honest_certificate_is_accepted() -> None:
         (honest().model_copy(update={"terms": {"unheard-of": 0}}), "CT-01"),
         (with_level(0, value=4, bound=4), "CT-01"),
         (with_level(1, value=8, bound=8), "CT-01"),
-        (with_level(1, term="D4+D9", value=7, bound=7), "CT-01"),
+        (with_level(1, term="lost_work+unfairness", value=7, bound=7), "CT-01"),
         (with_level(0, bound=4), "CT-02"),
         (with_level(0, bound=6), "CT-02"),
         (with_level(0, proof=None), "CT-02"),
@@ -148,13 +148,13 @@ def test_another_victim_changes_everything() -> None:
     forged = plan.model_copy(update={"victims": (victim_of(STATE, "c", RECLAIM),)})
     assert not broken(STATE, forged)
     assert refused(forged) == ["CT-04"]
-    terms = {"cost": 9, "D2": 1, "D4": 7, "D5": 2}
+    terms = {"cost": 9, "workloads": 1, "lost_work": 7, "restart_cost": 2}
     assert not check_levels(forged, terms).holds
 
 
 def test_the_levels_are_those_of_the_objective() -> None:
-    assert check_levels(honest(), TERMS, ["cost", "D4+D5"]).holds
-    assert not check_levels(honest(), TERMS, ["D4+D5", "cost"]).holds
+    assert check_levels(honest(), TERMS, ["cost", "lost_work+restart_cost"]).holds
+    assert not check_levels(honest(), TERMS, ["lost_work+restart_cost", "cost"]).holds
     assert not check_levels(honest(), TERMS, ["cost"]).holds
 
 
@@ -169,7 +169,9 @@ def test_a_feasible_plan_may_leave_a_gap() -> None:
 def test_only_what_is_called_optimal_needs_a_proof() -> None:
     plan = with_level(1, proof=None)
     assert check_status(plan.model_copy(update={"status": "feasible"})).holds
-    assert "D4+D5: nothing says what its bound rests on" in check_status(plan).detail
+    assert (
+        "lost_work+restart_cost: nothing says what its bound rests on" in check_status(plan).detail
+    )
 
 
 def test_evicting_nothing_is_optimal_without_proof() -> None:

@@ -52,7 +52,7 @@ from planner.verb import verb
 WITHIN: Final = Profile(
     "within",
     "the fewest of the scheduler's own victims that would do",
-    levels=(("cost",), ("D2",), ("count",)),
+    levels=(("cost",), ("workloads",), ("victims",)),
 )
 """All but the scheduler's own victims cost 1, so that a plan of cost 0 is a subset of these.
 
@@ -168,7 +168,9 @@ def _needless(
     if plan.status != "optimal" or plan.terms["cost"]:
         return None
     kept = set(plan.keys)
-    return tuple(one.key for one in greedy.victims if one.key not in kept and one.costs["D2"])
+    return tuple(
+        one.key for one in greedy.victims if one.key not in kept and one.costs["workloads"]
+    )
 
 
 def _is_smallest(greedy: AnyPlan, smallest: AnyPlan) -> bool | None:
@@ -243,7 +245,7 @@ def _findings(case: Case) -> tuple[FindingCode, ...]:
         "disruption": any(one.best is False for one in judgements),
         "rules": bool(case.outside_rules),
         "missed": case.status == "unknown" and bool(plans),
-        "pointless": bool(case.terms["D2"]) and any(not one.victims for one in plans),
+        "pointless": bool(case.terms["workloads"]) and any(not one.victims for one in plans),
     }
     return tuple(code for code, holds in found.items() if holds)
 
@@ -253,23 +255,15 @@ def _ratios(greedy: AnyPlan, plan: AnyPlan) -> Iterator[Ratio]:
     if not greedy.victims:
         return
     has_plan = plan.status in {"optimal", "feasible"}
-    theirs, ours = evicted(greedy), evicted(plan)
-    for place, asked in greedy.requested.items():
+    about, ours = greedy.about, plan.about.freed
+    for place, asked in about.requested.items():
         yield Ratio(
             flavor=place[0],
             resource=place[1],
             requested=asked,
-            greedy=theirs.get(place, 0),
+            greedy=about.freed.get(place, 0),
             optimum=ours.get(place, 0) if has_plan else None,
         )
-
-
-def evicted(plan: AnyPlan) -> dict[tuple[str, str], int]:
-    """Return the usage of the victims that are not being evicted already, by flavor-resource."""
-    total = Counter[tuple[str, str]]()
-    for place, units in plan.freed:
-        total[place] += units
-    return total
 
 
 @dataclass(slots=True)

@@ -249,7 +249,7 @@ class Audit(Published, Told):
     failures: tuple[Failure, ...] = ()
 
     @property
-    def in_a_line(self) -> str:
+    def _in_a_line(self) -> str:
         """How much was audited, and in how much of it nothing was found."""
         total = self.summary
         return f"states={total.states} cases={total.cases} clean={total.clean}"

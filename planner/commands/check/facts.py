@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from planner.commands.check.plan import CheckedClaim, OutOfTime, in_time
 from planner.errors import UnsupportedError
 from planner.laws import Law
-from planner.objective.profiles import Measure, Profile, measure_id, measure_title, value_in
+from planner.objective.profiles import Measure, Profile, measure_name, measure_title, value_in
 from planner.objective.terms import TermTable
 from planner.plan import AnyPlan, Certificate, Level, Tree, Verdict
 from planner.proof.claims import (
@@ -249,7 +249,7 @@ class Facts:
             if value > cap.most:
                 findings.append(f"the plan exceeds its cap of {cap.term}: {value:,}")
         wishes = profile.wishes
-        # Where D11 is not recomputed, a level of it is never certified.
+        # Where `unstable` is not recomputed, a level of it is never certified.
         known = {m: most for m, most in wishes.most.items() if terms.keys() >= {*m}}
         if not replace(wishes, most=known).are_kept(self.table, victims):
             findings.append(f"the plan does not keep the wishes: {wishes.in_words()}")
@@ -318,9 +318,9 @@ class Facts:
                 yield judged
 
     def _caps(self, profile: Profile) -> dict[str, int]:
-        """Return the value of each capped measure in the scheduler's own plan, by its id."""
+        """Return the value of each capped measure in the scheduler's own plan, by its name."""
         measures = profile.caps if self.own else ()
-        return {measure_id(m): value_in(self.terms, m) for m in measures}
+        return {measure_name(m): value_in(self.terms, m) for m in measures}
 
     def check_greedy(
         self, greedy: AnyPlan, status: str, outside: Sequence[str] | None, others: Iterable[str]
@@ -338,7 +338,10 @@ class Facts:
             if getattr(greedy, name, None):
                 findings.append(f"greedy.{name}: the scheduler's own plan has none")
         if outside is not None:
-            findings += compare("greedy.outside_rules", list(greedy.outside_rules), list(outside))
+            said, own = (
+                [law.partition(" ")[0] for law in laws] for laws in (greedy.outside_rules, outside)
+            )
+            findings += compare("greedy.outside_rules", said, own)
         if list(greedy.keys) != list(self.own):
             findings.append(f"it takes {list(greedy.keys)}, the algorithm {list(self.own)}")
         for term, value in greedy.terms.items():

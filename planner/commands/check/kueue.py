@@ -26,7 +26,7 @@ from planner.errors import UnsupportedError
 from planner.laws.kueue import KQ_FITS
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
-from planner.objective.profiles import Profile, measure_id, with_names
+from planner.objective.profiles import Profile, measure_name, with_names
 from planner.objective.terms import CASCADE, Cut, TermTable
 from planner.plan import Status, Verdict
 from planner.plan.asked import Asked
@@ -64,10 +64,10 @@ from planner.verifier.wording import broken, compare, judge, say_some
 from planner.wing import find_rules
 
 MOST_REPLAYED: Final = 2_000_000
-"""Victims times workloads that hold quota, up to which D11 is replayed: a few seconds."""
+"""Victims times workloads that hold quota, up to which ``unstable`` is replayed: a few seconds."""
 TOO_MUCH: Final = (
-    "D11 was not recomputed: it takes a decision of the scheduler for each victim, and this state "
-    "is too large"
+    "who would preempt again was not recomputed: it takes a decision of the scheduler for each "
+    "victim, and this state is too large"
 )
 NONE_STABLE: Final = f"{NONE_LEGAL} after which no victim would preempt again"
 _OPTIONS: Final = {"release": "--kueue-release", "requests": "--requests"}
@@ -109,7 +109,7 @@ def check_kueue(
 
 @dataclass
 class _Aftermath:
-    """The term D11 of victim sets: the scheduler decides for each victim on the state after.
+    """The term ``unstable`` of victim sets: for each the scheduler decides on the state after.
 
     ``reason`` returns the reason code of a victim.
     """
@@ -257,7 +257,7 @@ class _Checking:
 
     @cached_property
     def _replays(self) -> bool:
-        """Whether D11 is recomputed."""
+        """Whether ``unstable`` is recomputed."""
         plan = self.plan
         # What other rules would do with victims, or with podsets without flavors, nobody knows.
         whole = len(plan.assignment.pod_sets) == len(self.preemptor.pod_sets)
@@ -265,7 +265,7 @@ class _Checking:
 
     @cached_property
     def _counts(self) -> bool:
-        """Whether the plan, or its objective, counts D11, or says who would preempt again."""
+        """Whether the plan, or its objective, counts who would preempt again, or says who would."""
         plan, greedy = self.plan, self.plan.greedy
         levels = [level.term for level in plan.certificate.levels] if plan.certificate else []
         said = [*plan.terms, *(greedy.terms if greedy else ()), *levels]
@@ -315,7 +315,7 @@ class _Checking:
         profile = spelled_out(self.profile, self.table)
         asked = None
         if certificate is not None and plan.victims:
-            asked = [measure_id(measure) for measure in with_names(profile.levels)]
+            asked = [measure_name(measure) for measure in with_names(profile.levels)]
             first = plan.stable and CASCADE not in profile.levels
             asked = [*(CASCADE if first else ()), *asked]
         yield from check_certificate(case, plan, terms, asked, self._left_out)
@@ -412,9 +412,8 @@ class _Checking:
         preemptor, held_back = self.preemptor, plan.held_back
         if held_back is not None:
             found = why_held_back(self.state, self.snapshot, preemptor, self._decision)
-            facts = (found.why, found.message, found.text, found.head or None) if found else ()
-            claim = held_back.why, held_back.message, held_back.text, held_back.head
-            yield from compare("what holds it back", claim, facts)
+            facts = (found.why, found.head or None) if found else ()
+            yield from compare("what holds it back", (held_back.why, held_back.head), facts)
         if plan.in_the_way:
             turn = in_the_way(self.state, self.snapshot, preemptor, lambda: False)
             others = () if turn is None else tuple(turn.workloads)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from operator import itemgetter
 from typing import Final
 
 from msgspec import Struct
@@ -35,7 +35,10 @@ NOT_LOOKED_AT: Final = "its proof trees were not looked at: something else does 
 NOT_JUDGED: Final = "nothing else was looked at: what holds of one question does not of another"
 UNCHECKED: Final = (
     *("explanation", "notes", "more_than_greedy", "greedy.explanation", "greedy.notes"),
+    *("coverage.title", "coverage.effect", "coverage.evidence", "greedy.held_back.message"),
+    *("held_back.message", "held_back.text", "greedy.held_back.text"),
     *(f"certificate.{name}" for name in ("claimed", "cut_off", "corrected", "solver")),
+    *(f"certificate.{name}" for name in ("levels.title", "verdicts.title", "verdicts.detail")),
     *("certificate.seed", "certificate.wall_time_s", "certificate.levels.claimed"),
     *("nodes.slot", "nodes.domains.name"),
 )
@@ -91,7 +94,7 @@ class Check(Told):
     notes: tuple[str, ...] = ()
 
     @property
-    def in_a_line(self) -> str:
+    def _in_a_line(self) -> str:
         """Whether the plan holds, and of how much that is said."""
         claims = sum(claim.certified for claim in self.claims)
         verdicts = sum(verdict.holds for verdict in self.verdicts)
@@ -172,9 +175,7 @@ def _said_of_laws(plan: AnyPlan, laws: Verification) -> Iterator[Verdict]:
         if fact is None:
             findings.append(f"{where}.law {one.law} is none that is judged, or stands twice")
         else:
-            pairs = ((name, value, getattr(fact, name)) for name, value in one)
-            found = (compare(f"{where}.{name}", value, own) for name, value, own in pairs)
-            findings += [text for each in found for text in each]
+            findings += compare(f"{where}.holds", one.holds, fact.holds)
     findings += [f"certificate.verdicts leaves out {law}" for law in judged if said]
     if findings:
         yield judge(CLAIMS, findings, "")
@@ -194,22 +195,29 @@ def check_coverage(plan: AnyPlan, facts: Sequence[Uncovered]) -> Iterator[Verdic
     """CT-09: yield a verdict for each feature that a plan leaves out of a state without a word.
 
     Without a word about it, the status of the plan would mean too much. What a plan says of a
-    feature is held against the state, too, and so is that there is such a feature at all.
+    feature is held against the state, too, but for its words; and so is that there is such a
+    feature at all.
     """
-    left = Counter(facts)
+    left = [*facts]
     for i, said in enumerate(plan.coverage):
-        if left[said]:
-            left[said] -= 1
+        alike = [one for one in left if one.feature == said.feature]
+        if not alike:
+            yield judge(COVERAGE, [f"coverage[{i}] is not so: the state does not show it"], "")
             continue
-        alike = [one for one in left.elements() if one.feature == said.feature]
-        pairs = ((name, value, getattr(alike[0], name)) for name, value in said) if alike else ()
-        found = (compare(f"coverage[{i}].{name}", value, fact) for name, value, fact in pairs)
-        wrong = [text for each in found for text in each]
-        left.subtract(alike[:1])
-        yield judge(COVERAGE, wrong or [f"coverage[{i}] is not so: the state does not show it"], "")
-    for one in left.elements():
+        wrong, fact = min(((_differences(i, said, one), one) for one in alike), key=itemgetter(0))
+        left.remove(fact)
+        if wrong:
+            yield judge(COVERAGE, wrong, "")
+    for one in left:
         wrong = [f"the plan does not say that it leaves out {one.title}: {one.evidence}"]
         yield judge(COVERAGE, wrong, "")
+
+
+def _differences(i: int, said: Uncovered, fact: Uncovered) -> list[str]:
+    """Return in what a feature that a plan names differs from the state's, words left out."""
+    names = ("kind", "objects", "count")
+    pairs = ((name, getattr(said, name), getattr(fact, name)) for name in names)
+    return [text for name, *two in pairs for text in compare(f"coverage[{i}].{name}", *two)]
 
 
 CLAIMS: Final = Law(
@@ -237,7 +245,7 @@ def check_claims(plan: AnyPlan, verdicts: Iterable[Verdict]) -> Iterator[Verdict
     if certificate is not None:
         if certificate.ties is not None and plan.claim in {"infeasible", "unknown"}:
             findings.append("certificate.ties: there is no answer that others could equal")
-        if certificate.last_resort is not None and not plan.has_last_resort:
+        if certificate.last_resort is not None and not plan.about.last_resort:
             findings.append("certificate.last_resort: no victim is one")
     if findings:
         yield judge(CLAIMS, findings, "")

@@ -15,7 +15,7 @@ from planner.commands.check.plan import Check, CheckedClaim, Named, another_ques
 from planner.errors import InputError, SchemaError
 from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
-from planner.objective.profiles import Profile, measure_id, with_names
+from planner.objective.profiles import Profile, measure_name, with_names
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.objective.yunikorn import known_yunikorn_groups, refuse_annotated, yunikorn_term_table
@@ -137,7 +137,7 @@ class _Checking:
         case = match_yunikorn(self.state, plan, self.cluster)
         terms = self.table.evaluate(self.facts.positions(plan.keys))
         profile = spelled_out(self.profile, self.table)
-        levels = [measure_id(measure) for measure in with_names(profile.levels)]
+        levels = [measure_name(measure) for measure in with_names(profile.levels)]
         asked = levels if certificate is not None and plan.victims else None
         yield from check_yunikorn_certificate(case, plan, terms, asked)
         yield self.facts.check_victims(plan)

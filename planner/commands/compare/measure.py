@@ -22,7 +22,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from planner.commands.audit.instance import HERE, Asked, Instance, Settings, each_once, sweep
-from planner.commands.audit.judge import evicted
 from planner.commands.audit.record import Failure
 from planner.commands.compare.algorithm import COMPARED, OPTIMUM, Algorithm
 from planner.commands.compare.record import (
@@ -215,11 +214,11 @@ def _ratio(plan: AnyPlan) -> tuple[float | None, str | None]:
     """Return the largest ratio of evicted to requested units, and the resource that has it."""
     if not plan.victims:
         return 0.0, None
-    wanted = {place: amount for place, amount in plan.requested.items() if place in plan.short}
+    about = plan.about
+    wanted = {place: amount for place, amount in about.requested.items() if place in about.short}
     if not wanted:
         return None, None
-    held = evicted(plan)
-    ratios = {place: held.get(place, 0) / amount for place, amount in wanted.items()}
+    ratios = {place: about.freed.get(place, 0) / amount for place, amount in wanted.items()}
     scarcest = max(ratios, key=ratios.__getitem__)
     return round(ratios[scarcest], DIGITS), "/".join(filter(None, scarcest))
 

@@ -13,9 +13,10 @@ from planner.plan.base import Published, Record, Status
 from planner.plan.record import Level, SchedulerId
 
 Measure = Literal["victims", "lost_work", "ratio", "seconds"]
-"""What is compared. victims: those that are not being evicted already (D2). lost_work: the work
-that they lose, restarts included (D4 + D5), in accelerator-seconds. ratio: their usage of the
-scarcest resource, divided by the request for it. seconds: how long the answer took."""
+"""What is compared. victims: those that are not being evicted already, the term ``workloads``.
+lost_work: the work that they lose, restarts included (``lost_work`` + ``restart_cost``), in
+accelerator-seconds. ratio: their usage of the scarcest resource, divided by the request for it.
+seconds: how long the answer took."""
 
 SCORED: Final[tuple[Measure, ...]] = ("victims", "lost_work", "ratio")
 MEASURES: Final[tuple[Measure, ...]] = (*SCORED, "seconds")
@@ -29,14 +30,15 @@ state, or needs what the state does not tell. failed: it cannot be used for anot
 class Row(Record):
     """The answer of one algorithm for one pending workload or ask of one state.
 
-    ``rules`` are those that the algorithm kept to, ``detail`` its answer in words. ``victims``
-    are its victims, those that are being evicted already among them. ``terms`` are the
-    disruption terms of the victims, where it has a plan. Whatever the algorithm, they are those
-    of the state as it is: ranks (D1, D3) are counted among the priorities of the candidates
-    under the state's own rules, where a workload that is none has the rank it would have, and
-    places (D12) likewise; over-freeing (D7) is that beyond the need under the flavors that the
-    scheduler itself assigns. ``early`` counts what workloads ask for themselves only, and
-    ``rated`` is not there; a level says what the objective itself counted.
+    ``rules`` are those that the algorithm kept to, ``detail`` its answer in words. ``victims`` are
+    its victims, those that are being evicted already among them. ``terms`` are the disruption terms
+    of the victims, where it has a plan. Whatever the algorithm, they are those of the state as it
+    is: ranks (``highest_priority``, ``priority_weight``) are counted among the priorities of the
+    candidates under the state's own rules, where a workload that is none has the rank it would
+    have, and places (``candidate_order``) likewise; over-freeing (``excess_freed``) is that beyond
+    the need under the flavors that the scheduler itself assigns. ``cut_short`` counts what
+    workloads ask for themselves only, and ``rated`` is not there; a level says what the objective
+    itself counted.
 
     ``outside_rules`` says which of the state's own laws the victims do not keep, under the
     flavors of the algorithm; ``own_flavors`` whether these are the ones that Kueue assigns in
@@ -99,7 +101,11 @@ class Row(Record):
             return None
         if measure == "ratio":
             return self.ratio
-        return self.terms["D2"] if measure == "victims" else self.terms["D4"] + self.terms["D5"]
+        return (
+            self.terms["workloads"]
+            if measure == "victims"
+            else self.terms["lost_work"] + self.terms["restart_cost"]
+        )
 
 
 def cases(rows: Iterable[Row]) -> Iterator[Sequence[Row]]:
@@ -124,8 +130,11 @@ class StateComparison(Record):
             names = [row.algorithm for row in case]
             if names != [*asked]:
                 message = f"rows of {', '.join(names)} for the algorithms {', '.join(asked)}"
-            elif any(row.has_plan and not {"D2", "D4", "D5"} <= row.terms.keys() for row in case):
-                message = "a plan without the terms D2, D4 and D5"
+            elif any(
+                row.has_plan and not {"workloads", "lost_work", "restart_cost"} <= row.terms.keys()
+                for row in case
+            ):
+                message = "a plan without the terms workloads, lost_work and restart_cost"
         if message:
             raise ValueError(message)
         return self

@@ -43,7 +43,7 @@ KINDS: Final[dict[str, str]] = {
 
 ``victims`` is their number, ``outside_rules`` the ids of laws, ``uncovered`` those of features;
 ``level``, ``value`` and ``bound`` are those of the first level, and ``levels`` has all levels as
-``D0=0>=0 D2=3>=3``: the value, and its proven bound."""
+``last_resort=0>=0 workloads=3>=3``: the value, and its proven bound."""
 
 
 def kinds(comparison: Comparison) -> dict[str, str]:

@@ -207,7 +207,7 @@ def about_plan(plan: AnyPlan, standings: Sequence[CommonStanding], optima: Optim
 def about_standing(inquiry: AnyInquiry, key: str, place: CommonStanding) -> str:
     """Say why a running workload or allocation is a victim, or is none."""
     name, law, plan = inquiry.name(key), place.law, inquiry.plan
-    taken, preemptor = f"{inquiry.words.verb}ed", plan.preemptor_name
+    taken, preemptor = f"{inquiry.words.verb}ed", plan.about.name
     if not place.candidate:
         text = f"{name} may not be {taken} for {preemptor}"
         if plan.status == "optimal" and not inquiry.searched:

@@ -248,7 +248,7 @@ class WhatIf(Published, Told):
         return (self.after,) if self.before is None else (self.before, self.after)
 
     @property
-    def in_a_line(self) -> str:
+    def _in_a_line(self) -> str:
         """For whom it is, and what the plan was and is."""
         before = "" if self.before is None else f"{self.before.explanation}; after the edit: "
         return f"{self.preemptor}: {before}{self.after.explanation}"
@@ -278,7 +278,7 @@ def compare(
 
 
 def _difference(before: AnyPlan | None, after: AnyPlan) -> Difference:
-    keys, was = (before.keys, before.where) if before else ((), {})
+    keys, was = (before.keys, before.about.where) if before else ((), {})
     then, now = set(keys), set(after.keys)
     is_plan = {"optimal", "feasible"}
     measured = [one.terms if one and one.claim in is_plan else {} for one in (before, after)]
@@ -294,7 +294,7 @@ def _difference(before: AnyPlan | None, after: AnyPlan) -> Difference:
         ),
         moved=tuple(
             Move(pods=pods, before=dict(was[pods]), after=dict(places))
-            for pods, places in after.where.items()
+            for pods, places in after.about.where.items()
             if pods in was and was[pods] != places
         ),
     )

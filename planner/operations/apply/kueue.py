@@ -83,8 +83,8 @@ def cannot_be_applied(  # noqa: PLR0911 - one reason after the other
     plan: Plan, state: State, preemptor: Marked | None
 ) -> str:
     """Say why a plan cannot be carried out for a preemptor as it stands; empty if it can."""
-    if plan.misnamed:
-        return plan.misnamed
+    if misnamed := plan.about.misnamed:
+        return misnamed
     reasons = {
         "it evicts nobody": not plan.victims,
         f"it is by the rules {plan.rule_options}, and not by Kueue's own": plan.by.replaces,

@@ -87,7 +87,7 @@ class Lint(Published, Told):
     notes: tuple[str, ...] = ()
 
     @property
-    def in_a_line(self) -> str:
+    def _in_a_line(self) -> str:
         """How much was found, and of which kinds."""
         codes = dict.fromkeys(finding.code for finding in self.findings)
         kinds = f": {', '.join(codes)}" if codes else ""

@@ -106,7 +106,7 @@ class Risk(Published, Told):
     notes: tuple[str, ...] = ()
 
     @property
-    def in_a_line(self) -> str:
+    def _in_a_line(self) -> str:
         """How many preemptors were tried, and on how many that run."""
         return f"{self.scheduler}: preemptors={len(self.preemptors)} running={len(self.running)}"
 
@@ -304,11 +304,11 @@ def _attempt(asked: Hypothetical, plan: AnyPlan) -> Attempt:
         raise InternalError(found)
     return Attempt(
         preemptor=asked.key,
-        name=asked.name or plan.preemptor_name,
+        name=asked.name or plan.about.name,
         origin="pending" if asked.like is None else "running",
         like=asked.like,
         alike=asked.alike,
-        queue=plan.preemptor_queue,
+        queue=plan.about.queue,
         priority=plan.priority,
         greedy_status=greedy.status,
         status=plan.status,

@@ -426,7 +426,7 @@ class Frame:
     # Single sets.
 
     def host_of(self, counts: IntArray, victims: tuple[Victim, ...]) -> int | None:
-        """Return the node that a set is for: D7 counts what is freed beyond the need there."""
+        """Return the node that a set is for: what is freed beyond the need is counted there."""
         own = np.unique(self.node[counts > 0]).tolist()
         if len(own) == 1 and own[0] != NOWHERE:
             case = self.case(own[0], victims)

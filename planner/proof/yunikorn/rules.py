@@ -43,11 +43,12 @@ NamedRow = tuple[str, Row]
 class YuniKornRules(Frame):
     """The laws of one ask, over K classes of its candidates.
 
-    A box with a host holds the sets whose over-freeing (D7) counts for that node: the node that all
-    victims are on, if they make room there, else the first node that has room without victims.
+    A box with a host holds the sets whose over-freeing (``excess_freed``) counts for that node: the
+    node that all victims are on, if they make room there, else the first node that has room without
+    victims.
 
     ``spare`` says whom YK-01 spares: they are never victims; ``over_freed`` whether a measure
-    counts D7, so that rows depend on the host. The rest is as for ``Frame``. No quantity has to be
+    counts excess_freed, so that rows depend on the host. The rest is as for ``Frame``. No quantity has to be
     whole, and no row has words of its own.
     """
 
@@ -83,9 +84,10 @@ class YuniKornRules(Frame):
         return self._only_host if box.host is None else box.host
 
     def alternative(self, box: Box) -> int | None:
-        """Return the position of the need that counts for D7 in a box.
+        """Return the position of the need that counts for ``excess_freed`` in a box.
 
-        Where no measure counts D7 the need is left open: rows are then the same for every node.
+        Where no measure counts ``excess_freed`` the need is left open: rows are then the same for
+        every node.
         """
         return self.host(box) if self.over_freed else None
 
@@ -115,7 +117,8 @@ class YuniKornRules(Frame):
         paths = [queue.path for queue in self.leaves]
         if split == "host" and at is None and box.host is None:
             for host in self.hosts(box):
-                # For a node with room victims may be on any node: only the need of D7 is fixed.
+                # For a node with room victims may be on any node: only the need of `excess_freed`
+                # is fixed.
                 there = box
                 if host != self.anywhere:
                     there = box.without(np.flatnonzero(self.node != host))
@@ -312,7 +315,7 @@ def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
         asked = set(terms)
         costs = [*table.telling_apart(asked), *marks]
         members = group(victims, positions, order, kinds, costs)
-        over_freed = "D7" in asked or (RATED in asked and "D7" in table.rates)
+        over_freed = "excess_freed" in asked or (RATED in asked and "excess_freed" in table.rates)
         return YuniKornRules(cluster, asking, rules, members, spare=spare, over_freed=over_freed)
 
     return Claims(table, rules_for, caps, wishes)

@@ -85,7 +85,7 @@ def _step_table(answer: JointPlan) -> doc.Table:
         rows.append(_Row(str(number), step.preemptor, None, fits=not step.victims))
         rows += [_Row("", "", victim) for victim in step.victims]
     victims, work = answer.victims, _work(answer)
-    total = work.lost(sum(victim.costs.get("D4", 0) for victim in victims))
+    total = work.lost(sum(victim.costs.get("lost_work", 0) for victim in victims))
 
     def who(row: _Row) -> Cell:
         if row.victim is None:
@@ -96,7 +96,7 @@ def _step_table(answer: JointPlan) -> doc.Table:
         return row.show(lambda victim: victim.cluster_queue)
 
     def lost(row: _Row) -> str:
-        return row.show(lambda victim: work.lost(victim.costs.get("D4", 0)))
+        return row.show(lambda victim: work.lost(victim.costs.get("lost_work", 0)))
 
     columns: list[Column[_Row]] = [
         Column("Step", lambda row: row.step, number=True),

@@ -231,11 +231,11 @@ def _costs(rows: Sequence[TermRow], caption: str, work: Work) -> doc.Table:
 
     columns: list[Column[TermRow]] = [
         Column("Term", lambda row: row.id),
-        Column("Disruption", lambda row: row.title, folds=True),
+        Column("Disruption", lambda row: row.title, only="page"),
         Column("This plan", lambda row: work.amount(row.unit, row.value), number=True),
         Column("Kueue's flavors", lambda row: work.amount(row.unit, row.greedy or 0), number=True),
         Column("Costs more", more, number=True, only="screen"),
-        Column("Unit", lambda row: work.unit(row.unit), below="Disruption"),
+        Column("Unit", lambda row: work.unit(row.unit), below="Term"),
     ]
     return table(caption, columns, rows)
 
@@ -306,8 +306,8 @@ def _columns(plan: Plan, most: int | None = None) -> Iterator[Column[Victim]]:
 
 
 def _stability(plan: Plan) -> Iterator[doc.Paragraph]:
-    """Yield which victims would preempt; that none would only if D11 is among the terms."""
-    if plan.stability is not None and (plan.stability or "D11" in plan.terms):
+    """Yield which victims would preempt; that none would only if the terms count them."""
+    if plan.stability is not None and (plan.stability or "unstable" in plan.terms):
         yield doc.Paragraph(cascades_in_words(plan.stability), "warn" if plan.stability else "")
 
 

@@ -101,7 +101,7 @@ def last_tier(plan: YuniKornPlan) -> str:
     said = ", ".join(counts)
     if plan.certificate is None:
         return said
-    level = next((level for level in plan.certificate.levels if level.term == "D0"), None)
+    level = next((level for level in plan.certificate.levels if level.term == "last_resort"), None)
     if level is None:
         return f"{said}; {plan.objective} does not count them"
     if level.value == level.bound:

@@ -33,7 +33,7 @@ class Source(Record):
 class Optimum(Record):
     """The proven optimum of a case under an objective.
 
-    ``values`` are the levels of the objective in their order, by their ids; none where no legal set
+    ``values`` are the levels of the objective in their order, by name; none where no legal set
     exists. ``victims`` counts those of the canonical optimum, and ``digest`` is the SHA-256 of
     their sorted keys, one a line. ``certified`` says that `planner check` accepts the plan.
     """

@@ -31,7 +31,7 @@ from planner.coverage.answer import covered
 from planner.dump import as_line
 from planner.errors import InputError, InternalError, SchemaError
 from planner.objective.profile_file import find_profile
-from planner.objective.profiles import measure_id, with_names
+from planner.objective.profiles import measure_name, with_names
 from planner.plan import SCHEMA_VERSION
 from planner.quantity import plural
 from planner.reader import MAX_BYTES, load_file, read_objects
@@ -257,7 +257,7 @@ def _row(
     broken: Sequence[str] | None = None
     chosen, planning = found.chosen, contest.planning
     if chosen is not None:
-        names = map(measure_id, with_names(contest.profile.levels))
+        names = map(measure_name, with_names(contest.profile.levels))
         values = dict(zip(names, contest.values(chosen), strict=True))
         broken = planning.broken_by(chosen)
     keys = [planning.keys[position] for position in chosen or ()]
@@ -277,7 +277,7 @@ def _row(
         legal=legal,
         broken=tuple(sorted(laws_of(broken or ()))),
         victims=len(keys),
-        fewest=next((one.values.get("count") for one in known), None),
+        fewest=next((one.values.get("victims") for one in known), None),
         values=values,
         digest=digest_of(keys),
         optimal=optimal,

@@ -79,7 +79,7 @@ KINDS: Final[dict[str, str]] = {
 
 
 def values(bench: Bench) -> Iterator[tuple[Cell, ...]]:
-    """Yield the values of every row, by column; levels as ``D2=3``, ``None`` for no value."""
+    """Yield the values of every row, by column; levels as ``pods=3``, ``None`` for no value."""
     for row in bench.rows:
         levels = " ".join(f"{term}={level}" for term, level in row.values.items())
         formatted = {"broken": " ".join(row.broken), "values": levels}

@@ -93,10 +93,10 @@ class Kep83Planning(Planning):
 
         Raises `UnsupportedError` if it counts what victims would do next: Kueue decides that.
         """
-        if profile.counts("D11"):
+        if profile.counts("unstable"):
             raise UnsupportedError(
                 f"objective {profile.name}",
-                "D11 asks what Kueue would decide for the victims, not KEP-83",
+                "unstable asks what Kueue would decide for the victims, not KEP-83",
             )
         return super().set_objective(profile)
 

@@ -61,7 +61,7 @@ def kube_scheduler(contest: Contest) -> Found:
     PodDisruptionBudgets come first there and are in none of these states.
     """
     below = contest.part.below(contest.planning)
-    rank, age = contest.table.priority, contest.table.separable["time"]
+    rank, age = contest.table.priority, contest.table.separable["run_time"]
 
     def as_a_node(victims: Sequence[int]) -> tuple[int, ...]:
         """Return the numbers by which nodes are compared; the less, the better."""
@@ -89,7 +89,7 @@ def volcano(contest: Contest) -> Found:
     with room is taken, and no victim is spared afterwards.
     """
     own, below = contest.part.own(contest.planning), contest.part.below(contest.planning)
-    rank, age = contest.table.priority, contest.table.separable["time"]
+    rank, age = contest.table.priority, contest.table.separable["run_time"]
     for takes in (own & below, ~own):
         for pool in contest.pools():
             some = (position for position in pool if takes[position])

@@ -169,7 +169,7 @@ class Simulation(Published, Told):
     coverage: tuple[Uncovered, ...] = ()
 
     @property
-    def in_a_line(self) -> str:
+    def _in_a_line(self) -> str:
         """How it ended, after how long, and how often somebody was evicted."""
         evictions = plural(self.totals.evictions, "eviction")
         return f"{self.decider}: {self.ended} after {self.duration_s:,} s, {evictions}"

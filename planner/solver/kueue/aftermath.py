@@ -1,4 +1,4 @@
-"""Which victims of a plan would preempt again: the term D11.
+"""Which victims of a plan would preempt again: the term ``unstable``.
 
 What they do is replayed on the state after the plan (`planner.reference.kueue.aftermath`). A
 workload that is being evicted already goes whatever the plan: as a victim it gets no decision of
@@ -81,7 +81,7 @@ class _Victim(NamedTuple):
 
 @dataclass
 class CascadeReplay:
-    """What is known of D11 for one preemptor with its flavors.
+    """What is known of ``unstable`` for one preemptor with its flavors.
 
     Methods raise `LookupFailed` if the LocalQueue or ClusterQueue of a victim is not in the dump,
     and `OutOfTime` if time is up before all decisions are made; decisions so far are kept.

@@ -5,11 +5,11 @@ that are better than the best so far, level by level: most searches end at a bou
 level. Answers are compared by the levels of the objective and the number of names; of equals the
 first wins: Kueue's own assignment, then the others in the order of flavors in the ClusterQueue.
 
-What differs between assignments is made comparable. Ranks are counted among the workloads that
-are candidates when everything is contested that some permitted assignment contests. Caps are
-Kueue's own values, under its own flavors. What is over-freed (D7) is measured against the need
-in the flavors chosen, and places in the candidate order (D12) are those of Kueue's order under
-these flavors. Pod counts are those of Kueue's own assignment.
+What differs between assignments is made comparable. Ranks are counted among the workloads that are
+candidates when everything is contested that some permitted assignment contests. Caps are Kueue's
+own values, under its own flavors. What is over-freed (``excess_freed``) is measured against the
+need in the flavors chosen, and places in the candidate order (``candidate_order``) are those of
+Kueue's order under these flavors. Pod counts are those of Kueue's own assignment.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from planner.models.kueue.laws import eligible
 from planner.objective.profiles import (
     Measure,
     Profile,
-    measure_id,
+    measure_name,
     value_in,
     with_names,
 )
@@ -213,7 +213,7 @@ class _Race:
             if outcome == "optimal":
                 self.caps = wider
             else:
-                (impossible if outcome == "infeasible" else undecided).append(measure_id(measure))
+                (impossible if outcome == "infeasible" else undecided).append(measure_name(measure))
         self.undecided = bool(undecided)
         self.dropped = dropped_in_words(self.profile, impossible, undecided)
 

@@ -228,7 +228,7 @@ class Planning(Planned[Plan]):
         protects.
         """
         table = self._plain_table
-        if profile.counts("D11"):
+        if profile.counts("unstable"):
             table = replace(table, cascades=self.cascade_replay)
         self.table = apply_profile(
             profile, table, lambda: known_groups(self.state), lambda: self.own_priorities

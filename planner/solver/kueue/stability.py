@@ -1,9 +1,9 @@
 """Whether a plan, and Kueue's own beside it, is stable; and stability as a condition.
 
-Stable means that the term D11 is 0: once the plan is carried out, no victim that waits alone would
-preempt anybody who is not being evicted already. Finding that out takes a decision of Kueue for
-each victim, and a large plan has thousands. If time ends before, a plan is given without the term,
-and says so; a wish for D11 that could not be checked makes an answer unknown.
+Stable means that the term ``unstable`` is 0: once the plan is carried out, no victim that waits
+alone would preempt anybody who is not being evicted already. Finding that out takes a decision of
+Kueue for each victim, and a large plan has thousands. If time ends before, a plan is given without
+the term, and says so; a wish for ``unstable`` that could not be checked makes an answer unknown.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Solve = Callable[[Planning, Profile, Deadline], Plan]
 
 
 def in_time(solve: Solve) -> Solve:
-    """Wrap ``solve``: it answers without D11 where time is up before D11 is known."""
+    """Wrap ``solve``: it answers without ``unstable`` where time is up before that is known."""
 
     @wraps(solve)
     def answer(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
@@ -50,10 +50,10 @@ def in_time(solve: Solve) -> Solve:
 
 
 def without_cascades(profile: Profile) -> Profile:
-    """Return an objective without the levels, caps, rates and wishes that depend on D11."""
+    """Return an objective without what depends on ``unstable``: levels, caps, rates and wishes."""
     lost = {*CASCADE, *({RATED} if CASCADE[0] in profile.rates else ())}
-    # An objective of D11 alone still needs a level: fewest victims then.
-    levels = tuple(filter(lost.isdisjoint, profile.levels)) or (("D2",),)
+    # An objective of `unstable` alone still needs a level: fewest victims then.
+    levels = tuple(filter(lost.isdisjoint, profile.levels)) or (("workloads",),)
     most = {each: value for each, value in profile.wishes.most.items() if each != CASCADE}
     wishes = replace(profile.wishes, most=most)
     caps = tuple(filter(lost.isdisjoint, profile.caps))
@@ -62,7 +62,7 @@ def without_cascades(profile: Profile) -> Profile:
 
 
 def unproved(plan: Plan, profile: Profile) -> Plan:
-    """Return the plan of another objective as the best known: nothing is proved of D11.
+    """Return the plan of another objective as the best known: nothing is proved of ``unstable``.
 
     If the profile demands stability, the plan is no answer: whether it is stable is not known.
     """
@@ -80,7 +80,7 @@ def unproved(plan: Plan, profile: Profile) -> Plan:
 
 
 def unanswered(plan: Plan) -> Plan:
-    """Return the answer that no plan is known that keeps the wish for D11."""
+    """Return the answer that no plan is known that keeps the wish for ``unstable``."""
     return plan.model_copy(
         update={
             "status": "unknown",
@@ -143,7 +143,7 @@ def _with_cascades(planning: Planning, plan: Plan, *, cheaply: bool) -> Plan:
         found = cascades_of(planning, plan)
         update["stability"] = found
         if not cheaply:
-            update["terms"] = in_order({**plan.terms, "D11": len(found)})
+            update["terms"] = in_order({**plan.terms, "unstable": len(found)})
     if plan.greedy is not None:
         update["greedy"] = _with_cascades(planning, plan.greedy, cheaply=cheaply)
     return plan.model_copy(update=update)

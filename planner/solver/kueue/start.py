@@ -179,7 +179,7 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
 
         # Which of the flavors that the rules permit has room on its nodes is not looked at.
         planning = planning.by_quota_alone()
-    if wanted.stable or profile.counts("D11"):
+    if wanted.stable or profile.counts("unstable"):
         planning = planning.by_quota_alone()  # quota decides what victims do next
     if wanted.stable:
         found = with_run_times(planning, solve_stable(solved, planning, profile, deadline))
@@ -193,7 +193,7 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
             by_nodes_alone(planning, plan),
         )
         plan = with_turn(planning, plan, deadline, tuple(notes))
-    asked = wanted.stability or profile.counts("D11")
+    asked = wanted.stability or profile.counts("unstable")
     # Where pods are placed on nodes, quota alone does not say what victims do next.
     cheap = planning.by_own_rules and planning.placement is None and wanted.stability is None
     if asked or cheap:

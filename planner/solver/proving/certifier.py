@@ -193,8 +193,8 @@ class Certifier:
     ) -> tuple[Tree | None, list[int] | None]:
         """Return the tree of a claim, and the positions of an allowed set that denies it instead.
 
-        ``question`` is what is asked. If what is found keeps to all but the bounds of D11, the
-        scheduler is asked, too.
+        ``question`` is what is asked. If what is found keeps to all but the bounds of ``unstable``,
+        the scheduler is asked, too.
         """
         grown = grow(question, self.deadline, effort, self.before)
         self._remember(grown, done)
@@ -204,7 +204,7 @@ class Certifier:
         return None if grown.steps is None else Tree(claim=claim, steps=grown.steps), None
 
     def _grow_asking(self, claim: str, ask: Ask) -> tuple[Tree | None, list[int] | None]:
-        """Return what `_grow` does, of a question with the bounds of D11."""
+        """Return what `_grow` does, of a question with the bounds of ``unstable``."""
         if self.claims.asking is None:
             return None, None
         question, effort = ask(self.claims.asking), self.effort
@@ -283,7 +283,9 @@ class Certifier:
         for _ in range(ROUNDS if done.victims else 0):
             place_of = self.claims.place_of(done.levels)
             canonical = self.claims.canonical(done.levels, done.victims or ())
-            alike = self.is_allowed(canonical, done)  # else D11 tells members of a class apart
+            alike = self.is_allowed(
+                canonical, done
+            )  # else `unstable` tells members of a class apart
             victims = sorted(canonical if alike else done.victims or (), key=place_of)
             ask = partial(Claims.ties, levels=done.levels, victims=victims)
             if alike:

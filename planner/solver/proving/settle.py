@@ -110,7 +110,7 @@ class Settling:
 
     @property
     def _trees_tell(self) -> bool:
-        """Whether trees are wanted, and D11 is not counted: it asks the scheduler, not trees."""
+        """Whether trees are wanted, and no scheduler has to be asked, as for ``unstable``."""
         return self.certify is not False and self.search.rules.table.cascades is None
 
     def at_once(self) -> Proved | None:
@@ -276,7 +276,7 @@ class Settling:
             try:
                 return self._certifier.certify(measures, victims)
             except (UnsupportedError, OutOfTime):
-                pass  # the rows cannot add the amounts up, or D11 is not known
+                pass  # the rows cannot add the amounts up, or unstable is not known
         if victims is None:
             return Certified(None)
         values = ((m, self.claims.value(m, victims)) for m in measures)
@@ -313,9 +313,10 @@ class Settling:
 
 
 def _is_allowed(search: Search, claims: Claims, victims: Sequence[int], done: Certified) -> bool:
-    """Say whether victims keep to the bounds that no claim knows: those of D11.
+    """Say whether victims keep to the bounds that no claim knows: those of ``unstable``.
 
-    They are the wishes and caps of D11, and the answer's values of it on the levels before.
+    They are the wishes and caps of ``unstable``, and the answer's values of it on the levels
+    before.
     """
     table = search.rules.table
     if table.cascades is None:

@@ -44,7 +44,7 @@ def splits(
         return [CountSplit(of=(k,), most=int(box.least[k]))]
     point, bounds = found.point, question.bounds
     by_name: CaseSplit | WholeSplit | None = None
-    if bounds and "D8" in bounds[-1].measure:  # queues are counted
+    if bounds and "queues" in bounds[-1].measure:  # queues are counted
         by_name = _queue_hardly_touched(rules, box, point)
     by_name = by_name or _too_many_touched(question, box, found) or _part_of_one(rules, found)
     if by_name is not None:
@@ -85,7 +85,7 @@ def _too_many_touched(
     for bounded in question.bounds:
         if point.sum() < bounded.most + FRACTION:
             continue
-        for term in ("D8", "D8t"):
+        for term in ("queues", "namespaces"):
             if term not in bounded.measure:
                 continue
             of = question.touched(box).get(term, {})
@@ -105,7 +105,7 @@ def _touched_or_not(
     rules: Rules, box: Box, term: str, name: str, classes: IntArray
 ) -> CaseSplit | WholeSplit | None:
     """Split a queue or a namespace by whether it is touched, unless that was split before."""
-    if term == "D8":
+    if term == "queues":
         queue = int(rules.queue[classes[0]])
         return None if queue in box.touched else CaseSplit(split="below", at=rules.name(queue))
     known = {f"{name} at most", f"{name} at least"}

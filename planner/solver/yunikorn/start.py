@@ -1,8 +1,8 @@
 """The solve of a planned ask to its proven optimum, and what planning asks of YuniKorn.
 
 Law 1 comes first: allocations that opted out are a last resort under every objective, and
-originators are under those that count D0. Whether some legal set spares them is settled before any
-cap or wish: no cap and no wish may outweigh the law.
+originators are under those that count ``last_resort``. Whether some legal set spares them is
+settled before any cap or wish: no cap and no wish may outweigh the law.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from planner.stage import begin
 from planner.state.clock import clock_of, from_nanoseconds, to_nanoseconds
 from planner.state.yunikorn import YuniKornState
 
-LAST_TIER: Final[Measure] = ("D0",)
+LAST_TIER: Final[Measure] = ("last_resort",)
 
 
 def sparing(
@@ -68,7 +68,8 @@ def sparing(
     opted out.
     """
     settled = True
-    # Originators are spared only where D0 counts them; the choice that spares more comes first.
+    # Originators are spared only where `last_resort` counts them; the choice that spares more comes
+    # first.
     last_tier: tuple[Spared, ...] = ("last-tier",) if LAST_TIER in profile.levels else ()
     for spare in (*last_tier, "opted-out"):
         if not spared_by(rules.problem, spare)[list(candidates)].any():
@@ -78,7 +79,7 @@ def sparing(
         if known is not None and spare == "opted-out":
             search.incumbent = free.classes.counts(known)
         elif find_any(search, search.active) == "unknown" and spare == "opted-out":
-            settled = False  # for originators the level D0 settles it
+            settled = False  # for originators the level `last_resort` settles it
         if search.incumbent is not None:
             return search, spare, settled
     return free, "nobody", settled
@@ -313,7 +314,9 @@ def is_outside(greedy: YuniKornPlan, plans: Sequence[YuniKornPlan], terms: Seque
     """
     if greedy.outside_rules:
         return True
-    spare: tuple[Spared, ...] = ("opted-out", "last-tier") if "D0" in terms else ("opted-out",)
+    spare: tuple[Spared, ...] = (
+        ("opted-out", "last-tier") if "last_resort" in terms else ("opted-out",)
+    )
     return any(
         not greedy.spares(each) and any(plan.spares(each) for plan in plans) for each in spare
     )

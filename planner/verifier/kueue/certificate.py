@@ -15,10 +15,9 @@ from typing import Final, TypeVar
 
 from planner.laws import Law
 from planner.objective.profiles import (
-    measure_title,
     measure_unit,
 )
-from planner.plan import AnyPlan, Level, Verdict
+from planner.plan import AnyPlan, Verdict
 from planner.plan.kueue import JointPlan, Plan
 from planner.quantity import format_units
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Quota, Shares, Usage
@@ -244,7 +243,10 @@ def check_levels(
     for what, term, value in values:
         if not set(left_out).intersection(term.split("+")):
             findings += compare(what, value, _recompute(term, recomputed_terms))
-    findings += _title_faults(stated, recomputed_terms)
+    for i, level in enumerate(stated):
+        measure = tuple(level.term.split("+"))
+        if level.unit and recomputed_terms.keys() >= {*measure}:
+            findings += compare(f"certificate.levels[{i}].unit", level.unit, measure_unit(measure))
     named = [level.term for level in stated]
     if levels is not None and named != list(levels):
         findings.append(f"the levels are {named}, the objective asks for {list(levels)}")
@@ -297,18 +299,6 @@ def judge_replay(
     else:
         findings = [text for text in (obstacle([victims[key] for key in order]),) if text]
     return judge(REMOVAL_ORDER, findings, holds)
-
-
-def _title_faults(levels: Sequence[Level], known: Mapping[str, int]) -> Iterator[str]:
-    """Compare what levels of known terms are called, and their units, where a plan says it."""
-    for i, level in enumerate(levels):
-        measure, where = tuple(level.term.split("+")), f"certificate.levels[{i}]"
-        if known.keys() >= {*measure}:
-            for name, stated, called in (
-                ("title", level.title, measure_title(measure)),
-                ("unit", level.unit, measure_unit(measure)),
-            ):
-                yield from compare(f"{where}.{name}", stated, called) if stated else ()
 
 
 def _recompute(term: str, recomputed: Mapping[str, int]) -> int | None:

@@ -155,7 +155,7 @@ def _say_left(state: Snapshot, queue: Queue) -> str:
 
 
 REQUIRED_NODE: Final = "yunikorn-required-node"
-LAST_TIER: Final = "D0"
+LAST_TIER: Final = "last_resort"
 """The term that counts opted-out and originator victims."""
 
 

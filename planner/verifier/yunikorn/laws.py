@@ -166,12 +166,12 @@ NOTHING_EVICTED: Final = "does not apply: nothing is evicted"
 
 @CHECKS.of(laws.YK_LAST_TIER)
 def spares_last_tier(case: YuniKornCase) -> Verdict:
-    """YK-01: no victim opted out, nor is an originator where D0 is counted, unless unavoidably.
+    """YK-01: no victim opted out, nor is an originator where these are counted, unless unavoidably.
 
     That no legal set spares all that opted out is a claim of its own in the certificate. That none
-    spares originators as well is the plan's level D0: its value is the number of both, and its
-    bound is positive. A plan that claims no proof needs neither; the core only orders by the tier.
-    Source: docs/semantics/yunikorn.md §13.1 and §15.
+    spares originators as well is the plan's level ``last_resort``: its value is the number of both,
+    and its bound is positive. A plan that claims no proof needs neither; the core only orders by
+    the tier. Source: docs/semantics/yunikorn.md §13.1 and §15.
     """
     claim, last = case.last_tier, [victim for victim in case.victims if victim.last_tier]
     if not last:
@@ -190,7 +190,7 @@ def spares_last_tier(case: YuniKornCase) -> Verdict:
         known = f"{claim.value} of them claimed, no fewer than {claim.bound} proved necessary"
         findings.append(f"{named}: {known}")
     if claim.value is None and not opted_out:
-        detail = f"originators count where D0 does, not under {claim.objective}; {named}"
+        detail = f"originators count where last_resort does, not under {claim.objective}; {named}"
     elif claim.resort is not None if opted_out else claim.bound:
         detail = f"proved unavoidable: {named}"
     else:

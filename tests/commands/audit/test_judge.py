@@ -131,7 +131,7 @@ def test_one_victim_would_do() -> None:
     assert (case.smallest, case.fewest) == (False, 1)
     (judgement,) = case.judgements
     assert (judgement.objective, judgement.victims) == ("no-regret", (BIG,))
-    assert judgement.gaps["D2"] == 3
+    assert judgement.gaps["workloads"] == 3
     assert judgement.best is False
     (ratio,) = case.ratios
     assert (ratio.resource, ratio.requested, ratio.greedy, ratio.optimum) == ("gpu", 4, 4, 4)
@@ -188,7 +188,7 @@ def test_who_goes_anyway_is_not_needless() -> None:
     planning = start(instance.state, Given("ns/pending"))
     plan = planning.greedy_plan()
     (large,) = plan.victims
-    going = large.model_copy(update={"key": "ns/going", "costs": {**large.costs, "D2": 0}})
+    going = large.model_copy(update={"key": "ns/going", "costs": {**large.costs, "workloads": 0}})
     both = plan.model_copy(update={"victims": (going, large)})
     assert _needless(instance, Given("ns/pending"), Question(), both) == ()
 
@@ -236,7 +236,7 @@ def test_wishes_that_the_scheduler_does_not_know() -> None:
         pending("lender", 2, priority=5),
     )
     wishes = Wishes(budget={"queue/borrower": 0})
-    strict = PROFILES["min-count"].__class__("strict", "", levels=(("D2",),), wishes=wishes)
+    strict = PROFILES["min-count"].__class__("strict", "", levels=(("workloads",),), wishes=wishes)
     case = audited(instance_of(dump_of(*parts)), Question((strict,)))
     assert case.victims == ("ns/theirs",)
     assert case.judgements[0].victims == ("ns/own",)
@@ -272,14 +272,14 @@ def test_time_limit_of_zero_proves_nothing_it_does_not_know() -> None:
 def test_what_nobody_had_time_to_ask_the_scheduler_is_not_judged(
     file: str, names: tuple[str, ...]
 ) -> None:
-    """D11 of the scheduler's own plan may be known where that of the best known is not."""
+    """``unstable`` of the scheduler's own plan may be known where that of the best known is not."""
     state = planner.read(ROOT / "instances" / f"{file}.yaml")
     instance = Instance(file, state, state.pending)
     case = audited(instance, Question(tuple(PROFILES[name] for name in names), time_limit=0))
     (stable,) = (one for one in case.judgements if one.objective == "stable")
     assert stable.status in {"feasible", "unknown"}
     assert stable.best is None
-    assert "D11" not in stable.gaps
+    assert "unstable" not in stable.gaps
     assert "disruption" not in case.findings
 
 

@@ -6,7 +6,7 @@ from planner.commands.audit.record import FindingCode, Judgement
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import Shown
 
-D2 = Profile("few", "", levels=(("D2",),))
+FEW = Profile("few", "", levels=(("workloads",),))
 
 
 def case(  # noqa: PLR0913 - the fields that are counted
@@ -25,8 +25,8 @@ def case(  # noqa: PLR0913 - the fields that are counted
         objective="few",
         status="optimal",
         victims=tuple(f"ns/v{i}" for i in range(optimum)),
-        terms={"D2": optimum},
-        gaps={"D2": greedy - optimum} if greedy else {},
+        terms={"workloads": optimum},
+        gaps={"workloads": greedy - optimum} if greedy else {},
         best=best,
         shown=shown or Shown(),
     )
@@ -36,7 +36,7 @@ def case(  # noqa: PLR0913 - the fields that are counted
         rules="kueue-classical",
         status="feasible",
         victims=tuple(f"ns/v{i}" for i in range(greedy)),
-        terms={"D2": greedy},
+        terms={"workloads": greedy},
         outside_rules=outside,
         judgements=(judgement,),
         findings=findings,
@@ -45,7 +45,7 @@ def case(  # noqa: PLR0913 - the fields that are counted
 
 
 def test_totals() -> None:
-    tally = Tally((D2,), states=5, failures=1)
+    tally = Tally((FEW,), states=5, failures=1)
     tally.add(case("a", greedy=5, optimum=2, best=False, findings=("disruption",)))
     tally.add(case("b", greedy=2, optimum=2, best=True))
     tally.add(case("c", greedy=1, optimum=3, findings=("rules",), outside=("FS-07 share",)))
@@ -63,7 +63,7 @@ def test_totals() -> None:
 
 
 def test_levels_are_counted_by_what_they_rest_on() -> None:
-    tally = Tally((D2,))
+    tally = Tally((FEW,))
     tally.add(case("a", shown=Shown(zero=2, one_row=3, multipliers=1)))
     tally.add(case("b", shown=Shown(one_row=1, multipliers=2, tree=4)))
     tally.add(case("c", shown=Shown(unproved=1), proved=False))

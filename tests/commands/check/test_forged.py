@@ -152,8 +152,8 @@ def test_own_plan_outside_the_rules_only_in_its_own_words() -> None:
     assert refused(planner.check(state, Plan.model_validate(plan))) == {"CT-05", "CT-06"}
 
 
-FEWEST = Profile("mine", "", (("D2",),))
-LEAST_LOST = (("D4", "D5"),)
+FEWEST = Profile("mine", "", (("workloads",),))
+LEAST_LOST = (("lost_work", "restart_cost"),)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_wish_is_no_excuse_for_dropped_caps(
     plan = planner.solve(state, objective=free)
     assert planner.check(state, plan, free).accepted
     found = refused(planner.check(state, plan, capped))
-    assert found == ({"cap of D4+D5"} if expected == "cap" else expected)
+    assert found == ({"cap of lost_work+restart_cost"} if expected == "cap" else expected)
     assert planner.check(state, planner.solve(state, objective=capped), capped).accepted
 
 
@@ -187,10 +187,16 @@ def test_a_tree_shows_that_no_plan_keeps_a_dropped_cap(name: str) -> None:
     plan = planner.solve(state)
     found = planner.check(state, plan)
     assert found.accepted
-    assert [one.claim for one in found.claims][-2:] == ["cap of D2", "cap of D4+D5"]
+    assert [one.claim for one in found.claims][-2:] == [
+        "cap of workloads",
+        "cap of lost_work+restart_cost",
+    ]
     printed: Json = plan.model_dump(mode="json")
     trees = printed["certificate"]["trees"]
-    assert [tree["claim"] for tree in trees][-2:] == ["cap of D2", "cap of D4+D5"]
+    assert [tree["claim"] for tree in trees][-2:] == [
+        "cap of workloads",
+        "cap of lost_work+restart_cost",
+    ]
     plan_of = type(plan).model_validate
     # An older plan names no dropped caps: which these are is found in any case.
     assert printed["certificate"].pop("dropped")
@@ -198,12 +204,15 @@ def test_a_tree_shows_that_no_plan_keeps_a_dropped_cap(name: str) -> None:
     levels = trees[:-2]
     for forged in (
         levels,
-        [*levels, {"claim": "cap of D2", "steps": trees[-2]["steps"][:-1]}],
-        [*levels, {"claim": "cap of D2", "steps": [{"rows": {"D0 <= 0": 1}}]}],
-        [*levels, {"claim": "cap of D2", "steps": [{"law": "none is left"}]}],
+        [*levels, {"claim": "cap of workloads", "steps": trees[-2]["steps"][:-1]}],
+        [*levels, {"claim": "cap of workloads", "steps": [{"rows": {"last_resort <= 0": 1}}]}],
+        [*levels, {"claim": "cap of workloads", "steps": [{"law": "none is left"}]}],
     ):
         printed["certificate"]["trees"] = forged
-        assert refused(planner.check(state, plan_of(printed))) == {"cap of D2", "cap of D4+D5"}
+        assert refused(planner.check(state, plan_of(printed))) == {
+            "cap of workloads",
+            "cap of lost_work+restart_cost",
+        }
 
 
 def test_a_dropped_cap_is_that_of_the_own_plan() -> None:
@@ -218,7 +227,7 @@ def test_a_dropped_cap_is_that_of_the_own_plan() -> None:
     [
         Wishes(min_runtime_s={"queue/a": 10**6}),
         Wishes(budget={"all": 0}),
-        Wishes(most={("D2",): 0}),
+        Wishes(most={("workloads",): 0}),
     ],
 )
 def test_a_plan_keeps_the_wishes_that_its_trees_are_about(wishes: Wishes) -> None:
@@ -234,7 +243,7 @@ def test_a_plan_keeps_the_caps_that_its_trees_are_about() -> None:
     state = planner.read(OUTSIDE)
     plan = as_json(planner.solve(state))
     assert len(plan["victims"]) == 2
-    plan["certificate"]["caps"].append({"term": "D2", "most": 1})
+    plan["certificate"]["caps"].append({"term": "workloads", "most": 1})
     assert refused(planner.check(state, Plan.model_validate(plan))) == {"CT-06"}
 
 

@@ -10,6 +10,7 @@ import planner
 from planner.plan.kueue import Plan
 from tests.cli.running import call, write
 from tests.commands.check.test_forged import INSTANCES, as_json, quickstart, refused
+from tests.names import in_names
 from tests.proof.mutation import Json
 from tests.reports import reports
 
@@ -39,9 +40,16 @@ def folders() -> Iterator[Path]:
             yield each
 
 
+def plan_of(folder: Path, tmp_path: Path) -> Path:
+    """Return the plan of a report, with its terms in names."""
+    path = tmp_path / "plan.json"
+    path.write_text(in_names((folder / "plan.json").read_text("utf-8")), "utf-8")
+    return path
+
+
 @pytest.mark.parametrize("folder", [*folders()], ids=lambda folder: folder.name)
-def test_no_reported_plan_is_accepted(folder: Path) -> None:
-    state, plan = folder / "state.json", folder / "plan.json"
+def test_no_reported_plan_is_accepted(folder: Path, tmp_path: Path) -> None:
+    state, plan = folder / "state.json", plan_of(folder, tmp_path)
     result = call("check", state, plan)
     assert result.exit_code == (2 if folder.name in NO_PLAN else 1), result.stdout
     for named in (NAMED.get(folder.name), STILL_FALSE.get(folder.name, (None,))[0]):
@@ -51,8 +59,10 @@ def test_no_reported_plan_is_accepted(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_an_answer_to_another_question_is_accepted_where_that_is_asked(name: str) -> None:
-    state, plan = HERE / name / "state.json", HERE / name / "plan.json"
+def test_an_answer_to_another_question_is_accepted_where_that_is_asked(
+    name: str, tmp_path: Path
+) -> None:
+    state, plan = HERE / name / "state.json", plan_of(HERE / name, tmp_path)
     said = call("check", state, plan).stdout
     assert "answers another question: " in said
     for option, value in zip(NAMED[name][::2], NAMED[name][1::2], strict=True):
@@ -150,7 +160,7 @@ def test_words_for_the_reader_are_named_as_unchecked() -> None:
 
 def test_no_file_is_opened_that_a_plan_names(tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
-    mine.write_text('levels = ["D2"]\n', "utf-8")
+    mine.write_text('levels = ["workloads"]\n', "utf-8")
     plan = solved() | {"objective": str(mine)}
     result = call("check", QUICKSTART, write(tmp_path, plan, "plan.json"))
     assert result.exit_code == 2

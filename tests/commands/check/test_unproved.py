@@ -38,26 +38,26 @@ def test_a_plan_that_claims_no_bound_is_accepted() -> None:
     state = quickstart()
     found = planner.check(state, forged(at_once(state)))
     assert found.accepted
-    assert claims(found) == [("D7", 0, True)]
+    assert claims(found) == [("excess_freed", 0, True)]
 
 
 def test_a_bound_below_the_value_needs_a_tree_as_well() -> None:
     """Two must go, and the plan takes seven: the tree shows the two, and not a third."""
     state = quickstart()
     plan = at_once(state)
-    found = planner.check(state, forged(plan, D2={"bound": 2}))
-    assert (found.accepted, claims(found)[0]) == (True, ("D2", 2, True))
+    found = planner.check(state, forged(plan, workloads={"bound": 2}))
+    assert (found.accepted, claims(found)[0]) == (True, ("workloads", 2, True))
     assert found.claims[0].detail == "below the plan's 7: 1 step"
-    found = planner.check(state, forged(plan, D2={"bound": 3}))
-    assert refused(found) == {"D2"}
+    found = planner.check(state, forged(plan, workloads={"bound": 3}))
+    assert refused(found) == {"workloads"}
 
 
 def test_a_level_that_is_called_proved_is_judged() -> None:
     proof, state = "certified", quickstart()
     plan = at_once(state)
-    best = forged(plan, D2={"bound": 7, "proof": proof})
-    assert refused(planner.check(state, best)) == {"D2"}
-    lower = forged(plan, D2={"bound": 2, "proof": proof})
+    best = forged(plan, workloads={"bound": 7, "proof": proof})
+    assert refused(planner.check(state, best)) == {"workloads"}
+    lower = forged(plan, workloads={"bound": 2, "proof": proof})
     assert refused(planner.check(state, lower)) == {"CT-02"}
 
 
@@ -80,7 +80,7 @@ def test_a_cap_that_is_said_to_be_beyond_reach_is_judged() -> None:
     trees = file["certificate"]["trees"]
     file["certificate"]["trees"] = [one for one in trees if not one["claim"].startswith("cap of")]
     found = planner.check(state, type(plan).model_validate(file))
-    assert refused(found) == {"cap of D2", "cap of D4+D5"}
+    assert refused(found) == {"cap of workloads", "cap of lost_work+restart_cost"}
 
 
 def test_levels_of_no_plan() -> None:

@@ -57,7 +57,15 @@ def test_strategies_may_be_written_out(long: str, short: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["", "Kueue", "optimum", "optimum:", "optimum:none", "kueue-fair:x", "optimum:pareto:D2,D4"],
+    [
+        "",
+        "Kueue",
+        "optimum",
+        "optimum:",
+        "optimum:none",
+        "kueue-fair:x",
+        "optimum:pareto:workloads,lost_work",
+    ],
 )
 def test_unknown_names(name: str) -> None:
     with pytest.raises(SchemaError, match="there is no algorithm"):
@@ -66,10 +74,10 @@ def test_unknown_names(name: str) -> None:
 
 def test_an_objective_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "gentle.toml"
-    path.write_text('levels = ["D2p"]\n')
+    path.write_text('levels = ["pods"]\n')
     assert find_algorithm(f"optimum:{path}").name == "optimum:gentle"
     again = tmp_path / "other.toml"
-    again.write_text('name = "gentle"\nlevels = ["D2"]\n')
+    again.write_text('name = "gentle"\nlevels = ["workloads"]\n')
     with pytest.raises(InputError, match='two objectives have the name "optimum:gentle"'):
         find_algorithms([f"optimum:{path}", f"optimum:{again}"])
 

@@ -65,7 +65,11 @@ def test_victims_outside_the_rules_of_the_state() -> None:
     assert row.own_flavors is False  # by its own rules Kueue assigns none
     assert row.ratio == 2.0
     # 40 minutes of two GPUs, and 60 s for the restart of each; the only rank there would be.
-    assert (row.terms["D1"], row.terms["D4"], row.terms["D5"]) == (1, 2 * 40 * 60, 2 * 60)
+    assert (row.terms["highest_priority"], row.terms["lost_work"], row.terms["restart_cost"]) == (
+        1,
+        2 * 40 * 60,
+        2 * 60,
+    )
     assert row.candidates == 0
 
 
@@ -80,7 +84,7 @@ def test_one_would_do() -> None:
     assert (greedy.proved, best.proved) == (None, True)
     assert greedy.levels == ()
     values = {level.term: (level.value, level.bound) for level in best.levels}
-    assert values["D2"] == (1, 1)
+    assert values["workloads"] == (1, 1)
 
 
 def test_the_scarcest_resource_is_the_ratio() -> None:
@@ -114,7 +118,7 @@ def test_terms_do_not_depend_on_objectives(tmp_path: Path) -> None:
     """An objective with rates and soft windows solves by them; its row is measured like others."""
     own = tmp_path / "own.toml"
     own.write_text(
-        'levels = ["early", "rated"]\n[rates]\nD2 = 600\nD4 = 1\n'
+        'levels = ["cut_short", "rated"]\n[rates]\nworkloads = 600\nlost_work = 1\n'
         '[protect.soft]\nmin_runtime = "4h"\n'
     )
     rows = rows_of(two_borrowers(), f"optimum:{own}", "optimum:min-count", "greedy")
@@ -122,14 +126,14 @@ def test_terms_do_not_depend_on_objectives(tmp_path: Path) -> None:
     # The one that ran longest, 50 minutes, lacks least of its 4 hours.
     assert found.victims == ("ns/many-1",)
     assert found.levels[0].value == 4 * 3600 - 50 * 60
-    assert found.terms["early"] == 0
+    assert found.terms["cut_short"] == 0
     assert "rated" not in found.terms
     assert all(row.terms.keys() == found.terms.keys() for row in rows.values())
 
 
 def test_skipped_and_failed(tmp_path: Path) -> None:
     groups = tmp_path / "groups.toml"
-    groups.write_text('levels = ["D2"]\n[budget.queue]\nnowhere = 0\n')
+    groups.write_text('levels = ["workloads"]\n[budget.queue]\nnowhere = 0\n')
     rows = rows_of(two_borrowers(), "yunikorn", "greedy", f"optimum:{groups}")
     assert rows["yunikorn"].status == "skipped"
     assert rows["yunikorn"].detail == "yunikorn means nothing for a state of kueue"
@@ -233,7 +237,14 @@ def check(row: Row, plan: Plan, *, same_rules: bool) -> None:
     if not row.has_plan:
         assert row.terms == {}
         return
-    same = plan.terms if same_rules else {t: plan.terms[t] for t in ("D0", "D2", "D4", "D5", "D8")}
+    same = (
+        plan.terms
+        if same_rules
+        else {
+            t: plan.terms[t]
+            for t in ("last_resort", "workloads", "lost_work", "restart_cost", "queues")
+        }
+    )
     counted = {term: value for term, value in same.items() if not term.startswith("victims@")}
     assert counted.items() <= row.terms.items()
     if same_rules:

@@ -36,7 +36,9 @@ def row(name: str, victims: int | None, work: int = 0, status: RowStatus = "feas
         algorithm=name,
         status=status if victims is not None or status != "feasible" else "unknown",
         victims=keys,
-        terms={} if victims is None else {"D2": victims, "D4": work, "D5": 0},
+        terms={}
+        if victims is None
+        else {"workloads": victims, "lost_work": work, "restart_cost": 0},
         ratio=victims and victims / 2,
         running=9,
         candidates=9,
@@ -144,18 +146,18 @@ def test_a_row_in_numbers(comparison: Comparison) -> None:
     rows = [dict(zip(kinds(comparison), row, strict=True)) for row in values(comparison)]
     assert len(rows) == len(comparison.rows) == 9
     first, fair, best = rows[:3]
-    assert (first["state"], first["algorithm"], first["victims"], first["D2"]) == (
+    assert (first["state"], first["algorithm"], first["victims"], first["workloads"]) == (
         "one",
         "greedy",
         4,
         4,
     )
     assert (first["level"], first["bound"], first["proved"]) == (None, None, None)
-    assert (best["level"], best["value"], best["bound"], best["proved"]) == ("count", 1, 1, True)
-    assert str(best["levels"]).startswith("count=1>=1 D2=1>=1 ")
+    assert (best["level"], best["value"], best["bound"], best["proved"]) == ("victims", 1, 1, True)
+    assert str(best["levels"]).startswith("victims=1>=1 workloads=1>=1 ")
     assert fair["rules"] == "kueue-fair"
     own, outside, _ = rows[3:6]
-    assert (own["victims"], own["D2"], own["status"]) == (None, None, "infeasible")
+    assert (own["victims"], own["workloads"], own["status"]) == (None, None, "infeasible")
     assert (outside["outside_rules"], outside["own_flavors"]) == ("KQ-06", False)
     assert rows[7]["status"] == "skipped"
     assert rows[7]["seconds"] is None
@@ -215,10 +217,10 @@ def test_a_missing_package(
 
 def test_a_number_beyond_64_bits(comparison: Comparison) -> None:
     """Such amounts are nonsense, but a dump may hold them."""
-    first = comparison.rows[0].model_copy(update={"terms": {"D7": 2**70}})
+    first = comparison.rows[0].model_copy(update={"terms": {"excess_freed": 2**70}})
     large = comparison.model_copy(update={"rows": (first,)})
     assert str(2**70) in csv_text(large)
-    with pytest.raises(InputError, match="D7: a number is beyond 64 bits"):
+    with pytest.raises(InputError, match="excess_freed: a number is beyond 64 bits"):
         packed(large)
 
 
@@ -278,7 +280,7 @@ def test_points_are_cases_of_two_plans(drawn_comparison: Comparison) -> None:
 def test_any_name_can_be_drawn(tmp_path: Path, name: str) -> None:
     path = tmp_path / "own.toml"
     quoted = name.replace("\n", "\\n")
-    path.write_text(f'name = "{quoted}"\nlevels = ["D2"]\n')
+    path.write_text(f'name = "{quoted}"\nlevels = ["workloads"]\n')
     drawn = draw(compare(STATES["one"], ["greedy", f"optimum:{path}"]))
     assert drawn.keys() == {f"{one}.svg" for one in PLOTS}
 

@@ -123,7 +123,7 @@ def test_a_plan_that_loses_more_than_the_scheduler_says_so_everywhere(
     "command",
     [
         ("solve",),
-        ("solve", "--objective", "pareto:D2,D4"),
+        ("solve", "--objective", "pareto:workloads,lost_work"),
         ("solve", "--joint", "--all"),
         ("explain",),
         ("whatif", "--set", "clusterqueue/a.quota.default/gpu.nominal=5"),

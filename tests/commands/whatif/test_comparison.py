@@ -39,7 +39,7 @@ def test_other_victim(state: State) -> None:
     for difference in (answer.greedy, answer.optimum):
         assert difference.no_longer == ("ns/low",)
         assert difference.newly == ("ns/high",)
-        (count,) = (change for change in difference.terms if change.term == "D2")
+        (count,) = (change for change in difference.terms if change.term == "workloads")
         assert (count.before, count.after) == (1, 1)
         assert not difference.is_none
     assert (answer.greedy.algorithm, answer.optimum.algorithm) == ("kueue", "optimum")

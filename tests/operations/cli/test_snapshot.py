@@ -275,7 +275,10 @@ def test_plugin_prints_as_kubectl_does(serve: Serve, tmp_path: Path) -> None:
     [
         (("-A", "-n", "ns"), "-A goes not with -n"),
         (("-o", "yaml", "--format", "json"), "--format goes not with -o yaml"),
-        (("-o", "name", "--objective", "pareto:D2,D4"), "-o name lists victims of plans"),
+        (
+            ("-o", "name", "--objective", "pareto:workloads,lost_work"),
+            "-o name lists victims of plans",
+        ),
     ],
 )
 def test_what_goes_not_together_as_kubectl_prints(

@@ -295,12 +295,12 @@ def test_an_answer_that_is_better_than_the_record_refutes_it(
 
 def test_a_record_of_another_objective_is_refused(suite: Path, tmp_path: Path) -> None:
     value = json.loads(suite.read_text(encoding="utf-8"))
-    value["cases"][0]["optima"][0]["values"] = {"D2": 1, "D9": 0}
+    value["cases"][0]["optima"][0]["values"] = {"workloads": 1, "unfairness": 0}
     other = tmp_path / "suite.json"
     other.write_text(json.dumps(value), encoding="utf-8")
     found = ran(other, "--jobs", "1", "--rival", "greedy", "--case", CASES[0], code=2)
     assert [one["outcome"] for one in found["failures"]] == ["failed"]
-    assert "it has the levels D2, D9" in found["failures"][0]["detail"]
+    assert "it has the levels workloads, unfairness" in found["failures"][0]["detail"]
 
 
 def row_of(rival: str, case: str, seconds: float, **changes: Any) -> Row:

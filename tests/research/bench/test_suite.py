@@ -9,7 +9,7 @@ import pytest
 import planner
 from planner.errors import InputError
 from planner.objective.profile_file import find_profile
-from planner.objective.profiles import measure_id, with_names
+from planner.objective.profiles import measure_name, with_names
 from planner.reader import read_objects
 from planner.research.bench.record import Case
 from planner.research.bench.run import begun, digest_of, family, line_of, made, prove
@@ -71,7 +71,7 @@ def values_of(planning: AnyPlanning, objective: str, chosen: tuple[int, ...]) ->
     """Return the levels of a victim set."""
     levels = with_names(planning.set_objective(find_profile(objective)).levels)
     terms = planning.table.evaluate(chosen)
-    return {measure_id(each): sum(terms[term] for term in each) for each in levels}
+    return {measure_name(each): sum(terms[term] for term in each) for each in levels}
 
 
 def everybody(case: Case) -> Iterator[tuple[int, ...]]:

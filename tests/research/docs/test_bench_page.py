@@ -155,8 +155,8 @@ def test_what_the_page_says_of_engines() -> None:
         for row in rows
         if (row.case, row.objective) == (false.case, false.objective) and row.rival == "search"
     ]
-    assert false.worse_at == "D2"
-    assert (right.values["D2"], false.values["D2"]) == (9, 10)
+    assert false.worse_at == "workloads"
+    assert (right.values["workloads"], false.values["workloads"]) == (9, 10)
 
 
 def test_what_the_page_says_of_the_parts() -> None:

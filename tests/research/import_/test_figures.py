@@ -32,14 +32,14 @@ def case(
     state: str = "s",
 ) -> Case:
     """Return a case with so many victims, of the optima too, and seconds lost without need."""
-    gaps = {"D2": victims - regret, "D4": lost_s}
+    gaps = {"workloads": victims - regret, "lost_work": lost_s}
     return Case(
         state=state,
         pending="p",
         rules="kueue-classical",
         status="feasible" if victims else "infeasible",
         victims=tuple(map(str, range(victims))),
-        terms={"D4": 2 * lost_s, "time": 7200 * victims} if victims else {},
+        terms={"lost_work": 2 * lost_s, "time": 7200 * victims} if victims else {},
         smallest=fewest == victims,
         fewest=fewest,
         judgements=(

@@ -97,7 +97,7 @@ def test_a_tree_of_one_row_is_told_with_the_candidates_of_these_rules() -> None:
     plan = planner.solve(state(), PENDING, "min-count", rules="kep83")
     assert plan.certificate is not None
     first, *_ = plan.certificate.levels
-    assert (first.term, first.bound) == ("count", 2)  # 3 missing, at most 2 each
+    assert (first.term, first.bound) == ("victims", 2)  # 3 missing, at most 2 each
     assert first.says.startswith("3 gpu in flavor default must be freed, so victims")
 
 

@@ -49,6 +49,6 @@ def test_what_cannot_be_used(dump: Path, rules: str, complaint: str) -> None:
 
 
 def test_front(dump: Path) -> None:
-    result = call("solve", dump, "--rules", "kep83", "--objective", "pareto:D2,D4")
+    result = call("solve", dump, "--rules", "kep83", "--objective", "pareto:workloads,lost_work")
     assert result.exit_code == 0
     assert BIG in result.stdout

@@ -72,7 +72,7 @@ def test_victims_leave_one_after_another() -> None:
 
 
 def test_evictions_are_counted_on_the_workload() -> None:
-    """As the term D10 reads them: low was preempted twice before, and once now."""
+    """As the term ``past_preemptions`` reads them: low was preempted twice before, and once now."""
     low = running("low", "a", 4)
     low[0]["status"]["schedulingStats"] = {"evictions": [{"reason": "Preempted", "count": 1}] * 2}
     world = world_of(state_of(A, low, waits("high", "a", 2, 10)))

@@ -56,10 +56,10 @@ def value() -> Json:
 
 STATE = state_of(value())
 CLUSTER = prepare(STATE)
-TERMS = {"D0": 1, "D2": 2, "D4": 7, "D5": 2}
+TERMS = {"last_resort": 1, "workloads": 2, "lost_work": 7, "restart_cost": 2}
 LEVELS = (
-    Level(term="D0", title="", unit="", value=1, bound=1, proof="certified"),
-    Level(term="D4+D5", title="", unit="", value=9, bound=9, proof="certified"),
+    Level(term="last_resort", title="", unit="", value=1, bound=1, proof="certified"),
+    Level(term="lost_work+restart_cost", title="", unit="", value=9, bound=9, proof="certified"),
 )
 SAID_OF_LARGE: Json = {
     "pod": "ml/driver",
@@ -101,7 +101,7 @@ def honest() -> YuniKornPlan:
         last_tier=True,
         room=ROOM,
         queues=QUEUES,
-        terms={"D0": 1, "D2": 2},
+        terms={"last_resort": 1, "workloads": 2},
         certificate=Certificate(digest="", levels=LEVELS, removal_order=("small", "large")),
     )
 
@@ -162,7 +162,7 @@ def test_an_honest_plan_is_accepted() -> None:
 @pytest.mark.parametrize(
     ("plan", "law"),
     [
-        (changed(terms={"D0": 0}), "CT-01"),
+        (changed(terms={"last_resort": 0}), "CT-01"),
         (changed(terms={"unheard-of": 0}), "CT-01"),
         (with_level(0, value=2, bound=2), "CT-01"),
         (with_level(1, value=8, bound=8), "CT-01"),
@@ -251,7 +251,11 @@ def test_victims_elsewhere_leave_the_room_of_the_node_as_it_is() -> None:
 
 def test_the_levels_are_those_of_the_objective() -> None:
     case = match_yunikorn(STATE, honest())
-    for levels, right in ((["D0", "D4+D5"], True), (["D4+D5", "D0"], False), (["D0"], False)):
+    for levels, right in (
+        (["last_resort", "lost_work+restart_cost"], True),
+        (["lost_work+restart_cost", "last_resort"], False),
+        (["last_resort"], False),
+    ):
         verdict = check_yunikorn_certificate(case, honest(), TERMS, levels)[0]
         assert (verdict.law, verdict.holds) == ("CT-01", right)
 

@@ -67,7 +67,7 @@ class Boosts(Published, Told):
     plan: Plan
 
     @property
-    def in_a_line(self) -> str:
+    def _in_a_line(self) -> str:
         """The status, for whom it is, and the answer in words."""
         return f"{self.status}: {self.preemptor}: {self.explanation}"
 

@@ -226,7 +226,7 @@ class KueueInquiry(clash.KueueExplainer):
         if given.rules is not None:
             raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
         # As the plan itself is made where it is asked what victims do next.
-        return planning.by_quota_alone() if profile.counts("D11") else planning
+        return planning.by_quota_alone() if profile.counts("unstable") else planning
 
     def find(self, name: str) -> str:
         """Return the key of a workload of the dump."""

@@ -3,9 +3,9 @@
 The disruption terms are one table over the workloads of all trees concerned. Ranks of priority
 count the candidates of every pending workload. Candidates have a common order: those being evicted
 first, then lower priority, later reservation, smaller UID; own queue and hierarchical advantage
-depend on the preemptor and do not count. What is over-freed (D7) is measured, in each tree of
-cohorts, against a need: what all admitted workloads ask for together, in the flavors that Kueue
-assigns them today, less the most that is available to any of them.
+depend on the preemptor and do not count. What is over-freed (``excess_freed``) is measured, in each
+tree of cohorts, against a need: what all admitted workloads ask for together, in the flavors that
+Kueue assigns them today, less the most that is available to any of them.
 
 Source: docs/design/objectives.md §3; docs/semantics/kueue.md §5.4 for the order.
 """

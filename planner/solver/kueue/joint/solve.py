@@ -53,10 +53,10 @@ def solve_together(question: Question, profile: Profile, deadline: Deadline) -> 
     if the optimum is worse than what serving one by one gives, where that is comparable.
     """
     started = time.monotonic()
-    if profile.counts("D11"):
+    if profile.counts("unstable"):
         raise UnsupportedError(
             f"objective {profile.name}",
-            "whether victims would preempt again (D11) is not known of a joint plan",
+            "whether victims would preempt again (unstable) is not known of a joint plan",
             hint="choose an objective without it, or plan for one workload",
         )
     if not any(entrant.ways for entrant in question.entrants):
@@ -140,7 +140,7 @@ class _Joint:
                     (self.unexamined if self.in_order else self.claimed).add(e)
                 rules.admit -= {e}
                 rules.refuse |= {e}
-        # Only now is it known what must be freed in all: D7 is measured against that.
+        # Only now is it known what must be freed in all: `excess_freed` is measured against that.
         rules.table = self._table(sorted(rules.admit))
 
     def _find(self, until: Deadline) -> Outcome:

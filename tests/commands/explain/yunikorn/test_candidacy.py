@@ -126,7 +126,7 @@ def test_a_last_resort_is_spared_and_what_taking_it_would_cost(key: str, why: st
     assert answer.alternative is not None
     assert (answer.alternative.condition, answer.alternative.last_resort) == ("taking", True)
     assert key in answer.alternative.victims
-    (tier,) = [term for term in answer.alternative.terms if term.term == "D0"]
+    (tier,) = [term for term in answer.alternative.terms if term.term == "last_resort"]
     assert (tier.plan, tier.other) == (0, 1)
     assert "a last resort that YK-01 does not permit" in answer.answer
 
