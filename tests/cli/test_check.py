@@ -109,6 +109,11 @@ def test_what_does_not_hold_is_said(
     )
 
 
+FIRST = "last_resort highest_priority"
+LAST = "lost_work+restart_cost excess_freed queues victims ties"
+CAPS = "cap-of-highest_priority cap-of-lost_work+restart_cost"
+
+
 @pytest.mark.parametrize(
     ("options", "least", "certified"),
     [

@@ -26,7 +26,8 @@ SEEDS: Final = range(10_000 if TEST_ALL else 200)
 SPLITS: Final = 7
 CASES: Final = ("attempt", "below", "over", "dominant")
 MEASURES: Final[tuple[Measure, ...]] = (
-    *(("D1",), ("D2",), ("D3",), ("D4", "D5"), ("D7",), ("D8",), ("D9",), ("count",)),
+    *(("highest_priority",), ("workloads",), ("priority_weight",), ("lost_work", "restart_cost")),
+    *(("excess_freed",), ("queues",), ("unfairness",), ("victims",)),
 )
 
 

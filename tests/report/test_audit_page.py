@@ -155,7 +155,7 @@ def test_worst_cases_name_victims_and_optima() -> None:
 
 def test_the_worst_lose_most_needlessly_and_then_evict_most() -> None:
     def case(name: str, victims: int, hours: float, **changes: object) -> Case:
-        gaps = {"D2": victims - 1, "D4": round(3600 * hours), "D5": 0}
+        gaps = {"workloads": victims - 1, "lost_work": round(3600 * hours), "restart_cost": 0}
         own = tuple(f"ns/{number}" for number in range(victims))
         judged = (make_judgement(gaps=gaps),)
         return make_case(pending=name, victims=own, judgements=judged, needless=(), **changes)

@@ -50,7 +50,7 @@ def test_victims_are_those_of_the_plan() -> None:
 
 
 def test_sums_of_rows_are_there_to_be_followed() -> None:
-    (level,) = (one for one in make_certificate().levels if one.term == "D3")
+    (level,) = (one for one in make_certificate().levels if one.term == "priority_weight")
     paragraphs = read_back(markdown.render(make_plan())).texts("p")
     (said,) = [text for text in paragraphs if "priority_weight ≥" in text]
     assert said == f"priority_weight ≥ 6: {level.says}"

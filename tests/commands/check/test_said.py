@@ -164,14 +164,14 @@ def test_usage_of_victims_is_all_of_it_once(made: Made) -> None:
 def test_the_words_for_a_tree_are_what_follows_from_it() -> None:
     state, plan = kueue()
     levels = as_file(plan)["certificate"]["levels"]
-    number = next(i for i, level in enumerate(levels) if level["term"] == "D2")
+    number = next(i for i, level in enumerate(levels) if level["term"] == "workloads")
     said = levels[number]["says"]
     assert said == (
         "15 nvidia.com/gpu in flavor h100 must be freed, so workloads evicted is at least 2"
     )
     path = ("certificate", "levels", number, "says")
     false = planner.check(state, changed(plan, path, said[:-1] + "1"))
-    assert refused(false) == {"D2"}
+    assert refused(false) == {"workloads"}
 
 
 @cache
