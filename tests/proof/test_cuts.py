@@ -46,7 +46,7 @@ def test_what_leaves_too_much_is_refused() -> None:
         Row(np.arange(2), np.array([-1, -2]), -5, {"more": 1}),
         Row(np.arange(0), np.array([], dtype=np.int64), -5),
     ):
-        with pytest.raises(ValueError, match="leaves too much|no row that bounds"):
+        with pytest.raises(ValueError, match=r"leaves too much|no row that bounds"):
             most_within(row, np.ones(row.classes.size, dtype=np.int64), box)
 
 

@@ -315,16 +315,9 @@ class _Growth:
         if len(self.steps) >= WITHOUT_PROGRAM or _width(box) > self.some:
             look = self._look(box)
             found = self._suggest(look, self.guide)
-            if found is not None:
-                closing = _contradiction(look, found)
-                if closing is not None:
-                    return closing
-                multipliers = _exact(look, found)
-                if _is_narrower(look, multipliers, NARROWER * _width(box)):
-                    return Narrowing(narrow=multipliers)
-                cut = self._cut(look, found)
-                if cut is not None:
-                    return cut
+            step = None if found is None else self._by_program(look, found)
+            if step is not None:
+                return step
         if self.earlier is not None and not self.begun:
             self.begun = True
             return None
@@ -334,6 +327,16 @@ class _Growth:
             return self._by_one_row(box) or splits(self.question, box, None, doubtful)[0]
         proposed = splits(self.question, box, found)
         return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found.least)
+
+    def _by_program(self, look: BoxRows, found: Suggestion) -> Step | None:
+        """Return the leaf, narrowing or cut that a program suggests, if it does."""
+        closing = _contradiction(look, found)
+        if closing is not None:
+            return closing
+        multipliers = _exact(look, found)
+        if _is_narrower(look, multipliers, NARROWER * _width(look.box)):
+            return Narrowing(narrow=multipliers)
+        return self._cut(look, found)
 
     def _cut(self, look: BoxRows, found: Suggestion) -> Cut | None:
         """Return a cut that a suggested point is beyond.
@@ -498,7 +501,7 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, Cover | None]:
 
 
 def _weighing(look: BoxRows, found: Suggestion, bounding: str) -> dict[str, int]:
-    """Return the multipliers of all other rows but cuts, so that the dearest victim has few digits."""
+    """Return the multipliers of the other rows, without cuts; no victim weighs more digits."""
     others = {
         name: m * look.row(name).largest
         for name, m in found.multipliers.items()
