@@ -20,7 +20,7 @@ from planner.objective.profiles import Measure, value_in, with_names
 from planner.plan import Proof, Tree
 from planner.proof.claims import INFEASIBLE, Claims, Stated
 from planner.proof.question import Question
-from planner.solver.attempt import Outcome
+from planner.solver.attempt import Outcome, within
 from planner.solver.deadline import Deadline, OutOfTime, Trees
 from planner.solver.levels import (
     Answer,
@@ -46,6 +46,9 @@ EFFORTS: Final[Mapping[Trees, Effort]] = {
 
 LATER: Final[Mapping[Trees, Effort]] = {**EFFORTS, None: BRIEF}
 """The efforts after a level for which no tree was found."""
+
+FINDING: Final = 10.0
+"""The effort of the solver for a level: it is to find an answer, and need not prove it."""
 
 BOUNDING: Final = 3 / 4
 """The share of the time left that trees of whole levels may take."""
@@ -212,6 +215,7 @@ class Settling:
         terms = self.search.rules.table.evaluate(victims)
         search = self.searching([*(level.measure for level in done.levels), measure])
         search.deadline, search.cut = self.search.deadline, []
+        search.attempts = within(FINDING)
         question = self.claims.level(done.levels, measure, value_in(terms, measure))
         search.active = self._possible(question, search)
         for limited, most in self.search.caps:
