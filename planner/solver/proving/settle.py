@@ -58,7 +58,8 @@ class Proved(Struct, frozen=True):
     """An answer, by positions of workloads, and what it rests on.
 
     ``searched`` says whether the solver was asked for it: trees alone can find and prove it;
-    ``claimed`` that by the solver's word nothing is better, or that there is no answer.
+    ``cut_off`` counts the sets that it found and the scheduler refuses; ``claimed`` says that by
+    the solver's word nothing is better, or that there is no answer.
     """
 
     outcome: Outcome
@@ -68,6 +69,7 @@ class Proved(Struct, frozen=True):
     ties: Proof | None = None
     corrected: int = 0
     searched: bool = True
+    cut_off: int = 0
     claimed: bool = False
 
 
@@ -110,6 +112,7 @@ class Settling:
     certify: Trees = None
     regroup: Callable[[Sequence[Measure]], Search] | None = None
     _asked: bool = field(default=False, init=False)
+    _cut_off: int = field(default=0, init=False)
 
     @property
     def _trees_tell(self) -> bool:
@@ -224,6 +227,7 @@ class Settling:
             search.limit(level.measure, value_in(terms, level.measure))
         search.incumbent = search.classes.counts(victims)
         least = solve_level(search, measure)
+        self._cut_off += len(search.cut)
         if search.incumbent is not None:
             done.victims = search.classes.take(search.incumbent)
         return least
@@ -252,7 +256,8 @@ class Settling:
         if certified.victims is None:
             outcome: Outcome = "infeasible" if certified.infeasible else "unknown"
             said = outcome == "unknown" and answer.outcome == "infeasible"
-            return Proved(outcome, None, (), certified.trees, claimed=said)
+            cut_off = self._cut_off + len(search.cut)
+            return Proved(outcome, None, (), certified.trees, cut_off=cut_off, claimed=said)
         return self._proved(answer, certified)
 
     def _proved(self, answer: Answer, certified: Certified) -> Proved:
@@ -270,6 +275,7 @@ class Settling:
             "certified" if certified.ties else None,
             certified.corrected,
             self._asked,
+            cut_off=self._cut_off + len(self.search.cut),
             claimed=not proved and all(known),
         )
 
