@@ -78,8 +78,8 @@ def test_two_rows_show_what_none_shows_alone(plan: Plan) -> None:
     (tree,) = [tree for tree in certificate_of(plan).trees if tree.claim == "count"]
     assert tree.rows == {GPU: 1, NIC: 1, "better": 5}
     assert level_of(plan, "count").says == (
-        f"a better set would have to reach 1 x 4 ({GPU}) + 1 x 4 ({NIC}) + 5 x -1 (count <= 1) = 3, "
-        "and none reaches more than 1, so victims, those already being evicted included is at "
+        f"a better set would have to reach 1 x 4 ({GPU}) + 1 x 4 ({NIC}) + 5 x -1 (count <= 1) "
+        "= 3, and none reaches more than 1, so victims, those already being evicted included is at "
         "least 2"
     )
 
@@ -95,8 +95,8 @@ def test_one_row_is_told_by_what_it_asks_for() -> None:
     assert isinstance(one, Plan)
     level = level_of(one, "count")
     assert level.says == (
-        "3 gpu in flavor default must be freed, so victims, those already being evicted included is "
-        "at least 2"
+        "3 gpu in flavor default must be freed, so victims, those already being evicted included "
+        "is at least 2"
     )
     assert planner.check(only, one).accepted
 

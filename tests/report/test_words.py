@@ -172,6 +172,7 @@ def test_only_a_closed_level_proves_that_the_last_tier_is_needed() -> None:
 
 
 CHECK = "planner check verifies it without a solver"
+WORD = "by the solver's word alone"
 EVERYTHING = f"7 of 7 levels and ties certified by trees of 7 steps; {CHECK}"
 
 
@@ -203,8 +204,7 @@ def tree(steps: int) -> Tree:
         ),
         (
             resting(["certified", None], claimed=3, trees=(tree(1),)),
-            "of 2 levels 1 certified by trees of 1 step, 1 by the solver's word alone; ties not "
-            "proved",
+            f"of 2 levels 1 certified by trees of 1 step, 1 {WORD}; ties not proved",
         ),
         (
             resting([None, None], bound=1, claimed=2),
@@ -231,7 +231,7 @@ def test_one_line(certificate: Certificate, said: str) -> None:
 
 def test_joint_plans_have_no_ties() -> None:
     said = proof_in_words(resting([None], claimed=3), ties=False)
-    assert said == "of 1 level 1 by the solver's word alone"
+    assert said == f"of 1 level 1 {WORD}"
     certified = proof_in_words(make_certificate(ties=None), ties=False)
     assert certified.startswith("7 of 7 levels certified by trees of 7 steps")
 

@@ -144,7 +144,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
         planning.state.digest,
         proved,
         started,
-        cut_off=len(search.cut),
+        cut_off=proved.cut_off,
         caps=search.caps,
         dropped=prepared.dropped,
     )

@@ -20,7 +20,7 @@ from planner.objective.profiles import Measure, value_in, with_names
 from planner.plan import Proof, Tree
 from planner.proof.claims import INFEASIBLE, Claims, Stated
 from planner.proof.question import Question
-from planner.solver.attempt import Outcome
+from planner.solver.attempt import Outcome, within
 from planner.solver.deadline import Deadline, OutOfTime, Trees
 from planner.solver.levels import (
     Answer,
@@ -47,6 +47,9 @@ EFFORTS: Final[Mapping[Trees, Effort]] = {
 LATER: Final[Mapping[Trees, Effort]] = {**EFFORTS, None: BRIEF}
 """The efforts after a level for which no tree was found."""
 
+FINDING: Final = 10.0
+"""The effort of the solver for a level: it is to find an answer, and need not prove it."""
+
 BOUNDING: Final = 3 / 4
 """The share of the time left that trees of whole levels may take."""
 
@@ -55,7 +58,8 @@ class Proved(Struct, frozen=True):
     """An answer, by positions of workloads, and what it rests on.
 
     ``searched`` says whether the solver was asked for it: trees alone can find and prove it;
-    ``claimed`` that by the solver's word nothing is better, or that there is no answer.
+    ``cut_off`` counts the sets that it found and the scheduler refuses; ``claimed`` says that by
+    the solver's word nothing is better, or that there is no answer.
     """
 
     outcome: Outcome
@@ -65,6 +69,7 @@ class Proved(Struct, frozen=True):
     ties: Proof | None = None
     corrected: int = 0
     searched: bool = True
+    cut_off: int = 0
     claimed: bool = False
 
 
@@ -107,6 +112,7 @@ class Settling:
     certify: Trees = None
     regroup: Callable[[Sequence[Measure]], Search] | None = None
     _asked: bool = field(default=False, init=False)
+    _cut_off: int = field(default=0, init=False)
 
     @property
     def _trees_tell(self) -> bool:
@@ -212,6 +218,7 @@ class Settling:
         terms = self.search.rules.table.evaluate(victims)
         search = self.searching([*(level.measure for level in done.levels), measure])
         search.deadline, search.cut = self.search.deadline, []
+        search.attempts = within(FINDING)
         question = self.claims.level(done.levels, measure, value_in(terms, measure))
         search.active = self._possible(question, search)
         for limited, most in self.search.caps:
@@ -220,6 +227,7 @@ class Settling:
             search.limit(level.measure, value_in(terms, level.measure))
         search.incumbent = search.classes.counts(victims)
         least = solve_level(search, measure)
+        self._cut_off += len(search.cut)
         if search.incumbent is not None:
             done.victims = search.classes.take(search.incumbent)
         return least
@@ -248,7 +256,8 @@ class Settling:
         if certified.victims is None:
             outcome: Outcome = "infeasible" if certified.infeasible else "unknown"
             said = outcome == "unknown" and answer.outcome == "infeasible"
-            return Proved(outcome, None, (), certified.trees, claimed=said)
+            cut_off = self._cut_off + len(search.cut)
+            return Proved(outcome, None, (), certified.trees, cut_off=cut_off, claimed=said)
         return self._proved(answer, certified)
 
     def _proved(self, answer: Answer, certified: Certified) -> Proved:
@@ -266,6 +275,7 @@ class Settling:
             "certified" if certified.ties else None,
             certified.corrected,
             self._asked,
+            cut_off=self._cut_off + len(self.search.cut),
             claimed=not proved and all(known),
         )
 
