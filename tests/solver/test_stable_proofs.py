@@ -1,6 +1,7 @@
 """unstable and proofs: no inequality bounds it, so trees ask the scheduler about single sets.
 
-Where a state is too large for that, unstable binds the search for trees, and nothing is proved of it.
+Where a state is too large for that, it binds the search for trees, and
+nothing is proved of it.
 """
 
 from collections.abc import Sequence
@@ -74,7 +75,7 @@ def status_of(proof: str | None) -> str:
 
 
 def test_a_set_that_breaks_d11_is_never_better(proof: str | None) -> None:
-    """On all levels below the unstable set is as good or better; that it is unstable comes first."""
+    """On all levels below, the unstable set is as good or better; but it is unstable."""
     profile = Profile("mine", "", (D11, ("priority_weight",)))
     proved, names = settled(profile, STABLE_BEST, [D11, ("priority_weight",), ("victims",)])
     assert names == STABLE_BEST

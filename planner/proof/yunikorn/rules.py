@@ -48,8 +48,8 @@ class YuniKornRules(Frame):
     victims.
 
     ``spare`` says whom YK-01 spares: they are never victims; ``over_freed`` whether a measure
-    counts excess_freed, so that rows depend on the host. The rest is as for ``Frame``. No quantity has to be
-    whole, and no row has words of its own.
+    counts ``excess_freed``, so that rows depend on the host. The rest is as for ``Frame``. No
+    quantity has to be whole, and no row has words of its own.
     """
 
     scheduler: str = "yunikorn"

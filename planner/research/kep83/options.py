@@ -22,8 +22,8 @@ their own, for any state of Kueue. As text, options are ``kep83`` or ``kep83:NAM
 Source: KEP-83, "ClusterQueue API changes", "Preemption" and "Alternatives" (retold in
 docs/semantics/kep83.md §2, §5 and §6). Dynamic priority and ``onPreemption: Terminate``, two more
 of its alternatives, are not modelled. The KEP gives disruption costs without a place in the
-algorithm; here they are a criterion of the order, and the term milestone_cost of an objective. How its open
-words are read is said in `planner.research.kep83.laws`.
+algorithm; here they are a criterion of the order, and the term ``milestone_cost`` of an objective.
+How its open words are read is said in `planner.research.kep83.laws`.
 """
 
 from __future__ import annotations
