@@ -207,7 +207,8 @@ class About(Struct, frozen=True):
 
     ``never_comes`` says that the scheduler does not come to the preemptor in the next cycle, or
     never; ``attempt`` which of several attempts the plan belongs to, ``misnamed`` which name
-    in it the scheduler's objects cannot have; ``last_resort`` that a victim is one that legal sets spare where they can, by a law of its own.
+    in it the scheduler's objects cannot have; ``last_resort`` that a victim is one that legal sets
+    spare where they can, by a law of its own.
     ``sees_to`` are the features that other answers leave out, and this one takes into account.
     """
 
