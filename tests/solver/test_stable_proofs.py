@@ -15,12 +15,12 @@ from planner.objective.wishes import Wishes
 from planner.plan import Level
 from planner.plan.kueue import Plan
 from planner.proof import claims as claims_of_plans
-from planner.solver import answer as from_search
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare
 from planner.solver.kueue.start import start
 from planner.solver.levels import Answer, Least, LevelResult
+from planner.solver.proving import settle
 from planner.solver.proving.settle import Proved, Settling
 from planner.solver.search import Search
 from planner.solver.start import Given
@@ -214,7 +214,7 @@ def test_the_demand_is_kept_where_the_search_errs(monkeypatch: pytest.MonkeyPatc
     """The search claims the first stable set it meets for the best; trees find no unstable one."""
     state = state_of(*third_party(), running("more", "c", 1, minute=4))
 
-    def first_met(search: Search, levels: Sequence[Measure], _: object) -> Answer:
+    def first_met(search: Search, levels: Sequence[Measure]) -> Answer:
         place = {w.key: i for i, w in enumerate(planned.problem.workloads)}
         chosen = [place[name] for name in ("ns/big", "ns/loan", "ns/more")]
         search.incumbent = search.classes.counts(chosen)
@@ -226,7 +226,7 @@ def test_the_demand_is_kept_where_the_search_errs(monkeypatch: pytest.MonkeyPatc
     assert isinstance(planned, Planning)
     profile = Profile("mine", "", (D11, ("workloads",), ("priority_weight",)))
     expected = planner.solve(state, PENDING, objective=profile)
-    monkeypatch.setattr(from_search, "solve_levels", first_met)
+    monkeypatch.setattr(settle, "solve_levels", first_met)
     plan = planner.solve(state, PENDING, objective=profile)
     assert plan.terms["unstable"] == expected.terms["unstable"] == 0
     assert plan.terms["workloads"] <= expected.terms["workloads"] or plan.status != "optimal"

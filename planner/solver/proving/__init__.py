@@ -6,5 +6,5 @@ grow.py      one tree, or a better set
 split.py     how a box is split; kueue.py, yunikorn.py: which cases of their laws to split
 earlier.py   the tree of an earlier level, followed where its steps hold for a later one
 certifier.py the trees of one answer, level by level
-settle.py    what an answer rests on: trees, the word of two engines, or neither
+settle.py    level after level: a tree, or the solver for a better answer, then a tree again
 """

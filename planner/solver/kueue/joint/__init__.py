@@ -4,6 +4,6 @@ question.py  who waits, in which order of precedence, and the terms over all tre
 ways.py      ways to serve a workload: flavors, what may be short, and what else a state can change
 sequence.py  preemptors served one after another: a plan replayed, and serving greedily
 rules.py     the rules as a search uses them: the model, Kueue's own replay, bounds in any order
-solve.py     who is admitted, then the levels of the objective, asked again of two engines
+solve.py     who is admitted, then the levels of the objective
 describe.py  what a search found, as records
 """
