@@ -3,6 +3,7 @@
 base.py      the base of all records; what an answer leaves out of a state, and the status that
              follows; the victims of a plan as a pandas DataFrame
 asked.py     the question that a plan answers, and in what one differs from another
+label.py     what fields are called and how they are shown
 record.py    what the plans of every scheduler have in common; the measures in which a plan exceeds
              the scheduler's own; the calls of kubectl that carry a plan out
 proof.py     proof trees: the steps that show that no plan is better; trees in a file of their own

@@ -7,11 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, Self, TypeVar, get_args
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    Protocol,
+    Self,
+    TypeVar,
+    get_args,
+)
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
 
 from planner.errors import UnsupportedError
+from planner.plan.label import Label
 from planner.scheduler import Part
 from planner.state.base import with_bounded_errors
 
@@ -72,13 +84,13 @@ class Uncovered(Record):
     ``effect`` is what it can change, ``evidence`` what was found.
     """
 
-    feature: str
-    kind: Literal["unmodelled", "contradiction", "assumed"]
+    feature: Annotated[str, Label(role="code")]
+    kind: Annotated[Literal["unmodelled", "contradiction", "assumed"], Label(role="code")]
     title: str
     objects: tuple[str, ...] = ()
-    count: int = 0
+    count: Annotated[int, Label(plain="objects")] = 0
     effect: str
-    evidence: str
+    evidence: Annotated[str, Label(role="text")]
 
 
 HTML: Final = Part[Callable[[Any], str]]("html")

@@ -13,6 +13,7 @@ from pydantic import Field, GetCoreSchemaHandler, computed_field, model_validato
 
 from planner.plan.asked import Asked
 from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
+from planner.plan.label import Label
 from planner.plan.proof import Tree
 from planner.rules import OWN, RuleSet
 from planner.scheduler import Part, schedulers
@@ -331,8 +332,8 @@ MODEL: Final = Part[type[AnyPlan]]("plan")
 class Command(Record):
     """A call of kubectl: what it is for, and the command line as a shell takes it."""
 
-    title: str
-    command: str
+    title: Annotated[str, Label(role="text")]
+    command: Annotated[str, Label(role="command")]
 
 
 class Commands(Record):

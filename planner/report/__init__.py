@@ -3,6 +3,7 @@
 document.py         the parts of documents
 terminal.py, markdown.py, html/
                     any document on a screen, in Markdown, or as a page
+labelled.py         lines, tables and documents that follow from the labels of fields
 style.py            one result in any style; plain lines, JSON and CSV
 text.py             single values: names made harmless, ages, amounts
 words.py            what plans, their terms and their certificates say in words; terms as tables

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from planner.plan import Published, Record
+from planner.plan.label import Label
 from planner.report import document as doc
-from planner.report.document import NOTHING, Cell, Column, Section, table
+from planner.report.document import Cell, Section
+from planner.report.labelled import labelled_table
 from planner.report.style import Said, renderer, words
 
 
@@ -31,19 +34,19 @@ class RuleSet(Record):
 class TermEntry(Record):
     """One measure of disruption."""
 
-    id: str
-    name: str
-    title: str
-    unit: str
+    id: Annotated[str, Label("Term", "code")]
+    name: Annotated[str, Label("Name", "code")]
+    title: Annotated[str, Label("Disruption", "text")]
+    unit: Annotated[str, Label("Unit")]
 
 
 class ObjectiveEntry(Record):
     """A profile: measures that are capped at the scheduler's own, and levels in their order."""
 
-    name: str
-    summary: str
-    caps: tuple[str, ...]
-    levels: tuple[str, ...]
+    name: Annotated[str, Label("Objective", "code")]
+    summary: Annotated[str, Label("What it is", "text")]
+    caps: Annotated[tuple[str, ...], Label("Caps", "text")]
+    levels: Annotated[tuple[str, ...], Label("Levels", "text")]
 
 
 class Catalogue(Published):
@@ -91,21 +94,9 @@ def _document(catalogue: Catalogue) -> doc.Document:
         laws = doc.Facts(tuple(rows if rows[-1][1].text else rows[:-1]))
         sections += [Section(title, (heading,)), Section(title, (laws,))]
         known.update(law.id for law in rules.laws)
-    terms: list[Column[TermEntry]] = [
-        Column("Term", lambda term: term.name),
-        Column("Id", lambda term: term.id),
-        Column("Disruption", lambda term: term.title, folds=True),
-        Column("Unit", lambda term: term.unit),
-    ]
-    objectives: list[Column[ObjectiveEntry]] = [
-        Column("Objective", lambda entry: entry.name),
-        Column("What it is", lambda entry: entry.summary, folds=True),
-        Column("Levels", lambda entry: ", ".join(entry.levels), folds=True),
-        Column("Caps", lambda entry: ", ".join(entry.caps) or NOTHING, folds=True),
-    ]
     sections += [
-        Section("Terms", (table("What disruption is measured by", terms, catalogue.terms),)),
-        Section("Objectives", (table("What is minimised", objectives, catalogue.objectives),)),
+        Section("Terms", (labelled_table("What disruption is measured by", catalogue.terms),)),
+        Section("Objectives", (labelled_table("What is minimised", catalogue.objectives),)),
     ]
     return doc.Document("Laws, disruption terms and objectives", (), tuple(sections))
 

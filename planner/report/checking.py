@@ -8,13 +8,16 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from planner.commands.check.plan import Check, CheckedClaim
+from msgspec.structs import replace
+
+from planner.commands.check.plan import Check
 from planner.plan import Published
 from planner.plan.asked import Asked
 from planner.quantity import plural
 from planner.report import document as doc
-from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.style import Said, each, field_lines, fields, line, rendered, words
+from planner.report.document import Cell, Column, Fact, Section, name, table
+from planner.report.labelled import labelled_document, labelled_lines
+from planner.report.style import Said, fields, line, rendered, words
 from planner.report.text import clean, moment
 
 if TYPE_CHECKING:
@@ -57,54 +60,37 @@ def asked_in_words(asked: Asked) -> Iterator[tuple[str, str]]:
 
 
 def _check_lines(one: Check) -> Iterator[str]:
-    yield from field_lines(one, "preemptor status")
     yield line("asked", **dict(asked_in_words(one.asked)))
-    for claim in one.claims:
-        texts = {"how": Said(claim.detail), "title": Said(claim.title)}
-        yield line("claim", claim.claim, **fields(claim, "certified value"), **texts)
+    yield from labelled_lines(one)
     for verdict in one.verdicts:
         detail = Said(verdict.detail) if verdict.detail and not verdict.holds else None
         yield line("law", verdict.law, detail, holds=verdict.holds)
     yield line("unchecked", ",".join(one.unchecked))
-    yield from each("note", map(Said, one.notes))
     certified, held = _counts(one)
     counts = {"claims": f"{certified}/{len(one.claims)}", "laws": f"{held}/{len(one.verdicts)}"}
     yield line("accepted", one.accepted, **counts)
 
 
 def _checked(one: Check) -> doc.Document:
-    proofs = {True: Cell("certified", tone="good"), False: Cell("not certified", tone="bad")}
-    columns: list[Column[CheckedClaim]] = [
-        Column("Claim", lambda claim: name(claim.claim), folds=True),
-        Column("What", lambda claim: claim.title, folds=True),
-        Column("Value", lambda o: NOTHING if o.value is None else f"{o.value:,}", number=True),
-        Column("Proof", lambda claim: proofs[claim.certified]),
-        Column("How", lambda claim: claim.detail, folds=True),
-    ]
-    broken = (f"{v.law} {v.title}: {v.detail}" for v in one.verdicts if not v.holds)
-    certified, held = _counts(one)
-    counted = f"{certified} of {plural(len(one.claims), 'claim')} certified"
-    counted += f", {held} of {plural(len(one.verdicts), 'verdict')} hold"
-    said = Cell("Accepted", tone="good") if one.accepted else Cell("Not accepted", tone="bad")
-    head = (
-        Fact("Preemptor", name(one.preemptor), "title"),
-        Fact("Status", Cell(f"{one.status}, as the plan says")),
-        Fact("Answer", said, "verdict"),
-        Fact("", Cell(counted), "answer"),
-    )
-    unchecked = ", ".join(one.unchecked)
     judged = (
         (name.capitalize().replace("_", " "), Cell(text))
         for name, text in asked_in_words(one.asked)
     )
+    broken = (f"{v.law} {v.title}: {v.detail}" for v in one.verdicts if not v.holds)
+    unchecked = f"Held against nothing: {', '.join(one.unchecked)}"
+    certified, held = _counts(one)
+    counted = f"{certified} of {plural(len(one.claims), 'claim')} certified"
+    counted += f", {held} of {plural(len(one.verdicts), 'verdict')} hold"
+    said = Cell("Accepted", tone="good") if one.accepted else Cell("Not accepted", tone="bad")
+    found = labelled_document("Checked plan", one)
     sections = (
         Section("Judged by", (doc.Facts(tuple(judged)),)),
-        Section("Claims", (table("What the plan claims", columns, one.claims),)),
         Section("Does not hold", tuple(doc.Paragraph(text, "bad") for text in broken)),
-        Section("Notes", tuple(doc.Paragraph(note, "warn") for note in one.notes)),
-        Section("Not looked at", (doc.Paragraph(f"Held against nothing: {unchecked}", "dim"),)),
+        *found.sections,
+        Section("Not looked at", (doc.Paragraph(unchecked, "dim"),)),
     )
-    return doc.Document("Checked plan", head, sections, answer_last=True)
+    head = (*found.head, Fact("Answer", said, "verdict"), Fact("", Cell(counted), "answer"))
+    return replace(found, head=head, sections=sections, answer_last=True)
 
 
 def render_replay(  # noqa: PLR0913 - two views of the answers, the style and the screen

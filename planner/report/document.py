@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planner.plan import label
 from planner.report.text import short
 
-Tone = Literal["", "good", "warn", "bad", "dim", "strong"]
+Tone = label.Tone
 Role = Literal["", "title", "badge", "verdict", "answer"]
 Medium = Literal["screen", "page"]
 MAX_ROWS: Final = 200

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from planner.commands.whatif.edit import Editable, Move, Settable, Settings, Waiting, WhatIf
+from planner.commands.whatif.edit import Move, Settable, Settings, WhatIf
 from planner.plan import AnyPlan
 from planner.plan.base import name_some
 from planner.quantity import plural
@@ -14,6 +14,7 @@ from planner.report import document as doc
 from planner.report import words
 from planner.report.covered import answer_cell
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
+from planner.report.labelled import labelled_lines, labelled_table, row_lines
 from planner.report.plan import PAGE
 from planner.report.style import Repeated, Said, each, line, renderer
 from planner.scheduler import scheduler_of
@@ -257,38 +258,22 @@ render = renderer(_lines, document)
 SETTINGS: Final = "What can be set"
 
 
+def _settable(answer: Settings) -> tuple[Settable, ...]:
+    return tuple(setting for one in answer.objects for setting in one.settings)
+
+
 def _settings(answer: Settings) -> doc.Document:
-    waits: list[Column[Waiting]] = [
-        Column("Pending", lambda one: name(one.name), folds=True),
-        Column("Queue", lambda one: name(one.queue), folds=True),
-        Column("Priority", lambda one: f"{one.priority}", number=True),
-    ]
-    columns: list[Column[tuple[Editable, Settable]]] = [
-        Column("Edit", lambda row: name(row[1].target), folds=True),
-        Column("Value", lambda row: row[1].value or NOTHING),
-        Column("May be", lambda row: ", ".join(row[1].choices) or NOTHING, folds=True),
-    ]
-    rows = ((one, setting) for one in answer.objects for setting in one.settings)
     notes = (f"{answer.left_out:,} that run are not listed.",) if answer.left_out else ()
-    sections = (
-        Section("Pending", (table("Who waits in a queue", waits, answer.pending),)),
-        Section(SETTINGS, (table("What stands before the = of an edit", columns, rows, notes),)),
-    )
     title = Fact("Pending", Cell(plural(len(answer.pending), "workload")), "title")
-    return doc.Document(SETTINGS, (title,), sections)
+    can = labelled_table("What stands before the = of an edit", _settable(answer), notes=notes)
+    who = labelled_table("Who waits in a queue", answer.pending)
+    return doc.Document(SETTINGS, (title,), (Section("Pending", (who,)), Section(SETTINGS, (can,))))
 
 
 def _setting_lines(answer: Settings) -> Iterator[str]:
-    yield line("scheduler", answer.scheduler)
-    for one in answer.pending:
-        yield line("pending", one.key, name=one.name, queue=one.queue, priority=one.priority)
-    for goal in answer.objectives:
-        yield line("objective", goal.name, Said(goal.summary))
-    for thing in answer.objects:
-        for setting in thing.settings:
-            yield line("setting", setting.target, value=setting.value)
-    if answer.left_out:
-        yield line("left_out", answer.left_out)
+    yield from labelled_lines(answer)
+    for setting in _settable(answer):
+        yield from row_lines("setting", setting)
 
 
 render_settings = renderer(_setting_lines, _settings)

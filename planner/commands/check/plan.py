@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from datetime import datetime
 from operator import itemgetter
 from typing import Final
+from typing import Annotated, Final
 
 from msgspec import Struct
 
@@ -20,6 +21,7 @@ from planner.objective.profiles import PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Record, Uncovered, Verdict, Verification
 from planner.plan.asked import Asked, AssignmentInput, Option
 from planner.plan.base import Told
+from planner.plan.label import Label
 from planner.plan.proof import Step
 from planner.scheduler import Part
 from planner.stage import begin, going_on
@@ -58,11 +60,11 @@ class CheckedClaim(Record):
     says that a tree shows it, ``detail`` how, or what is missing.
     """
 
-    claim: str
-    title: str
-    value: int | None = None
-    certified: bool
-    detail: str
+    claim: Annotated[str, Label("Claim", "code")]
+    title: Annotated[str, Label("What", "text")]
+    value: Annotated[int | None, Label("Value")] = None
+    certified: Annotated[bool, Label("Certified", tones={True: "good", False: "bad"})]
+    detail: Annotated[str, Label("How", "text", "how")]
 
 
 class Named(Struct, frozen=True):
@@ -84,14 +86,14 @@ class Check(Told):
     fields of a plan that are for its reader alone: they are held against nothing.
     """
 
-    preemptor: str
+    preemptor: Annotated[str, Label("Preemptor", "title")]
     asked: Asked
-    status: str
+    status: Annotated[str, Label("Status of the plan", plain="status")]
     accepted: bool
     verdicts: tuple[Verdict, ...] = ()
-    claims: tuple[CheckedClaim, ...] = ()
+    claims: Annotated[tuple[CheckedClaim, ...], Label("Claims")] = ()
     unchecked: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: Annotated[tuple[str, ...], Label("Notes", "caution")] = ()
 
     @property
     def _in_a_line(self) -> str:

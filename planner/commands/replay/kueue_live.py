@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 from planner.commands.replay.comparison import Outcome
 from planner.coverage.kueue import KueueCoverage
 from planner.errors import InputError, PlannerError
 from planner.plan import Record, Uncovered
+from planner.plan.label import Label, Tone
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.cycle.nomination import why_held_back
@@ -32,6 +33,9 @@ from planner.state.kueue_workload import PREEMPTED, PREVIOUSLY, Workload, preemp
 
 UNNAMED: Final = ""
 """Stands for the UID of a preemptor that nothing names any more."""
+
+
+TONES: Final[Mapping[str, Tone]] = {"equal": "good", "different": "bad", "skipped": "dim"}
 
 
 class Eviction(NamedTuple):
@@ -54,24 +58,24 @@ class Observed(Record):
     first dump holds that is not modelled, where the two differ.
     """
 
-    preemptor: str
-    outcome: Outcome
-    evicted: tuple[str, ...]
-    replayed: tuple[str, ...]
-    detail: str = ""
-    coverage: tuple[Uncovered, ...] = ()
+    preemptor: Annotated[str, Label("Preemptor", "key")]
+    outcome: Annotated[Outcome, Label("Outcome", "code", tones=TONES)]
+    evicted: Annotated[tuple[str, ...], Label("Kueue evicted", "name")]
+    replayed: Annotated[tuple[str, ...], Label("The replay", "name")]
+    detail: Annotated[str, Label("Difference", "text")] = ""
+    coverage: Annotated[tuple[Uncovered, ...], Label(plain="uncovered")] = ()
 
 
 class LiveReplay(Record):
     """All preemptors for which somebody was evicted between two dumps."""
 
     kind: Literal["live"] = "live"
-    before: str
-    after: str
-    preemptors: tuple[Observed, ...]
-    equal: int
-    different: int
-    skipped: int
+    before: Annotated[str, Label("Before")]
+    after: Annotated[str, Label("After")]
+    preemptors: Annotated[tuple[Observed, ...], Label("Victims")]
+    equal: Annotated[int, Label()]
+    different: Annotated[int, Label()]
+    skipped: Annotated[int, Label()]
 
 
 def replay_live(before: AnyState, after: AnyState) -> LiveReplay:

@@ -9,13 +9,14 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, Protocol, TypeVar
+from typing import Annotated, Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
 
 from planner.errors import InputError, SchemaError, did_you_mean
 from planner.plan import AnyPlan, Published, Record, Status
 from planner.plan.base import Told, name_some
+from planner.plan.label import Label
 from planner.plan.record import SchedulerId
 from planner.reader.complaint import checked
 from planner.reader.items import Item
@@ -307,17 +308,17 @@ MOST_WORKLOADS: Final = 1000
 class Waiting(Record):
     """Something pending: its key, what people call it, the queue it waits in, its priority."""
 
-    key: str
-    name: str
-    queue: str
-    priority: int
+    key: Annotated[str, Label(role="key")]
+    name: Annotated[str, Label("Pending", "name")]
+    queue: Annotated[str, Label("Queue", "name")]
+    priority: Annotated[int, Label("Priority", unit="rank")]
 
 
 class Goal(Record):
     """An objective: its name, and what it is in words."""
 
-    name: str
-    summary: str
+    name: Annotated[str, Label(role="key")]
+    summary: Annotated[str, Label(role="text")]
 
 
 class Settable(Record):
@@ -329,11 +330,11 @@ class Settable(Record):
     is a quantity, a number or a duration.
     """
 
-    target: str
+    target: Annotated[str, Label("Edit", "key")]
     group: str
     label: str
-    value: str
-    choices: tuple[str, ...] = ()
+    value: Annotated[str, Label("Value")]
+    choices: Annotated[tuple[str, ...], Label("May be", "name")] = ()
 
 
 class Editable(Record):
@@ -357,11 +358,11 @@ class Settings(Published):
     ``left_out`` is how many that run are not listed, because they are too many.
     """
 
-    scheduler: SchedulerId
-    pending: tuple[Waiting, ...]
-    objectives: tuple[Goal, ...]
+    scheduler: Annotated[SchedulerId, Label()]
+    pending: Annotated[tuple[Waiting, ...], Label("Pending")]
+    objectives: Annotated[tuple[Goal, ...], Label()]
     objects: tuple[Editable, ...]
-    left_out: int = 0
+    left_out: Annotated[int, Label(unit="times")] = 0
 
 
 class Listed(Protocol):

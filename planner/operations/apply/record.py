@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
 
 from planner.operations.steer.record import Act
 from planner.plan import Published
+from planner.plan.label import Label, Tone
 from planner.plan.record import Command
 
 ApplyStatus = Literal["planned", "applied", "otherwise", "refused", "stopped", "interrupted"]
@@ -13,6 +15,14 @@ ApplyStatus = Literal["planned", "applied", "otherwise", "refused", "stopped", "
 preemptor holds quota. otherwise: Kueue did something else than planned. refused: nothing was
 changed. stopped: the plan no longer held, or time was up, before the gate was opened: what was done
 is taken back. interrupted: the user interrupted the run."""
+ANSWERS: Final[Mapping[ApplyStatus, tuple[str, Tone]]] = {
+    "planned": ("Not run", ""),
+    "applied": ("As planned", "good"),
+    "otherwise": ("Otherwise than planned", "warn"),
+    "refused": ("Refused, nothing changed", "bad"),
+    "stopped": ("Stopped", "bad"),
+    "interrupted": ("Interrupted", "warn"),
+}
 
 
 class Applied(Published):
@@ -24,14 +34,14 @@ class Applied(Published):
     ``way_on`` says what to do next, if there is anything to do.
     """
 
-    preemptor: str
-    status: ApplyStatus
-    explanation: str
-    victims: tuple[str, ...] = ()
-    changes: tuple[str, ...] = ()
-    steps: tuple[Command, ...] = ()
-    acts: tuple[Act, ...] = ()
-    evicted: tuple[str, ...] = ()
-    admitted: bool | None = None
-    way_on: str = ""
-    notes: tuple[str, ...] = ()
+    preemptor: Annotated[str, Label("Preemptor", "title")]
+    status: Annotated[ApplyStatus, Label("Result", "verdict", said=ANSWERS)]
+    explanation: Annotated[str, Label(role="answer")]
+    victims: Annotated[tuple[str, ...], Label("Victims", "name")] = ()
+    changes: Annotated[tuple[str, ...], Label("What changed", "text")] = ()
+    steps: Annotated[tuple[Command, ...], Label("Commands")] = ()
+    acts: Annotated[tuple[Act, ...], Label("What was done")] = ()
+    evicted: Annotated[tuple[str, ...], Label("Whom Kueue evicted", "name")] = ()
+    admitted: Annotated[bool | None, Label()] = None
+    way_on: Annotated[str, Label("Next", "text", "next")] = ""
+    notes: Annotated[tuple[str, ...], Label("Notes", "text")] = ()

@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from planner.coverage.answer import covering
 from planner.errors import SchemaError, did_you_mean
 from planner.plan.base import Published, Record, Told, Uncovered
+from planner.plan.label import Label, Tone
 from planner.plan.record import SchedulerId
 from planner.quantity import plural
 from planner.reader.show import shown
@@ -33,6 +34,7 @@ topology makes of them, are not what is asked of them. mistake: what is written 
 Severity = Literal["error", "warning", "note"]
 """error: the scheduler refuses the object, or the object can never do what it says. warning: the
 scheduler may do what is not expected. note: a setting does nothing."""
+SEVERITIES: Final[Mapping[Severity, Tone]] = {"error": "bad", "warning": "warn", "note": ""}
 
 
 class Example(Record):
@@ -45,7 +47,7 @@ class Example(Record):
 
     state: dict[str, Any]
     pending: str
-    shows: tuple[str, ...]
+    shows: Annotated[tuple[str, ...], Label("Example", "steps", "shows")]
 
 
 class Finding(Record):
@@ -56,14 +58,14 @@ class Finding(Record):
     not show it any more.
     """
 
-    code: str
-    family: Family
-    severity: Severity
-    title: str
-    objects: tuple[str, ...]
-    reason: str
-    hint: str
-    example: Example
+    code: Annotated[str, Label(role="code")]
+    family: Annotated[Family, Label()]
+    severity: Annotated[Severity, Label("Severity", "code", tones=SEVERITIES)]
+    title: Annotated[str, Label(role="text")]
+    objects: Annotated[tuple[str, ...], Label("Objects", "name")]
+    reason: Annotated[str, Label("Reason", "answer")]
+    hint: Annotated[str, Label("Hint", "answer")]
+    example: Annotated[Example, Label()]
 
 
 class Ignored(Finding):
@@ -79,12 +81,12 @@ class Lint(Published, Told):
     and what was taken for granted.
     """
 
-    scheduler: SchedulerId
-    digest: str
-    findings: tuple[Finding, ...]
+    scheduler: Annotated[SchedulerId, Label()]
+    digest: Annotated[str, Label()]
+    findings: Annotated[tuple[Finding, ...], Label(unit="finding")]
     ignored: tuple[Ignored, ...] = ()
-    coverage: tuple[Uncovered, ...] = ()
-    notes: tuple[str, ...] = ()
+    coverage: Annotated[tuple[Uncovered, ...], Label(plain="uncovered")] = ()
+    notes: Annotated[tuple[str, ...], Label("Notes", "caution")] = ()
 
     @property
     def _in_a_line(self) -> str:

@@ -9,6 +9,7 @@ from pydantic import Field, RootModel
 
 from planner.operations.watch.record import CONNECTED, HOUR_S, Figures, Metric, Note
 from planner.plan import Record
+from planner.plan.label import Label
 
 Came = Literal["exact", "subset", "otherwise", "nobody"]
 """Whom Kueue evicted: just the planned victims; some of them, as others were gone by themselves;
@@ -19,10 +20,10 @@ class Act(Record):
     """Something that is done for a preemptor, or would be, and why."""
 
     kind: Literal["act"] = "act"
-    at: datetime
-    act: Literal["plan", "boost", "open", "take back"]
+    at: Annotated[datetime, Label("When", "key")]
+    act: Annotated[Literal["plan", "boost", "open", "take back"], Label("What", "key")]
     preemptor: str
-    why: str
+    why: Annotated[str, Label("Why", "text")]
     victims: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     boosts: dict[str, int] = {}

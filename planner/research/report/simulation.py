@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from planner.quantity import plural
 from planner.report import document as doc
-from planner.report.covered import assumed, uncovered_lines
-from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.style import Renderer, Said, each, field_lines, fields, line, renderer
+from planner.report.covered import assumed
+from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, name, table
+from planner.report.labelled import labelled_lines, labelled_table, row_lines
+from planner.report.style import Renderer, line, renderer
 from planner.report.text import age, moment, short, some_of
 from planner.report.words import work_in
 from planner.research.simulate.record import Event, Fate, Feud, Simulation, Storm, Use
@@ -110,21 +111,24 @@ def _timeline(answer: Simulation) -> Iterator[doc.Block]:
         count = f"{len(answer.timeline):,}"
         yield doc.Paragraph(f"Evictions only, of {count} events; --timeline FILE has all.", "dim")
     if events:
+        by = Column[Event](
+            "By", lambda row: _called(answer, row.by), folds=True, below=_noun(answer)
+        )
+        own = {**_subject(answer), "by": by}
+        yield labelled_table("One event after another", events, own, most=MOST_ROWS)
 
-        def by(row: Event) -> Cell | str:
-            return name(answer.called(row.by)) if row.by else NOTHING
 
-        noun = scheduler_of(answer).words.noun.title()
-        columns: list[Column[Event]] = [
-            Column("Second", lambda row: f"{row.at_s:,}", number=True),
-            Column("Cycle", lambda row: f"{row.cycle:,}", number=True, rank=1),
-            Column("What", lambda o: Cell(o.kind, tone="bad" if o.kind == "preempted" else "")),
-            Column(noun, lambda row: name(answer.called(row.workload)), folds=True),
-            Column("Queue", lambda row: name(row.queue), folds=True, below=noun),
-            Column("By", by, folds=True, below=noun),
-            Column("Why", lambda row: row.reason or NOTHING),
-        ]
-        yield table("One event after another", columns, events, most=MOST_ROWS)
+def _noun(answer: Simulation) -> str:
+    return scheduler_of(answer).words.noun.title()
+
+
+def _called(answer: Simulation, key: str | None) -> Cell:
+    return name(answer.called(key)) if key else NONE
+
+
+def _subject(answer: Simulation) -> dict[str, Column[Any]]:
+    called = Column[Any](_noun(answer), lambda row: _called(answer, row.workload), folds=True)
+    return {"workload": called}
 
 
 def _found(answer: Simulation) -> Iterator[Section]:
@@ -156,20 +160,10 @@ def _found(answer: Simulation) -> Iterator[Section]:
 def _fate_table(answer: Simulation) -> doc.Table:
     rows = sorted(answer.workloads, key=lambda one: (-one.evictions, -one.waiting_s))
     work = work_in(use.resource for use in answer.use)
-    noun = scheduler_of(answer).words.noun.title()
-    columns: list[Column[Fate]] = [
-        Column(noun, lambda row: name(answer.called(row.workload)), folds=True),
-        Column("Queue", lambda row: name(row.queue), folds=True, below=noun),
-        Column("Priority", lambda row: str(row.priority), number=True, rank=1),
-        Column("At the end", lambda row: row.standing),
-        Column("Evictions", lambda o: f"{o.evictions:,}" if o.evictions else NOTHING, number=True),
-        Column("Waited", lambda row: age(row.waiting_s), number=True),
-        Column("Ran", lambda row: age(row.running_s), number=True, rank=3),
-        Column("Lost", lambda row: age(row.lost_s), number=True, rank=2),
-        Column(f"Lost {work.short}", lambda row: work.lost(row.lost_work), number=True),
-    ]
+    lost = Column[Fate](f"Lost {work.short}", lambda row: work.lost(row.lost_work), number=True)
+    own = {**_subject(answer), "lost_work": lost}
     title = "Waiting, running and lost, those evicted most often first"
-    return table(title, columns, rows, most=MOST_ROWS)
+    return labelled_table(title, rows, own, most=MOST_ROWS)
 
 
 def _use_table(answer: Simulation) -> doc.Table:
@@ -178,43 +172,18 @@ def _use_table(answer: Simulation) -> doc.Table:
             return NOTHING
         return AMOUNT.of(answer)(use.capacity, use.resource)
 
-    columns: list[Column[Use]] = [
-        Column("Flavor", lambda row: name(row.flavor) if row.flavor else NOTHING, folds=True),
-        Column("Resource", lambda row: name(row.resource), folds=True),
-        Column("Capacity", capacity, number=True),
-        Column("In use", lambda row: NOTHING if row.share is None else f"{row.share:.1%}"),
-    ]
-    return table("Use of capacity, on average", columns, answer.use, most=MOST_ROWS)
+    own = {"capacity": Column("Capacity", capacity, number=True)}
+    return labelled_table("Use of capacity, on average", answer.use, own, most=MOST_ROWS)
 
 
 def _lines(answer: Simulation) -> Iterator[str]:
-    yield from field_lines(answer, "scheduler decider")
-    yield from uncovered_lines(answer.coverage)
-    if answer.objective is not None:
-        yield line("objective", answer.objective)
-    yield line("start", moment(answer.start))
-    yield from field_lines(answer, "duration_s cycles ended unproved endless_runs")
+    yield from labelled_lines(answer)
     for total, value in answer.totals.model_dump().items():
         yield line(f"total_{total}", value)
     for number, loop in enumerate(answer.loops, start=1):
-        facts = fields(loop, "first_s period_s cycles rounds evictions endless")
-        yield line("loop", number, **facts)
-        yield from each("story", map(Said, loop.story), number)
-    for feud in answer.feuds:
-        evicted = fields(feud, "first_evicted second_evicted")
-        yield line("feud", feud.first, feud.second, **evicted)
-    for storm in answer.storms:
-        yield line("storm", storm.workload, evictions=storm.evictions)
-    for use in answer.use:
-        share = "none" if use.share is None else use.share
-        yield line("use", use.flavor, use.resource, share=share)
-    names = "standing queue evictions waiting_s running_s lost_s lost_work"
-    for fate in answer.workloads:
-        called = answer.names.get(fate.workload)
-        yield line("workload", fate.workload, **fields(fate, names), name=called)
-    for event in answer.timeline:
-        facts = fields(event, "cycle queue by reason node lost_s")
-        yield line("event", event.at_s, event.kind, event.workload, **facts)
+        yield from row_lines("loop", loop, number)
+    for key, called in answer.names.items():
+        yield line("name", key, called)
 
 
 render = renderer(_lines, document)

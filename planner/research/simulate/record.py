@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from planner.plan.base import Published, Record, Told, Uncovered
+from planner.plan.label import Label
 from planner.plan.record import SchedulerId
 from planner.quantity import plural
 
@@ -30,17 +31,17 @@ class Event(Record):
     lost, ``lost_work`` the same in accelerator-seconds. ``node`` is where an allocation runs.
     """
 
-    at_s: int
-    cycle: int
-    kind: Kind
-    workload: str
-    queue: str
-    by: str | None = None
+    at_s: Annotated[int, Label("Second", "code")]
+    cycle: Annotated[int, Label("Cycle", rank=1)]
+    kind: Annotated[Kind, Label("What", "code", tones={"preempted": "bad"})]
+    workload: Annotated[str, Label("Workload", "key")]
+    queue: Annotated[str, Label("Queue", "name", below="workload")]
+    by: Annotated[str | None, Label("By", "name", below="workload")] = None
     by_queue: str | None = None
-    reason: str | None = None
-    lost_s: int | None = None
+    reason: Annotated[str | None, Label("Why")] = None
+    lost_s: Annotated[int | None, Label()] = None
     lost_work: int | None = None
-    node: str | None = None
+    node: Annotated[str | None, Label()] = None
 
 
 class Fate(Record):
@@ -52,19 +53,19 @@ class Fate(Record):
     accelerator-seconds.
     """
 
-    workload: str
-    queue: str
-    priority: int
-    standing: Standing
+    workload: Annotated[str, Label("Workload", "key")]
+    queue: Annotated[str, Label("Queue", "name", below="workload")]
+    priority: Annotated[int, Label("Priority", unit="rank", rank=1)]
+    standing: Annotated[Standing, Label("At the end")]
     arrived_s: int
     admitted_s: int | None = None
     finished_s: int | None = None
     admissions: int = 0
-    evictions: int = 0
-    waiting_s: int = 0
-    running_s: int = 0
-    lost_s: int = 0
-    lost_work: int = 0
+    evictions: Annotated[int, Label("Evictions", unit="times")] = 0
+    waiting_s: Annotated[int, Label("Waited", unit="s")] = 0
+    running_s: Annotated[int, Label("Ran", unit="s", rank=3)] = 0
+    lost_s: Annotated[int, Label("Lost", unit="s", rank=2)] = 0
+    lost_work: Annotated[int, Label("Lost work")] = 0
 
 
 class Use(Record):
@@ -74,10 +75,10 @@ class Use(Record):
     for YuniKorn. Without a capacity, or with an unlimited one, there is no share.
     """
 
-    flavor: str
-    resource: str
-    capacity: int | None
-    share: float | None
+    flavor: Annotated[str, Label("Flavor", "key")]
+    resource: Annotated[str, Label("Resource", "key")]
+    capacity: Annotated[int | None, Label("Capacity")]
+    share: Annotated[float | None, Label("In use", unit="%")]
 
 
 class Loop(Record):
@@ -90,31 +91,31 @@ class Loop(Record):
     ever. ``events`` are those of one round, ``story`` tells it in words.
     """
 
-    first_s: int
-    period_s: int
-    cycles: int
-    rounds: int
-    endless: bool
-    evictions: int
+    first_s: Annotated[int, Label()]
+    period_s: Annotated[int, Label()]
+    cycles: Annotated[int, Label()]
+    rounds: Annotated[int, Label()]
+    endless: Annotated[bool, Label()]
+    evictions: Annotated[int, Label()]
     workloads: tuple[str, ...]
     events: tuple[Event, ...]
-    story: tuple[str, ...]
+    story: Annotated[tuple[str, ...], Label(role="steps")]
 
 
 class Feud(Record):
     """Two that evicted each other, and how often each went for the other."""
 
-    first: str
-    second: str
-    first_evicted: int
-    second_evicted: int
+    first: Annotated[str, Label(role="key")]
+    second: Annotated[str, Label(role="key")]
+    first_evicted: Annotated[int, Label()]
+    second_evicted: Annotated[int, Label()]
 
 
 class Storm(Record):
     """One that was evicted more often than the limit, and by whom how often."""
 
-    workload: str
-    evictions: int
+    workload: Annotated[str, Label(role="key")]
+    evictions: Annotated[int, Label()]
     by: dict[str, int]
 
 
@@ -145,28 +146,28 @@ class Simulation(Published, Told):
     holds that is not modelled.
     """
 
-    scheduler: SchedulerId
-    decider: SchedulerId | Literal["optimum", "stable", "boost"]
-    objective: str | None = None
+    scheduler: Annotated[SchedulerId, Label()]
+    decider: Annotated[SchedulerId | Literal["optimum", "stable", "boost"], Label()]
+    objective: Annotated[str | None, Label()] = None
     digest: str
-    start: datetime
-    duration_s: int
-    cycles: int
-    ended: Ended
+    start: Annotated[datetime, Label()]
+    duration_s: Annotated[int, Label()]
+    cycles: Annotated[int, Label()]
+    ended: Annotated[Ended, Label()]
     eviction_s: int
     apart_s: int = 0
     storm: int
-    unproved: int = 0
-    endless_runs: int = 0
+    unproved: Annotated[int, Label()] = 0
+    endless_runs: Annotated[int, Label()] = 0
     totals: Totals
     names: dict[str, str] = {}
-    use: tuple[Use, ...]
+    use: Annotated[tuple[Use, ...], Label()]
     loops: tuple[Loop, ...]
-    feuds: tuple[Feud, ...]
-    storms: tuple[Storm, ...]
-    workloads: tuple[Fate, ...]
-    timeline: tuple[Event, ...]
-    coverage: tuple[Uncovered, ...] = ()
+    feuds: Annotated[tuple[Feud, ...], Label()]
+    storms: Annotated[tuple[Storm, ...], Label()]
+    workloads: Annotated[tuple[Fate, ...], Label()]
+    timeline: Annotated[tuple[Event, ...], Label(plain="event")]
+    coverage: Annotated[tuple[Uncovered, ...], Label(plain="uncovered")] = ()
 
     @property
     def _in_a_line(self) -> str:

@@ -46,8 +46,8 @@ def test_plain_text_has_a_line_per_fact(dump: Path) -> None:
     notes = [line.removeprefix("note             ") for line in lines if line.startswith("note ")]
     assert result.stderr == "".join(f"warning: {json.loads(note)}\n" for note in notes)
     assert len(notes) == 1
-    title = 'finding          KL-05 warning impossible title="threshold below every priority"'
-    assert title in lines
+    what = 'family=impossible title="threshold below every priority"'
+    assert f"finding          KL-05 warning {what}" in lines
     assert "object           KL-05 clusterqueue/a" in lines
     assert any(line.startswith("hint             KL-05 ") for line in lines)
 
@@ -96,7 +96,7 @@ def test_yunikorn_examples_too(tmp_path: Path) -> None:
 def test_quickstart_can_go_in_circles() -> None:
     result = call("lint", QUICKSTART)
     assert result.exit_code == FINDINGS
-    assert "finding          KL-01 warning ping-pong" in result.stdout
+    assert "finding          KL-01 warning family=ping-pong" in result.stdout
 
 
 def test_a_file_where_a_folder_should_be_is_refused(dump: Path) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
 
 from planner.commands.boost.kueue.search import Choice, Found, Search
 from planner.commands.boost.kueue.trial import StateTrial
 from planner.plan import Published, Record
 from planner.plan.base import Told
 from planner.plan.kueue import Plan
+from planner.plan.label import Label, Tone
 from planner.quantity import plural
 from planner.solver.deadline import Deadline
 from planner.state.kueue import State
@@ -19,6 +21,12 @@ BoostStatus = Literal["smallest", "found", "impossible", "unknown"]
 """smallest: the boosts work, and it is proved that no smaller ones do (search.py says what is
 smaller). found: the boosts work, and smaller ones are not ruled out. impossible: it is proved that
 no boosts work. unknown: no boosts were found, and nothing is proved."""
+ANSWERS: Final[Mapping[BoostStatus, tuple[str, Tone]]] = {
+    "smallest": ("Proved smallest", "good"),
+    "found": ("Works, not proved smallest", "warn"),
+    "impossible": ("Proved impossible", "bad"),
+    "unknown": ("Unknown", "warn"),
+}
 
 
 class WorkloadBoost(Record):
@@ -28,14 +36,14 @@ class WorkloadBoost(Record):
     those before are today's, with the feature gate PriorityBoost on.
     """
 
-    workload: str
-    cluster_queue: str
-    role: Literal["victim", "spared"]
-    priority: int
-    boost_before: int
-    boost: int
-    effective_before: int
-    effective: int
+    workload: Annotated[str, Label("Workload", "key", unit="workload")]
+    cluster_queue: Annotated[str, Label("ClusterQueue", "name", below="workload")]
+    role: Annotated[Literal["victim", "spared"], Label("In the plan")]
+    priority: Annotated[int, Label("Priority", unit="rank")]
+    boost_before: Annotated[int, Label(plain="before")]
+    boost: Annotated[int, Label("Boost", plain="value", unit="boost")]
+    effective_before: Annotated[int, Label("Today", unit="rank", rank=1)]
+    effective: Annotated[int, Label("Effective", unit="rank")]
 
     @property
     def command(self) -> str:
@@ -57,13 +65,13 @@ class Boosts(Published, Told):
 
     # Pydantic follows the outermost record: infinite shares would become null.
 
-    preemptor: str
-    status: BoostStatus
-    explanation: str
-    gate_on: bool
-    boosts: tuple[WorkloadBoost, ...] = ()
-    commands: tuple[str, ...] = ()
-    orders: int = 0
+    preemptor: Annotated[str, Label("Preemptor", "title")]
+    status: Annotated[BoostStatus, Label("Boosts", "verdict", said=ANSWERS)]
+    explanation: Annotated[str, Label(role="answer")]
+    gate_on: Annotated[bool, Label()]
+    boosts: Annotated[tuple[WorkloadBoost, ...], Label("Boosts")] = ()
+    commands: Annotated[tuple[str, ...], Label("Commands", "command")] = ()
+    orders: Annotated[int, Label()] = 0
     plan: Plan
 
     @property

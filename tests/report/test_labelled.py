@@ -1,0 +1,81 @@
+"""Lines, tables and documents that follow from the labels of a record's fields."""
+
+from typing import Annotated
+
+from planner.plan import Record
+from planner.plan.label import Label
+from planner.report.labelled import labelled_document, labelled_facts, labelled_lines
+from planner.report.markdown import text_of
+
+
+class Room(Record):
+    """A room, with one field that only JSON has."""
+
+    number: Annotated[str, Label("Room", "key", unit="room")]
+    beds: Annotated[int, Label("Beds")]
+    wakes_s: Annotated[int | None, Label("Wakes", unit="s", plain="wakes")] = None
+    word: Annotated[str, Label("Word", "text")] = ""
+    guests: Annotated[tuple[str, ...], Label(role="name")] = ()
+    inside: str = "dust"
+
+
+class Inn(Record):
+    """An answer with several rooms."""
+
+    name: Annotated[str, Label("Inn", "title")]
+    state: Annotated[str, Label("Now", "verdict", said={"open": ("Come in", "good")})]
+    rooms: Annotated[tuple[Room, ...], Label("Rooms", unit="room")]
+    rules: Annotated[tuple[str, ...], Label("Rules", "caution")] = ()
+    mood: Annotated[str, Label()] = "calm"
+
+
+INN = Inn(
+    name="ns/oak",
+    state="open",
+    rooms=(
+        Room(number="1", beds=1200, wakes_s=3600, guests=("ann", "bob")),
+        Room(number="2", beds=0, word="no view"),
+    ),
+    rules=("no dogs",),
+)
+
+
+def test_plain_lines_have_every_labelled_fact_once() -> None:
+    assert [*labelled_lines(INN)] == [
+        "name             ns/oak",
+        "state            open",
+        "rooms            2",
+        "room             1 beds=1200 wakes=3600",
+        "guest            1 ann",
+        "guest            1 bob",
+        'room             2 beds=0 word="no view"',
+        'rule             "no dogs"',
+        "mood             calm",
+    ]
+
+
+def test_a_document_has_facts_tables_and_cautions() -> None:
+    lines = text_of(labelled_document("Inn", INN)).splitlines()
+    assert [line for line in lines if line] == [
+        "## `ns/oak`",
+        "**Come in**",
+        "### Rooms",
+        "| Room | Beds | Wakes | Word |",
+        "| --- | ---: | ---: | --- |",
+        "| `1` | 1,200 | 1h | - |",
+        "| `2` | 0 | - | no view |",
+        "| **2 rooms** |  |  |  |",
+        "### Rules",
+        "⚠️ no dogs",
+    ]
+
+
+def test_a_schema_has_the_titles_of_labels() -> None:
+    properties = Room.model_json_schema()["properties"]
+    titles = {field: about.get("title") for field, about in properties.items()}
+    assert (titles["number"], titles["wakes_s"], titles["inside"]) == ("Room", "Wakes", "Inside")
+
+
+def test_facts_of_one_record_are_told_by_title() -> None:
+    told = [(title, cell.text) for title, cell in labelled_facts(INN.rooms[0])]
+    assert told == [("Room", "1"), ("Beds", "1,200"), ("Wakes", "1h")]
