@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from statistics import fmean, median
+from statistics import fmean
 from typing import Final
 
 from planner.commands.compare.table import Cell
+from planner.commands.study.tally import spread
 from planner.research.bench.record import COUNT, Bench, Group, Profile, Row, Standing
 
 GROUPS: Final[tuple[Group, ...]] = ("small", "medium", "large", "all")
@@ -31,7 +32,8 @@ def _standing(size: Group, rows: Sequence[Row]) -> Standing:
         for row in rows
         if row.objective == COUNT and row.legal and row.fewest
     ]
-    times = sorted(row.cpu_seconds for row in rows)
+    times = [row.cpu_seconds for row in rows]
+    spent = spread(times)
     return Standing(
         size=size,
         rival=rows[0].rival,
@@ -41,8 +43,8 @@ def _standing(size: Group, rows: Sequence[Row]) -> Standing:
         **{name: sum(getattr(row, name) is True for row in rows) for name in _COUNTED},
         ratio=round(fmean(ratios), _DIGITS) if ratios else None,
         worst=round(max(ratios), _DIGITS) if ratios else None,
-        cpu_median=round(median(times), _DIGITS),
-        cpu_p90=times[-(-9 * len(times) // 10) - 1],
+        cpu_median=round(spent.median, _DIGITS),
+        cpu_p90=spent.p90,
         cpu_total=round(sum(times), _DIGITS),
     )
 

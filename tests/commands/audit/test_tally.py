@@ -4,9 +4,17 @@ import pytest
 
 import planner
 from planner.commands.audit import Case, Question
-from planner.commands.audit.instance import Instance
-from planner.commands.audit.judge import Tally, audit_instance, summarise
-from planner.commands.audit.record import Audit, FindingCode, Judgement, Precedence
+from planner.commands.audit.judge import summarise
+from planner.commands.audit.record import (
+    Audit,
+    FindingCode,
+    Judgement,
+    Precedence,
+    StateAudit,
+    Summary,
+)
+from planner.commands.study.instance import Instance
+from planner.commands.study.record import Failure
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import Shown
 from planner.report.audit import render
@@ -62,13 +70,21 @@ def case(  # noqa: PLR0913 - the fields that are counted
     )
 
 
+def totals(*cases: Case, failures: tuple[Failure, ...] = ()) -> Summary:
+    """Return the totals of cases, each in a state of its own; a failure is a state, too."""
+    states = [StateAudit(state=one.state, rows=(one,)) for one in cases]
+    states += [StateAudit(state=one.state, failures=(one,)) for one in failures]
+    return summarise(Question((D2,)), states).summary
+
+
 def test_totals() -> None:
-    tally = Tally((D2,), states=5, failures=1)
-    tally.add(case("a", greedy=5, optimum=2, best=False, findings=("disruption",)))
-    tally.add(case("b", greedy=2, optimum=2, best=True))
-    tally.add(case("c", greedy=1, optimum=3, findings=("rules",), outside=("FS-07 share",)))
-    tally.add(case("d", proved=False))
-    summary = tally.summary()
+    summary = totals(
+        case("a", greedy=5, optimum=2, best=False, findings=("disruption",)),
+        case("b", greedy=2, optimum=2, best=True),
+        case("c", greedy=1, optimum=3, findings=("rules",), outside=("FS-07 share",)),
+        case("d", proved=False),
+        failures=(Failure(state="e", detail="cannot be read"),),
+    )
     assert (summary.states, summary.cases, summary.failures) == (5, 4, 1)
     assert (summary.with_victims, summary.clean, summary.unproved) == (3, 2, 1)
     assert summary.findings == {"disruption": 1, "rules": 1}
@@ -81,17 +97,18 @@ def test_totals() -> None:
 
 
 def test_levels_are_counted_by_what_they_rest_on() -> None:
-    tally = Tally((D2,))
-    tally.add(case("a", shown=Shown(zero=2, one_row=3, multipliers=1)))
-    tally.add(case("b", shown=Shown(one_row=1, multipliers=2, tree=4)))
-    tally.add(case("c", shown=Shown(unproved=1), proved=False))
-    (verdicts,) = tally.summary().verdicts
+    (verdicts,) = totals(
+        case("a", shown=Shown(zero=2, one_row=3, multipliers=1)),
+        case("b", shown=Shown(one_row=1, multipliers=2, tree=4)),
+        case("c", shown=Shown(unproved=1), proved=False),
+    ).verdicts
     assert verdicts.shown == Shown(zero=2, one_row=4, multipliers=3, tree=4, unproved=1)
     assert (verdicts.shown.by_hand, verdicts.shown.levels) == (9, 14)
 
 
 def test_nothing_at_all() -> None:
-    summary = Tally((PROFILES["no-regret"], PROFILES["min-count"])).summary()
+    question = Question((PROFILES["no-regret"], PROFILES["min-count"]))
+    summary = summarise(question, []).summary
     assert summary.cases == 0
     assert summary.gaps == ()
     assert [one.judged for one in summary.verdicts] == [0, 0]
@@ -143,8 +160,8 @@ def test_what_is_not_decided_is_counted_so() -> None:
     (case,) = small_first().cases
     open_case = case.model_copy(update={"precedence": Precedence(smallest=None, fewer=None)})
     audit = small_first()
-    instance = audit_instance(Instance("empty", cluster(), ()), COUNT)
-    summary = summarise(COUNT, [instance.model_copy(update={"cases": (open_case,)})]).summary
+    instance = COUNT.answer(Instance("empty", cluster(), ()))
+    summary = summarise(COUNT, [instance.model_copy(update={"rows": (open_case,)})]).summary
     assert (summary.precedence.judged, summary.precedence.undecided) == (1, 1)
     said = render(audit.model_copy(update={"summary": summary}), "table", width=120, color=False)
     assert ", 1 not decided" in said
@@ -159,7 +176,7 @@ def test_as_many_as_all_strict_legal_sets_leave(name: str) -> None:
         instance = Instance(
             "recorded", recorded.state_of(line), (line["pending"],), line.get("assignment")
         )
-        (case,) = audit_instance(instance, COUNT).cases
+        (case,) = COUNT.answer(instance).rows
         assert (case.smallest is False) == (case.precedence is not None), line["id"]
         if case.precedence is None:
             continue
