@@ -30,7 +30,7 @@ from planner.plan.base import Record, Status, Told, Uncovered
 from planner.plan.record import SchedulerId
 from planner.scheduler import Part
 from planner.solver.deadline import Deadline
-from planner.solver.start import AnyPlanning, solve
+from planner.solver.start import Given, solve, start
 from planner.state import AnyState
 from planner.verb import verb
 
@@ -155,10 +155,6 @@ class RiskPart(Protocol):
         """Yield everything that runs, in the order of the dump."""
         ...
 
-    def planner(self, state: AnyState, rules: str | None) -> Callable[[str], AnyPlanning]:
-        """Return the function from a preemptor's key to its planning."""
-        ...
-
 
 RISK: Final = Part[RiskPart]("risk")
 
@@ -218,7 +214,7 @@ def risk(  # noqa: PLR0913 - what a user may say
     time_limit
         Seconds for all preemptors together. Those not begun by then stay unanswered.
     rules
-        YuniKorn: ``design`` or ``code``, as for ``planner.solve``.
+        As for ``planner.solve``.
     progress
         Called before each preemptor.
 
@@ -238,7 +234,7 @@ def risk(  # noqa: PLR0913 - what a user may say
     deadline = Deadline.after(time_limit)
     known, wanted = preemptors(state, shapes, pending)
     asked = wanted if limit is None else wanted[:limit]
-    planning, modelled = part.planner(known, rules), covering(known)
+    modelled = covering(known)
     missing: dict[Uncovered, None] = {}
     notes: dict[str, None] = {}
     attempts: list[Attempt] = []
@@ -251,7 +247,7 @@ def risk(  # noqa: PLR0913 - what a user may say
         if progress is not None:
             progress(number, len(asked), one.key)
         try:
-            plan = solve(planning(one.key), profile, deadline)
+            plan = solve(start(known, Given(one.key, rules=rules)), profile, deadline)
             attempts.append(_attempt(one, plan))
             missing |= dict.fromkeys(uncovered(modelled, plan))
             notes |= dict.fromkeys((*plan.notes, *modelled.remarks(plan.preemptor)))
@@ -303,7 +299,7 @@ def _attempt(asked: Hypothetical, plan: AnyPlan) -> Attempt:
         found = f"the plan for {asked.key} has no plan of the scheduler's own beside it"
         raise InternalError(found)
     return Attempt(
-        preemptor=asked.key,
+        preemptor=plan.preemptor,
         name=asked.name or plan.preemptor_name,
         origin="pending" if asked.like is None else "running",
         like=asked.like,
