@@ -299,7 +299,7 @@ def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
             undecided=sum(one.fewer is None for one in kept),
         ),
         verdicts=tuple(_verdicts(profile.name, counted) for profile in question.objectives),
-        gaps=tuple(gap for profile in question.objectives for gap in _all_gaps(profile, counted)),
+        gaps=tuple(gap for profile in question.objectives for gap in _gaps(profile, counted)),
     )
     objectives = tuple(profile.name for profile in question.objectives)
     return Audit(objectives=objectives, summary=summary, cases=cases, failures=failures)
@@ -318,7 +318,7 @@ def _verdicts(objective: str, cases: Sequence[Case]) -> Verdicts:
     )
 
 
-def _all_gaps(profile: Profile, cases: Sequence[Case]) -> Iterator[Gap]:
+def _gaps(profile: Profile, cases: Sequence[Case]) -> Iterator[Gap]:
     """Yield the gaps of an objective by its terms; for `EACH`, by those of all priorities seen."""
     found: dict[str, list[tuple[int, int, Case]]] = {}
     for case in cases:

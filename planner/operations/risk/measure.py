@@ -29,8 +29,7 @@ from planner.plan import AnyPlan, Published
 from planner.plan.base import Record, Status, Told, Uncovered
 from planner.plan.record import SchedulerId
 from planner.scheduler import Part
-from planner.solver.deadline import Deadline
-from planner.solver.start import Given, solve, start
+from planner.solver.start import Given, deadline_after, solve, start
 from planner.state import AnyState
 from planner.verb import verb
 
@@ -229,20 +228,14 @@ def risk(  # noqa: PLR0913 - what a user may say
     profile = find_profile(objective)
     if limit is not None and limit < 1:
         raise SchemaError("limit", f"{limit} cannot be used", "a number of preemptors, 1 or more")
-    if time_limit is not None and not time_limit >= 0:
-        raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
-    deadline = Deadline.after(time_limit)
+    deadline = deadline_after(time_limit)
     known, wanted = preemptors(state, shapes, pending)
     asked = wanted if limit is None else wanted[:limit]
     modelled = covering(known)
-    missing: dict[Uncovered, None] = {}
-    notes: dict[str, None] = {}
-    attempts: list[Attempt] = []
-    skipped: list[Skipped] = []
-    unanswered = 0
+    missing, notes = dict[Uncovered, None](), dict[str, None]()
+    attempts, skipped = list[Attempt](), list[Skipped]()
     for number, one in enumerate(asked):
         if deadline.passed:
-            unanswered = len(asked) - number
             break
         if progress is not None:
             progress(number, len(asked), one.key)
@@ -264,7 +257,7 @@ def risk(  # noqa: PLR0913 - what a user may say
         preemptors=tuple(attempts),
         running=tuple(_running(part.running(state), attempts)),
         beyond_limit=len(wanted) - len(asked),
-        unanswered=unanswered,
+        unanswered=len(asked) - len(attempts) - len(skipped),
         skipped=tuple(skipped),
         coverage=tuple(missing),
         notes=tuple(notes),
