@@ -57,13 +57,14 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "batch": "stage errors garbage",
         "commands": "",
         "commands/audit": "verb coverage errors term batch objective plan reader"
-        " commands/replay solver state scheduler wing",
-        "commands/compare": "coverage errors term commands/audit batch objective plan"
+        " commands/study solver state scheduler wing",
+        "commands/study": "batch commands/replay errors plan reader scheduler solver state wing",
+        "commands/compare": "coverage errors term commands/study batch objective plan"
         " quota reader scheduler solver state verifier wing",
         "commands/explain": "coverage errors term quantity laws state quota reference"
         " problem objective models plan solver commands/whatif scheduler",
         "report": "coverage errors term plan quantity laws state quota wing"
-        " commands/whatif commands/boost commands/audit commands/check"
+        " commands/whatif commands/boost commands/audit commands/study commands/check"
         " commands/explain commands/compare commands/replay scheduler",
         "api": "garbage coverage errors quantity laws commands/check state reader quota reference"
         " verb problem objective models plan verifier solver commands/replay commands/explain"
@@ -72,8 +73,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " verb quota scheduler solver state",
         "cli": "stage planner coverage dump errors scheduler term quantity laws state reader quota"
         " reference problem objective models plan verifier solver wing"
-        " commands/replay report batch commands/audit commands/whatif commands/boost"
-        " commands/explain commands/check api commands/compare kueue_verbs",
+        " commands/replay report batch commands/audit commands/study commands/whatif"
+        " commands/boost commands/explain commands/check api commands/compare kueue_verbs",
         "__main__": "cli",
         FACE: "errors state commands/check reader plan commands/audit api kueue_verbs"
         " commands/boost commands/explain commands/whatif objective report",

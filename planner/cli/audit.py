@@ -23,8 +23,8 @@ from planner.errors import InputError
 if TYPE_CHECKING:
     from planner.batch import Progress as BatchProgress
     from planner.batch import Workers
-    from planner.commands.audit import Settings
-    from planner.commands.audit.record import Failure
+    from planner.commands.study.record import Failure
+    from planner.commands.study.run import Settings
 
 CODES: Final = ("redundant", "disruption", "rules", "missed", "pointless")
 
@@ -119,11 +119,12 @@ def command(given: Given) -> int:
     less disruptive, victims do?
     """
     fatal = option.fatal_of(given, CODES)
-    from planner.commands.audit import Question, audit_states, distinct
+    from planner.commands.audit import Question, audit_states
+    from planner.commands.study.run import each_once
     from planner.objective.profile_file import find_profile
     from planner.report.audit import render
 
-    profiles = distinct(map(find_profile, given.objectives))
+    profiles = each_once(map(find_profile, given.objectives), "objective")
     how = given.of("time_limit now rules=laws pending assume release requests")
     question = Question(profiles, **how)
     with settings_of(given, given.states) as settings:
@@ -158,8 +159,8 @@ def settings_of(
     if given.resume and given.results is None:
         raise click.UsageError("--resume needs --results FILE, the file to go on with")
     from planner.batch import Limits
-    from planner.commands.audit import Settings
-    from planner.commands.audit.instance import refuse_as_state
+    from planner.commands.study.instance import refuse_as_state
+    from planner.commands.study.run import Settings
 
     written = {"--results": given.results, "--table": table, "-o": given.target.path}
     check_files(written)

@@ -22,7 +22,7 @@ from planner.wing import wings
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from planner.commands.audit.record import Failure
+    from planner.commands.study.record import Failure
     from planner.state import AnyState
 
 MAX_BYTES: Final = 64 * 2**20

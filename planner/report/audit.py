@@ -5,23 +5,23 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial, reduce
 from pathlib import Path
-from statistics import fmean, median
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from planner.commands.audit.record import (
     Audit,
     Case,
-    Failure,
     FindingCode,
     Gap,
     Judgement,
     Verdicts,
 )
+from planner.commands.study.record import Failure
+from planner.commands.study.tally import spread
 from planner.plan import Shown
 from planner.quantity import plural
 from planner.report import document as doc
@@ -53,30 +53,20 @@ CSV_COLUMNS: Final = (
 """The columns of a row for each case and objective; every term of both answers follows."""
 
 
-class Range(NamedTuple):
-    """A range of numbers and its name: those up to ``most`` that are in no range before it."""
-
-    name: str
-    most: float
+def _up_to(*ends: float) -> dict[str, float]:
+    """Return ranges that are named after their ends, and the range beyond the last end."""
+    return {f"to {end:g}": end for end in ends} | {f"> {ends[-1]:g}": float("inf")}
 
 
-def _up_to(*ends: float) -> Iterator[Range]:
-    """Yield ranges that are named after their ends, and the range beyond the last end."""
-    yield from (Range(f"to {end:g}", end) for end in ends)
-    yield Range(f"> {ends[-1]:g}", float("inf"))
+_ENDS: Final = {"10-19": 19, "≥ 20": float("inf")}
+VICTIMS: Final = {"< 0": -1, **{str(count): count for count in range(6)}, "6-9": 9, **_ENDS}
+_LESS: Final = {"< -10": -10.000_001, "-10 to -1": -1, "-1 to 0": -1e-9}
+HOURS: Final = {**_LESS, "0": 0, **_up_to(0.1, 1, 10, 100)}
+RATIOS: Final = {"0": 0, **_up_to(0.5, 1, 1.5, 2, 3, 5, 10)}
+"""The ranges of the histograms, each with the most that it holds of what is in none before it.
 
-
-VICTIMS: Final = (
-    Range("< 0", -1),
-    *(Range(str(count), count) for count in range(6)),
-    *(Range("6-9", 9), Range("10-19", 19), Range("≥ 20", float("inf"))),
-)
-HOURS: Final = (
-    *(Range("< -10", -10.000_001), Range("-10 to -1", -1), Range("-1 to 0", -1e-9)),
-    *(Range("0", 0), *_up_to(0.1, 1, 10, 100)),
-)
-RATIOS: Final = (Range("0", 0), *_up_to(0.5, 1, 1.5, 2, 3, 5, 10))
-"""The ranges of the histograms: fixed, so that two audits can be laid side by side."""
+They are fixed, so that two audits can be laid side by side.
+"""
 
 
 def render(
@@ -100,16 +90,13 @@ def _lines(audit: Audit) -> Iterator[str]:
             *where,
             **fields(case, "status victims"),
             name=case.names.get(case.pending),
-            irredundant=_known(case.irredundant),
-            smallest=_known(case.smallest),
-            fewest=_told(case.fewest),
+            **_told(case, "irredundant smallest fewest"),
             findings=",".join(case.findings) or "none",
         )
         for one in case.judgements:
-            best = _known(one.best)
-            yield line("optimum", *where, one.objective, **fields(one, "status victims"), best=best)
+            yield line("optimum", *where, one.objective, **_told(one, "status victims best"))
         if (kept := case.precedence) is not None:
-            found = {"smallest": _known(kept.smallest), "fewer": _known(kept.fewer)}
+            found = _told(kept, "smallest fewer")
             yield line("in_turn", *where, **found, fewest=kept.victims or "none")
         yield from (line("uncovered", *where, one.feature, one.kind) for one in case.coverage)
         if case.needless:
@@ -139,12 +126,10 @@ def failure_lines(failures: Iterable[Failure]) -> Iterator[str]:
         yield line("failure", one.state, one.pending or None, detail, outcome=one.outcome)
 
 
-def _known(answer: bool | None) -> bool | str:  # noqa: FBT001 - the only argument
-    return "unknown" if answer is None else answer
-
-
-def _told(count: int | None) -> int | str:
-    return "unknown" if count is None else count
+def _told(record: object, names: str) -> dict[str, Any]:
+    """Return fields of a record like `fields`; those without a value are not known."""
+    found = fields(record, names)
+    return {name: "unknown" if value is None else value for name, value in found.items()}
 
 
 def _csv_rows(audit: Audit) -> Iterator[Sequence[object]]:
@@ -154,10 +139,10 @@ def _csv_rows(audit: Audit) -> Iterator[Sequence[object]]:
         for one in case.judgements:
             yield [
                 *(case.state, case.pending, case.rules, case.status, len(case.victims)),
-                *(_known(case.irredundant), _known(case.smallest), _told(case.fewest)),
-                _known(case.precedence.fewer) if case.precedence else "",
+                *_told(case, "irredundant smallest fewest").values(),
+                _told(case.precedence, "fewer")["fewer"] if case.precedence else "",
                 " ".join(case.findings),
-                *(one.objective, one.status, len(one.victims), _known(one.best)),
+                *(one.objective, one.status, len(one.victims), *_told(one, "best").values()),
                 *(both.get(term, "") for term in terms for both in (case.terms, one.terms)),
             ]
 
@@ -318,17 +303,14 @@ def _loss_table(title: str, rows: Sequence[Loss], work: Work) -> doc.Table:
 
     columns: list[Column[Loss]] = [
         Column(title, lambda one: name(one.whose), "All", folds=True),
-        *(lost(head, of) for head, of in _LOST),
+        lost("Lost", lambda one: one.own),
+        lost("By the best", lambda one: one.best),
+        lost("Needlessly", lambda one: one.more),
     ]
     caption = f"{work.hours.capitalize()} lost, restarts included, by {title.lower()}"
     return table(caption, columns, rows)
 
 
-_LOST: Final[tuple[tuple[str, Callable[[Loss], int]], ...]] = (
-    ("Lost", lambda one: one.own),
-    ("By the best", lambda one: one.best),
-    ("Needlessly", lambda one: one.more),
-)
 NEGATIVE: Final = "another level comes first in the objective: who is hit, or how many"
 
 
@@ -521,33 +503,29 @@ def distributions(audit: Audit) -> Iterator[doc.Histogram]:
 
 def _histogram(
     caption: str,
-    ranges: Sequence[Range],
+    ranges: Mapping[str, float],
     numbers: dict[str, Sequence[float]],
     show: Callable[[float], str],
 ) -> doc.Histogram:
     """Count numbers in ranges; empty ranges at both ends are left out."""
-    ends = [one.most for one in ranges]
-
-    def counted(values: Iterable[float]) -> list[int]:
-        found = Counter(bisect_left(ends, value) for value in values)
-        return [found[place] for place in range(len(ranges))]
-
-    counts = {title: counted(values) for title, values in numbers.items()}
-    used = [place for place in range(len(ranges)) if any(c[place] for c in counts.values())]
-    first, last = min(used), max(used) + 1
-    several = len(numbers) > 1
+    names, ends = list(ranges), list(ranges.values())
+    counts = {
+        title: Counter(bisect_left(ends, value) for value in values)
+        for title, values in numbers.items()
+    }
+    used = [place for found in counts.values() for place in found]
+    shown = range(min(used), max(used) + 1)
+    series = (
+        doc.Series(title, tuple(count[place] for place in shown)) for title, count in counts.items()
+    )
+    notes = []
+    for title, values in numbers.items():
+        said = f"1 case; {show(values[0])}"
+        if len(values) > 1:
+            found = spread(values)
+            said = f"{plural(len(values), 'case')}; mean {show(found.mean)}, median "
+            said += f"{show(found.median)}, from {show(min(values))} to {show(found.max)}"
+        notes.append(f"{title}: {said}" if len(numbers) > 1 else said)
     return doc.Histogram(
-        caption,
-        tuple(one.name for one in ranges[first:last]),
-        tuple(doc.Series(title, tuple(found[first:last])) for title, found in counts.items()),
-        tuple(
-            (f"{title}: " if several else "")
-            + (
-                f"{plural(len(values), 'case')}; mean {show(fmean(values))}, median "
-                f"{show(median(values))}, from {show(min(values))} to {show(max(values))}"
-                if len(values) > 1
-                else f"1 case; {show(values[0])}"
-            )
-            for title, values in numbers.items()
-        ),
+        caption, tuple(names[place] for place in shown), tuple(series), tuple(notes)
     )

@@ -18,8 +18,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from planner.commands.compare import Comparison
-from planner.commands.compare.measure import comparable
-from planner.commands.compare.record import SCORED, Measure, cases
+from planner.commands.compare.measure import pairs as paired
+from planner.commands.compare.measure import scored
+from planner.commands.compare.record import SCORED, Measure
 from planner.commands.compare.table import need
 from planner.report.compare import work_of
 from planner.report.text import SECONDS_PER_HOUR, clean
@@ -191,16 +192,14 @@ def scale_of(comparison: Comparison, measure: Measure) -> Scale:
 def pairs(comparison: Comparison, measure: Measure) -> dict[str, list[Pair]]:
     """Return the cases that are drawn, for each algorithm but the first."""
     first, *others = comparison.algorithms
-    found: dict[str, list[Pair]] = {name: [] for name in others}
     unit = scale_of(comparison, measure).unit
-    for case in cases(comparison.rows):
-        by_name = {row.algorithm: row for row in case}
-        for name in others:
-            row, reference = by_name[name], by_name[first]
-            ours, theirs = row.measured(measure), reference.measured(measure)
-            if comparable(row, reference) and ours is not None and theirs is not None:
-                found[name].append(Pair(theirs / unit, ours / unit))
-    return found
+    return {
+        name: [
+            Pair(theirs / unit, ours / unit)
+            for ours, theirs in scored(paired(comparison.rows, name, first), measure)
+        ]
+        for name in others
+    }
 
 
 def _new(lines: int, across: int) -> tuple[Figure, list[Axes]]:

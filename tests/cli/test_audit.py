@@ -229,16 +229,15 @@ def test_a_bug_of_ours_is_a_row_and_the_exit_code(
     verb: str, dump: Path, clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It counts more than a finding or bad input; all other states have their rows."""
-    module = import_module(f"planner.commands.{verb}.{'judge' if verb == 'audit' else 'measure'}")
-    work = "audit_instance" if verb == "audit" else "compare_instance"
-    before = getattr(module, work)
+    kind = import_module(f"planner.commands.{verb}").Question
+    before = kind.answer
 
-    def failing(instance: Any, question: Any) -> Any:
+    def failing(question: Any, instance: Any) -> Any:
         if instance.name == str(dump):
             raise InternalError("the plan failed KQ-01")
-        return before(instance, question)
+        return before(question, instance)
 
-    monkeypatch.setattr(module, work, failing)
+    monkeypatch.setattr(kind, "answer", failing)
     bad = write(tmp_path, "no dump", "bad.json")
     other = write(tmp_path, cluster(), "other.json")
     result = call(verb, bad, dump, clean, other, "--format", "json")
@@ -352,10 +351,10 @@ def test_a_case_that_somebody_changed_is_bad_input(tmp_path: Path, change: dict[
     call("audit", *options)
     header, row = rows.read_text().splitlines()
     value = json.loads(row)
-    (case,) = value["result"]["cases"]
+    (case,) = value["result"]["rows"]
     (case if "judgements" in change else case["judgements"][0]).update(change)
     rows.write_text(f"{header}\n{json.dumps(value)}\n")
-    assert refused("audit", *options, "--resume").startswith(f"error: {rows}: result.cases[0]")
+    assert refused("audit", *options, "--resume").startswith(f"error: {rows}: result.rows[0]")
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.json", "rows.json.gz"])

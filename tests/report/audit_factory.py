@@ -3,7 +3,8 @@
 from typing import Any
 
 from planner.commands.audit import Case
-from planner.commands.audit.record import Audit, Failure, Gap, Judgement, Ratio, Summary, Verdicts
+from planner.commands.audit.record import Audit, Gap, Judgement, Ratio, Summary, Verdicts
+from planner.commands.study.record import Failure
 from planner.plan import Shown
 
 GPU = "nvidia.com/gpu"

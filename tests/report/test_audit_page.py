@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.commands.audit.record import Audit, Case, Failure
+from planner.commands.audit.record import Audit, Case
+from planner.commands.study.record import Failure
 from planner.report.audit import MAX_CASES, distributions, render
 from planner.report.document import Histogram
 from tests.conftest import FOR_EVER_S, QUICKSTART, YUNIKORN

@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from planner.commands.audit.instance import Instance
 from planner.commands.audit.record import Precedence
+from planner.commands.study.instance import Instance
 from planner.objective.profiles import PROFILES
 from planner.plan.kueue import Plan
 from planner.solver.deadline import Deadline

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import GetPydanticSchema, ValidationInfo, model_validator
-from pydantic_core.core_schema import literal_schema
+from pydantic import ValidationInfo, model_validator
 
+from planner.commands.study.record import Answered, Failure, Rules
 from planner.plan.base import Assume, Published, Record, Status, Told, Uncovered
 from planner.plan.record import Shown
-from planner.scheduler import schedulers
-from planner.wing import rule_sets
 
 FindingCode = Literal["redundant", "disruption", "rules", "missed", "pointless"]
 """redundant: some victims alone would do. disruption: another set is better by an objective that
 was asked for. rules: the answer breaks the scheduler's own rules. missed: it finds nothing although
 a legal set exists. pointless: it evicts although nothing needs to go."""
-
-Rules = Annotated[
-    str,
-    GetPydanticSchema(
-        lambda *_: literal_schema(
-            [
-                *(name for one in schedulers() for name in one.words.rules),
-                *(one.name for one in rule_sets() if one.replaces),
-            ]
-        )
-    ),
-]
 
 
 class Ratio(Record):
@@ -139,24 +125,8 @@ class Case(Record):
         return bool(self.coverage) and self.assume is None
 
 
-class Failure(Record):
-    """A state, or one pending workload of it, that could not be audited.
-
-    ``failed`` says that the input cannot be used, ``bug`` that the planner failed.
-    """
-
-    state: str
-    pending: str | None = None
-    outcome: Literal["failed", "bug", "timeout", "out-of-memory", "killed"] = "failed"
-    detail: str
-
-
-class StateAudit(Record):
-    """Everything about one state."""
-
-    state: str
-    cases: tuple[Case, ...] = ()
-    failures: tuple[Failure, ...] = ()
+StateAudit = Answered[Case]
+"""Everything about one state."""
 
 
 class Gap(Record):

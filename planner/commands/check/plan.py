@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
 from operator import itemgetter
-from typing import Final
 from typing import Annotated, Final
 
 from msgspec import Struct

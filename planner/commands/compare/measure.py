@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from statistics import fmean, median
+from statistics import fmean
 from typing import Final
 
 from msgspec.structs import replace
 
-from planner.commands.audit.instance import HERE, Asked, Instance, Settings, each_once, sweep
-from planner.commands.audit.record import Failure
 from planner.commands.compare.algorithm import COMPARED, OPTIMUM, Algorithm
 from planner.commands.compare.record import (
     MEASURES,
@@ -32,13 +29,16 @@ from planner.commands.compare.record import (
     Duel,
     Measure,
     Row,
-    RowStatus,
     Score,
     Standing,
     StateComparison,
     Summary,
     cases,
 )
+from planner.commands.study.instance import Instance
+from planner.commands.study.record import Answered
+from planner.commands.study.run import HERE, Asked, Settings, each_once, sweep
+from planner.commands.study.tally import spread
 from planner.coverage.answer import Covering, covering, uncovered
 from planner.errors import InternalError, PlannerError, SchemaError, UnsupportedError, one_line
 from planner.objective.profile_file import SUFFIX, find_profile
@@ -48,7 +48,7 @@ from planner.plan.record import names_of, resources_of
 from planner.reader import MAX_BYTES
 from planner.scheduler import schedulers
 from planner.solver.deadline import Deadline
-from planner.solver.start import Given, solve, start
+from planner.solver.start import AnyPlanning, Given, solve, start
 from planner.state import AnyState
 from planner.state.clock import clock_of
 
@@ -97,117 +97,105 @@ def find_algorithms(names: Iterable[str]) -> tuple[Algorithm, ...]:
     Raises ``InputError`` if an algorithm cannot be used, no name is given, or two objectives have
     the same name.
     """
-    found = each_once(map(find_algorithm, names), "algorithm")
-    if not found:
-        raise SchemaError("algorithm", "none is given", "one algorithm, or more")
-    return found
+    return each_once(map(find_algorithm, names), "algorithm")
 
 
 DIGITS: Final = 6
 """Digits of a ratio and of seconds after the point."""
 
 
-class Question(Asked, frozen=True):
+class Question(Asked[Row], frozen=True):
     """What is asked of every state: algorithms, and seconds for each answer."""
 
+    kind = "comparison"
+    model = StateComparison
     algorithms: tuple[Algorithm, ...]
     time_limit: float | None = None
 
+    @property
+    def more(self) -> Mapping[str, object]:
+        """The algorithms, and seconds for each answer."""
+        algorithms = {algorithm.name: repr(algorithm) for algorithm in self.algorithms}
+        return {"algorithms": algorithms, "time_limit": self.time_limit}
 
-def compare_instance(instance: Instance, question: Question) -> StateComparison:
-    """Let every algorithm answer for every pending workload; see `Asked.of_each`."""
-    failures: list[Failure] = []
-    known = None if question.assume else covering(instance.state)
-    # Where algorithms have rules of their own, those of the question do not apply.
-    rules = None if COMPARED.find(instance.state) else question.rules
-    given = Given(None, instance.assignment, question.now, rules, recorded=True)
-    cases = question.of_each(
-        instance, given, lambda one: _Case(instance, one, question.time_limit, known), failures
-    )
-    rows = tuple(row for case in cases for row in map(case.row, question.algorithms))
-    return StateComparison(state=instance.name, rows=rows, failures=tuple(failures))
+    def answer(self, instance: Instance) -> Answered[Row]:
+        """Let every algorithm answer for every pending workload."""
+        known = None if self.assume else covering(instance.state)
+        # Where algorithms have rules of their own, those of the question do not apply.
+        rules = None if COMPARED.find(instance.state) else self.rules
+        given = Given(None, instance.assignment, self.now, rules, recorded=True)
+        return self.of_each(instance, given, lambda one: _rows(instance, one, self, known))
 
 
-class _Case:
-    """A pending workload, and the planning of the unedited state, whose table measures all answers.
+def _rows(
+    instance: Instance, given: Given, question: Question, known: Covering | None
+) -> Iterator[Row]:
+    """Yield every algorithm's answer for a pending workload.
 
-    No objective is ever solved in that planning, so that its terms stay those of the state.
+    The table of the unedited state measures all of them. No objective is ever solved in that
+    planning, so that its terms stay those of the state.
     """
-
-    def __init__(
-        self, instance: Instance, given: Given, time_limit: float | None, known: Covering | None
-    ) -> None:
-        self._instance = instance
-        self._given = given
-        self._time_limit = time_limit
-        self._known = known
-        self._own = own = start(instance.state, given)
-        self._compared = COMPARED.find(instance.state)
-        self._position = {key: position for position, key in enumerate(own.keys)}
-
-    def row(self, algorithm: Algorithm) -> Row:
-        scheduler = self._instance.state.scheduler
-        if algorithm.scheduler not in {None, scheduler}:
-            reason = f"{algorithm.name} means nothing for a state of {scheduler}"
-            return self._row(algorithm, "skipped", reason)
-        rules = algorithm.rules or self._given.rules
-        given = replace(self._given, rules=rules)
-        state, began = algorithm.state(self._instance.state), time.perf_counter()
-        try:
-            planning = start(state, given)
-            if algorithm.profile is None:
-                plan = planning.greedy_plan()
-            else:
-                plan = solve(planning, algorithm.profile, Deadline.after(self._time_limit))
-        except UnsupportedError as error:
-            return self._row(algorithm, "skipped", one_line(str(error)))
-        except InternalError:
-            raise
-        except PlannerError as error:
-            return self._row(algorithm, "failed", one_line(str(error)))
-        seconds = round(time.perf_counter() - began, DIGITS)
-        return self._measured(algorithm, plan, seconds)
-
-    def _row(self, algorithm: Algorithm, status: RowStatus, detail: str) -> Row:
-        return Row(
-            state=self._instance.name,
-            pending=self._own.preemptor_key,
-            scheduler=self._instance.state.scheduler,
+    own = start(instance.state, given)
+    for algorithm in question.algorithms:
+        row = Row(
+            state=instance.name,
+            pending=own.preemptor_key,
+            scheduler=instance.state.scheduler,
             algorithm=algorithm.name,
-            status=status,
-            detail=detail,
-            running=len(self._position),
-            candidates=int(self._own.eligible.sum()),
+            status="skipped",
+            running=len(own.keys),
+            candidates=int(own.eligible.sum()),
         )
+        found: dict[str, object]
+        if algorithm.scheduler not in {None, row.scheduler}:
+            found = {"detail": f"{algorithm.name} means nothing for a state of {row.scheduler}"}
+        else:
+            state, began = algorithm.state(instance.state), time.perf_counter()
+            try:
+                planning = start(state, replace(given, rules=algorithm.rules or given.rules))
+                if algorithm.profile is None:
+                    plan = planning.greedy_plan()
+                else:
+                    plan = solve(planning, algorithm.profile, Deadline.after(question.time_limit))
+                seconds = round(time.perf_counter() - began, DIGITS)
+                found = {**_measured(own, algorithm, plan, known), "seconds": seconds}
+            except UnsupportedError as error:
+                found = {"detail": one_line(str(error))}
+            except InternalError:
+                raise
+            except PlannerError as error:
+                found = {"status": "failed", "detail": one_line(str(error))}
+        yield row.model_copy(update=found)
 
-    def _measured(self, algorithm: Algorithm, plan: AnyPlan, seconds: float) -> Row:
-        is_optimum = algorithm.profile is not None
-        outside, compared = plan.outside_rules, self._compared
-        # An algorithm by other rules may take victims that the rules of the state forbid.
-        if compared and algorithm.edit is not None:
-            outside = compared.outside(self._own, plan)
-        found: dict[str, object] = {
-            "rules": plan.rules,
-            "victims": plan.keys,
-            "names": names_of(plan),
-            "resources": resources_of(plan),
-            "outside_rules": outside,
-            "levels": plan.certificate.levels if plan.certificate else (),
-            "proved": plan.status in {"optimal", "infeasible"} if is_optimum else None,
-            "seconds": seconds,
-        }
-        if plan.status in {"optimal", "feasible"}:
-            found["own_flavors"] = compared and compared.has_own_flavors(self._own, plan)
-            found["terms"] = self._own.table.evaluate(map(self._position.__getitem__, plan.keys))
-            found["ratio"], found["ratio_of"] = _ratio(plan)
-        missing = uncovered(self._known, plan) if self._known else ()
-        status: RowStatus = plan.status
-        if missing:
-            status = "conditional"
-            found |= {"uncovered": tuple(dict.fromkeys(one.feature for one in missing))}
-            if found["proved"]:
-                found["proved"] = None
-        return self._row(algorithm, status, plan.explanation).model_copy(update=found)
+
+def _measured(
+    own: AnyPlanning, algorithm: Algorithm, plan: AnyPlan, known: Covering | None
+) -> dict[str, object]:
+    """Return the fields of a row that has an answer, measured in the planning of the own state."""
+    compared, outside = COMPARED.find(own), plan.outside_rules
+    # An algorithm by other rules may take victims that the rules of the state forbid.
+    if compared and algorithm.edit is not None:
+        outside = compared.outside(own, plan)
+    missing = uncovered(known, plan) if known else ()
+    proved = None if algorithm.profile is None else plan.status in {"optimal", "infeasible"}
+    found: dict[str, object] = {
+        "status": "conditional" if missing else plan.status,
+        "detail": plan.explanation,
+        "rules": plan.rules,
+        "victims": plan.keys,
+        "names": names_of(plan),
+        "resources": resources_of(plan),
+        "outside_rules": outside,
+        "levels": plan.certificate.levels if plan.certificate else (),
+        "proved": None if missing and proved else proved,
+        "uncovered": tuple(dict.fromkeys(one.feature for one in missing)),
+    }
+    if plan.status in {"optimal", "feasible"}:
+        position = {key: position for position, key in enumerate(own.keys)}
+        found["own_flavors"] = compared and compared.has_own_flavors(own, plan)
+        found["terms"] = own.table.evaluate(map(position.__getitem__, plan.keys))
+        found["ratio"], found["ratio_of"] = _ratio(plan)
+    return found
 
 
 def _ratio(plan: AnyPlan) -> tuple[float | None, str | None]:
@@ -223,111 +211,26 @@ def _ratio(plan: AnyPlan) -> tuple[float | None, str | None]:
     return round(ratios[scarcest], DIGITS), "/".join(filter(None, scarcest))
 
 
-@dataclass(slots=True)
-class Tally:
-    """The counts so far, for algorithms in the order in which they were asked for."""
-
-    algorithms: tuple[str, ...]
-    _counts: Counter[str] = field(default_factory=Counter)
-    _standings: Counter[tuple[str, str]] = field(default_factory=Counter)
-    _measured: dict[tuple[str, Measure], list[float]] = field(default_factory=dict)
-    _duels: Counter[tuple[str, str]] = field(default_factory=Counter)
-    _gaps: dict[tuple[str, Measure], list[float]] = field(default_factory=dict)
-
-    def add(self, found: StateComparison) -> None:
-        """Count a state."""
-        self._counts["states"] += 1
-        self._counts["failures"] += len(found.failures)
-        for case in cases(found.rows):
-            self._counts["cases"] += 1
-            for row in case:
-                self._standings[row.algorithm, "plan" if row.has_plan else row.status] += 1
-                self._standings[row.algorithm, "proved"] += bool(row.proved)
-                self._standings[row.algorithm, "outside_rules"] += bool(row.outside_rules)
-                self._measure(row, ("seconds",))
-            answers = [row for row in case if row.status != "skipped"]
-            if all(row.has_plan for row in answers) and any(row.victims for row in answers):
-                for row in answers:
-                    self._measure(row, SCORED)
-            by_name = {row.algorithm: row for row in case}
-            first = by_name[self.algorithms[0]]
-            for name in self.algorithms[1:]:
-                self._add_duel(name, by_name[name], first)
-
-    def summary(self) -> Summary:
-        """Return the totals."""
-        return Summary(
-            states=self._counts["states"],
-            cases=self._counts["cases"],
-            failures=self._counts["failures"],
-            standings=tuple(map(self._standing, self.algorithms)),
-            distributions=tuple(
-                distribution(name, measure, values)
-                for measure in MEASURES
-                for name in self.algorithms
-                if (values := self._measured.get((name, measure)))
-            ),
-            duels=tuple(map(self._duel, self.algorithms[1:])),
-        )
-
-    def _add_duel(self, name: str, row: Row, first: Row) -> None:
-        if "skipped" in {row.status, first.status}:
-            return
-        if row.has_plan != first.has_plan:
-            self._duels[name, "only_this" if row.has_plan else "only_first"] += 1
-        if not comparable(row, first):
-            return
-        self._duels[name, "both"] += 1
-        for measure in SCORED:
-            ours, theirs = row.measured(measure), first.measured(measure)
-            if ours is not None and theirs is not None:
-                self._gaps.setdefault((name, measure), []).append(theirs - ours)
-
-    def _measure(self, row: Row, measures: Iterable[Measure]) -> None:
-        for measure in measures:
-            value = row.measured(measure)
-            if value is not None:
-                self._measured.setdefault((row.algorithm, measure), []).append(value)
-
-    def _standing(self, name: str) -> Standing:
-        counted = Standing.model_fields.keys() - {"algorithm", "rows", "plans"}
-        facts = {fact: self._standings[name, fact] for fact in counted}
-        plans = self._standings[name, "plan"]
-        return Standing(algorithm=name, rows=self._counts["cases"], plans=plans, **facts)
-
-    def _duel(self, name: str) -> Duel:
-        count = {fact: self._duels[name, fact] for fact in ("both", "only_this", "only_first")}
-        scores = tuple(
-            Score(
-                measure=measure,
-                wins=sum(gap > 0 for gap in gaps),
-                ties=sum(gap == 0 for gap in gaps),
-                losses=sum(gap < 0 for gap in gaps),
-                mean_gap=round(fmean(gaps), DIGITS) if gaps else 0.0,
-            )
-            for measure in SCORED
-            for gaps in [self._gaps.get((name, measure), [])]
-        )
-        return Duel(algorithm=name, first=self.algorithms[0], scores=scores, **count)
+def pairs(rows: Iterable[Row], name: str, first: str) -> Iterator[tuple[Row, Row]]:
+    """Yield the answers of an algorithm and of the first to each case that neither skipped."""
+    for case in cases(rows):
+        by_name = {row.algorithm: row for row in case}
+        pair = by_name[name], by_name[first]
+        if "skipped" not in {row.status for row in pair}:
+            yield pair
 
 
-def distribution(name: str, measure: Measure, values: Sequence[float]) -> Distribution:
-    """Return how some values, at least one, are distributed."""
-    ordered = sorted(values)
-    return Distribution(
-        algorithm=name,
-        measure=measure,
-        count=len(ordered),
-        mean=round(fmean(ordered), DIGITS),
-        median=median(ordered),
-        p90=ordered[-(-9 * len(ordered) // 10) - 1],
-        max=ordered[-1],
-    )
-
-
-def comparable(row: Row, first: Row) -> bool:
-    """Say whether two answers for a case can be scored: both are plans, and one evicts somebody."""
+def _is_scored(row: Row, first: Row) -> bool:
+    """Say whether both are plans, and one evicts somebody."""
     return row.has_plan and first.has_plan and bool(row.victims or first.victims)
+
+
+def scored(pairs: Iterable[tuple[Row, Row]], measure: Measure) -> Iterator[tuple[float, float]]:
+    """Yield a measure of both answers, where they are scored and have it."""
+    for row, first in pairs:
+        ours, theirs = row.measured(measure), first.measured(measure)
+        if _is_scored(row, first) and ours is not None and theirs is not None:
+            yield ours, theirs
 
 
 def compare(  # noqa: PLR0913 - what a user may say
@@ -356,7 +259,7 @@ def compare(  # noqa: PLR0913 - what a user may say
     if not isinstance(states, Mapping):
         states = {states.source: states}
     instances = (Instance(name, one, one.pending) for name, one in states.items())
-    return summarise(question, (compare_instance(one, question) for one in instances))
+    return summarise(question, map(question.answer, instances))
 
 
 def compare_states(
@@ -364,32 +267,92 @@ def compare_states(
 ) -> Comparison:
     """Compare algorithms on every state of files and folders; `sweep` says what is raised.
 
-    A state that cannot be read or compared is a failure; it does not stop the others. The rows
-    of the results file hold times: two runs give the same file but for each row's ``seconds``.
+    The rows of the results file hold times: two runs give the same file but for each row's
+    ``seconds``.
     """
-    answers = sweep(
-        paths,
-        compare_instance,
-        StateComparison,
-        question,
-        settings,
-        max_bytes,
-        "comparison",
-        algorithms={algorithm.name: repr(algorithm) for algorithm in question.algorithms},
-        time_limit=question.time_limit,
-    )
-    return summarise(question, answers)
+    return summarise(question, sweep(paths, question, settings, max_bytes))
 
 
-def summarise(question: Question, compared: Iterable[StateComparison]) -> Comparison:
+def summarise(question: Question, compared: Iterable[Answered[Row]]) -> Comparison:
     """Return the comparisons of single states as one."""
+    states = list(compared)
+    rows = tuple(row for one in states for row in one.rows)
+    failures = tuple(failure for one in states for failure in one.failures)
     names = tuple(algorithm.name for algorithm in question.algorithms)
-    tally, states = Tally(names), list(compared)
-    for one in states:
-        tally.add(one)
-    return Comparison(
-        algorithms=names,
-        summary=tally.summary(),
-        rows=tuple(row for one in states for row in one.rows),
-        failures=tuple(failure for one in states for failure in one.failures),
+    every = [*cases(rows)]
+    by_name = {name: [row for row in rows if row.algorithm == name] for name in names}
+    # All algorithms of one scheduler are measured on the same cases.
+    measured: dict[str, list[Row]] = {name: [] for name in names}
+    for case in every:
+        answers = [row for row in case if row.status != "skipped"]
+        if all(row.has_plan for row in answers) and any(row.victims for row in answers):
+            for row in answers:
+                measured[row.algorithm].append(row)
+    summary = Summary(
+        states=len(states),
+        cases=len(every),
+        failures=len(failures),
+        standings=tuple(_standing(name, some) for name, some in by_name.items()),
+        distributions=tuple(
+            distribution(name, measure, values)
+            for measure in MEASURES
+            for name, some in (by_name if measure == "seconds" else measured).items()
+            if (values := [one for row in some if (one := row.measured(measure)) is not None])
+        ),
+        duels=tuple(_duel(rows, name, names[0]) for name in names[1:]),
+    )
+    return Comparison(algorithms=names, summary=summary, rows=rows, failures=failures)
+
+
+def _standing(name: str, rows: Sequence[Row]) -> Standing:
+    counted = Counter("plan" if row.has_plan else row.status for row in rows)
+    return Standing(
+        algorithm=name,
+        rows=len(rows),
+        plans=counted["plan"],
+        conditional=counted["conditional"],
+        infeasible=counted["infeasible"],
+        unknown=counted["unknown"],
+        skipped=counted["skipped"],
+        failed=counted["failed"],
+        proved=sum(bool(row.proved) for row in rows),
+        outside_rules=sum(bool(row.outside_rules) for row in rows),
+    )
+
+
+def distribution(name: str, measure: Measure, values: Sequence[float]) -> Distribution:
+    """Return how some values, at least one, are distributed."""
+    found = spread(values)
+    return Distribution(
+        algorithm=name,
+        measure=measure,
+        count=len(values),
+        mean=round(found.mean, DIGITS),
+        median=found.median,
+        p90=found.p90,
+        max=found.max,
+    )
+
+
+def _duel(rows: Sequence[Row], name: str, first: str) -> Duel:
+    fought = [*pairs(rows, name, first)]
+    gaps = {
+        measure: [theirs - ours for ours, theirs in scored(fought, measure)] for measure in SCORED
+    }
+    return Duel(
+        algorithm=name,
+        first=first,
+        both=sum(_is_scored(row, other) for row, other in fought),
+        only_this=sum(row.has_plan and not other.has_plan for row, other in fought),
+        only_first=sum(other.has_plan and not row.has_plan for row, other in fought),
+        scores=tuple(
+            Score(
+                measure=measure,
+                wins=sum(gap > 0 for gap in some),
+                ties=sum(gap == 0 for gap in some),
+                losses=sum(gap < 0 for gap in some),
+                mean_gap=round(fmean(some), DIGITS) if some else 0.0,
+            )
+            for measure, some in gaps.items()
+        ),
     )

@@ -8,7 +8,7 @@ from typing import Final, Literal, Self
 
 from pydantic import ValidationInfo, model_validator
 
-from planner.commands.audit.record import Failure, Rules
+from planner.commands.study.record import Answered, Failure, Rules
 from planner.plan.base import Published, Record, Status
 from planner.plan.record import Level, SchedulerId
 
@@ -114,12 +114,8 @@ def cases(rows: Iterable[Row]) -> Iterator[Sequence[Row]]:
         yield tuple(group)
 
 
-class StateComparison(Record):
+class StateComparison(Answered[Row]):
     """Everything about one state."""
-
-    state: str
-    rows: tuple[Row, ...] = ()
-    failures: tuple[Failure, ...] = ()
 
     @model_validator(mode="after")
     def _every_algorithm_answers(self, info: ValidationInfo) -> Self:

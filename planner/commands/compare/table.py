@@ -9,6 +9,7 @@ from typing import Final
 
 from planner.commands.compare.record import Comparison, Row
 from planner.errors import InputError, UnsupportedError
+from planner.plan.base import Record
 from planner.term import TERMS
 
 EXTRA: Final = "pip install matplotlib pandas pyarrow"
@@ -26,13 +27,22 @@ def need(where: str, *packages: str) -> None:
 
 Cell = str | int | float | bool | None
 
-_NO_TEXTS: Final = {
-    **dict.fromkeys(("proved", "own_flavors"), "boolean"),
-    **dict.fromkeys(("running", "candidates", "victims", "value", "bound"), "Int64"),
-    **dict.fromkeys(("ratio", "seconds"), "Float64"),
+_KINDS: Final[Mapping[object, str]] = {
+    annotation: name
+    for kind, name in ((bool, "boolean"), (int, "Int64"), (float, "Float64"))
+    for annotation in (kind, kind | None)
 }
+
+
+def kinds_of(record: type[Record]) -> dict[str, str]:
+    """Return the fields of a record, with pandas' name of the kind of their values."""
+    fields = record.model_fields.items()
+    return {name: _KINDS.get(one.annotation, "string") for name, one in fields}
+
+
+_KNOWN: Final = kinds_of(Row) | dict.fromkeys(("victims", "value", "bound"), "Int64")
 KINDS: Final[dict[str, str]] = {
-    name: _NO_TEXTS.get(name, "string")
+    name: _KNOWN.get(name, "string")
     for name in (
         *("state", "pending", "scheduler", "algorithm", "rules", "status", "proved", "uncovered"),
         *("outside_rules", "own_flavors", "running", "candidates", "victims", "ratio", "ratio_of"),

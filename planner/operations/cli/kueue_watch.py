@@ -106,7 +106,7 @@ def command(given: Given) -> int:
     question = Question((find_profile(given.profile),), given.time_limit, certify="brief", **how)
     try:
         if given.states:
-            from planner.commands.audit.instance import open_packed, packed_states
+            from planner.commands.study.instance import open_packed, packed_states
             from planner.operations.watch.kueue.live import follow
             from planner.state.kueue import of_kueue
 

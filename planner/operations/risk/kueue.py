@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 from planner.commands.whatif.kueue_hypothetical import fresh, with_workloads
-from planner.errors import InputError
 from planner.operations.risk.measure import Hypothetical, Running, frequent_first, unused
 from planner.quota.kueue.holding import effective_priority
-from planner.quota.kueue.placement import snapshot_for
-from planner.quota.kueue.preemptor import find_preemptor
-from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.release import under_release
 from planner.state.kueue import State, Workload
 
 _NAMES: Final = {"__all__": {"name"}}
@@ -23,25 +18,6 @@ _NO_SHAPE: Final[Any] = {
     },
 }
 """Fields of a podset that decide nothing about where it fits."""
-
-
-def planner(state: State, rules: str | None) -> Callable[[str], Planning]:
-    """Return the function from a preemptor's key to its planning.
-
-    They share a snapshot, or two where the pods of some preemptors need a place on nodes.
-
-    Raises ``InputError`` if rules are given.
-    """
-    if rules is not None:
-        found = f'"{rules}" means nothing for Kueue'
-        raise InputError("rules", found, hint="leave it out: risk is counted by Kueue's own rules")
-
-    def planning(key: str) -> Planning:
-        snapshot = snapshot_for(state, None, (), key)
-        preemptor = find_preemptor(state, snapshot, key)
-        return Planning(state, under_release(state, snapshot, preemptor), preemptor)
-
-    return planning
 
 
 def running(state: State) -> Iterator[Running]:

@@ -29,8 +29,7 @@ from planner.plan import AnyPlan, Published
 from planner.plan.base import Record, Status, Told, Uncovered
 from planner.plan.record import SchedulerId
 from planner.scheduler import Part
-from planner.solver.deadline import Deadline
-from planner.solver.start import AnyPlanning, solve
+from planner.solver.start import Given, deadline_after, solve, start
 from planner.state import AnyState
 from planner.verb import verb
 
@@ -155,10 +154,6 @@ class RiskPart(Protocol):
         """Yield everything that runs, in the order of the dump."""
         ...
 
-    def planner(self, state: AnyState, rules: str | None) -> Callable[[str], AnyPlanning]:
-        """Return the function from a preemptor's key to its planning."""
-        ...
-
 
 RISK: Final = Part[RiskPart]("risk")
 
@@ -218,7 +213,7 @@ def risk(  # noqa: PLR0913 - what a user may say
     time_limit
         Seconds for all preemptors together. Those not begun by then stay unanswered.
     rules
-        YuniKorn: ``design`` or ``code``, as for ``planner.solve``.
+        As for ``planner.solve``.
     progress
         Called before each preemptor.
 
@@ -233,25 +228,19 @@ def risk(  # noqa: PLR0913 - what a user may say
     profile = find_profile(objective)
     if limit is not None and limit < 1:
         raise SchemaError("limit", f"{limit} cannot be used", "a number of preemptors, 1 or more")
-    if time_limit is not None and not time_limit >= 0:
-        raise SchemaError("time_limit", f"{time_limit} cannot be used", "seconds, 0 or more")
-    deadline = Deadline.after(time_limit)
+    deadline = deadline_after(time_limit)
     known, wanted = preemptors(state, shapes, pending)
     asked = wanted if limit is None else wanted[:limit]
-    planning, modelled = part.planner(known, rules), covering(known)
-    missing: dict[Uncovered, None] = {}
-    notes: dict[str, None] = {}
-    attempts: list[Attempt] = []
-    skipped: list[Skipped] = []
-    unanswered = 0
+    modelled = covering(known)
+    missing, notes = dict[Uncovered, None](), dict[str, None]()
+    attempts, skipped = list[Attempt](), list[Skipped]()
     for number, one in enumerate(asked):
         if deadline.passed:
-            unanswered = len(asked) - number
             break
         if progress is not None:
             progress(number, len(asked), one.key)
         try:
-            plan = solve(planning(one.key), profile, deadline)
+            plan = solve(start(known, Given(one.key, rules=rules)), profile, deadline)
             attempts.append(_attempt(one, plan))
             missing |= dict.fromkeys(uncovered(modelled, plan))
             notes |= dict.fromkeys((*plan.notes, *modelled.remarks(plan.preemptor)))
@@ -268,7 +257,7 @@ def risk(  # noqa: PLR0913 - what a user may say
         preemptors=tuple(attempts),
         running=tuple(_running(part.running(state), attempts)),
         beyond_limit=len(wanted) - len(asked),
-        unanswered=unanswered,
+        unanswered=len(asked) - len(attempts) - len(skipped),
         skipped=tuple(skipped),
         coverage=tuple(missing),
         notes=tuple(notes),
@@ -303,7 +292,7 @@ def _attempt(asked: Hypothetical, plan: AnyPlan) -> Attempt:
         found = f"the plan for {asked.key} has no plan of the scheduler's own beside it"
         raise InternalError(found)
     return Attempt(
-        preemptor=asked.key,
+        preemptor=plan.preemptor,
         name=asked.name or plan.about.name,
         origin="pending" if asked.like is None else "running",
         like=asked.like,

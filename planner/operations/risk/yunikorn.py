@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from planner.operations.risk.measure import Hypothetical, Running, frequent_first, unused
 from planner.quota.yunikorn.cluster import prepare
-from planner.solver.start import Given
-from planner.solver.yunikorn.planning import YuniKornPlanning
-from planner.solver.yunikorn.start import start
 from planner.state.yunikorn import Allocation, Application, Ask, Partition, YuniKornState
-
-
-def planner(state: YuniKornState, rules: str | None) -> Callable[[str], YuniKornPlanning]:
-    """Return the function from an ask's key to its planning."""
-    return lambda key: start(state, Given(key, rules=rules))
 
 
 def running(state: YuniKornState) -> Iterator[Running]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from planner.commands.audit.record import Failure
+from planner.commands.study.record import Answered, Failure
 from planner.plan.base import Published, Record
 from planner.plan.record import SchedulerId
 
@@ -131,10 +131,10 @@ class Row(Record):
     prepare_seconds: float
 
 
-class Answers(Record):
+class Answers(Answered[Row]):
     """The answers of one rival for one case."""
 
-    rows: tuple[Row, ...]
+    state: str = ""
 
 
 class Standing(Record):

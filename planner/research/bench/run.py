@@ -10,7 +10,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from fnmatch import fnmatchcase
+from fnmatch import filter as matching
 from hashlib import sha256
 from importlib.metadata import version
 from inspect import signature
@@ -22,11 +22,10 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from planner.batch import Task, cores
-from planner.commands.audit import Settings
-from planner.commands.audit.instance import Packed, open_packed
-from planner.commands.audit.record import Failure
 from planner.commands.check.plan import check
 from planner.commands.replay.comparison import parse_line, read_lines
+from planner.commands.study.instance import Packed, open_packed
+from planner.commands.study.run import Settings
 from planner.coverage.answer import covered
 from planner.dump import as_line
 from planner.errors import InputError, InternalError, SchemaError
@@ -246,7 +245,7 @@ def answer(heat: Heat) -> Mapping[str, Any]:
             }
         spent |= {"scheduler": state.scheduler, "prepare_seconds": prepared}
         rows.append(_row(heat, optimum, contest, found, spent))
-    return Answers(rows=tuple(rows)).model_dump(mode="json", by_alias=True)
+    return {"rows": [row.model_dump(mode="json") for row in rows]}
 
 
 def _row(
@@ -345,7 +344,7 @@ def bench(  # noqa: PLR0913 - what a run can be told
     taking_part = [RIVALS[name] for name in _named("rival", rivals, RIVALS)]
     named = (known[name] for name in _named("case", cases, known))
     chosen = [case for case in named if case.quick or not quick]
-    if slow := [name for name in cases if not _matching(name, (case.name for case in chosen))]:
+    if slow := [name for name in cases if not matching((case.name for case in chosen), name)]:
         of_quick = ", ".join(one.name for one in suite.cases if one.quick)
         raise SchemaError("case", f'"{slow[0]}" is not in the quick run', of_quick)
     effort = QUICK if quick else FULL
@@ -377,38 +376,24 @@ def bench(  # noqa: PLR0913 - what a run can be told
         answers = plural(len(heats), "answer")
         notice(f"{answers}, some {seconds:,} s of processor time")
     mine = {heat.key for heat in heats}.__contains__
-    found = settings.run(heats, answer, header, len(heats), mine)
-    where = settings.file or path
-    rows = tuple(
-        row
-        for one in found
-        if one.result is not None
-        for row in checked(Answers, one.result, f"{where}: {one.key}", (), SUBJECT).rows
-    )
+    found = list(settings.run(heats, answer, Answers, header, len(heats), mine))
+    rows = tuple(row for one in found for row in one.rows)
     return Bench(
         manifest=manifest,
         standings=tuple(standings(rows)),
         profiles=tuple(profiles(rows)),
         rows=rows,
-        failures=tuple(
-            Failure(state=one.key, outcome=one.outcome, detail=one.detail)
-            for one in found
-            if one.outcome != "done"
-        ),
+        failures=tuple(failure for one in found for failure in one.failures),
     )
 
 
 def _named(what: str, wanted: Sequence[str], known: Mapping[str, object]) -> Iterator[str]:
     """Yield the wanted names, or all if none are wanted, in the order of ``known``."""
     for name in wanted:
-        if not _matching(name, known):
+        if not matching(known, name):
             raise SchemaError(what, f'there is no {what} "{name}"', ", ".join(known))
-    chosen = {one for name in wanted for one in _matching(name, known)}
+    chosen = {one for name in wanted for one in matching(known, name)}
     yield from (one for one in known if not wanted or one in chosen)
-
-
-def _matching(name: str, known: Iterable[str]) -> list[str]:
-    return [one for one in known if fnmatchcase(one, name)]
 
 
 def _machine() -> Machine:

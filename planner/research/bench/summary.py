@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from statistics import fmean, median
+from itertools import product
+from statistics import fmean
 from typing import Final
 
-from planner.commands.compare.table import Cell
+from planner.commands.compare.table import Cell, kinds_of
+from planner.commands.study.tally import spread
 from planner.research.bench.record import COUNT, Bench, Group, Profile, Row, Standing
 
 GROUPS: Final[tuple[Group, ...]] = ("small", "medium", "large", "all")
@@ -17,34 +19,33 @@ _DIGITS: Final = 4
 _COUNTED: Final = ("legal", "optimal", "proved", "refuted", "refutes", "late")
 
 
-def standings(rows: Sequence[Row]) -> Iterator[Standing]:
+def standings(every: Sequence[Row]) -> Iterator[Standing]:
     """Yield what each rival reached on the cases of each size, then on all."""
-    for size in GROUPS:
-        of_size = [row for row in rows if size in {"all", row.size}]
-        for rival in dict.fromkeys(row.rival for row in of_size):
-            yield _standing(size, [row for row in of_size if row.rival == rival])
-
-
-def _standing(size: Group, rows: Sequence[Row]) -> Standing:
-    ratios = [
-        row.victims / row.fewest
-        for row in rows
-        if row.objective == COUNT and row.legal and row.fewest
-    ]
-    times = sorted(row.cpu_seconds for row in rows)
-    return Standing(
-        size=size,
-        rival=rows[0].rival,
-        family=rows[0].family,
-        answers=len(rows),
-        plans=sum(row.status == "plan" for row in rows),
-        **{name: sum(getattr(row, name) is True for row in rows) for name in _COUNTED},
-        ratio=round(fmean(ratios), _DIGITS) if ratios else None,
-        worst=round(max(ratios), _DIGITS) if ratios else None,
-        cpu_median=round(median(times), _DIGITS),
-        cpu_p90=times[-(-9 * len(times) // 10) - 1],
-        cpu_total=round(sum(times), _DIGITS),
-    )
+    rivals = dict.fromkeys(row.rival for row in every)
+    for size, rival in product(GROUPS, rivals):
+        rows = [row for row in every if row.rival == rival and size in {"all", row.size}]
+        if not rows:
+            continue
+        ratios = [
+            row.victims / row.fewest
+            for row in rows
+            if row.objective == COUNT and row.legal and row.fewest
+        ]
+        times = sorted(row.cpu_seconds for row in rows)
+        spent = spread(times)
+        yield Standing(
+            size=size,
+            rival=rival,
+            family=rows[0].family,
+            answers=len(rows),
+            plans=sum(row.status == "plan" for row in rows),
+            **{name: sum(getattr(row, name) is True for row in rows) for name in _COUNTED},
+            ratio=round(fmean(ratios), _DIGITS) if ratios else None,
+            worst=round(max(ratios), _DIGITS) if ratios else None,
+            cpu_median=round(spent.median, _DIGITS),
+            cpu_p90=spent.p90,
+            cpu_total=round(sum(times), _DIGITS),
+        )
 
 
 def profiles(rows: Sequence[Row]) -> Iterator[Profile]:
@@ -67,14 +68,7 @@ def _seconds(row: Row) -> float:
     return max(LEAST_S, row.cpu_seconds)
 
 
-_KINDS: Final[dict[object, str]] = {
-    annotation: name
-    for kind, name in ((bool, "boolean"), (int, "Int64"), (float, "Float64"))
-    for annotation in (kind, kind | None)
-}
-KINDS: Final[dict[str, str]] = {
-    name: _KINDS.get(one.annotation, "string") for name, one in Row.model_fields.items()
-}
+KINDS: Final = kinds_of(Row)
 """The columns, which are the fields of a row, with pandas' name of each type of value."""
 
 

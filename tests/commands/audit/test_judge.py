@@ -8,8 +8,8 @@ import pytest
 
 import planner
 from planner.commands.audit import Case, Question
-from planner.commands.audit.instance import Instance
-from planner.commands.audit.judge import SIZE, _needless, audit_instance
+from planner.commands.audit.judge import SIZE, _needless
+from planner.commands.study.instance import Instance
 from planner.errors import InputError
 from planner.objective.profiles import PROFILES, Profile
 from planner.objective.wishes import Wishes
@@ -55,9 +55,9 @@ def sampled(name: str) -> Iterator[recorded.Line]:
 
 def audited(instance: Instance, question: Question) -> Case:
     """Return the only case of an instance."""
-    audit = audit_instance(instance, question)
+    audit = question.answer(instance)
     assert audit.failures == ()
-    (case,) = audit.cases
+    (case,) = audit.rows
     return case
 
 
@@ -246,8 +246,8 @@ def test_wishes_that_the_scheduler_does_not_know() -> None:
 
 def test_everybody_who_waits_and_one_who_cannot() -> None:
     value = cluster(another_pending("second"), another_pending("lost", "nowhere"))
-    audit = audit_instance(instance_of(value), Question())
-    assert [case.pending for case in audit.cases] == ["ns/pending", "ns/second"]
+    audit = Question().answer(instance_of(value))
+    assert [case.pending for case in audit.rows] == ["ns/pending", "ns/second"]
     (failure,) = audit.failures
     assert failure.pending == "ns/lost"
     assert "nowhere" in failure.detail
@@ -255,8 +255,8 @@ def test_everybody_who_waits_and_one_who_cannot() -> None:
 
 def test_only_the_one_asked_for() -> None:
     value = cluster(another_pending("second"))
-    audit = audit_instance(instance_of(value), Question(pending="ns/second"))
-    assert [case.pending for case in audit.cases] == ["ns/second"]
+    audit = Question(pending="ns/second").answer(instance_of(value))
+    assert [case.pending for case in audit.rows] == ["ns/second"]
 
 
 def test_time_limit_of_zero_proves_nothing_it_does_not_know() -> None:
@@ -293,7 +293,7 @@ def test_library() -> None:
     assert [case.pending for case in only.cases] == ["ns/second"]
     with pytest.raises(InputError, match="no profile"):
         planner.audit(state, objectives=["nonsense"])
-    with pytest.raises(InputError, match="at least one"):
+    with pytest.raises(InputError, match="one objective, or more"):
         planner.audit(state, objectives=[])
 
 

@@ -1,8 +1,14 @@
 """Cases to totals, and what is said of findings where documented precedence is kept."""
 
-from planner.commands.audit import Case
-from planner.commands.audit.judge import Tally
-from planner.commands.audit.record import FindingCode, Judgement
+from planner.commands.audit import Case, Question
+from planner.commands.audit.judge import summarise
+from planner.commands.audit.record import (
+    FindingCode,
+    Judgement,
+    StateAudit,
+    Summary,
+)
+from planner.commands.study.record import Failure
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import Shown
 
@@ -44,13 +50,21 @@ def case(  # noqa: PLR0913 - the fields that are counted
     )
 
 
+def totals(*cases: Case, failures: tuple[Failure, ...] = ()) -> Summary:
+    """Return the totals of cases, each in a state of its own; a failure is a state, too."""
+    states = [StateAudit(state=one.state, rows=(one,)) for one in cases]
+    states += [StateAudit(state=one.state, failures=(one,)) for one in failures]
+    return summarise(Question((FEW,)), states).summary
+
+
 def test_totals() -> None:
-    tally = Tally((FEW,), states=5, failures=1)
-    tally.add(case("a", greedy=5, optimum=2, best=False, findings=("disruption",)))
-    tally.add(case("b", greedy=2, optimum=2, best=True))
-    tally.add(case("c", greedy=1, optimum=3, findings=("rules",), outside=("FS-07 share",)))
-    tally.add(case("d", proved=False))
-    summary = tally.summary()
+    summary = totals(
+        case("a", greedy=5, optimum=2, best=False, findings=("disruption",)),
+        case("b", greedy=2, optimum=2, best=True),
+        case("c", greedy=1, optimum=3, findings=("rules",), outside=("FS-07 share",)),
+        case("d", proved=False),
+        failures=(Failure(state="e", detail="cannot be read"),),
+    )
     assert (summary.states, summary.cases, summary.failures) == (5, 4, 1)
     assert (summary.with_victims, summary.clean, summary.unproved) == (3, 2, 1)
     assert summary.findings == {"disruption": 1, "rules": 1}
@@ -63,17 +77,18 @@ def test_totals() -> None:
 
 
 def test_levels_are_counted_by_what_they_rest_on() -> None:
-    tally = Tally((FEW,))
-    tally.add(case("a", shown=Shown(zero=2, one_row=3, multipliers=1)))
-    tally.add(case("b", shown=Shown(one_row=1, multipliers=2, tree=4)))
-    tally.add(case("c", shown=Shown(unproved=1), proved=False))
-    (verdicts,) = tally.summary().verdicts
+    (verdicts,) = totals(
+        case("a", shown=Shown(zero=2, one_row=3, multipliers=1)),
+        case("b", shown=Shown(one_row=1, multipliers=2, tree=4)),
+        case("c", shown=Shown(unproved=1), proved=False),
+    ).verdicts
     assert verdicts.shown == Shown(zero=2, one_row=4, multipliers=3, tree=4, unproved=1)
     assert (verdicts.shown.by_hand, verdicts.shown.levels) == (9, 14)
 
 
 def test_nothing_at_all() -> None:
-    summary = Tally((PROFILES["no-regret"], PROFILES["min-count"])).summary()
+    question = Question((PROFILES["no-regret"], PROFILES["min-count"]))
+    summary = summarise(question, []).summary
     assert summary.cases == 0
     assert summary.gaps == ()
     assert [one.judged for one in summary.verdicts] == [0, 0]

@@ -138,7 +138,7 @@ def test_what_is_missing_is_said(
     asked: Callable[[], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(InputError, match=r"scipy is not installed\n.*\[study\]"):
+    with pytest.raises(InputError, match=r"scipy is not installed\n.*\[research\]"):
         asked()
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.commands.audit.instance import Instance
 from planner.commands.compare import Question, compare, find_algorithms
-from planner.commands.compare.measure import compare_instance, find_algorithm
+from planner.commands.compare.measure import find_algorithm
 from planner.commands.compare.record import Row
+from planner.commands.study.instance import Instance
 from planner.errors import InputError
 from planner.plan.kueue import Plan
 from planner.solver.kueue.start import start
@@ -213,7 +213,7 @@ def test_rows_equal_the_library(name: str) -> None:
         state, asked = recorded.state_of(line), line["pending"]
         assignment = line.get("assignment")
         instance = Instance(line["id"], state, (asked,), assignment)
-        found = compare_instance(instance, Question(find_algorithms(NAMES)))
+        found = Question(find_algorithms(NAMES)).answer(instance)
         assert found.failures == ()
         assert [row.algorithm for row in found.rows] == list(NAMES)
         for row in found.rows:

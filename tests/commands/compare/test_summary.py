@@ -13,8 +13,9 @@ from pandas.api.typing import NAType
 
 import planner
 from planner.commands.compare import Comparison, compare
-from planner.commands.compare.measure import Tally, distribution
-from planner.commands.compare.record import Duel, Row, RowStatus, StateComparison
+from planner.commands.compare.algorithm import Algorithm
+from planner.commands.compare.measure import Question, distribution, summarise
+from planner.commands.compare.record import Duel, Row, RowStatus, StateComparison, Summary
 from planner.commands.compare.table import Cell, kinds, parquet, values
 from planner.errors import InputError
 from planner.report.compare import csv_text
@@ -46,12 +47,16 @@ def row(name: str, victims: int | None, work: int = 0, status: RowStatus = "feas
     )
 
 
-def tally(*cases: tuple[Row, ...]) -> Tally:
-    """Return the tally of cases, each in a state of its own."""
-    found = Tally(NAMES)
-    for case in cases:
-        found.add(StateComparison(state="s", rows=case))
-    return found
+def tally(*cases: tuple[Row, ...]) -> Summary:
+    """Return the totals of cases, each in a state of its own."""
+    states = [
+        StateComparison(
+            state=f"{place}",
+            rows=tuple(row.model_copy(update={"state": f"{place}"}) for row in case),
+        )
+        for place, case in enumerate(cases)
+    ]
+    return summarise(Question(tuple(map(Algorithm, NAMES))), states).summary
 
 
 @pytest.mark.parametrize(
@@ -78,7 +83,7 @@ def test_distributions_are_of_cases_that_all_have_a_plan_for() -> None:
         (row("a", 6, 60), row("b", 2, 10), row("c", None)),  # c has none
         (row("a", 0), row("b", 0), row("c", 0)),  # nobody goes
         (row("a", 2, 20), row("b", 3, 30), row("c", None, status="skipped")),  # not for c
-    ).summary()
+    )
     found = {(one.measure, one.algorithm): one for one in summary.distributions}
     assert (found["victims", "a"].count, found["victims", "a"].mean) == (2, 3)
     assert (found["victims", "b"].count, found["victims", "b"].mean) == (2, 2.5)
@@ -94,7 +99,7 @@ def test_duels() -> None:
         (row("a", 6, 60), row("b", 2, 10), row("c", None)),
         (row("a", 0), row("b", 0), row("c", 0)),
         (row("a", None), row("b", 3, 30), row("c", None, status="skipped")),
-    ).summary()
+    )
     second, third = summary.duels
     assert (second.first, second.algorithm) == ("a", "b")
     assert (second.both, second.only_this, second.only_first) == (2, 1, 0)
@@ -110,7 +115,7 @@ def test_standings() -> None:
     summary = tally(
         (row("a", 4), row("b", 2), row("c", None)),
         (row("a", 0), row("b", None, status="infeasible"), row("c", None, status="failed")),
-    ).summary()
+    )
     first, second, third = summary.standings
     assert (first.rows, first.plans) == (2, 2)
     assert (second.plans, second.infeasible) == (1, 1)

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 import planner
-from planner.commands.audit.instance import open_packed, packed_states
+from planner.commands.study.instance import open_packed, packed_states
 from tests.cli.running import call, refused
 from tests.research.import_.files import (
     NODES,

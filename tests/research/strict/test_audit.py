@@ -4,9 +4,9 @@ import pytest
 
 import planner
 from planner.commands.audit import Question
-from planner.commands.audit.instance import Instance
-from planner.commands.audit.judge import audit_instance, summarise
+from planner.commands.audit.judge import summarise
 from planner.commands.audit.record import Audit, Precedence
+from planner.commands.study.instance import Instance
 from planner.objective.profiles import PROFILES
 from planner.report.audit import render
 from tests import recorded
@@ -69,7 +69,7 @@ def test_what_is_not_decided_is_counted_so() -> None:
     (case,) = small_first().cases
     open_case = case.model_copy(update={"precedence": Precedence(smallest=None, fewer=None)})
     audit = small_first()
-    instance = audit_instance(Instance("empty", cluster(), ()), COUNT)
+    instance = COUNT.answer(Instance("empty", cluster(), ()))
     summary = summarise(COUNT, [instance.model_copy(update={"cases": (open_case,)})]).summary
     assert (summary.precedence.judged, summary.precedence.undecided) == (1, 1)
     said = render(audit.model_copy(update={"summary": summary}), "table", width=120, color=False)
@@ -85,7 +85,7 @@ def test_as_many_as_all_strict_legal_sets_leave(name: str) -> None:
         instance = Instance(
             "recorded", recorded.state_of(line), (line["pending"],), line.get("assignment")
         )
-        (case,) = audit_instance(instance, COUNT).cases
+        (case,) = COUNT.answer(instance).cases
         assert (case.smallest is False) == (case.precedence is not None), line["id"]
         if case.precedence is None:
             continue

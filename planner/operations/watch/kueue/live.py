@@ -18,9 +18,9 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.commands.audit.instance import Instance
-from planner.commands.audit.judge import Question, audit_instance
+from planner.commands.audit.judge import Question
 from planner.commands.replay.kueue_live import Eviction, evictions, observed
+from planner.commands.study.instance import Instance
 from planner.errors import InputError, PlannerError
 from planner.operations.kubectl.call import Answer
 from planner.operations.kubectl.kueue_dump import Dump
@@ -112,12 +112,12 @@ def measure(state: State, key: str, question: Question) -> Measured | str:
     begun = time.process_time()
     instance = Instance(state.source, state, (key,))
     try:
-        found = audit_instance(instance, replace(question, pending=key))
+        found = replace(question, pending=key).answer(instance)
     except PlannerError as error:
         return f"cannot be judged: {error}"
     if found.failures:
         return f"cannot be judged: {found.failures[0].detail}"
-    case = found.cases[0]
+    case = found.rows[0]
     best = case.judgements[0]
     has_plan = best.status in {"optimal", "feasible"}
     lost, least = lost_by(case.terms), lost_by(best.terms)

@@ -1,38 +1,23 @@
-"""The states of files, folders and recorded lines; a question about many states, as a batch.
-
-States are packed, so that another process can open them; each is a task, here or on a cluster.
-"""
+"""The states of files, folders and recorded lines, packed so that another process can open them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple
 
-from msgspec import Struct, field
-from msgspec.structs import asdict, replace
-from pydantic import ValidationError
+from msgspec import Struct
 
-from planner.batch import Limits, Progress, Results, Task, Work, Workers, run
-from planner.commands.audit.record import Failure
 from planner.commands.replay.comparison import Recorded, parse_line, read_lines
-from planner.errors import InputError, InternalError, PlannerError, SchemaError, one_line
-from planner.plan import SCHEMA_VERSION
-from planner.plan.base import Assume, Record
+from planner.errors import InputError
 from planner.reader import MAX_BYTES, load, read_loaded, read_objects
 from planner.reader.bound import Budget
-from planner.reader.complaint import schema_error
-from planner.reader.items import Item
 from planner.reader.parse import parse
 from planner.reader.source import STDIN as STANDARD_INPUT
 from planner.reader.source import Holds, Source, is_dump, printable
 from planner.scheduler import Part
-from planner.solver.start import Given
 from planner.state import AUTO, AnyState, RequestsFrom
 
 LINES: Final = (".jsonl", ".jsonl.gz")
@@ -277,175 +262,3 @@ def _is_sound(path: Path, max_bytes: int) -> bool:
     except InputError:
         return False
     return True
-
-
-class Named(Protocol):
-    """What answers are told apart by."""
-
-    @property
-    def name(self) -> str:
-        """The name of an objective or an algorithm."""
-        ...
-
-
-NamedT = TypeVar("NamedT", bound=Named)
-
-
-def each_once(some: Iterable[NamedT], what: str) -> tuple[NamedT, ...]:
-    """Return objectives or algorithms, each once, in order; ``what`` says which they are.
-
-    Raises ``SchemaError`` if two have the same name.
-    """
-    found: dict[str, NamedT] = {}
-    for one in some:
-        if found.setdefault(one.name, one) != one:
-            raise SchemaError(what, f'two objectives have the name "{one.name}"', "a name for each")
-    return tuple(found.values())
-
-
-AnswerT = TypeVar("AnswerT")
-RecordT = TypeVar("RecordT", bound=Record)
-
-_VERSION: Final = version("preemption-planner")
-
-
-class Settings(Struct, frozen=True):
-    """How a batch is run; see `planner.batch.run` for each field."""
-
-    file: Path | None = None
-    resume: bool = False
-    jobs: int | None = None
-    workers: Workers | None = None
-    limits: Limits = field(default_factory=Limits)
-    watch: Callable[[Progress], None] | None = None
-    changed: Callable[[str], None] | None = None
-
-    def run(
-        self,
-        tasks: Iterable[Task],
-        work: Work,
-        header: Mapping[str, Any],
-        total: int | None,
-        mine: Callable[[str], bool],
-    ) -> Results:
-        """Do the work on every task, as `planner.batch.run` does under these settings."""
-        return run(tasks, work, header=header, total=total, mine=mine, **asdict(self))
-
-
-HERE: Final = Settings(jobs=1)
-"""One state after the other, in this process."""
-
-
-class Asked(Struct, frozen=True, kw_only=True):
-    """What every question about states says: the clock, the rules, the pending workload.
-
-    ``rules`` is the side that is taken where YuniKorn's written laws and its code differ.
-    ``pending`` is the only workload to answer for, if given. ``assume`` is the user's word that
-    what is not modelled plays no part. ``release`` is the release of Kueue whose rules hold;
-    ``auto`` that of each state. ``requests`` is as for ``planner.read``.
-    """
-
-    now: datetime | None = None
-    rules: str | None = None
-    pending: str | None = None
-    assume: Assume | None = None
-    release: str = AUTO
-    requests: RequestsFrom = "template"
-
-    def of_each(
-        self,
-        instance: Instance,
-        given: Given,
-        answer: Callable[[Given], AnswerT],
-        failures: list[Failure],
-    ) -> Iterator[AnswerT]:
-        """Yield the answer for every pending workload of a state.
-
-        A workload that cannot be planned for becomes a failure, and does not stop the others.
-
-        Raises ``InternalError`` if a plan fails its own verification.
-        """
-        for pending in (self.pending,) if self.pending else instance.pending:
-            try:
-                found = answer(replace(given, pending=pending))
-            except InternalError:
-                raise
-            except PlannerError as error:
-                why = one_line(str(error))
-                failures.append(Failure(state=instance.name, pending=pending, detail=why))
-            else:
-                yield found
-
-
-QuestionT = TypeVar("QuestionT", bound=Asked)
-
-
-def sweep(  # noqa: PLR0913, PLR0917 - what a sweep of many states needs
-    paths: Sequence[str],
-    work: Callable[[Instance, QuestionT], RecordT],
-    model: type[RecordT],
-    question: QuestionT,
-    settings: Settings,
-    max_bytes: int,
-    kind: str,
-    **asked: object,
-) -> Iterator[RecordT]:
-    """Yield the answer for every state of files and folders.
-
-    The answer for a state that could not be worked on has the failure alone.
-
-    ``work`` answers for one state, perhaps in another process, to which it is sent. ``model`` is
-    the class that it returns: a record with the fields ``state`` and ``failures``. ``question``,
-    ``kind`` and ``asked`` are all that the rows of a results file depend on besides the states
-    themselves: the first line of that file.
-
-    Raises ``InputError`` if there are no states (see `find_places`) or one is there twice, or the
-    results file cannot be used; ``SchemaError`` if a row of it is no ``model``: anybody may have
-    written that file.
-    """
-    if settings.file is not None:
-        refuse_as_state(str(settings.file), settings.file, paths)
-    places = [place for path in paths for place in find_places(path, max_bytes)]
-    counted = Counter(Path(place.path).absolute() for place in places)
-    if twice := [file for file, count in counted.items() if count > 1]:
-        raise InputError(printable(str(twice[0])), "is there twice", hint="give every state once")
-    header = {
-        "schema": SCHEMA_VERSION,
-        "kind": kind,
-        "version": _VERSION,
-        "states": list(paths),
-        "now": None if question.now is None else question.now.isoformat(),
-        "release": question.release,
-        "requests": question.requests,
-        "max_bytes": max_bytes,
-        "limits": asdict(settings.limits),
-        **asked,
-        "rules": question.rules,
-        "pending": question.pending,
-        "assume": question.assume,
-    }
-    packed = (one for place in places for one in packed_at(place, max_bytes))
-    tasks = (Task(one.name, one, one.digest) for one in packed)
-    total = count_states(places, max_bytes) if settings.watch else None
-    has_lines = {place.where: place.lines for place in places}
-
-    def mine(key: str) -> bool:
-        return key in has_lines or has_lines.get(key.rpartition(": line ")[0], False)
-
-    for row in settings.run(tasks, partial(_answer, work, question), header, total, mine):
-        value: Mapping[str, Any] = row.result or {}
-        if row.outcome != "done":
-            failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
-            value = {"state": row.key, "failures": (failure,)}
-        try:
-            yield model.model_validate(value, context=asked)
-        except ValidationError as error:
-            item = Item(str(settings.file or ""), ("result",), dict(value))
-            raise schema_error(item, f"the row of {row.key}", error, error.error_count()) from None
-
-
-def _answer(
-    work: Callable[[Instance, QuestionT], Record], question: QuestionT, packed: Packed
-) -> Mapping[str, Any]:
-    instance = open_packed(packed, question.release, question.requests, question.now)
-    return work(instance, question).model_dump(mode="json")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from planner.commands.audit.instance import (
+from planner.commands.study.instance import (
     Place,
     count_states,
     find_places,

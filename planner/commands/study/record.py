@@ -1,0 +1,46 @@
+"""What the answers to a question about many states have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Generic, Literal, TypeVar
+
+from pydantic import GetPydanticSchema
+from pydantic_core.core_schema import literal_schema
+
+from planner.plan.base import Record
+from planner.scheduler import schedulers
+from planner.wing import rule_sets
+
+RowT = TypeVar("RowT", bound=Record)
+
+Rules = Annotated[
+    str,
+    GetPydanticSchema(
+        lambda *_: literal_schema(
+            [
+                *(name for one in schedulers() for name in one.words.rules),
+                *(one.name for one in rule_sets() if one.replaces),
+            ]
+        )
+    ),
+]
+
+
+class Failure(Record):
+    """A state, or one pending workload of it, that could not be answered for.
+
+    ``failed`` says that the input cannot be used, ``bug`` that the planner failed.
+    """
+
+    state: str
+    pending: str | None = None
+    outcome: Literal["failed", "bug", "timeout", "out-of-memory", "killed"] = "failed"
+    detail: str
+
+
+class Answered(Record, Generic[RowT]):
+    """Everything about one state."""
+
+    state: str
+    rows: tuple[RowT, ...] = ()
+    failures: tuple[Failure, ...] = ()

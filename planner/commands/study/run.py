@@ -1,0 +1,218 @@
+"""A question asked of every pending workload of every state: here, in processes, or on a cluster.
+
+Each state is a task, and its answers are a row of the results file, with which a run goes on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
+from pydantic import ValidationError
+
+from planner.batch import Limits, Progress, Task, Work, Workers, run
+from planner.commands.study.instance import (
+    Instance,
+    Packed,
+    count_states,
+    find_places,
+    open_packed,
+    packed_at,
+    refuse_as_state,
+)
+from planner.commands.study.record import Answered, Failure, RowT
+from planner.errors import InputError, InternalError, PlannerError, SchemaError, one_line
+from planner.plan import SCHEMA_VERSION
+from planner.plan.base import Assume
+from planner.reader import MAX_BYTES
+from planner.reader.complaint import schema_error
+from planner.reader.items import Item
+from planner.reader.source import printable
+from planner.solver.start import Given
+from planner.state import AUTO, RequestsFrom
+
+
+class Named(Protocol):
+    """What answers are told apart by: an objective or an algorithm."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+
+NamedT = TypeVar("NamedT", bound=Named)
+AnswerT = TypeVar("AnswerT")
+
+_VERSION: Final = version("preemption-planner")
+
+
+def each_once(some: Iterable[NamedT], what: str) -> tuple[NamedT, ...]:
+    """Return objectives or algorithms, each once, in order; ``what`` says which they are.
+
+    Raises ``SchemaError`` if there is none, or two have the same name.
+    """
+    found: dict[str, NamedT] = {}
+    for one in some:
+        if found.setdefault(one.name, one) != one:
+            raise SchemaError(what, f'two objectives have the name "{one.name}"', "a name for each")
+    if not found:
+        raise SchemaError(what, "none is given", f"one {what}, or more")
+    return tuple(found.values())
+
+
+class Settings(Struct, frozen=True):
+    """How a batch is run; see `planner.batch.run` for each field."""
+
+    file: Path | None = None
+    resume: bool = False
+    jobs: int | None = None
+    workers: Workers | None = None
+    limits: Limits = field(default_factory=Limits)
+    watch: Callable[[Progress], None] | None = None
+    changed: Callable[[str], None] | None = None
+
+    def run(  # noqa: PLR0913, PLR0917 - what a batch is made of
+        self,
+        tasks: Iterable[Task],
+        work: Work,
+        model: type[Answered[RowT]],
+        header: Mapping[str, Any],
+        total: int | None,
+        mine: Callable[[str], bool],
+    ) -> Iterator[Answered[RowT]]:
+        """Do the work on every task, as `planner.batch.run` does, and yield its answers.
+
+        Where the work could not be done they have the failure alone. ``model`` is the class of
+        what the work returns, and ``header`` the context in which its rows are read.
+
+        Raises ``InputError`` if the results file cannot be used; ``SchemaError`` if a row of it is
+        no ``model``: anybody may have written that file.
+        """
+        for row in run(tasks, work, header=header, total=total, mine=mine, **asdict(self)):
+            value: Mapping[str, Any] = row.result or {}
+            if row.outcome != "done":
+                failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
+                value = {"state": row.key, "failures": (failure,)}
+            try:
+                yield model.model_validate(value, context=header)
+            except ValidationError as error:
+                item = Item(str(self.file or ""), ("result",), dict(value))
+                subject = f"the row of {row.key}"
+                raise schema_error(item, subject, error, error.error_count()) from None
+
+
+HERE: Final = Settings(jobs=1)
+"""One state after the other, in this process."""
+
+
+class Asked(Struct, Generic[RowT], frozen=True, kw_only=True):
+    """A question about states: what every one says, and what each kind of question adds.
+
+    ``rules`` is the side that is taken where YuniKorn's written laws and its code differ.
+    ``pending`` is the only workload to answer for, if given. ``assume`` is the user's word that
+    what is not modelled plays no part. ``release`` is the release of Kueue whose rules hold;
+    ``auto`` that of each state. ``requests`` is as for ``planner.read``.
+
+    ``kind`` names the kind in results files; ``model`` is the class of the answers about a state.
+    """
+
+    kind: ClassVar[str]
+    model: ClassVar[type[Answered[Any]]]
+    now: datetime | None = None
+    rules: str | None = None
+    pending: str | None = None
+    assume: Assume | None = None
+    release: str = AUTO
+    requests: RequestsFrom = "template"
+
+    @property
+    def more(self) -> Mapping[str, object]:
+        """What else rows depend on, besides these fields and the states."""
+        raise NotImplementedError
+
+    def answer(self, instance: Instance) -> Answered[RowT]:
+        """Answer for every pending workload of a state, perhaps in another process.
+
+        Raises ``InternalError`` if a plan fails its own verification.
+        """
+        raise NotImplementedError
+
+    def of_each(
+        self, instance: Instance, given: Given, answer: Callable[[Given], Iterable[RowT]]
+    ) -> Answered[RowT]:
+        """Return the rows that ``answer`` gives for every pending workload of a state.
+
+        A workload that cannot be planned for becomes a failure, and does not stop the others.
+        """
+        rows: list[RowT] = []
+        failures: list[Failure] = []
+        for pending in (self.pending,) if self.pending else instance.pending:
+            try:
+                rows += [*answer(replace(given, pending=pending))]
+            except InternalError:
+                raise
+            except PlannerError as error:
+                why = one_line(str(error))
+                failures.append(Failure(state=instance.name, pending=pending, detail=why))
+        return self.model(state=instance.name, rows=tuple(rows), failures=tuple(failures))
+
+
+def sweep(
+    paths: Sequence[str],
+    question: Asked[RowT],
+    settings: Settings = HERE,
+    max_bytes: int = MAX_BYTES,
+) -> Iterator[Answered[RowT]]:
+    """Yield the answers for every state of files and folders.
+
+    A state that cannot be read or worked on is a failure; it does not stop the others. The
+    question is all that the rows of a results file depend on besides the states themselves: it
+    stands in the first line of that file.
+
+    Raises ``InputError`` if there are no states (see `find_places`) or one is there twice; see
+    `Settings.run` for what else.
+    """
+    if settings.file is not None:
+        refuse_as_state(str(settings.file), settings.file, paths)
+    places = [place for path in paths for place in find_places(path, max_bytes)]
+    counted = Counter(Path(place.path).absolute() for place in places)
+    if twice := [file for file, count in counted.items() if count > 1]:
+        raise InputError(printable(str(twice[0])), "is there twice", hint="give every state once")
+    header = {
+        "schema": SCHEMA_VERSION,
+        "kind": question.kind,
+        "version": _VERSION,
+        "states": list(paths),
+        "now": None if question.now is None else question.now.isoformat(),
+        "release": question.release,
+        "requests": question.requests,
+        "max_bytes": max_bytes,
+        "limits": asdict(settings.limits),
+        **question.more,
+        "rules": question.rules,
+        "pending": question.pending,
+        "assume": question.assume,
+    }
+    packed = (one for place in places for one in packed_at(place, max_bytes))
+    tasks = (Task(one.name, one, one.digest) for one in packed)
+    total = count_states(places, max_bytes) if settings.watch else None
+    has_lines = {place.where: place.lines for place in places}
+
+    def mine(key: str) -> bool:
+        return key in has_lines or has_lines.get(key.rpartition(": line ")[0], False)
+
+    work = partial(_answer, question)
+    return settings.run(tasks, work, question.model, header, total, mine)
+
+
+def _answer(question: Asked[Any], packed: Packed) -> Mapping[str, Any]:
+    instance = open_packed(packed, question.release, question.requests, question.now)
+    return question.answer(instance).model_dump(mode="json")

@@ -1,0 +1,1 @@
+"""Many states: how they are found, packed and opened."""
