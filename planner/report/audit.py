@@ -112,7 +112,8 @@ def _lines(audit: Audit) -> Iterator[str]:
             yield line("optimum", *where, one.objective, **fields(one, "status victims"), best=best)
             if (free := one.at_will) is not None:
                 values = fields(free, "status victims") | {"better": _known(free.better)}
-                yield line("at_will", *where, one.objective, **values, **free.spared)
+                yield line("at_will", *where, one.objective, **values)
+                yield line("spared", *where, one.objective, **free.spared)
         if (kept := case.precedence) is not None:
             found = {"smallest": _known(kept.smallest), "fewer": _known(kept.fewer)}
             yield line("in_turn", *where, **found, fewest=kept.victims or "none")

@@ -89,5 +89,5 @@ def test_the_other_solver_suggests_as_much(small: int, monkeypatch: pytest.Monke
         "workloads",
         "priority_weight",
         "queues",
-        "count",
+        "victims",
     ]

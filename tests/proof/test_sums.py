@@ -77,9 +77,9 @@ def test_two_rows_show_what_none_shows_alone(plan: Plan) -> None:
     for 5 leaves 8 - 5 = 3 with one victim, of which there is 6 - 5 = 1 at most.
     """
     alone = {bound.term: bound.bound for bound in certificate_of(plan).bounds}
-    assert alone["count"] == 1
-    assert sum_of(plan, "count") == BoundByRows(
-        term="count",
+    assert alone["victims"] == 1
+    assert sum_of(plan, "victims") == BoundByRows(
+        term="victims",
         rows=(
             WeighedRow(row=GPU, times=1, least=4),
             WeighedRow(row=NIC, times=1, least=4),
@@ -90,7 +90,7 @@ def test_two_rows_show_what_none_shows_alone(plan: Plan) -> None:
         reaching=(Reaching(of="ml/both", count=1, amount=1),),
         bound=2,
         statement=f"a better set would have to reach 1 x 4 ({GPU}) + 1 x 4 ({NIC}) + 5 x -1 "
-        "(count <= 1) = 3, and none reaches more than 1, so victims, those already being evicted "
+        "(victims <= 1) = 3, and none reaches more than 1, so victims, those already being evicted "
         "included is at least 2",
     )
 
@@ -103,7 +103,7 @@ def test_what_the_levels_rest_on_is_counted(plan: Plan) -> None:
 
 
 def test_it_is_accepted(state: State, plan: Plan) -> None:
-    assert said_of(state, plan, "count") == (True, True, "1 step")
+    assert said_of(state, plan, "victims") == (True, True, "1 step")
 
 
 @pytest.mark.parametrize("times", [(2, 1, 5), (1, 1, 6), (1, 1, 1), (0, 1, 5), (1, 1, -5)])
@@ -111,7 +111,7 @@ def test_other_multipliers_are_refused(state: State, plan: Plan, times: tuple[in
     """With 6 it would be 2 against 0, which does as well, but other numbers stand beside."""
     rows = tuple(
         row.model_copy(update={"times": number})
-        for row, number in zip(sum_of(plan, "count").rows, times, strict=True)
+        for row, number in zip(sum_of(plan, "victims").rows, times, strict=True)
     )
     closes = times == (1, 1, 6)
     said = (
@@ -119,7 +119,7 @@ def test_other_multipliers_are_refused(state: State, plan: Plan, times: tuple[in
         if closes
         else "the rows of its sum do not contradict one another"
     )
-    assert said_of(state, with_sum(plan, rows=rows), "count") == (False, False, said)
+    assert said_of(state, with_sum(plan, rows=rows), "victims") == (False, False, said)
 
 
 @pytest.mark.parametrize(
@@ -133,15 +133,15 @@ def test_other_multipliers_are_refused(state: State, plan: Plan, times: tuple[in
     ],
 )
 def test_other_numbers_are_refused(state: State, plan: Plan, changes: Mapping[str, object]) -> None:
-    accepted, certified, said = said_of(state, with_sum(plan, **changes), "count")
+    accepted, certified, said = said_of(state, with_sum(plan, **changes), "victims")
     assert (accepted, certified) == (False, False)
     assert said == "its sum of rows is not what the rows add up to"
 
 
 def test_rows_that_there_are_not_are_refused(state: State, plan: Plan) -> None:
-    first, *others = sum_of(plan, "count").rows
+    first, *others = sum_of(plan, "victims").rows
     rows = (first.model_copy(update={"row": "gpu at another queue"}), *others)
-    assert not said_of(state, with_sum(plan, rows=rows), "count")[1]
+    assert not said_of(state, with_sum(plan, rows=rows), "victims")[1]
 
 
 def test_a_bound_above_the_value_is_refused(state: State, plan: Plan) -> None:
@@ -150,7 +150,10 @@ def test_a_bound_above_the_value_is_refused(state: State, plan: Plan) -> None:
 
 
 def test_a_sum_for_no_level_is_refused(state: State, plan: Plan) -> None:
-    sums = (*certificate_of(plan).sums, sum_of(plan, "count").model_copy(update={"term": "queues"}))
+    sums = (
+        *certificate_of(plan).sums,
+        sum_of(plan, "victims").model_copy(update={"term": "queues"}),
+    )
     stray = with_certificate(plan, sums=sums)
     assert said_of(state, stray, "queues") == (False, False, "it is no level")
 
@@ -161,10 +164,10 @@ def test_only_a_leaf_of_the_whole_question_is_a_sum(
     walked = recorded(monkeypatch)
     assert planner.check(state, plan).accepted
     question, (leaf,) = walked[0]
-    assert bound_by_rows(question, (leaf,), ("count",), 2) == sum_of(plan, "count")
+    assert bound_by_rows(question, (leaf,), ("victims",), 2) == sum_of(plan, "victims")
     split = CountSplit(of=(0,), most=0)
-    assert bound_by_rows(question, (split, leaf, leaf), ("count",), 2) is None
-    assert bound_by_rows(question, (ByRows(rows={GPU: 1, "better": 5}),), ("count",), 2) is None
+    assert bound_by_rows(question, (split, leaf, leaf), ("victims",), 2) is None
+    assert bound_by_rows(question, (ByRows(rows={GPU: 1, "better": 5}),), ("victims",), 2) is None
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -52,7 +52,7 @@ def test_kueue_has_to_take_four_where_one_would_do() -> None:
     at_will = judgement.at_will
     assert at_will is not None
     assert (at_will.status, at_will.victims, at_will.better) == ("optimal", ("ns/large",), True)
-    assert (at_will.spared["count"], at_will.spared["workloads"]) == (3, 3)
+    assert (at_will.spared["victims"], at_will.spared["workloads"]) == (3, 3)
 
 
 def test_in_the_other_order_one_is_enough_for_kueue_too() -> None:
