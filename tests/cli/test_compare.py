@@ -71,7 +71,7 @@ def test_plain(dump: Path) -> None:
     rows = [line.split() for line in lines if line.startswith("row ")]
     assert [row[3] for row in rows] == ["greedy", "kueue-fair", "optimum:min-count"]
     assert "victims=1" in rows[2]
-    assert {"level=count", "bound=1", "proved=yes"} <= set(rows[2])
+    assert {"level=victims", "bound=1", "proved=yes"} <= set(rows[2])
     assert "score            optimum:min-count greedy victims wins=1 ties=0 losses=0" in "\n".join(
         lines
     )

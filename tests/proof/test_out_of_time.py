@@ -126,4 +126,4 @@ def level(state: State) -> Question:
     assert isinstance(planning, Planning)
     profile = planning.set_objective(PROFILES["min-count"])
     victims = planner.solve(state, PENDING, objective="min-count").victims
-    return planning.claims(profile, ()).level((), ("count",), len(victims))
+    return planning.claims(profile, ()).level((), ("victims",), len(victims))

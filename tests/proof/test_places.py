@@ -40,7 +40,7 @@ def test_a_second_slice_takes_all_of_its_pods() -> None:
     )
     plan = planner.solve(state, PENDING, "min-count", certify=True)
     assert plan.certificate is not None
-    (tree,) = [tree for tree in plan.certificate.trees if tree.claim == "count"]
+    (tree,) = [tree for tree in plan.certificate.trees if tree.claim == "victims"]
     assert (len(plan.keys), [type(step) for step in tree.steps]) == (7, [ByRows])
     assert planner.check(state, plan).accepted
 

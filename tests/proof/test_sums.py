@@ -75,10 +75,10 @@ def test_two_rows_show_what_none_shows_alone(plan: Plan) -> None:
     Of both together 8 are missing, and those who have most hold 3 + 3 of them. Each victim taken
     for 5 leaves 8 - 5 = 3 with one victim, of which there is 6 - 5 = 1 at most.
     """
-    (tree,) = [tree for tree in certificate_of(plan).trees if tree.claim == "count"]
+    (tree,) = [tree for tree in certificate_of(plan).trees if tree.claim == "victims"]
     assert tree.rows == {GPU: 1, NIC: 1, "better": 5}
-    assert level_of(plan, "count").says == (
-        f"a better set would have to reach 1 x 4 ({GPU}) + 1 x 4 ({NIC}) + 5 x -1 (count <= 1) "
+    assert level_of(plan, "victims").says == (
+        f"a better set would have to reach 1 x 4 ({GPU}) + 1 x 4 ({NIC}) + 5 x -1 (victims <= 1) "
         "= 3, and none reaches more than 1, so victims, those already being evicted included is at "
         "least 2"
     )
@@ -109,23 +109,23 @@ def test_what_the_levels_rest_on_is_counted(plan: Plan) -> None:
 
 
 def test_it_is_accepted(state: State, plan: Plan) -> None:
-    assert said_of(state, plan, "count") == (True, True, "1 step")
+    assert said_of(state, plan, "victims") == (True, True, "1 step")
 
 
 @pytest.mark.parametrize("says", ["", "nothing is cheaper"])
 def test_other_words_are_refused(state: State, plan: Plan, says: str) -> None:
     """A plan may say nothing of its trees; what it says has to be what they show."""
-    accepted, certified, said = said_of(state, with_first(plan, says=says), "count")
+    accepted, certified, said = said_of(state, with_first(plan, says=says), "victims")
     assert (accepted, certified) == (not says, not says)
     assert said == ("1 step" if not says else "what it says is not what its tree shows")
 
 
 def test_words_without_their_tree_are_refused(state: State, plan: Plan) -> None:
-    trees = [tree for tree in certificate_of(plan).trees if tree.claim != "count"]
-    assert said_of(state, with_certificate(plan, trees=trees), "count")[2] == "there is no tree"
+    trees = [tree for tree in certificate_of(plan).trees if tree.claim != "victims"]
+    assert said_of(state, with_certificate(plan, trees=trees), "victims")[2] == "there is no tree"
     nothing = with_first(plan, bound=0, proof=None)
     nothing = nothing.model_copy(update={"status": "feasible"})
-    assert said_of(state, nothing, "count")[:2] == (False, False)
+    assert said_of(state, nothing, "victims")[:2] == (False, False)
 
 
 def test_only_a_leaf_of_the_whole_question_has_words(
@@ -134,9 +134,9 @@ def test_only_a_leaf_of_the_whole_question_has_words(
     walked = recorded(monkeypatch)
     assert planner.check(state, plan).accepted
     question, (leaf,) = walked[0]
-    assert in_words(question, (leaf,), ("count",), 2) == level_of(plan, "count").says
+    assert in_words(question, (leaf,), ("victims",), 2) == level_of(plan, "victims").says
     split = CountSplit(of=(0,), most=0)
-    assert in_words(question, (split, leaf, leaf), ("count",), 2) == ""
+    assert in_words(question, (split, leaf, leaf), ("victims",), 2) == ""
 
 
 @pytest.mark.parametrize("name", SMALL)

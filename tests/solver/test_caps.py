@@ -128,7 +128,7 @@ def test_dropped_are_the_caps_that_no_legal_set_keeps(tmp_path: Path) -> None:
             "workloads lost_work+restart_cost",
             "lost_work+restart_cost workloads queues",
             "excess_freed lost_work+restart_cost",
-            "excess_freed time workloads",
+            "excess_freed run_time workloads",
         )
     ):
         capped, free = written(tmp_path, caps), written(tmp_path, "")

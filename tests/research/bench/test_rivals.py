@@ -117,7 +117,7 @@ def test_what_a_search_without_hints_says() -> None:
 def test_what_rules_without_bounds_say() -> None:
     search = prepared(contest("classical-1"))
     chosen = search.classes.subset(search.active)
-    costs = search.costs(("count",), chosen)
+    costs = search.costs(("victims",), chosen)
     assert search.rules.quick_bound(chosen, costs).whole > 0
     bare = exact.Unbounded(search.rules)
     assert bare.quick_bound(chosen, costs) == bare.close_bound(chosen, costs, (), Deadline())
@@ -126,7 +126,7 @@ def test_what_rules_without_bounds_say() -> None:
 
 def test_the_last_attempt_alone() -> None:
     search = exact.with_one_attempt(prepared(contest("classical-1")))
-    search.run_on(search.active, ("count",))
+    search.run_on(search.active, ("victims",))
     assert search.attempts == ATTEMPTS[-1:]
 
 

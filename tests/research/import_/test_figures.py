@@ -39,7 +39,7 @@ def case(
         rules="kueue-classical",
         status="feasible" if victims else "infeasible",
         victims=tuple(map(str, range(victims))),
-        terms={"lost_work": 2 * lost_s, "time": 7200 * victims} if victims else {},
+        terms={"lost_work": 2 * lost_s, "run_time": 7200 * victims} if victims else {},
         smallest=fewest == victims,
         fewest=fewest,
         judgements=(

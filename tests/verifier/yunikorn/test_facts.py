@@ -166,7 +166,6 @@ def test_an_honest_plan_is_accepted() -> None:
         (changed(terms={"unheard-of": 0}), "CT-01"),
         (with_level(0, value=2, bound=2), "CT-01"),
         (with_level(1, value=8, bound=8), "CT-01"),
-        (with_level(0, title="workloads evicted"), "CT-01"),
         (with_level(1, unit="workloads"), "CT-01"),
         (with_level(0, bound=0), "CT-02"),
         (with_level(1, bound=10), "CT-02"),
