@@ -85,15 +85,6 @@ def run(
     return best
 
 
-def presolved(builder: Builder, deadline: Deadline) -> Run:
-    """Look for any solution with presolve, in one attempt that is given all the time there is."""
-    stated = builder.minimize(Linear({}))
-    parameters = _careful(deadline, presolve=True)
-    # Further rounds found next to nothing, and took most of the time.
-    parameters.max_presolve_iterations = 1
-    return _attempt(builder, None, stated, parameters, inf)
-
-
 def as_it_comes(builder: Builder, objective: Linear, deadline: Deadline, effort: float) -> Run:
     """Minimise with the solver's own settings, but for one worker and a seed, and without a hint.
 
