@@ -32,11 +32,8 @@ Algorithms; all others are compared with the first that is given:
   optimum:NAME        the best plan under an objective (a name, or a file NAME.toml), by the
                       rules of the state as it is
 {option.own_help("algorithms")}
-\b
-All victims of a case are measured alike, whoever chose them: by the terms, candidates and ranks
-of the state as it is. Victims that its own rules do not permit are marked. An algorithm that
-means nothing for a state is skipped there. The exit code is 0 if every optimum is proved, 4 if
-one is not, 2 if a state or an algorithm fails, and 70 if the planner itself does.
+An algorithm that means nothing for a state is skipped there. The exit code is 0 if every optimum is
+proved, 4 if one is not, 2 if a state or an algorithm fails, and 70 if the planner itself does.
 
 """
 

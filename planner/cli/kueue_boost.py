@@ -15,10 +15,6 @@ Examples:
   planner boost cluster.json --pending team-a/train --objective min-lost-work
   planner boost cluster.json --format plain | grep ^kubectl > boosts.sh
 
-A boost is the annotation kueue.x-k8s.io/priority-boost of a Workload, which Kueue adds to its
-priority when the feature gate PriorityBoost is on. It stays until you take it away, and counts
-in every later preemption, too.
-
 Smallest: the fewest workloads touched, then the least sum of changes. Exit code 0 means proved
 smallest for a plan proved optimal, 3 that no boosts can do it, 4 that these do and smaller ones
 may, 5 that none were found.

@@ -140,49 +140,4 @@ HELP: Final[Mapping[str, str]] = {
   kueue-fair:final    with LessThanOrEqualToFinalShare only
   kueue-fair:initial  with LessThanInitialShare only
 """,
-    "risk": """\b
-What --workload reads: Workloads of Kueue, and what Kueue makes workloads of, as many documents
-and lists as there are; see `planner whatif --help`.
-
-""",
-    "simulate": """\
-Kueue: a scheduling cycle takes a second. A victim keeps its quota for --eviction seconds, then
-queues again; whatever is parked competes again a second after quota was given back in its cohort
-tree. A workload runs from when its quota is reserved; admission checks pass at once.
-Two more choose victims in its place: stable, the least disruptive of the plans after which no
-victim would preempt again, of all where there is none of these; and boost, the least disruptive
-plan where priority boosts would lead Kueue to it, its own victims elsewhere.
-""",
-    "whatif": """\b
-What --workload reads: a Workload of Kueue, or what Kueue makes one of: a Job, Pod, pod template,
-Deployment, StatefulSet, LeaderWorkerSet, JobSet, RayJob, RayCluster, RayService, PyTorchJob, TFJob,
-XGBoostJob, PaddleJob, JAXJob, MPIJob or AppWrapper. Where each replica is a workload of its own,
-as of a Deployment, all of them wait and the first is planned for.
-It waits in the LocalQueue of its label kueue.x-k8s.io/queue-name, has the priority of its
-WorkloadPriorityClass or PriorityClass in STATE, and is created now. With --set as well,
-before is the state with it, unedited.
-
-\b
-What can be set in a state of Kueue:
-  clusterqueue/NAME.preemption.withinClusterQueue          Never, LowerPriority,
-                                                           LowerOrNewerEqualPriority
-  clusterqueue/NAME.preemption.reclaimWithinCohort         Never, LowerPriority, Any
-  clusterqueue/NAME.preemption.borrowWithinCohort.policy   Never, LowerPriority
-  clusterqueue/NAME.preemption.borrowWithinCohort.maxPriorityThreshold
-                                                           a whole number, or none
-  clusterqueue/NAME.quota.FLAVOR/RESOURCE.nominal          a quantity
-  clusterqueue/NAME.quota.FLAVOR/RESOURCE.borrowingLimit   a quantity, or none
-  clusterqueue/NAME.quota.FLAVOR/RESOURCE.lendingLimit     a quantity, or none
-  clusterqueue/NAME.fairSharing.weight                     a quantity
-  cohort/NAME.quota... and .fairSharing.weight             likewise
-  workload/NAMESPACE/NAME.priority                         a whole number
-  node/NAME.unschedulable                                  true or false
-  node/NAME.allocatable.RESOURCE                           a quantity
-  node/NAME.labels.KEY                                     a text, or none
-  node/NAME.taints.KEY                                     an effect, or none
-  node/NEW.like                                            a node: one more like it
-  configuration.featureGates.GATE                          true or false
-  configuration.fairSharing.enable                         true or false
-
-""",
 }

@@ -12,7 +12,7 @@ from planner.cli.option import Given, define
 from planner.cli.output import warn
 from planner.errors import SchemaError
 
-EPILOG: Final = f"""\b
+EPILOG: Final = """\b
 Examples:
   planner whatif cluster.json --pending team-a/train \\
     --set clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority
@@ -23,8 +23,8 @@ Examples:
   planner whatif dump/ --pending serving/ranker-2 \\
     --set queue/root.serving.guaranteed.memory=64Gi
 
-{option.own_help("whatif")}\
-The exit code is that of the plan after the edits.
+docs/how-to/what-if.md lists all that can be set, and what --workload reads. The exit code is that
+of the plan after the edits.
 
 """
 

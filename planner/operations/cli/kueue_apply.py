@@ -26,11 +26,6 @@ Examples:
   planner apply plan.json --context production
   planner apply plan.json --yes -o record.json
 
-The workload has to be blocked on the planner's preemption gate, which it gets as it is created:
-planner steer --manifests prints what sees to that. The plan is checked on the cluster as it is,
-boosts make Kueue choose just the planned victims, and the gate is opened only if it will. It
-refuses, and takes back what it did, if anything is otherwise before that.
-
 1 means that it was refused, and nothing changed, or that Kueue did something else than planned; 7
 that it stopped half-way.
 

@@ -46,14 +46,7 @@ Examples:
   planner mcp dumps/
   planner mcp --context production
 
-The tools are pending_workloads, plan, explain, whatif and lint; each result has the text that the
-command prints and, as structured content, its JSON by the published schema. A client starts this
-program itself; the guide shows the configuration of one.
-
-With STATE a tool answers from the first file or folder, or from one that the client names, which
-must be among those or below them: nothing else is read. Without it every call takes a snapshot of
-the cluster by `kubectl get`, with the rights that kubectl has. Nothing in the cluster changes, and
-nothing is written.
+docs/how-to/mcp.md has the tools, and the configuration of a client.
 
 """
 

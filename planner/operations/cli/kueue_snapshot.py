@@ -43,14 +43,6 @@ Examples:
   planner snapshot -n team-a --without limitranges --without configmaps -o cluster.json
   planner snapshot --yunikorn http://localhost:9080 -o yunikorn.json
 
-kubectl does the work: it must be on PATH and logged in. Nothing but `kubectl get` is run, for
-several kinds of objects at a time, and Secrets are never asked for. Of all objects only the fields
-that the planner reads are kept: no env, command or args of containers, no volumes, no copies.
-
-YuniKorn's core tells its whole state itself, at /debug/fullstatedump, or /ws/v1/fullstatedump
-before YuniKorn 1.7; where neither is there, it is put together from /ws/v1/partitions and what
-is below. Nothing but GET is asked, and of the answers, too, only what is read is kept.
-
 {RIGHTS}
 Exit code 0 means that the dump is written; nothing is written otherwise.
 

@@ -36,10 +36,7 @@ Examples:
   planner steer --objective min-lost-work --queue research --metrics :9100
   planner steer --release
 
-It acts on workloads with its preemption gate for which Kueue would preempt: it plans, boosts
-priorities so that Kueue chooses as planned, looks once more, opens the gate, and takes the boosts
-away once the workload has its quota. It can be killed at any moment: the next run, or --release,
-takes back what was left. docs/how-to/steer.md has the set-up and the emergency switches.
+docs/how-to/steer.md has the set-up and the emergency switches.
 
 """
 

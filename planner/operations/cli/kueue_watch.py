@@ -36,11 +36,6 @@ Examples:
   planner watch --metrics :9100 --record recordings/
   planner watch dumps/ --format jsonl
 
-It runs `kubectl get --watch` for workloads, ClusterQueues, LocalQueues, cohorts and
-ResourceFlavors, and reads everything else anew once in a while. A decision is told when its victims
-are others than before; what Kueue did is told a few seconds after its last victim. It goes on until
-Ctrl-C or SIGTERM.
-
 \b
 What RBAC must permit, beside what a snapshot needs:
   {kueue_snapshot.folded(watching_role())}

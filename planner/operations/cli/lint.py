@@ -38,16 +38,8 @@ Families of findings:
   nodes       the nodes, or what a topology makes of them, are not what is asked of them
   mistake     a name, a limit or an amount that cannot be meant
 
-Each finding is shown by a smallest state made of the objects concerned, in which the scheduler's
-own algorithm, replayed, does what the finding says; where no such state is found, nothing is
-reported. --examples writes these states, for `planner solve` and every other command. What each
-code means, why it matters and what helps stands on the page of lint codes in the documentation.
-
-Findings that are ignored do not count, but how many there are is said: those of a code of --ignore;
-those that name an object whose annotation preemption-planner.io/lint-ignore has their code, such as
-KL-02,KL-10; and those that --baseline has, of the same code about the same objects.
-
-The exit code is 1 if something is found that --fail-on names, else 0.
+The page of lint codes says what each code means, and what helps. The exit code is 1 if
+something is found that --fail-on names, else 0.
 
 """
 

@@ -11,7 +11,7 @@ from planner.cli.exit_code import NO_PLAN, NOT_PROVED, OPTIMAL
 from planner.cli.option import Given, define
 from planner.cli.output import LINE, warn
 
-EPILOG: Final = f"""\b
+EPILOG: Final = """\b
 Examples:
   planner risk cluster.json
   planner risk cluster.json --shapes running --limit 200 --time-limit none
@@ -23,7 +23,6 @@ Who may come, unless --workload says it: everything that is pending, in the orde
 every distinct shape of what runs (queue, priority, requests, where its pods fit), submitted
 once more beside it, the most frequent first. Each is planned for as if it came alone.
 
-{option.own_help("risk")}\
 The exit code is 0 if every preemptor asked about has a proved answer, that no plan exists
 among them; 4 if one has none, or the time did not suffice for all; 5 if it sufficed for none.
 

@@ -22,11 +22,7 @@ Examples:
   planner serve --listen :9000 --seconds 120 --at-once 4
   curl --data-binary @cluster.json 'http://127.0.0.1:8080/v1/plan?pending=team-a/train'
 
-GET / is a page to work in: drop a dump, see the plan, change a quota, see whom it hits.
-POST /v1/plan, /v1/explanation, /v1/whatif and /v1/page take a dump and give an answer;
-GET /openapi.json describes all that there is, GET /healthz says that the service is there. Each
-request is answered by a process of its own, which is killed when its time is over, or nobody waits
-for it. Nothing is kept and nothing is written.
+GET / is a page to work in, GET /openapi.json describes what programs may ask.
 
 There is no login and no TLS: whoever reaches the port may use the service. It listens on loopback
 unless a host is given.

@@ -36,13 +36,8 @@ Rivals, and what they are:
                        relaxation, fixing, hints, attempts
   certified            what planner solve does, with its proof trees
 
-The first example is a sample, about 20 seconds of processor time; the quick run takes four minutes,
-the full one more than an hour. Either says so when it begins, and --results keeps what is done.
-
-\b
-Times are processor times, in fields of their own: in all others two runs are the same, unless a
-row says that it met the limit of the clock. The exit code is 1 if a proof is refuted, or a legal
-answer is better than the record, 2 if a state or a rival fails, and 70 if the planner itself does.
+The exit code is 1 if a proof is refuted, or a legal answer is better than the record, 2 if a state
+or a rival fails, and 70 if the planner itself does.
 
 """
 

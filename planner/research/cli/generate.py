@@ -56,11 +56,6 @@ Examples:
 Presets; what their knobs are where no option says otherwise:
 {_PRESETS}
 
-The same preset, seed and knobs give the same bytes, on every machine and with every Python. Usage
-never exceeds the quota unless --fill does, and the pending workload never fits unless --fits says
-so. The clock of every state is 2026-11-12T09:42:10Z. A hard state is one by construction: the
-scheduler takes many where one would do.
-
 """
 
 

@@ -42,19 +42,7 @@ Examples:
   planner audit philly.jsonl.gz openb/ --fail-on never
   planner import philly philly.csv --follow 604800 | planner simulate - --fail-on never
 
-\b
-The files, of which only the columns named are read:
-  philly  timestamp,duration,num_gpus,cluster
-          petuum/adaptdl, branch osdi21-artifact: simulator/traces/philly.csv
-  openb   name,cpu_milli,memory_mib,num_gpu,gpu_spec,qos,deletion_time,scheduled_time
-          cpu_milli,memory_mib,gpu,model (--nodes)
-          alibaba/clusterdata: cluster-trace-gpu-v2023/csv/openb_pod_list_default.csv,
-          openb_node_list_gpu_node.csv
-
-What the traces do not say is drawn by --seed: quotas, checkpoints, who waits, for Philly the
-priorities. The same file, seed and options give the same states.
-
-Exit code 0 means that all states are written.
+docs/how-to/study-traces.md says where the files come from, and what is drawn.
 
 """
 

@@ -20,7 +20,7 @@ CYCLES: Final = 100_000
 MOST: Final = 2**31
 STORM: Final = 3
 
-EPILOG: Final = f"""\b
+EPILOG: Final = """\b
 Examples:
   planner simulate cluster.json
   planner simulate cluster.json --decider optimum
@@ -34,29 +34,7 @@ What is looked for:
   feud    two that evicted each other
   storm   one that was evicted more often than --storm says
 
-\b
-optimum: the least disruptive plan in the place of the scheduler's own victims.
-{option.own_help("simulate")}
-\b
-How long workloads run, from the last to the first that is said: for ever; run_seconds of the
-script; the annotation preemption-planner.io/run-seconds; an entry of the script. An eviction
-loses the whole run, unless checkpoints are said. A Workload object that was created after the
-clock (--now) arrives when it was created. The script is TOML, or JSON with the same keys, in
-seconds:
-
-\b
-  run_seconds = 3600             for all others; checkpoint_seconds also
-  [[workload]]                   the last entry that matches counts
-  name = "team-a/*"
-  run_seconds = 7200
-  checkpoint_seconds = 600       an eviction loses what came after the last 600 s
-  arrive_seconds = 60
-  vacate_seconds = 30            how long it keeps its quota as a victim
-  [[arrival]]                    copies, called train-1, train-2, ...
-  like = "team-a/train"
-  at_seconds = 0
-  every_seconds = 600
-  count = 10
+docs/how-to/simulate.md has the deciders and the script.
 
 The exit code is 1 if a loop, a feud or a storm was found (see --fail-on); 4 if none was, and a
 plan was not proved best in time; 0 else.
@@ -69,12 +47,9 @@ plan was not proved best in time; 0 else.
     value.one(
         "--decider",
         click.Choice(sorted([*INSTEAD, *(one.id for one in schedulers())])),
-        "Who chooses the victims: the scheduler itself, by default, or plans; see below.",
+        "Who chooses the victims: the scheduler itself, by default, or plans.",
     ),
-    value.file(
-        "--script",
-        "Run times, checkpoints and arrivals, as TOML or JSON; see below.",
-    ),
+    value.file("--script", "Run times, checkpoints and arrivals, as TOML or JSON."),
     value.one(
         "--until SECONDS",
         value.Whole(0, MOST, of="seconds"),
