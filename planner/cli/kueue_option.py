@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -37,14 +37,13 @@ def release(text: str) -> str:
 
 EVICTION: Final = 30
 """Seconds that a victim keeps its quota."""
-OPTIONS: Final[Mapping[str, Option]] = {
+OPTIONS: Final[Mapping[str, Option[Any]]] = {
     "release": value.one(
         "--kueue-release X.Y.Z",
         release,
         "Kueue: the release whose rules hold, such as 0.18.6, or main for the newest that are "
         "known. auto: the one that STATE tells, else the newest.",
         default="auto",
-        into="release",
     ),
     "requests": value.one(
         "--requests",
@@ -91,7 +90,7 @@ OPTIONS: Final[Mapping[str, Option]] = {
     ),
     "workloads": value.several(
         "--workload FILE",
-        "workloads",
+        str,
         "Kueue: preemptors that are not there yet, as manifests in YAML or JSON, instead of "
         "those; may be repeated.",
     ),

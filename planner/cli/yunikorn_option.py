@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import click
 
 from planner.cli import value
 from planner.cli.value import Option
 
-OPTIONS: Final[Mapping[str, Option]] = {
+OPTIONS: Final[Mapping[str, Option[Any]]] = {
     "laws": value.one(
         "--laws",
         click.Choice(["design", "written", "code"]),

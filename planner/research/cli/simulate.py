@@ -8,8 +8,9 @@ import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import LINE, check_files, warn, write_file
+from planner.cli.value import Option
 from planner.scheduler import schedulers
 
 CODES: Final = ("loop", "feud", "storm")
@@ -42,40 +43,42 @@ plan was not proved best in time; 0 else.
 """
 
 
-@define(
-    option.state,
-    value.one(
+class Options(option.OfState):
+    """What `planner simulate` is given."""
+
+    decider = value.one(
         "--decider",
         click.Choice(sorted([*INSTEAD, *(one.id for one in schedulers())])),
         "Who chooses the victims: the scheduler itself, by default, or plans.",
-    ),
-    value.file("--script", "Run times, checkpoints and arrivals, as TOML or JSON."),
-    value.one(
+    )
+    script = value.file("--script", "Run times, checkpoints and arrivals, as TOML or JSON.")
+    until_s = value.one(
         "--until SECONDS",
         value.Whole(0, MOST, of="seconds"),
         "How much time passes at most; it ends earlier when nothing moves any more.",
         default=UNTIL,
-    ),
-    value.one("--cycles N", value.Whole(1), "How many scheduling cycles at most.", CYCLES),
-    *option.own("eviction", "apart"),
-    value.one(
+    )
+    cycles = value.one("--cycles N", value.Whole(1), "How many scheduling cycles at most.", CYCLES)
+    eviction_s: Option[int] = option.own("eviction")
+    apart_s: Option[int] = option.own("apart")
+    storm = value.one(
         "--storm N",
         value.Whole(1),
         "How many evictions of one workload are no storm yet.",
         default=STORM,
-    ),
-    option.fail_on(CODES),
-    value.file(
+    )
+    fatal = option.fail_on(CODES)
+    timeline = value.file(
         "--timeline", "Write what happened as JSON lines, one event each; see planner schema event."
-    ),
-    value.file("--plot", "Draw it, as .svg or .png; needs matplotlib."),
-    option.profile,
-    option.time_limit("For each plan; none: as long as it takes."),
-    *option.own("laws"),
-    *option.reading,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+    plot = value.file("--plot", "Draw it, as .svg or .png; needs matplotlib.")
+    objective = option.objective
+    time_limit = option.time_limit("For each plan; none: as long as it takes.")
+    laws = option.laws
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Simulate what happens next, scheduling cycle after scheduling cycle.
 
     STATE is the same as for solve. Victims queue again by the scheduler's own rules, and may
@@ -83,7 +86,7 @@ def command(given: Given) -> int:
     what was lost, and how long who waited; and it finds what goes round: states that come back,
     workloads that evict each other, and those evicted too often.
     """
-    fatal = option.fatal_of(given, CODES)
+    fatal = option.fatal_of(given.fatal, CODES)
     from planner.commands.compare.table import need
     from planner.research.report.simulation import render, render_timeline
     from planner.research.simulate import Script, read_script, simulate
@@ -96,14 +99,20 @@ def command(given: Given) -> int:
             )
         need(f"--plot {given.plot}", "matplotlib")
     script = read_script(given.script) if given.script else Script()
-    found, longest = given.read(), max(1, given.until)
-    names = "until_s=until cycles eviction_s=eviction apart_s=apart storm objective=profile"
+    found, longest = given.read(), max(1, given.until_s)
     with given.naming("script"):
         answer = simulate(
             found,
             given.decider,
             script=script,
-            **given.of(f"{names} time_limit rules=laws"),
+            until_s=given.until_s,
+            cycles=given.cycles,
+            eviction_s=given.eviction_s,
+            apart_s=given.apart_s,
+            storm=given.storm,
+            objective=given.objective,
+            time_limit=given.time_limit,
+            rules=given.laws,
             report=lambda at_s, done: LINE.update(
                 max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
             ),
