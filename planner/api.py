@@ -298,8 +298,8 @@ def whatif(  # noqa: PLR0913 - the public signature
     state
         The state, with hypothetical workloads in it, if there are any.
     edits
-        Texts such as ``clusterqueue/a.preemption.reclaimWithinCohort=Any``, as `planner whatif
-        --help` lists them, or one of them.
+        Texts such as ``clusterqueue/a.preemption.reclaimWithinCohort=Any``, or one of them;
+        docs/how-to/what-if.md lists them all.
     pending, objective, time_limit, rules
         As for ``planner.solve``; the time limit is for each of the plans.
     added

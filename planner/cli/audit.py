@@ -15,9 +15,8 @@ import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, FINDINGS, NOT_PROVED, OPTIMAL, OUR_BUG
-from planner.cli.option import Given, define
+from planner.cli.option import CommandLine, define
 from planner.cli.output import ASK_TO_REPORT, LINE, check_files, say, write
-from planner.cli.value import Option
 from planner.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,82 +50,97 @@ The exit code is 70 if the planner itself fails on a state, else 1 if there is a
 
 """
 
-BATCH: Final[tuple[Option, ...]] = (
-    value.one(
-        "--jobs N",
-        value.Whole(1),
-        "Processes on this machine; by default one for each core.",
-    ),
-    value.one(
+
+class Batch(CommandLine):
+    """What a run on many states is given: its processes, limits and results."""
+
+    jobs = value.one(
+        "--jobs N", value.Whole(1), "Processes on this machine; by default one for each core."
+    )
+    cluster = value.one(
         "--cluster ADDRESS", str, "Work on a Dask cluster instead, such as tcp://scheduler:8786."
-    ),
-    value.one(
+    )
+    cluster_wait = value.one(
         "--cluster-wait SECONDS",
         value.seconds,
         "How long the cluster may have no scheduler or no workers; then the run ends.",
         default="300",
-    ),
-    value.file(
+    )
+    results = value.file(
         "--results",
         "Write a JSON line for every state as it is done; with --resume go on with them.",
-    ),
-    value.flag("--resume", "Go on where an earlier run with --results ended."),
-    value.one(
+    )
+    resume = value.flag("--resume", "Go on where an earlier run with --results ended.")
+    state_time_limit = value.one(
         "--state-time-limit SECONDS",
         value.seconds,
         "End the process of a state that takes longer, all its plans together.",
         default="none",
-    ),
-    value.one(
+    )
+    state_memory_limit = value.one(
         "--state-memory-limit BYTES",
         value.size,
         "End the process of a state that takes more, such as 2G.",
-    ),
-)
+    )
 
 
-@define(
-    option.states,
-    value.one(
+class Assumed(option.Dumps):
+    """What answers on many states are given last."""
+
+    assume = option.assume
+
+
+class Tabular(option.Saved):
+    """A result that may be a table of values."""
+
+    style = option.style(option.TABLE_FORMATS)
+
+
+class Options(Batch, Assumed, Tabular):
+    """What `planner audit` is given."""
+
+    states = option.states
+    pending = value.one(
         "--pending NAME",
         str,
         "Judge only this pending workload (NAMESPACE/NAME) or ask; by default every one.",
-    ),
-    value.several(
+    )
+    objectives = value.several(
         "--objective NAME",
-        "objectives",
+        option.profile,
         "What the optimum minimises; may be given several times, each judged by itself.",
-        option.objective,
         ("no-regret",),
-    ),
-    option.time_limit("For each optimum; none: as long as it takes."),
-    option.clock,
-    *option.own("laws"),
-    option.fail_on(CODES),
-    *BATCH,
-    option.assume,
-    *option.own("release", "requests"),
-    option.max_size,
-    option.style(option.TABLE_FORMATS),
-    option.output,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+    time_limit = option.time_limit("For each optimum; none: as long as it takes.")
+    now = option.clock
+    laws = option.laws
+    fatal = option.fail_on(CODES)
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Judge the scheduler's own answers, each beside the proved optimum.
 
     STATE is what `planner solve` reads, a folder of such states, or a file of one state a line
     (.jsonl, also with .gz). Every pending workload of every state is looked at: could fewer, or
     less disruptive, victims do?
     """
-    fatal = option.fatal_of(given, CODES)
+    fatal = option.fatal_of(given.fatal, CODES)
     from planner.commands.audit import Question, audit_states
     from planner.commands.study.run import each_once
     from planner.objective.profile_file import find_profile
     from planner.report.audit import render
 
-    profiles = each_once(map(find_profile, given.objectives), "objective")
-    how = given.of("time_limit now rules=laws pending assume release requests")
-    question = Question(profiles, **how)
+    question = Question(
+        each_once(map(find_profile, given.objectives), "objective"),
+        given.time_limit,
+        now=given.now,
+        rules=given.laws,
+        pending=given.pending,
+        assume=given.assume,
+        release=given.release,
+        requests=given.requests,
+    )
     with settings_of(given, given.states) as settings:
         audit = audit_states(given.states, question, settings, given.limit_of_bytes)
     audit = audit.model_copy(update={"failures": given.named(audit.failures)})
@@ -146,7 +160,7 @@ def command(given: Given) -> int:
 
 @contextmanager
 def settings_of(
-    given: Given, states: Sequence[str], table: Path | None = None
+    given: Batch, states: Sequence[str], table: Path | None = None
 ) -> Iterator[Settings]:
     """Give the settings that the options of BATCH ask for, with a line of progress.
 
@@ -195,7 +209,7 @@ def settings_of(
             say("note", f"{who} {said} asked for again")
 
 
-def _workers(given: Given) -> Workers | None:
+def _workers(given: Batch) -> Workers | None:
     """Return what does the work elsewhere, if that is asked for."""
     if given.cluster is None:
         return None
@@ -208,7 +222,7 @@ def _workers(given: Given) -> Workers | None:
     return made
 
 
-def tell_failures(given: Given, failures: Sequence[Failure]) -> int:
+def tell_failures(given: CommandLine, failures: Sequence[Failure]) -> int:
     """Return the exit code of the states that failed: that of a bug of ours where one is.
 
     What is said of it, and what a result that has nothing but rows does not tell, goes to standard

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-import click
-
 from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL, worst
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import say
 from planner.errors import PlannerError
 
@@ -29,25 +27,30 @@ whose flavors were chosen for least disruption, a joint plan or a front ends in 
 """
 
 
-@define(
-    option.state,
-    click.argument("plan", metavar="PLAN"),
-    option.objective_option(
+class Options(option.OfState):
+    """What `planner check` is given."""
+
+    state = option.OfState.state
+    plan = value.argument("PLAN", str)
+    objective = option.objective_of_plan(
         "The objective that the plan was made under: needed if it was a file of your own, "
         "NAME.toml; by default the one that the plan names."
-    ),
-    option.costs,
-    value.file(
+    )
+    costs = option.costs
+    proof = value.file(
         "--proof",
         "Proof trees that were written apart from the plan, by planner solve --proof.",
-    ),
-    *option.own("assignment", "stable", "laws", "rules"),
-    option.assume,
-    option.time_limit("For the proof trees of each plan; none: as long as it takes."),
-    *option.reading,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+    assignment = option.assignment
+    stable = option.stable
+    laws = option.laws
+    rules = option.rules
+    assume = option.assume
+    time_limit = option.time_limit("For the proof trees of each plan; none: as long as it takes.")
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Check a plan that anybody made: its laws, its values, and every proof tree.
 
     STATE is what `planner solve` read, PLAN the JSON that it wrote, also with --all; either may be
@@ -59,20 +62,27 @@ def command(given: Given) -> int:
     from planner.commands.check.plan import Check, check
     from planner.report.checking import Checks, render_checks
 
-    option.refuse_both_rules(given)
-    known = {"objective": given.profile}
-    known |= {name: given.read_file(name) for name in ("costs", "assignment")}
-    file = read_plans(given.plan, given.max_size)
+    option.refuse_both(given.rules, given.laws)
+    costs, assignment = given.read_file("costs"), given.read_file("assignment")
+    file = read_plans(given.plan, given.max_bytes)
     plans = file.plans if given.proof is None else with_trees(file.plans, given.proof)
     state = given.read()
-    rules = "rules" if given.rules else "rules=laws"
     with given.naming("costs", "assignment"):
-        known |= given.of(f"{rules} stable assume time_limit")
         checks: list[Check] = []
         codes: list[int] = []
         for plan in plans:
             try:
-                answer = check(state, plan, **known)
+                answer = check(
+                    state,
+                    plan,
+                    given.objective,
+                    costs,
+                    assignment,
+                    rules=given.rules or given.laws,
+                    stable=given.stable,
+                    assume=given.assume,
+                    time_limit=given.time_limit,
+                )
                 if plan.certificate and (left := plan.certificate.trees_omitted):
                     note = f"{left:,} steps of trees were left out of the plan: give them with"
                     notes = (*answer.notes, f"{note} --proof FILE")

@@ -9,9 +9,9 @@ from typing import Any, Final
 import click
 
 from planner.cli import option, value
-from planner.cli.audit import BATCH, settings_of, tell_failures
+from planner.cli.audit import Assumed, Batch, settings_of, tell_failures
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, NOT_PROVED, OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import check_file, make_folder, write_file
 from planner.errors import InputError
 
@@ -32,48 +32,49 @@ Algorithms; all others are compared with the first that is given:
   optimum:NAME        the best plan under an objective (a name, or a file NAME.toml), by the
                       rules of the state as it is
 {option.own_help("algorithms")}
-\b
-All victims of a case are measured alike, whoever chose them: by the terms, candidates and ranks
-of the state as it is. Victims that its own rules do not permit are marked. An algorithm that
-means nothing for a state is skipped there. The exit code is 0 if every optimum is proved, 4 if
-one is not, 2 if a state or an algorithm fails, and 70 if the planner itself does.
+An algorithm that means nothing for a state is skipped there. The exit code is 0 if every optimum is
+proved, 4 if one is not, 2 if a state or an algorithm fails, and 70 if the planner itself does.
 
 """
 
 
-@define(
-    option.states,
-    value.several(
-        "--algorithm NAME",
-        "algorithms",
-        "What to compare, as listed below; to be given several times.",
-        str,
-        default=("greedy", "optimum:no-regret"),
-    ),
-    value.one(
-        "--pending NAME",
-        str,
-        "Answer only for this pending workload (NAMESPACE/NAME) or ask; by default for every one.",
-    ),
-    option.time_limit("For each optimum; none: as long as it takes."),
-    option.clock,
-    *option.own("laws"),
-    *BATCH,
-    option.assume,
-    *option.own("release", "requests"),
-    option.max_size,
-    value.file("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
-    value.one(
+class Drawn(option.Saved):
+    """Where else a result with a row for each answer goes."""
+
+    table = value.file("--table", "Write all rows to FILE.csv, or to FILE.parquet.")
+    plots = value.one(
         "--plots DIR",
         click.Path(path_type=Path),
         "Draw the other algorithms against the first into this folder.",
-    ),
-    value.one("--plot-format", click.Choice(["svg", "png"]), "How to draw them.", "svg"),
-    option.style((*option.PAGE_FORMATS, "csv")),
-    option.output,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+    plot_format = value.one(
+        "--plot-format", click.Choice(["svg", "png"]), "How to draw them.", "svg"
+    )
+    style = option.style((*option.PAGE_FORMATS, "csv"))
+
+
+class Options(Batch, Assumed, Drawn):
+    """What `planner compare` is given."""
+
+    states = option.states
+    algorithms = value.several(
+        "--algorithm NAME",
+        str,
+        "What to compare, as listed below; to be given several times.",
+        ("greedy", "optimum:no-regret"),
+    )
+    pending = value.one(
+        "--pending NAME",
+        str,
+        "Answer only for this pending workload (NAMESPACE/NAME) or ask; by default for every one.",
+    )
+    time_limit = option.time_limit("For each optimum; none: as long as it takes.")
+    now = option.clock
+    laws = option.laws
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Compare algorithms: whom they evict, at what cost, in what time.
 
     STATE is what `planner solve` reads, a folder of such states, or a file of one state a line
@@ -86,7 +87,14 @@ def command(given: Given) -> int:
 
     algorithms = find_algorithms(given.algorithms)
     question = Question(
-        algorithms, **given.of("time_limit now rules=laws pending release requests assume")
+        algorithms,
+        given.time_limit,
+        now=given.now,
+        rules=given.laws,
+        pending=given.pending,
+        assume=given.assume,
+        release=given.release,
+        requests=given.requests,
     )
     # What cannot be written after hours of work is refused now.
     check_table(given.table)

@@ -8,8 +8,9 @@ import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL, exit_code
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import warn
+from planner.cli.value import Option
 
 EPILOG: Final = f"""\b
 Examples:
@@ -29,31 +30,35 @@ code says only whether the text was understood; otherwise it is that of the opti
 STDIN: Final = "-"
 
 
-@define(
-    option.state,
-    option.pending,
-    value.one(
+class Options(option.OfState):
+    """What `planner explain` is given."""
+
+    pending = option.pending
+    victim = value.one(
         "--victim NAME",
         str,
         "What runs and is asked about, why it is a victim of the plan, or why not: "
         "NAMESPACE/NAME of a workload or a pod, or an allocation key.",
-    ),
-    *option.own("message"),
-    value.one(
+    )
+    message: Option[str | None] = option.own("message")
+    limit = value.one(
         "--limit NUMBER",
         value.Whole(1),
         "How many optimal plans to list; counting stops there, too.",
         default=10,
-    ),
-    option.profile,
-    option.costs,
-    option.time_limit("For the plan and everything about it; none: as long as it takes."),
-    option.now,
-    *option.own("assignment", "laws", "release", "requests"),
-    *option.last,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+    objective = option.objective
+    costs = option.costs
+    time_limit = option.time_limit(
+        "For the plan and everything about it; none: as long as it takes."
+    )
+    now = option.OfState.now
+    assignment = option.assignment
+    laws = option.laws
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Explain the least disruptive plan for a pending workload, or why there is none.
 
     STATE is what kubectl prints of Kueue's objects, or YuniKorn's state dump, as for solve. Of
@@ -81,10 +86,19 @@ def command(given: Given) -> int:
     from planner import api
     from planner.report.explanation import render
 
-    state, how = given.read(), given.of("time_limit limit rules=laws")
-    files = {name: given.read_file(name) for name in ("costs", "assignment")}
+    state, costs, assignment = given.read(), given.read_file("costs"), given.read_file("assignment")
     with given.naming("costs", "assignment"):
-        answer = api.explain(state, given.pending, given.victim, given.profile, **how, **files)
+        answer = api.explain(
+            state,
+            given.pending,
+            given.victim,
+            given.objective,
+            costs,
+            assignment,
+            time_limit=given.time_limit,
+            rules=given.laws,
+            limit=given.limit,
+        )
     warn(answer.notes)
     given.show(render, answer)
     return exit_code(answer)

@@ -6,7 +6,7 @@ from typing import Final
 
 from planner.cli import option, value
 from planner.cli.exit_code import CONDITIONAL, INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import warn
 
 EPILOG: Final = """\b
@@ -15,10 +15,6 @@ Examples:
   planner boost cluster.json --pending team-a/train --objective min-lost-work
   planner boost cluster.json --format plain | grep ^kubectl > boosts.sh
 
-A boost is the annotation kueue.x-k8s.io/priority-boost of a Workload, which Kueue adds to its
-priority when the feature gate PriorityBoost is on. It stays until you take it away, and counts
-in every later preemption, too.
-
 Smallest: the fewest workloads touched, then the least sum of changes. Exit code 0 means proved
 smallest for a plan proved optimal, 3 that no boosts can do it, 4 that these do and smaller ones
 may, 5 that none were found.
@@ -26,15 +22,20 @@ may, 5 that none were found.
 """
 
 
-@define(
-    option.state,
-    value.one("--pending NAMESPACE/NAME", str, "The pending workload of Kueue to plan for."),
-    option.profile,
-    option.time_limit("For the plan, half at most, and the boosts; none: as long as it takes."),
-    *option.reading,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+class Options(option.OfState):
+    """What `planner boost` is given."""
+
+    pending = value.one(
+        "--pending NAMESPACE/NAME", str, "The pending workload of Kueue to plan for."
+    )
+    objective = option.objective
+    time_limit = option.time_limit(
+        "For the plan, half at most, and the boosts; none: as long as it takes."
+    )
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Find the smallest priority boosts after which Kueue itself evicts the planned victims.
 
     STATE is what kubectl prints of Kueue's objects, as for solve. The plan is made with the
@@ -47,7 +48,7 @@ def command(given: Given) -> int:
     from planner.state.kueue import of_kueue
 
     found = of_kueue(given.read())
-    answer = boost(found, given.pending, given.profile, time_limit=given.time_limit)
+    answer = boost(found, given.pending, given.objective, time_limit=given.time_limit)
     warn(remarks(answer.plan))
     given.show(render_boosts, answer)
     # Boosts for a plan that is not proved best prove nothing.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -37,14 +37,13 @@ def release(text: str) -> str:
 
 EVICTION: Final = 30
 """Seconds that a victim keeps its quota."""
-OPTIONS: Final[Mapping[str, Option]] = {
+OPTIONS: Final[Mapping[str, Option[Any]]] = {
     "release": value.one(
         "--kueue-release X.Y.Z",
         release,
         "Kueue: the release whose rules hold, such as 0.18.6, or main for the newest that are "
         "known. auto: the one that STATE tells, else the newest.",
         default="auto",
-        into="release",
     ),
     "requests": value.one(
         "--requests",
@@ -91,7 +90,7 @@ OPTIONS: Final[Mapping[str, Option]] = {
     ),
     "workloads": value.several(
         "--workload FILE",
-        "workloads",
+        str,
         "Kueue: preemptors that are not there yet, as manifests in YAML or JSON, instead of "
         "those; may be repeated.",
     ),
@@ -139,50 +138,5 @@ HELP: Final[Mapping[str, str]] = {
   kueue-fair          Kueue as if it had, with both strategies
   kueue-fair:final    with LessThanOrEqualToFinalShare only
   kueue-fair:initial  with LessThanInitialShare only
-""",
-    "risk": """\b
-What --workload reads: Workloads of Kueue, and what Kueue makes workloads of, as many documents
-and lists as there are; see `planner whatif --help`.
-
-""",
-    "simulate": """\
-Kueue: a scheduling cycle takes a second. A victim keeps its quota for --eviction seconds, then
-queues again; whatever is parked competes again a second after quota was given back in its cohort
-tree. A workload runs from when its quota is reserved; admission checks pass at once.
-Two more choose victims in its place: stable, the least disruptive of the plans after which no
-victim would preempt again, of all where there is none of these; and boost, the least disruptive
-plan where priority boosts would lead Kueue to it, its own victims elsewhere.
-""",
-    "whatif": """\b
-What --workload reads: a Workload of Kueue, or what Kueue makes one of: a Job, Pod, pod template,
-Deployment, StatefulSet, LeaderWorkerSet, JobSet, RayJob, RayCluster, RayService, PyTorchJob, TFJob,
-XGBoostJob, PaddleJob, JAXJob, MPIJob or AppWrapper. Where each replica is a workload of its own,
-as of a Deployment, all of them wait and the first is planned for.
-It waits in the LocalQueue of its label kueue.x-k8s.io/queue-name, has the priority of its
-WorkloadPriorityClass or PriorityClass in STATE, and is created now. With --set as well,
-before is the state with it, unedited.
-
-\b
-What can be set in a state of Kueue:
-  clusterqueue/NAME.preemption.withinClusterQueue          Never, LowerPriority,
-                                                           LowerOrNewerEqualPriority
-  clusterqueue/NAME.preemption.reclaimWithinCohort         Never, LowerPriority, Any
-  clusterqueue/NAME.preemption.borrowWithinCohort.policy   Never, LowerPriority
-  clusterqueue/NAME.preemption.borrowWithinCohort.maxPriorityThreshold
-                                                           a whole number, or none
-  clusterqueue/NAME.quota.FLAVOR/RESOURCE.nominal          a quantity
-  clusterqueue/NAME.quota.FLAVOR/RESOURCE.borrowingLimit   a quantity, or none
-  clusterqueue/NAME.quota.FLAVOR/RESOURCE.lendingLimit     a quantity, or none
-  clusterqueue/NAME.fairSharing.weight                     a quantity
-  cohort/NAME.quota... and .fairSharing.weight             likewise
-  workload/NAMESPACE/NAME.priority                         a whole number
-  node/NAME.unschedulable                                  true or false
-  node/NAME.allocatable.RESOURCE                           a quantity
-  node/NAME.labels.KEY                                     a text, or none
-  node/NAME.taints.KEY                                     an effect, or none
-  node/NEW.like                                            a node: one more like it
-  configuration.featureGates.GATE                          true or false
-  configuration.fairSharing.enable                         true or false
-
 """,
 }

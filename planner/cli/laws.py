@@ -6,7 +6,7 @@ from typing import Final
 
 from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import define
 
 EPILOG: Final = """\b
 Examples:
@@ -17,8 +17,12 @@ Examples:
 """
 
 
-@define(option.page_format, option.output, epilog=EPILOG)
-def command(given: Given) -> int:
+class Options(option.Paged):
+    """What `planner laws` is given."""
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """List the scheduler's rules with their sources, and what disruption is measured by.
 
     The ids of laws and the names of terms are the same in plans, certificates and error texts; the

@@ -19,7 +19,7 @@ import click
 
 from planner.cli.exit_code import BAD_INPUT, INTERRUPTED, OUR_BUG, PIPE_CLOSED, epilog
 from planner.cli.output import ASK_TO_REPORT, LINE, say, unwritable, write
-from planner.cli.value import Command, flag
+from planner.cli.value import Command, Valued
 from planner.errors import (
     KIND,
     NO_MEMORY,
@@ -255,8 +255,8 @@ def _failed(error: Exception) -> int:
         "max_content_width": 100,
     },
 )
-@flag("--debug", "Print tracebacks of errors.")
-@flag("--quiet", "Show no line of progress on a terminal.")
+@click.option("--debug", cls=Valued, is_flag=True, help="Print tracebacks of errors.")
+@click.option("--quiet", cls=Valued, is_flag=True, help="Show no line of progress on a terminal.")
 @click.version_option(
     package_name="preemption-planner",
     message="planner %(version)s",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import click
 
@@ -23,72 +24,61 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from planner.commands.study.record import Failure
-    from planner.state import AnyState
+    from planner.plan import Assume
+    from planner.reader import Ignored
+    from planner.state import AnyState, RequestsFrom
 
 MAX_BYTES: Final = 64 * 2**20
 """How large a small file beside the state may be."""
+_HOW_READ: Final = ("now", "release", "requests")
+"""The parameters of `planner.read` that options set."""
 _ONE_OBJECT: Final = "one JSON object"
 """What such a file must hold."""
 
 
 _PARAMETER: Final = re.compile(r"(?<![\w./-])([a-z_]+)=")
 """A parameter of the library, as its hints name one with a value."""
-_OF_READING: Final = {"max_bytes": "max_size", "now": "now", "release": "release"}
-"""The options behind the parameters of `planner.read`."""
 
 
-class Given:
-    """The values of the options of one run, by their names, and where its result goes."""
+class CommandLine:
+    """The values of the options of one run, and where its result goes.
+
+    A command has a class of its own, whose attributes are its options. They are named like the
+    parameters of the library, so that errors about these can name the option.
+    """
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = dict(values)
-        self._options: dict[str, str] = {}
+        self.values = values
         if [*named_to_read(values)].count(str(STDOUT)) > 1:
             raise click.UsageError("only one of the files that are read can be standard input")
         # A result that cannot be written later is refused before any work.
         self.target = Target.choose(values.get("style"), values.get("output"))
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - each option has a type of its own
-        """Return the value of an option."""
-        try:
-            return self._values[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    def of(self, names: str) -> dict[str, Any]:
-        """Return the values of some options by name; ``parameter=option`` renames one.
-
-        Errors about the parameter name the option from then on.
-        """
-        pairs = [name.partition("=") for name in names.split()]
-        self._options |= {parameter: option or parameter for parameter, _, option in pairs}
-        return {parameter: getattr(self, option or parameter) for parameter, _, option in pairs}
+    def option_of(self, parameter: str) -> str | None:
+        """Return the option behind a parameter of the library; ``None`` if there is none."""
+        name = "laws" if parameter == "rules" and self.values.get("laws") else parameter
+        params = click.get_current_context().command.params
+        found = (one for one in params if isinstance(one, click.Option) and one.name == name)
+        return next((max(one.opts, key=len) for one in found), None)
 
     def in_options(self, text: str) -> str:
         """Return a text in which options stand for parameters: ``--now TIME`` for ``now=TIME``."""
-        options = {
-            one.name: max(one.opts, key=len)
-            for one in click.get_current_context().command.params
-            if isinstance(one, click.Option)
-        }
 
-        def option_of(found: re.Match[str]) -> str:
-            option = options.get(self._options.get(found[1], found[1]))
+        def written(found: re.Match[str]) -> str:
+            option = self.option_of(found[1])
             return found[0] if option is None else f"{option} "
 
-        every = options.get("each", "planner solve --all")
-        return _PARAMETER.sub(option_of, text).replace(LOOP, every)
+        every = self.option_of("each") or "planner solve --all"
+        return _PARAMETER.sub(written, text).replace(LOOP, every)
 
     def as_called(self, where: str) -> str:
         """Return the option behind a parameter of the library; anything else as it is."""
-        name = self._options.get(where)
-        params = click.get_current_context().command.params
-        return next((max(one.opts, key=len) for one in params if one.name == name), where)
+        return self.option_of(where) or where
 
     @property
     def names_state(self) -> bool:
         """Whether STATE can be read once more by its name."""
-        return str(self._values.get("state", "-")) != "-"
+        return str(self.values.get("state", "-")) != "-"
 
     @property
     def cluster_options(self) -> Sequence[str]:
@@ -100,24 +90,23 @@ class Given:
         """How many bytes of a state are read at most."""
         from planner.reader import MAX_BYTES as MOST
 
-        return self._values["max_size"] or MOST
+        return self.values["max_bytes"] or MOST
 
-    def read(self, **how: Any) -> AnyState:  # noqa: ANN401 - as the reader takes it
+    def read(self, now: str | None = None, ignored: Ignored | None = None) -> AnyState:
         """Read STATE; raises an InputError if it cannot be read."""
         from planner.reader import read
 
-        said = {"now": self._values.get("now"), "release": self.release}
-        self._options |= _OF_READING
-        if self._values.get("requests") is not None:
-            said["requests"] = self.requests
-        return read(self.state, max_bytes=self.limit_of_bytes, **{**said, **how})
+        how = {name: self.values[name] for name in _HOW_READ if self.values.get(name) is not None}
+        if now is not None:
+            how["now"] = now
+        return read(self.values["state"], max_bytes=self.limit_of_bytes, ignored=ignored, **how)
 
     def read_file(self, name: str) -> Any:  # noqa: ANN401 - any JSON
         """Read the file of an option that may be left out: one JSON (or YAML) object.
 
         Raises an InputError if it cannot be read, is too large, or holds something else.
         """
-        path: Path | None = self._values[name]
+        path: Path | None = self.values[name]
         if path is None:
             return None
         from planner.reader.parse import EXPECTED, parse
@@ -145,20 +134,20 @@ class Given:
         try:
             yield
         except InputError as error:
-            error.where = self.as_called(error.where)
             error.hint = self.in_options(error.hint)
             for name in names:
-                path = self._values[name]
+                path = self.values[name]
                 if path is not None and error.where.startswith(name):
                     rest = error.where.removeprefix(name).removeprefix(": ")
                     error.where = f"{path}: {rest}" if rest else str(path)
+            error.where = self.option_of(error.where) or error.where
             raise
 
     def named(self, failures: Iterable[Failure]) -> tuple[Failure, ...]:
         """Return failures of a batch that name the options, as errors do that are raised."""
         parts = [(one, *one.detail.partition(": ")) for one in failures]
         return tuple(
-            one.model_copy(update={"detail": f"{self.as_called(where)}{colon}{rest}"})
+            one.model_copy(update={"detail": f"{self.option_of(where) or where}{colon}{rest}"})
             for one, where, colon, rest in parts
         )
 
@@ -169,23 +158,28 @@ class Given:
         target.emit(text)
 
 
-def define(*options: Option, epilog: str) -> Callable[[Callable[[Given], int]], click.Command]:
-    """Return the decorator that makes a command of a function of `Given`, with these options.
+Run = TypeVar("Run", bound=CommandLine)
 
-    ``epilog`` stands below the options in its help, and a pointer to the exit codes below that.
+
+def define(kind: type[Run], epilog: str) -> Callable[[Callable[[Run], int]], click.Command]:
+    """Return the decorator that makes a command of a function, with the options of a class.
+
+    In its help those of the class itself come first, then those of its bases. ``epilog`` stands
+    below the options, and a pointer to the exit codes below that.
     """
+    named = (pair for one in kind.__mro__ for pair in vars(one).items())
+    names = dict.fromkeys(name for name, one in named if isinstance(one, Option))
+    params = [getattr(kind, name).parameter() for name in names]
+    command = click.command(cls=value.Command, params=params, epilog=epilog + POINTER)
 
-    def made(run: Callable[[Given], int]) -> click.Command:
+    def made(run: Callable[[Run], int]) -> click.Command:
         @wraps(run)
         def callback(**values: object) -> int:
-            given = Given(values)
+            given = kind(values)
             with given.naming():
                 return run(given)
 
-        decorated: Any = callback
-        for option in reversed(options):
-            decorated = option(decorated)
-        return click.command(cls=value.Command, epilog=epilog + POINTER)(decorated)
+        return command(callback)
 
     return made
 
@@ -198,24 +192,23 @@ TIME_LIMIT: Final = "45"
 """Seconds that a plan may take unless said; the library has no limit of its own."""
 
 
-class CommandLine(Protocol):
+class OfScheduler(Protocol):
     """What a scheduler must provide for the command line.
 
     ``OPTIONS`` are those that it alone has, by name; ``HELP`` its texts in the help of commands, by
     subject.
     """
 
-    OPTIONS: Mapping[str, Option]
+    OPTIONS: Mapping[str, Option[Any]]
     HELP: Mapping[str, str]
 
 
-COMMAND_LINE: Final = Part[CommandLine]("command line")
+COMMAND_LINE: Final = Part[OfScheduler]("command line")
 
 
-def own(*names: str) -> list[Option]:
-    """Return options that only one scheduler has, by their names."""
-    known = [scheduler.OPTIONS for scheduler in COMMAND_LINE.of_all()]
-    return [options[name] for name in names for options in known if name in options]
+def own(name: str) -> Option[Any]:
+    """Return an option that only one scheduler has."""
+    return ChainMap(*(dict(one.OPTIONS) for one in COMMAND_LINE.of_all()))[name]
 
 
 def own_help(about: str) -> str:
@@ -258,7 +251,7 @@ SUFFIXES: Final = {
 """The formats of results, and those which none has, by the suffixes of their files."""
 
 
-def style(formats: Sequence[str], more: str = "") -> Option:
+def style(formats: Sequence[str], more: str = "") -> Option[str | None]:
     """Return the option ``--format``; ``more`` is the rest of its help.
 
     Without the option the suffix of the result's file decides, if it is a known one.
@@ -281,15 +274,10 @@ def style(formats: Sequence[str], more: str = "") -> Option:
         "table on a terminal, and plain text elsewhere."
     )
     kind = click.Choice(formats)
-    return value.one("--format", kind, covers + more, into="style", callback=chosen)
+    return value.one("--format", kind, covers + more, callback=chosen)
 
 
-page_format = style(
-    PAGE_FORMATS,
-    " html is one page that needs nothing from elsewhere, markdown goes into tickets.",
-)
-state = click.argument("state", metavar="STATE")
-states = click.argument("states", metavar="STATE...", nargs=-1, required=True)
+states = value.arguments("STATE...", required=True)
 
 
 def meant(name: str, known: Iterable[str]) -> str:
@@ -298,7 +286,7 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {close!r}?" if close else ""
 
 
-def objective(name: str) -> str:
+def profile(name: str) -> str:
     """Return the name of a known profile or of a TOML file; profiles are loaded only now."""
     from planner.objective.profile_file import FRONT, SUFFIX
     from planner.objective.profiles import PROFILES
@@ -316,12 +304,12 @@ def objective(name: str) -> str:
     return name
 
 
-def objective_or_front(name: str) -> str:
-    """Return an objective as `objective` does, or the two measures of a Pareto front."""
+def profile_or_front(name: str) -> str:
+    """Return an objective as `profile` does, or the two measures of a Pareto front."""
     from planner.objective.profile_file import FRONT, parse_front
 
     if not name.startswith(FRONT):
-        return objective(name)
+        return profile(name)
     try:
         parse_front(name)
     except SchemaError as error:
@@ -353,35 +341,36 @@ def complete_objective(
     ]
 
 
-def objective_option(
-    covers: str, default: str | None = None, read: Callable[[str], str] = objective
-) -> Option:
-    """Return the option ``--objective``, which sets the parameter ``profile``."""
-    more: dict[str, Any] = {"into": "profile", "shell_complete": complete_objective}
-    return value.one("--objective NAME", read, covers, default, **more)
+def objective_named(covers: str, default: str, read: Callable[[str], str] = profile) -> Option[str]:
+    """Return the option ``--objective`` with a default."""
+    return value.one("--objective NAME", read, covers, default, shell_complete=complete_objective)
+
+
+def objective_of_plan(covers: str) -> Option[str | None]:
+    """Return the option ``--objective`` of a command on a plan, which names its own."""
+    return value.one("--objective NAME", profile, covers, shell_complete=complete_objective)
 
 
 _MINIMISED: Final = "What to minimise, level by level: a name, or a file of your own, NAME.toml"
-profile = objective_option(f"{_MINIMISED}.", "no-regret")
-profile_or_front = objective_option(
+objective = objective_named(f"{_MINIMISED}.", "no-regret")
+objective_or_front = objective_named(
     f"{_MINIMISED}; or pareto:A,B for the trade of one measure for another.",
     "no-regret",
-    objective_or_front,
+    profile_or_front,
 )
 
 
-def line_format(name: str) -> Option:
+def line_format(name: str) -> Option[str]:
     """Return the option of a command that goes on, and says what happens line by line."""
     return value.one(
         "--format",
         click.Choice(["plain", "jsonl"]),
         f"Lines to read, or a JSON object a line (planner schema {name}).",
         default="plain",
-        into="layout",
     )
 
 
-def how_long(verb: str) -> Option:
+def how_long(verb: str) -> Option[float | None]:
     """Return the option that ends a command which goes on; ``verb`` is what it does."""
     return value.one(
         "--for SECONDS",
@@ -389,65 +378,85 @@ def how_long(verb: str) -> Option:
         f"How long to {verb}; none, which holds without it: until it is ended.",
         default="none",
         show_default=False,
-        into="for_s",
     )
 
 
-def time_limit(covers: str) -> Option:
+def time_limit(covers: str) -> Option[float | None]:
     """Return the option ``--time-limit``; ``covers`` says in its help what the limit is for."""
     return value.one("--time-limit SECONDS", value.seconds, covers, TIME_LIMIT)
 
 
-output = value.file(
-    "--output",
-    "Write the result to a file, whole or not at all, instead of standard output.",
-    "-o",
-    first=True,
-)
+class Saved(CommandLine):
+    """A run with a result that may go to a file."""
 
-
-def fail_on(codes: Sequence[str]) -> Option:
-    """Return the option ``--fail-on`` for findings of some codes; `fatal_of` reads it."""
-    return value.several(
-        "--fail-on",
-        "fatal",
-        "Which findings end with exit code 1; may be given several times. By default all.",
-        click.Choice([*codes, NEVER]),
+    output = value.file(
+        "-o, --output",
+        "Write the result to a file, whole or not at all, instead of standard output.",
+        first=True,
     )
 
 
-def fatal_of(given: Given, codes: Sequence[str]) -> set[str]:
+class Paged(Saved):
+    """A run with a result in any of `PAGE_FORMATS`."""
+
+    style = style(
+        PAGE_FORMATS,
+        " html is one page that needs nothing from elsewhere, markdown goes into tickets.",
+    )
+
+
+class Sized(CommandLine):
+    """A run that reads so many bytes at most."""
+
+    max_bytes = value.one("--max-size BYTES", value.size, "How much is read at most, such as 500M.")
+
+
+class Dumps(Sized):
+    """A run that reads states, by a release and requests where their scheduler knows these."""
+
+    release: Option[str] = own("release")
+    requests: Option[RequestsFrom] = own("requests")
+
+
+class OfState(Dumps, Paged):
+    """A run on one state, with a page as its result."""
+
+    state = value.argument("STATE", str)
+    now = value.one(
+        "--now TIME",
+        value.moment,
+        "The clock, such as 2026-03-08T21:06:00Z; by default the time at which STATE was taken, "
+        "if that is known, or the newest time in it.",
+    )
+
+
+def fail_on(codes: Sequence[str]) -> Option[tuple[str, ...]]:
+    """Return the option ``--fail-on`` for findings of some codes; `fatal_of` reads it."""
+    return value.several(
+        "--fail-on",
+        click.Choice([*codes, NEVER]),
+        "Which findings end with exit code 1; may be given several times. By default all.",
+    )
+
+
+def fatal_of(fatal: Sequence[str], codes: Sequence[str]) -> set[str]:
     """Return the findings that end with exit code 1.
 
     Raises a UsageError if ``never`` is given beside others.
     """
-    if NEVER in given.fatal and len(given.fatal) > 1:
+    if NEVER in fatal and len(fatal) > 1:
         raise click.UsageError("--fail-on never goes with no other")
-    return set(given.fatal or codes)
+    return set(fatal or codes)
 
 
-assume = value.one(
+assume: Option[Assume | None] = value.one(
     "--assume",
     click.Choice(["quota"]),
     "Your word that quota alone decides, and nothing else that the state holds and the "
     "planner does not model. No answer is conditional (exit code 6) then, and audits count all.",
 )
-now = value.one(
-    "--now TIME",
-    value.moment,
-    "The clock, such as 2026-03-08T21:06:00Z; by default the time at which STATE was taken, "
-    "if that is known, or the newest time in it.",
-)
-max_size = value.one("--max-size BYTES", value.size, "How much is read at most, such as 500M.")
-last: Final = (max_size, page_format, output)
-"""The last options of most commands: how much is read, and how and where the result is written."""
-reading: Final = (now, *own("release", "requests"), *last)
-"""`last`, after the options on how STATE is read: its clock and, of Kueue, release and requests."""
-named_pending = f"The pending workload to plan for, {own_help('pending')}."
-pending = value.one("--pending NAME", str, named_pending)
-several_pending = value.several(
-    "--pending NAME", "pending", f"{named_pending} With --joint it may be repeated."
-)
+PENDING: Final = f"The pending workload to plan for, {own_help('pending')}."
+pending = value.one("--pending NAME", str, PENDING)
 metrics = value.one(
     "--metrics [HOST]:PORT",
     value.address,
@@ -462,9 +471,14 @@ costs = value.file(
     "JSON object of workload (NAMESPACE/NAME) or allocation key to cost, for the objective "
     "min-cost.",
 )
+laws: Option[str | None] = own("laws")
+rules: Option[str | None] = own("rules")
+queue: Option[str | None] = own("queue")
+stable: Option[bool] = own("stable")
+assignment: Option[Path | None] = own("assignment")
 
 
-def refuse_both_rules(given: Given) -> None:
+def refuse_both(rules: str | None, laws: str | None) -> None:
     """Refuse the rules of two schedulers at once."""
-    if given.rules and given.laws:
+    if rules and laws:
         raise click.UsageError("--rules and --laws are for different schedulers: leave one out")

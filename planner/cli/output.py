@@ -21,7 +21,7 @@ from planner.stage import progress_to
 STDOUT: Final = Path("-")
 READ: Final = (
     *("state", "plan", "suite", "file", "files", "before", "after"),
-    *("costs", "assignment", "script", "nodes", "shapes", "workload", "workloads", "profile"),
+    *("costs", "assignment", "script", "nodes", "shapes", "workload", "workloads", "objective"),
     "baseline",
 )
 """The parameters that name files or folders to read; many states have a check of their own."""

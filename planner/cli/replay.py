@@ -10,7 +10,7 @@ import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import LINE
 from planner.errors import InputError
 
@@ -28,22 +28,19 @@ first; where they differ, the answer names what the first dump holds that is not
 """
 
 
-@define(
-    click.argument("files", metavar="FILE...", nargs=-1),
-    value.one("--before STATE", str, "A dump of a live cluster."),
-    value.one("--after STATE", str, "A later dump of it: who was evicted, for whom."),
-    value.one(
-        "--show",
-        value.Whole(0),
-        "How many differences of each file to explain.",
-        default=10,
-        into="first",
-    ),
-    option.page_format,
-    option.output,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+class Options(option.Paged):
+    """What `planner replay` is given."""
+
+    files = value.arguments("FILE...")
+    before = value.one("--before STATE", str, "A dump of a live cluster.")
+    after = value.one("--after STATE", str, "A later dump of it: who was evicted, for whom.")
+    first = value.one(
+        "--show", value.Whole(0), "How many differences of each file to explain.", default=10
+    )
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Compare recorded answers of the real scheduler with the planner's own replay.
 
     Each FILE has one recorded instance a line, as JSON, packed with gzip or not. Compared are

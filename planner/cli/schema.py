@@ -6,9 +6,9 @@ from typing import Final
 
 import click
 
-from planner.cli import option
+from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import define
 
 EPILOG: Final = """\b
 Examples:
@@ -19,8 +19,14 @@ Examples:
 """
 
 
-@define(click.argument("name", metavar="[NAME]", required=False), option.output, epilog=EPILOG)
-def command(given: Given) -> int:
+class Options(option.Saved):
+    """What `planner schema` is given."""
+
+    name = value.optional_argument("[NAME]")
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Print the JSON Schema called NAME; without a name, list them.
 
     They are the contract for programs: fields may be added, but none changes its meaning

@@ -12,10 +12,11 @@ import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import BAD_INPUT, OUR_BUG, exit_code, worst
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import ASK_TO_REPORT, LINE, check_files, say, warn, write, write_file
+from planner.cli.value import Option
 from planner.errors import PlannerError
-from planner.scheduler import Part
+from planner.scheduler import Flavors, Part
 
 if TYPE_CHECKING:
     from planner.plan import AnyPlan
@@ -54,43 +55,52 @@ MOST_STEPS: Final = 2000
 """Steps of trees that a printed plan holds at most, unless they go to a file of their own."""
 
 
-@define(
-    option.state,
-    option.several_pending,
-    value.flag("--all", "Plan for every pending workload by itself.", "each"),
-    *option.own("joint"),
-    option.profile_or_front,
-    option.costs,
-    option.time_limit(
+class Options(option.OfState):
+    """What `planner solve` is given."""
+
+    pending = value.several(
+        "--pending NAME", str, f"{option.PENDING} With --joint it may be repeated."
+    )
+    each = value.flag("--all", "Plan for every pending workload by itself.")
+    joint: Option[bool] = option.own("joint")
+    objective = option.objective_or_front
+    costs = option.costs
+    time_limit = option.time_limit(
         "For each plan or front, building the model included. 0: answer at once with what is known "
         "then; none: as long as it takes."
-    ),
-    option.now,
-    *option.own("assignment", "flavors", "stability", "stable", "laws", "rules"),
-    option.assume,
-    value.either(
+    )
+    now = option.OfState.now
+    assignment = option.assignment
+    flavors: Option[Flavors] = option.own("flavors")
+    stability: Option[bool | None] = option.own("stability")
+    stable = option.stable
+    laws = option.laws
+    rules = option.rules
+    assume = option.assume
+    certify = value.either(
         "certify",
         "Wait for the proof trees that planner check needs, within --time-limit, or search "
         "none: then nothing is proved. By default only short trees are searched.",
-    ),
-    value.file(
+    )
+    proof = value.file(
         "--proof",
         "Write the proof trees to a file, one step a line, whole or not at all; the plan is then "
         f"printed without them. Without it the JSON has up to {MOST_STEPS:,} steps.",
-    ),
-    *option.own("show_commands", "release", "requests"),
-    option.max_size,
-    value.flag("-v", "Say which fields and kinds were ignored.", "--verbose"),
-    value.flag(
+    )
+    show_commands: Option[bool] = option.own("show_commands")
+    release = option.Dumps.release
+    requests = option.Dumps.requests
+    max_bytes = option.Sized.max_bytes
+    verbose = value.flag("-v, --verbose", "Say which fields and kinds were ignored.")
+    details = value.flag(
         "--details",
         "Say all that a page has in the table, too: every measure and level, the request, the "
         "laws and the solver.",
-    ),
-    option.page_format,
-    option.output,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Plan whom to evict so that a pending workload can start.
 
     STATE is what kubectl prints of Kueue's objects as JSON or YAML, or YuniKorn's full state dump
@@ -101,16 +111,15 @@ def command(given: Given) -> int:
     return solve(given)
 
 
-def solve(given: Given) -> int:
+def solve(given: Options) -> int:
     """Read a state, plan, and print; return the exit code."""
     _refuse(given)
     from planner import api
 
-    files = {name: given.read_file(name) for name in ("costs", "assignment")}
-    rules = "rules" if given.rules else "rules=laws"
-    question = {**given.of(f"time_limit assume {rules}"), **files}
+    costs, assignment = given.read_file("costs"), given.read_file("assignment")
+    rules = given.rules or given.laws
     state = _read(given)
-    measures = option.front_measures(given.profile)
+    measures = option.front_measures(given.objective)
     commands: Callable[[Any, Any, Sequence[str]], Any] | None = None
     if given.show_commands:
         if measures is not None:
@@ -119,14 +128,35 @@ def solve(given: Given) -> int:
 
         commands = COMMANDS.of(state)
     if given.joint:
-        return _plan_together(given, state, files["costs"])
+        return _plan_together(given, state, costs)
 
     def answer_for(key: str | None) -> AnyPlan | Front:
-        with given.naming(*files):
+        with given.naming("costs", "assignment"):
             if measures is not None:
-                return api.front(state, key, *measures, **question)
-            wanted = given.of("certify flavors stability stable")
-            plan = api.solve(state, key, given.profile, **wanted, **question)
+                return api.front(
+                    state,
+                    key,
+                    *measures,
+                    costs,
+                    assignment,
+                    time_limit=given.time_limit,
+                    rules=rules,
+                    assume=given.assume,
+                )
+            plan = api.solve(
+                state,
+                key,
+                given.objective,
+                costs=costs,
+                assignment=assignment,
+                time_limit=given.time_limit,
+                rules=rules,
+                flavors=given.flavors,
+                stability=given.stability,
+                stable=given.stable,
+                certify=given.certify,
+                assume=given.assume,
+            )
             return plan if commands is None else commands(state, plan, given.cluster_options)
 
     show: Callable[..., None] = _show_plans if measures is None else _show_fronts
@@ -139,7 +169,7 @@ def solve(given: Given) -> int:
 
 
 def _plan_for_each(
-    given: Given,
+    given: Options,
     keys: Sequence[str],
     answer_for: Callable[[str], AnyPlan | Front],
     show: Callable[..., None],
@@ -166,13 +196,13 @@ def _plan_for_each(
     return worst(codes)
 
 
-def _refuse(given: Given) -> None:
+def _refuse(given: Options) -> None:
     if given.each and (given.pending or given.assignment):
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
-    option.refuse_both_rules(given)
+    option.refuse_both(given.rules, given.laws)
     if len(given.pending) > 1 and not given.joint:
         raise click.UsageError("several --pending are planned for together: add --joint")
-    is_front = option.front_measures(given.profile) is not None
+    is_front = option.front_measures(given.objective) is not None
     if given.joint:
         _refuse_jointly(given, is_front=is_front)
     if is_front:
@@ -180,7 +210,7 @@ def _refuse(given: Given) -> None:
     check_files({"-o": given.target.path, "--proof": given.proof})
 
 
-def _refuse_for_front(given: Given) -> None:
+def _refuse_for_front(given: Options) -> None:
     if given.flavors == "optimal":
         raise click.UsageError("a front is drawn for the flavors that the scheduler assigns")
     if given.stability or given.stable:
@@ -192,26 +222,33 @@ def _refuse_for_front(given: Given) -> None:
         raise click.UsageError("--details are those of a plan, not of a front")
 
 
-def _refuse_jointly(given: Given, *, is_front: bool) -> None:
+def _refuse_jointly(given: Options, *, is_front: bool) -> None:
     if not given.pending and not given.each:
         raise click.UsageError("--joint wants to know for whom: --pending, repeated, or --all")
     if is_front:
         raise click.UsageError("a front is drawn for one workload, not with --joint")
-    others = given.of("assignment details laws rules stability stable show-commands=show_commands")
+    names = ("assignment", "details", "laws", "rules", "stability", "stable", "show_commands")
+    others = {name.replace("_", "-"): given.values[name] for name in names}
     others |= {"proof": given.proof is not None, "certify": given.certify is not None}
     others["flavors optimal"] = given.flavors == "optimal"
     if asked := [name for name, is_asked in others.items() if is_asked]:
         raise click.UsageError(f"--{asked[0]} goes not with --joint")
 
 
-def _plan_together(given: Given, state: AnyState, costs: Mapping[str, int] | None) -> int:
+def _plan_together(given: Options, state: AnyState, costs: Mapping[str, int] | None) -> int:
     from planner.report.style import OWN
 
     several = None if given.each else given.pending
     with given.naming("costs"):
-        how = given.of("objective=profile time_limit assume")
         solve_joint = JOINT.of(state, "plan for each ask by itself: planner solve --all")
-        plan = solve_joint(state, several, costs=costs, **how)
+        plan = solve_joint(
+            state,
+            several,
+            given.objective,
+            costs,
+            time_limit=given.time_limit,
+            assume=given.assume,
+        )
     warn(plan.notes)
     for one in plan.skipped:
         say("error", f"{one.workload}: {one.explanation}")
@@ -219,7 +256,7 @@ def _plan_together(given: Given, state: AnyState, costs: Mapping[str, int] | Non
     return worst([exit_code(plan), *([BAD_INPUT] if plan.skipped else [])])
 
 
-def _read(given: Given) -> AnyState:
+def _read(given: Options) -> AnyState:
     from planner.reader import Ignored
 
     ignored = Ignored() if given.verbose else None
@@ -235,7 +272,7 @@ def _read(given: Given) -> AnyState:
     return found
 
 
-def _show_plans(given: Given, plans: Sequence[AnyPlan], *, alone: bool) -> None:
+def _show_plans(given: Options, plans: Sequence[AnyPlan], *, alone: bool) -> None:
     from planner.report.plan import render
     from planner.report.words import remarks
 
@@ -249,7 +286,7 @@ def _show_plans(given: Given, plans: Sequence[AnyPlan], *, alone: bool) -> None:
     given.show(render, shown, alone=alone, details=given.details)
 
 
-def _show_fronts(given: Given, fronts: Sequence[Front], *, alone: bool) -> None:
+def _show_fronts(given: Options, fronts: Sequence[Front], *, alone: bool) -> None:
     from planner.report.front import render
 
     def printed(point: FrontPoint) -> FrontPoint:
@@ -264,7 +301,7 @@ def _show_fronts(given: Given, fronts: Sequence[Front], *, alone: bool) -> None:
     given.show(render, shown, alone=alone)
 
 
-def _point_on(given: Given, answers: Sequence[AnyPlan | Front]) -> None:
+def _point_on(given: Options, answers: Sequence[AnyPlan | Front]) -> None:
     """Print the command that says why there is no plan, for the first workload without any.
 
     Where the plan was asked for with what that command knows nothing of, it has another answer.
@@ -276,17 +313,17 @@ def _point_on(given: Given, answers: Sequence[AnyPlan | Front]) -> None:
         say("note", f"{shlex.join([*words, *_as_given(given)])} says what is in the way")
 
 
-def _as_given(given: Given) -> Iterator[str]:
+def _as_given(given: Options) -> Iterator[str]:
     """Yield the options of this run that ``planner explain`` has, too, but where results go."""
     from planner.cli.explain import command as explain
     from planner.report.text import moment
 
     omitted = {"state", "pending", "style", "output"}
-    if option.front_measures(given.profile) is not None:
-        omitted.add("profile")
+    if option.front_measures(given.objective) is not None:
+        omitted.add("objective")
     theirs = {one.name for one in explain.params if one.name} - omitted
     for one in option.written(theirs):
-        found = getattr(given, one.name or "")
+        found = given.values[one.name or ""]
         said = moment(found) if isinstance(found, datetime) else str(found)
         yield from (one.opts[0], value.NO_LIMIT if found is None else said)
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, overload
 
 import click
 from click.core import augment_usage_errors
 
-Option = Callable[[Any], Any]
-"""A decorator of click: an option or an argument."""
+Value = TypeVar("Value")
+if TYPE_CHECKING:
+    Kind = Callable[[str], Value] | click.ParamType[Value]
+    """What reads the text of an option."""
 
 NO_LIMIT: Final = "none"
 LOOPBACK: Final = "127.0.0.1"
@@ -136,52 +138,101 @@ def _between(least: float | None, most: float | None) -> str:
     return f", {least} or more" if most is None else f" from {least} to {most}"
 
 
-def one(
-    name: str,
-    kind: object,
-    covers: str,
-    default: object = None,
-    **more: Any,  # noqa: ANN401 - as click takes it
-) -> Option:
-    """Return an option with a value of a kind, such as `Whole`; ``covers`` is its help.
+class Valuing(Protocol):
+    """A run of a command: the values of its parameters, by their names."""
 
-    ``name`` may have a word for the value, as ``-n, --namespace NAME`` has; without, the help names
-    its kind. It shows a default, too. ``into`` is a parameter that is not named like the option.
+    values: Mapping[str, Any]
+
+
+class Option(Generic[Value]):
+    """An option or argument: an attribute of the class of a command's runs, which names it.
+
+    On a run it is the value that was given.
     """
+
+    def __init__(self, kind: Callable[..., click.Parameter], *flags: str, **how: object) -> None:
+        self._kind, self._flags, self._how = kind, flags, how
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Take the name of the attribute."""
+        self._name = name
+
+    @overload
+    def __get__(self, given: None, owner: type) -> Option[Value]: ...
+    @overload
+    def __get__(self, given: Valuing, owner: type) -> Value: ...
+    def __get__(self, given: Valuing | None, owner: type) -> Option[Value] | Value:
+        """Return the value in a run, or of the class the option itself."""
+        return self if given is None else given.values[self._name]
+
+    def parameter(self) -> click.Parameter:
+        """Return what click knows it as."""
+        return self._kind([*self._flags, self._name], **self._how)
+
+
+def argument(metavar: str, kind: Kind[Value]) -> Option[Value]:
+    """Return an argument that has to be given; the help calls it ``metavar``."""
+    return Option(click.Argument, metavar=metavar, type=kind)
+
+
+def optional_argument(metavar: str) -> Option[str | None]:
+    """Return an argument that may be left out."""
+    return Option(click.Argument, metavar=metavar, required=False)
+
+
+def arguments(metavar: str, *, required: bool = False) -> Option[tuple[str, ...]]:
+    """Return an argument for any number of texts, at least one if it is ``required``."""
+    return Option(click.Argument, metavar=metavar, nargs=-1, required=required)
+
+
+def _valued(name: str, default: object, **how: object) -> Option[Any]:
+    """Return an option with a value; see `one`."""
     words = name.split()
     flags = [word.rstrip(",") for word in words if word.startswith("-")]
     if default is not None:
-        more = {"default": default, "show_default": True, **more}
-    declared = [*flags, *([more.pop("into")] if "into" in more else [])]
+        how = {"default": default, "show_default": True, **how}
     metavar = " ".join(words[len(flags) :]) or None
-    return click.option(*declared, cls=Valued, metavar=metavar, type=kind, help=covers, **more)
+    return Option(Valued, *flags, metavar=metavar, **how)
+
+
+@overload
+def one(
+    name: str, kind: Kind[Value], covers: str, default: object, **how: object
+) -> Option[Value]: ...
+@overload
+def one(name: str, kind: Kind[Value], covers: str, **how: object) -> Option[Value | None]: ...
+def one(name: str, kind: object, covers: str, default: object = None, **how: object) -> Option[Any]:
+    """Return an option with a value of a kind, such as `Whole`; ``covers`` is its help.
+
+    ``name`` may have a word for the value, as ``-n, --namespace NAME`` has; without, the help names
+    its kind. It shows a default, too. ``how`` is as click takes it.
+    """
+    return _valued(name, default, type=kind, help=covers, **how)
 
 
 def several(
-    name: str, into: str, covers: str, kind: object = str, default: object = None
-) -> Option:
+    name: str, kind: Kind[Value], covers: str, default: Sequence[object] | None = None
+) -> Option[tuple[Value, ...]]:
     """Return an option like `one` that may be given several times."""
-    return one(name, kind, covers, default, into=into, multiple=True)
+    return _valued(name, default, type=kind, help=covers, multiple=True)
 
 
-def file(name: str, covers: str, *names: str, first: bool = False) -> Option:
+def file(name: str, covers: str, *, first: bool = False) -> Option[Path | None]:
     """Return an option that takes the name of a file; ``covers`` is its help.
 
     With ``first`` it is read before the other options.
     """
-    kind = click.Path(path_type=Path)
-    more: dict[str, Any] = {"cls": Valued, "metavar": "FILE", "is_eager": first}
-    return click.option(name, *names, type=kind, help=covers, **more)
+    return one(f"{name} FILE", click.Path(path_type=Path), covers, is_eager=first)
 
 
-def flag(name: str, covers: str, *names: str) -> Option:
+def flag(name: str, covers: str) -> Option[bool]:
     """Return an option without a value."""
-    return click.option(name, *names, cls=Valued, is_flag=True, help=covers)
+    return Option(Valued, *name.split(", "), is_flag=True, help=covers)
 
 
-def either(name: str, covers: str) -> Option:
+def either(name: str, covers: str) -> Option[bool | None]:
     """Return an option that says yes as ``--NAME`` and no as ``--no-NAME``; else it is None."""
-    return click.option(f"--{name}/--no-{name}", cls=Valued, default=None, help=covers)
+    return Option(Valued, f"--{name}/--no-{name}", default=None, help=covers)
 
 
 def seconds(text: str) -> float | None:

@@ -8,11 +8,12 @@ import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL, exit_code
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import warn
+from planner.cli.value import Option
 from planner.errors import SchemaError
 
-EPILOG: Final = f"""\b
+EPILOG: Final = """\b
 Examples:
   planner whatif cluster.json --pending team-a/train \\
     --set clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority
@@ -23,32 +24,33 @@ Examples:
   planner whatif dump/ --pending serving/ranker-2 \\
     --set queue/root.serving.guaranteed.memory=64Gi
 
-{option.own_help("whatif")}\
-The exit code is that of the plan after the edits.
+docs/how-to/what-if.md lists all that can be set, and what --workload reads. The exit code is that
+of the plan after the edits.
 
 """
 
 
-@define(
-    option.state,
-    option.pending,
-    value.several(
-        "--set OBJECT.FIELD=VALUE", "edits", "What to change, in the order given; may be repeated."
-    ),
-    *option.own("workload", "queue"),
-    value.flag(
+class Options(option.OfState):
+    """What `planner whatif` is given."""
+
+    pending = option.pending
+    edits = value.several(
+        "--set OBJECT.FIELD=VALUE", str, "What to change, in the order given; may be repeated."
+    )
+    workload: Option[str | None] = option.own("workload")
+    queue = option.queue
+    listed = value.flag(
         "--list",
         "Plan nothing, but list who is pending and the most common of what --set can set, with its "
         "value.",
-        "listed",
-    ),
-    option.profile,
-    option.time_limit("For each of the two plans; none: as long as it takes."),
-    *option.own("laws"),
-    *option.reading,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+    objective = option.objective
+    time_limit = option.time_limit("For each of the two plans; none: as long as it takes.")
+    laws = option.laws
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Compare the plans for a pending workload before and after edits of the state.
 
     STATE is the same as for solve. The answer shows whom the scheduler itself and the least
@@ -85,9 +87,16 @@ def command(given: Given) -> int:
             found = f"{len(items)} objects stand here"
             raise SchemaError(given.workload, found, "one workload", "planner risk takes many")
         known, added = submissions.add_workloads(known, items, given.queue)
-    wanted, how = given.pending or next(iter(added), None), given.of("time_limit rules=laws")
-    how |= {"added": added, "original": original}
-    answer = whatif(known, given.edits, wanted, given.profile, **how)
+    answer = whatif(
+        known,
+        given.edits,
+        given.pending or next(iter(added), None),
+        given.objective,
+        time_limit=given.time_limit,
+        rules=given.laws,
+        added=added,
+        original=original,
+    )
     warn(remarks(*answer.plans))
     given.show(render, answer)
     return exit_code(answer.after)

@@ -31,21 +31,14 @@ HELP: Final = {
   planner check cluster.json plan.json --rules kep83 --now 2026-03-08T21:06:00Z
 """,
     "algorithms": """\
-  kep83               the algorithm that Kueue was proposed with in 2022; kep83:NAME=VALUE,... with
-                      options, see planner solve --help
+  kep83               the algorithm that Kueue was proposed with in 2022, also with options
   kep83/optimum:NAME  the best plan by the rules of KEP-83, also with options
 """,
     "rules": """\
 \b
 Rules to plan by for Kueue, instead of its own:
-  kep83           Kueue as KEP-83 proposed it in 2022; kep83:NAME=VALUE,... with these options, by
-                  default what the ClusterQueue says, or the text of the KEP:
-  cohort=POLICY   withinCohort: Never, ReclaimFromLowerPriority, ReclaimFromAny, or
-                  LowerPriority, which borrows while it preempts
-  queue=POLICY    withinClusterQueue: Never or LowerPriority
-  order=A+B+...   the order of candidates: ByLowestPriority, ByLowestRuntime,
-                  ByLongestRuntime, ByLowestDisruptionCost (milestones)
-  wait=SECONDS    how long a workload waits before it may preempt
+  kep83           Kueue as KEP-83 proposed it in 2022; kep83:NAME=VALUE,... with options, which
+                  docs/how-to/kep83.md lists
   strict          only what the precedence that Kueue documents leads to
 
 """,

@@ -93,7 +93,7 @@ def test_one_row_is_told_by_what_it_asks_for() -> None:
     )
     one = planner.solve(only, objective="min-count")
     assert isinstance(one, Plan)
-    level = level_of(one, "count")
+    level = level_of(one, "victims")
     assert level.says == (
         "3 gpu in flavor default must be freed, so victims, those already being evicted included "
         "is at least 2"

@@ -9,7 +9,7 @@ import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL, STOPPED
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import is_terminal, say, write
 from planner.errors import InputError
 from planner.operations.cli import kueue_snapshot
@@ -26,33 +26,29 @@ Examples:
   planner apply plan.json --context production
   planner apply plan.json --yes -o record.json
 
-The workload has to be blocked on the planner's preemption gate, which it gets as it is created:
-planner steer --manifests prints what sees to that. The plan is checked on the cluster as it is,
-boosts make Kueue choose just the planned victims, and the gate is opened only if it will. It
-refuses, and takes back what it did, if anything is otherwise before that.
-
 1 means that it was refused, and nothing changed, or that Kueue did something else than planned; 7
 that it stopped half-way.
 
 """
 
 
-@define(
-    click.argument("plan", metavar="PLAN"),
-    value.flag("--dry-run", "Print the commands, and run none of them."),
-    value.flag("-y", "Do not ask before the first change.", "--yes"),
-    value.one(
+class Options(kueue_snapshot.OfCluster, option.Sized, option.Paged):
+    """What `planner apply` is given."""
+
+    plan = value.argument("PLAN", str)
+    dry_run = value.flag("--dry-run", "Print the commands, and run none of them.")
+    yes = value.flag("-y, --yes", "Do not ask before the first change.")
+    wait = value.one(
         "--wait SECONDS", value.seconds, "How long the preemptor may take to get its quota.", "120"
-    ),
-    option.objective_option(
+    )
+    objective = option.objective_of_plan(
         "The objective that the plan was made under: needed if it was a file of your own."
-    ),
-    option.costs,
-    *kueue_snapshot.cluster_options,
-    *option.last,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+    costs = option.costs
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Carry out a plan in the cluster that kubectl talks to, for a preemptor behind its gate.
 
     PLAN is what `planner solve --format json` wrote for one pending workload of Kueue. What was
@@ -65,7 +61,7 @@ def command(given: Given) -> int:
     from planner.operations.report.apply import render_applied
     from planner.plan.kueue import Plan
 
-    plans = read_plans(given.plan, given.max_size).plans
+    plans = read_plans(given.plan, given.max_bytes).plans
     if len(plans) != 1:
         raise InputError(given.plan, f"holds {len(plans)} plans", "one: planner solve --pending")
     if not isinstance(plans[0], Plan):
@@ -77,13 +73,13 @@ def command(given: Given) -> int:
     return FINDINGS if answer.status in {"refused", "otherwise"} else OPTIMAL
 
 
-def _applied(given: Given, plan: Plan) -> Applied:
+def _applied(given: Options, plan: Plan) -> Applied:
     """Compare the cluster with the plan, show the steps, ask, and carry it out."""
     from planner.operations.apply.kueue import Question, Run, answer, preview
     from planner.operations.report.apply import render_applied
     from planner.operations.report.steer import text_of
 
-    question = Question(plan, given.profile, given.read_file("costs"))
+    question = Question(plan, given.objective, given.read_file("costs"))
     cluster = cluster_of(given, {})  # as the state itself asks
     with given.naming("costs"):
         shown = preview(question, cluster, kueue_snapshot.connect(given).options)

@@ -18,13 +18,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import click
-
 from planner.cli import value
 from planner.cli.exit_code import INTERRUPTED, OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.errors import InputError
-from planner.operations.cli.kueue_snapshot import cluster_options
+from planner.operations.cli.kueue_snapshot import OfCluster
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
@@ -38,6 +36,11 @@ if TYPE_CHECKING:
 AT_ONCE: Final = 2
 """Calls that are answered at once; others wait for their turn, which is part of their time."""
 BOUNDED: Final = "planner.operations.serve.child"
+OF_CLUSTER: Final = (
+    *("context", "kubeconfig", "request_timeout", "timeout_s"),
+    *("namespace", "configuration", "without"),
+)
+"""The options that the process which answers is given as they are."""
 CHILD: Final = "planner.operations.cli.kueue_mcp_answer"
 
 EPILOG: Final = """\b
@@ -46,29 +49,26 @@ Examples:
   planner mcp dumps/
   planner mcp --context production
 
-The tools are pending_workloads, plan, explain, whatif and lint; each result has the text that the
-command prints and, as structured content, its JSON by the published schema. A client starts this
-program itself; the guide shows the configuration of one.
-
-With STATE a tool answers from the first file or folder, or from one that the client names, which
-must be among those or below them: nothing else is read. Without it every call takes a snapshot of
-the cluster by `kubectl get`, with the rights that kubectl has. Nothing in the cluster changes, and
-nothing is written.
+docs/how-to/mcp.md has the tools, and the configuration of a client.
 
 """
 
 
-@define(
-    click.argument("states", metavar="[STATE]...", nargs=-1),
-    value.one("--seconds", value.Number(1, 3600), "For one call.", default=60),
-    value.one("--max-size BYTES", value.size, "How large a dump may be, also unpacked.", "64Mi"),
-    value.one(
+class Options(OfCluster):
+    """What `planner mcp` is given."""
+
+    states = value.arguments("[STATE]...")
+    seconds = value.one("--seconds", value.Number(1, 3600), "For one call.", default=60)
+    max_bytes = value.one(
+        "--max-size BYTES", value.size, "How large a dump may be, also unpacked.", "64Mi"
+    )
+    memory = value.one(
         "--memory BYTES", value.size, "Address space of the process that answers.", default="4Gi"
-    ),
-    *cluster_options,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Answer agents over the Model Context Protocol, on standard input and output."""
     try:
         anyio = import_module("anyio")
@@ -77,9 +77,8 @@ def command(given: Given) -> int:
         hint = "pip install 'preemption-planner[operations]', or '.[operations]' in a checkout"
         raise InputError("planner mcp", f"{error.name} is not installed", hint=hint) from None
     roots = tuple(map(_root, given.states))
-    bounds = given.of("seconds max_bytes=max_size memory")
-    how = given.of("context kubeconfig request_timeout namespace configuration without")
-    cluster = {**how, "as": given.impersonated, "timeout_s": given.timeout}
+    bounds = {name: given.values[name] for name in ("seconds", "max_bytes", "memory")}
+    cluster = {name: given.values[name] for name in OF_CLUSTER} | {"as": given.impersonated}
     anyio.run(_Service(roots, bounds, cluster).run)
     return OPTIMAL
 

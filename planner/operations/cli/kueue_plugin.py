@@ -19,12 +19,12 @@ from planner.cli import solve
 from planner.cli.exit_code import epilog
 from planner.cli.main import PlannerCommand, run
 from planner.cli.main import main as planner
-from planner.cli.option import Given
 from planner.cli.value import Valued
 from planner.operations.cli import kueue_snapshot
 from planner.state.kueue_workload import API_GROUP
 
 if TYPE_CHECKING:
+    from planner.reader import Ignored
     from planner.state import AnyState
 
 PROGRAM: Final = "kubectl preemption-plan"
@@ -56,19 +56,20 @@ Examples:
 """ + epilog()
 
 
-class FromCluster(Given):
+class FromCluster(solve.Options, kueue_snapshot.OfCluster):
     """What was given to a command whose STATE is a snapshot."""
 
-    def read(self, **how: Any) -> AnyState:  # noqa: ANN401 - as the reader takes it
+    def read(self, now: str | None = None, ignored: Ignored | None = None) -> AnyState:
         """Take a snapshot, and read it as if it stood in a file."""
         from hashlib import sha256
 
         from planner.reader import read_objects
 
         dump = kueue_snapshot.take(self)
-        digest = sha256(dump.text().encode()).hexdigest()
-        said = {"now": self.now, "release": self.release}
-        return read_objects(dump.value(), where=SOURCE, digest=digest, **{**said, **how})
+        digest, at = sha256(dump.text().encode()).hexdigest(), now or self.now
+        return read_objects(
+            dump.value(), where=SOURCE, digest=digest, now=at, release=self.release, ignored=ignored
+        )
 
     @property
     def cluster_options(self) -> Sequence[str]:
@@ -77,7 +78,7 @@ class FromCluster(Given):
 
     def show(self, render: Callable[..., str], *answer: object, **more: object) -> None:
         """Write an answer in a format of kubectl's ``-o``, or as planner does."""
-        target, kind = self.target, self.as_kubectl
+        target, kind = self.target, self.values["as_kubectl"]
         if kind is None or kind == "json":
             super().show(render, *answer, **more)
         elif kind == "wide":

@@ -8,7 +8,7 @@ import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import CommandLine, define
 from planner.cli.output import LINE, say, warn
 from planner.operations.cli.yunikorn_snapshot import take as take_of_yunikorn
 from planner.operations.cli.yunikorn_snapshot import yunikorn_option
@@ -20,6 +20,8 @@ from planner.operations.kubectl.kueue_resource import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from planner.operations.kubectl.call import Kubectl
     from planner.operations.kubectl.kueue_dump import Dump
 
@@ -43,81 +45,102 @@ Examples:
   planner snapshot -n team-a --without limitranges --without configmaps -o cluster.json
   planner snapshot --yunikorn http://localhost:9080 -o yunikorn.json
 
-kubectl does the work: it must be on PATH and logged in. Nothing but `kubectl get` is run, for
-several kinds of objects at a time, and Secrets are never asked for. Of all objects only the fields
-that the planner reads are kept: no env, command or args of containers, no volumes, no copies.
-
-YuniKorn's core tells its whole state itself, at /debug/fullstatedump, or /ws/v1/fullstatedump
-before YuniKorn 1.7; where neither is there, it is put together from /ws/v1/partitions and what
-is below. Nothing but GET is asked, and of the answers, too, only what is read is kept.
-
 {RIGHTS}
 Exit code 0 means that the dump is written; nothing is written otherwise.
 
 """
 
 
-cluster_options: Final = (
-    value.one("--context NAME", str, "The context of kubectl; by default its current."),
-    value.one("--kubeconfig FILE", str, "The configuration file of kubectl."),
-    value.one("--as NAME", str, "Whom kubectl is to ask as.", into="impersonated"),
-    value.one("--request-timeout TIME", str, "For one request of kubectl, such as 30s."),
-    value.one(
+class OfCluster(CommandLine):
+    """What is given on which cluster is read, and what of it."""
+
+    context = value.one("--context NAME", str, "The context of kubectl; by default its current.")
+    kubeconfig = value.one("--kubeconfig FILE", str, "The configuration file of kubectl.")
+    impersonated = value.one("--as NAME", str, "Whom kubectl is to ask as.")
+    request_timeout = value.one(
+        "--request-timeout TIME", str, "For one request of kubectl, such as 30s."
+    )
+    namespace = value.one(
         "-n, --namespace NAME",
         str,
         "The namespace of the pending workload: LimitRanges and ResourceClaimTemplates are "
         "read there only. Workloads and LocalQueues are always read in all namespaces, for all of "
         "them use quota.",
-    ),
-    value.one(
+    )
+    configuration = value.one(
         "--configuration NAMESPACE/NAME",
         str,
         "The ConfigMap that holds the Configuration of Kueue's manager.",
         default=CONFIGURATION,
-    ),
-    value.several(
+    )
+    without = value.several(
         "--without KIND",
-        "without",
-        f"What not to ask for, if you may not read it: {', '.join(OPTIONAL)}. May be repeated.",
         click.Choice(OPTIONAL),
-    ),
-    value.one(
+        f"What not to ask for, if you may not read it: {', '.join(OPTIONAL)}. May be repeated.",
+    )
+    timeout_s = value.one(
         "--timeout SECONDS",
         value.seconds,
         "For all calls together; none: as long as they take.",
         default="120",
-    ),
-)
-"""The options that say which cluster is read, and what of it."""
+    )
 
 
-@define(*cluster_options, yunikorn_option, option.max_size, option.output, epilog=EPILOG)
-def command(given: Given) -> int:
+class Answers(option.Saved):
+    """What a dump is written with."""
+
+    service = yunikorn_option
+    max_bytes = option.Sized.max_bytes
+
+
+class Options(OfCluster, Answers):
+    """What `planner snapshot` is given."""
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Write the objects of Kueue in a cluster, and all that matters beside them, as one dump.
 
     The dump is a List as kubectl prints it, or with --yunikorn a state dump as YuniKorn's core
     writes it, and what the other commands read as STATE. It goes to standard output unless -o
     names a file; how many objects there are of each kind goes to standard error.
     """
-    dump = take(given) if given.service is None else take_of_yunikorn(given)
+    bounds = (given.timeout_s, given.limit_of_bytes)
+    dump = take_of_yunikorn(given.service, *bounds) if given.service else take(given)
     given.target.emit(dump.text())
     return OPTIMAL
 
 
-def connect(given: Given) -> Kubectl:
+def connect(given: OfCluster) -> Kubectl:
     """Return a kubectl that asks the cluster of the options, for as long as they permit."""
     from planner.operations.kubectl.call import Kubectl
 
-    how = given.of("context kubeconfig request_timeout timeout_s=timeout max_bytes=limit_of_bytes")
-    return Kubectl(**how, **{"as": given.impersonated})
+    return Kubectl(
+        context=given.context,
+        kubeconfig=given.kubeconfig,
+        request_timeout=given.request_timeout,
+        timeout_s=given.timeout_s,
+        max_bytes=given.limit_of_bytes,
+        **{"as": given.impersonated},
+    )
 
 
-def take(given: Given) -> Dump:
-    """Run kubectl as the options say; warn of what is missing, and say what there is."""
+def dump_of(given: OfCluster, on_call: Callable[[float, str], None] | None = None) -> Dump:
+    """Run kubectl as the options say; see `take_dump`."""
     from planner.operations.kubectl.kueue_dump import take_dump
 
-    what = given.of("namespace configuration without")
-    dump = take_dump(connect(given), **what, on_call=LINE.update)
+    return take_dump(
+        connect(given),
+        namespace=given.namespace,
+        configuration=given.configuration,
+        without=given.without,
+        on_call=on_call,
+    )
+
+
+def take(given: OfCluster) -> Dump:
+    """Return a dump as the options say; warn of what is missing, and say what there is."""
+    dump = dump_of(given, LINE.update)
     warn(dump.notes)
     parts = [f"{count} {name}" for name, count in dump.counts.items() if count]
     say("snapshot", ", ".join(parts) or "no objects")

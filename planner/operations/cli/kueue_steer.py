@@ -14,7 +14,7 @@ import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import print_parts, say
 from planner.operations.cli import kueue_snapshot
 from planner.operations.kubectl.kueue_resource import WATCHED
@@ -23,7 +23,6 @@ from planner.operations.steer.kueue.decide import Otherwise
 from planner.operations.steer.kueue.setup import PolicyVersion, manifests
 
 if TYPE_CHECKING:
-    from planner.operations.kubectl.kueue_dump import Dump
     from planner.operations.steer.kueue.carry import Lease
     from planner.operations.steer.kueue.loop import Cluster
     from planner.operations.steer.record import Line, SteerFigures
@@ -36,50 +35,53 @@ Examples:
   planner steer --objective min-lost-work --queue research --metrics :9100
   planner steer --release
 
-It acts on workloads with its preemption gate for which Kueue would preempt: it plans, boosts
-priorities so that Kueue chooses as planned, looks once more, opens the gate, and takes the boosts
-away once the workload has its quota. It can be killed at any moment: the next run, or --release,
-takes back what was left. docs/how-to/steer.md has the set-up and the emergency switches.
+docs/how-to/steer.md has the set-up and the emergency switches.
 
 """
 
 
-@define(
-    option.profile,
-    value.several("--queue CLUSTERQUEUE", "queues", "Plan for this one only; may be repeated."),
-    value.several("--in NAMESPACE", "namespaces", "Plan for this one only; may be repeated."),
-    value.one(
+class Options(kueue_snapshot.OfCluster, option.Dumps):
+    """What `planner steer` is given."""
+
+    objective = option.objective
+    queues = value.several("--queue CLUSTERQUEUE", str, "Plan for this one only; may be repeated.")
+    namespaces = value.several("--in NAMESPACE", str, "Plan for this one only; may be repeated.")
+    patience = value.one(
         "--patience SECONDS",
         value.seconds,
         "How long a workload may take whose turn it is; none: as long as it takes.",
         "5",
-    ),
-    value.one(
+    )
+    otherwise = value.one(
         "--otherwise",
         click.Choice(get_args(Otherwise)),
         "Where Kueue cannot be made to choose as planned: let it choose by itself, or wait.",
         "kueue",
-    ),
-    value.flag("--dry-run", "Say what would be done, and open each gate for Kueue's own choice."),
-    value.flag("--check", "Say whether the cluster has what this needs, and what to do if not."),
-    value.flag("--release", "Take all boosts and gates of ours away, and end.", "all_back"),
-    value.one(
+    )
+    dry_run = value.flag(
+        "--dry-run", "Say what would be done, and open each gate for Kueue's own choice."
+    )
+    check = value.flag(
+        "--check", "Say whether the cluster has what this needs, and what to do if not."
+    )
+    all_back = value.flag("--release", "Take all boosts and gates of ours away, and end.")
+    manifests = value.one(
         "--manifests VERSION",
         click.Choice(get_args(PolicyVersion)),
         "Print the objects of the set-up, the policy in this version of its API (v1).",
         is_flag=False,
         flag_value="v1",
-    ),
-    value.one("--lease NAMESPACE/NAME", str, "The Lease by which one of several acts.", LEASE),
-    option.line_format("steer"),
-    option.metrics,
-    option.how_long("steer"),
-    *kueue_snapshot.cluster_options,
-    *option.own("release", "requests"),
-    option.max_size,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+    lease = value.one(
+        "--lease NAMESPACE/NAME", str, "The Lease by which one of several acts.", LEASE
+    )
+    layout = option.line_format("steer")
+    metrics = option.metrics
+    for_s = option.how_long("steer")
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Make Kueue evict the victims of the least disruptive plans, as long as this runs.
 
     Kueue has to be 0.17 or newer, with two feature gates that are alpha: --check says what is
@@ -94,21 +96,20 @@ def command(given: Given) -> int:
     return _release(given) if given.all_back else _steer(given)
 
 
-def cluster_of(given: Given, how: Mapping[str, str]) -> Cluster:
+def _how(given: Options) -> dict[str, str]:
+    return {"release": given.release, "requests": given.requests}
+
+
+def cluster_of(given: kueue_snapshot.OfCluster, how: Mapping[str, str]) -> Cluster:
     """Return the cluster that kubectl talks to; ``how`` is with what its states are read."""
-    from planner.operations.kubectl.kueue_dump import take_dump
     from planner.operations.kubectl.watch import Streams
     from planner.operations.steer.kueue.carry import Hands
     from planner.operations.steer.kueue.loop import Cluster
 
     connect = partial(kueue_snapshot.connect, given)
-    what = given.of("namespace configuration without")
-
-    def take() -> Dump:
-        return take_dump(connect(), **what)
-
     hands = Hands(connect)
     click.get_current_context().call_on_close(hands.close)
+    take = partial(kueue_snapshot.dump_of, given)
     return Cluster(Streams(connect, WATCHED), take, how, hands)
 
 
@@ -121,29 +122,29 @@ def lease_of(cluster: Cluster, key: str, *, needed: bool) -> Lease | None:
     return Lease(cluster.hands, key, f"{socket.gethostname()}-{os.getpid()}", time.monotonic)
 
 
-def _shown(given: Given, lines: Iterable[Line]) -> None:
+def _shown(given: Options, lines: Iterable[Line]) -> None:
     from planner.operations.report.steer import text_of
     from planner.operations.report.watch import json_of
 
     print_parts(json_of(one) if given.layout == "jsonl" else text_of(one) for one in lines)
 
 
-def _check(given: Given) -> int:
+def _check(given: Options) -> int:
     from planner.operations.steer.kueue.setup import findings
     from planner.reader import read_objects
     from planner.state.kueue import of_kueue
 
-    cluster = cluster_of(given, given.of("release requests"))
+    cluster = cluster_of(given, _how(given))
     state = of_kueue(read_objects(cluster.take().value(), where="snapshot", **cluster.how))
     found = [*findings(state, cluster.hands, given.lease)]
     _shown(given, found)
     return OPTIMAL if all(one.holds for one in found) else FINDINGS
 
 
-def _release(given: Given) -> int:
+def _release(given: Options) -> int:
     from planner.operations.steer.kueue.loop import released
 
-    cluster = cluster_of(given, given.of("release requests"))
+    cluster = cluster_of(given, _how(given))
     changed, left = released(cluster.take, cluster.hands)
     say("steer", f"what was ours is taken away from {changed} workloads")
     for key in left:
@@ -151,7 +152,7 @@ def _release(given: Given) -> int:
     return FINDINGS if left else OPTIMAL
 
 
-def _steer(given: Given) -> int:
+def _steer(given: Options) -> int:
     from planner.objective.profile_file import find_profile
     from planner.operations.steer.kueue.decide import Policy
     from planner.operations.steer.kueue.loop import How, Scope, Steer
@@ -177,7 +178,7 @@ def _steer(given: Given) -> int:
         Scope(frozenset(given.queues), frozenset(given.namespaces)),
         given.dry_run,
     )
-    profile, cluster = find_profile(given.profile), cluster_of(given, given.of("release requests"))
+    profile, cluster = find_profile(given.objective), cluster_of(given, _how(given))
     lease = lease_of(cluster, given.lease, needed=True)
     steer = Steer(cluster, partial(propose, profile=profile), tell, how, lease)
     with suppress(KeyboardInterrupt):  # it is how steering ends

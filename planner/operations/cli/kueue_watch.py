@@ -12,7 +12,7 @@ import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import make_folder, print_parts, say
 from planner.errors import InputError
 from planner.operations.cli import kueue_snapshot
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 OF_CLUSTERS: Final = (
     *("record", "interval", "resync", "for_s", "context", "kubeconfig", "impersonated"),
-    *("request_timeout", "namespace", "configuration", "without", "timeout"),
+    *("request_timeout", "namespace", "configuration", "without", "timeout_s"),
 )
 """The options that mean nothing for dumps."""
 _DIGITS: Final = re.compile("([0-9]+)")
@@ -36,11 +36,6 @@ Examples:
   planner watch --metrics :9100 --record recordings/
   planner watch dumps/ --format jsonl
 
-It runs `kubectl get --watch` for workloads, ClusterQueues, LocalQueues, cohorts and
-ResourceFlavors, and reads everything else anew once in a while. A decision is told when its victims
-are others than before; what Kueue did is told a few seconds after its last victim. It goes on until
-Ctrl-C or SIGTERM.
-
 \b
 What RBAC must permit, beside what a snapshot needs:
   {kueue_snapshot.folded(watching_role())}
@@ -48,28 +43,30 @@ What RBAC must permit, beside what a snapshot needs:
 """
 
 
-@define(
-    click.argument("states", metavar="[STATE]...", nargs=-1),
-    option.objective_option("What the optimum is best in.", "min-lost-work"),
-    option.time_limit("For each optimum of a decision."),
-    option.line_format("watch"),
-    option.metrics,
-    value.one(
+class Options(kueue_snapshot.OfCluster, option.Dumps):
+    """What `planner watch` is given."""
+
+    states = value.arguments("[STATE]...")
+    objective = option.objective_named("What the optimum is best in.", "min-lost-work")
+    time_limit = option.time_limit("For each optimum of a decision.")
+    layout = option.line_format("watch")
+    metrics = option.metrics
+    record = value.one(
         "--record DIR",
         click.Path(path_type=Path),
         "Keep the states before and after each preemption there, for planner replay.",
-    ),
-    value.one(
+    )
+    interval = value.one(
         "--interval SECONDS", value.seconds, "How often changes are looked at together.", "5"
-    ),
-    value.one("--resync SECONDS", value.seconds, "How often everything is read anew.", "600"),
-    option.how_long("watch"),
-    *kueue_snapshot.cluster_options,
-    *option.own("release", "requests"),
-    option.max_size,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+    resync = value.one(
+        "--resync SECONDS", value.seconds, "How often everything is read anew.", "600"
+    )
+    for_s = option.how_long("watch")
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Say what Kueue will do in a cluster, what would be best, and whether it did what it should.
 
     For each pending workload that Kueue will preempt for it says who goes, whether fewer would do,
@@ -102,8 +99,13 @@ def command(given: Given) -> int:
         figures = Figures()
         host = given.metrics[0]
         say("watch", f"metrics at http://{host}:{serve(figures, *given.metrics)}/metrics")
-    how = given.of("release requests")
-    question = Question((find_profile(given.profile),), given.time_limit, certify="brief", **how)
+    question = Question(
+        (find_profile(given.objective),),
+        given.time_limit,
+        certify="brief",
+        release=given.release,
+        requests=given.requests,
+    )
     try:
         if given.states:
             from planner.commands.study.instance import open_packed, packed_states
@@ -129,8 +131,7 @@ def _place(path: Path) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
-def _watch(given: Given, question: Question, tell: Callable[[Line], None]) -> None:
-    from planner.operations.kubectl.kueue_dump import take_dump
+def _watch(given: Options, question: Question, tell: Callable[[Line], None]) -> None:
     from planner.operations.kubectl.watch import Streams
     from planner.operations.watch.kueue.keep import Store
     from planner.operations.watch.kueue.live import Live, Pace
@@ -138,11 +139,10 @@ def _watch(given: Given, question: Question, tell: Callable[[Line], None]) -> No
     if given.interval is None or given.resync is None:
         raise InputError("--interval and --resync", "none is no time to do something after")
     connect = partial(kueue_snapshot.connect, given)
-    what = given.of("namespace configuration without")
     live = Live(
         Streams(connect, WATCHED),
-        lambda: take_dump(connect(), **what),
-        how=given.of("release requests"),
+        partial(kueue_snapshot.dump_of, given),
+        how={"release": given.release, "requests": given.requests},
         question=question,
         tell=tell,
         store=None if given.record is None else Store(given.record),

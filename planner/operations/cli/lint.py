@@ -9,7 +9,7 @@ import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import warn, write_file
 from planner.errors import InputError, SchemaError
 
@@ -38,51 +38,44 @@ Families of findings:
   nodes       the nodes, or what a topology makes of them, are not what is asked of them
   mistake     a name, a limit or an amount that cannot be meant
 
-Each finding is shown by a smallest state made of the objects concerned, in which the scheduler's
-own algorithm, replayed, does what the finding says; where no such state is found, nothing is
-reported. --examples writes these states, for `planner solve` and every other command. What each
-code means, why it matters and what helps stands on the page of lint codes in the documentation.
-
-Findings that are ignored do not count, but how many there are is said: those of a code of --ignore;
-those that name an object whose annotation preemption-planner.io/lint-ignore has their code, such as
-KL-02,KL-10; and those that --baseline has, of the same code about the same objects.
-
-The exit code is 1 if something is found that --fail-on names, else 0.
+The page of lint codes says what each code means, and what helps. The exit code is 1 if
+something is found that --fail-on names, else 0.
 
 """
 
 
-@define(
-    option.state,
-    value.one(
+class Options(option.Saved):
+    """What `planner lint` is given."""
+
+    state = option.OfState.state
+    examples = value.one(
         "--examples FOLDER",
         click.Path(path_type=Path, file_okay=False),
         "Write the example of each finding to a file of this folder, which is made if need be.",
-    ),
-    value.one(
+    )
+    fatal = value.one(
         "--fail-on",
         click.Choice([*SEVERITIES, option.NEVER]),
         "End with exit code 1 from this severity on.",
         default=SEVERITIES[-1],
-        into="fatal",
-    ),
-    value.several(
-        "--ignore CODE", "ignore", "A code whose findings do not count; may be given several times."
-    ),
-    value.file(
+    )
+    ignore = value.several(
+        "--ignore CODE", str, "A code whose findings do not count; may be given several times."
+    )
+    baseline = value.file(
         "--baseline", "The JSON of an earlier run: findings that it has do not count again."
-    ),
-    *option.own("release"),
-    option.max_size,
-    option.style(
+    )
+    release = option.Dumps.release
+    max_bytes = option.Sized.max_bytes
+    style = option.style(
         (*option.PAGE_FORMATS, SARIF),
         " html is one page that needs nothing from elsewhere, markdown goes into tickets, and "
         "sarif is SARIF 2.1.0, which code hosts show beside the lines of a change.",
-    ),
-    option.output,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Find what a configuration makes possible, impossible or pointless in preemption.
 
     STATE is the same as for solve. Policies, limits, weights and thresholds of Kueue's queues,
@@ -94,7 +87,7 @@ def command(given: Given) -> int:
 
     baseline = _baseline(given)
     # No finding depends on the clock, and manifests without a status hold no time at all.
-    answer = lint(given.read(now="2026-01-01T12:00:00Z"), **given.of("ignore"), baseline=baseline)
+    answer = lint(given.read(now="2026-01-01T12:00:00Z"), given.ignore, baseline)
     if given.examples is not None:
         from planner.operations.lint.lint import files_of
 
@@ -113,7 +106,7 @@ def command(given: Given) -> int:
     return FINDINGS if any(one.severity in counted for one in answer.findings) else OPTIMAL
 
 
-def _baseline(given: Given) -> Lint | None:
+def _baseline(given: Options) -> Lint | None:
     """Return the findings of an earlier run, if a file of them is given."""
     from planner.operations.lint import Lint
     from planner.reader.complaint import checked
@@ -126,7 +119,7 @@ def _baseline(given: Given) -> Lint | None:
         raise
 
 
-def _sarif(given: Given, answer: Lint) -> str:
+def _sarif(given: Options, answer: Lint) -> str:
     """Return findings as SARIF; STATE is read once more for the lines, if it has a name."""
     from planner import __version__
     from planner.operations.report.sarif import sarif

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import NO_PLAN, NOT_PROVED, OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import LINE, warn
+from planner.cli.value import Option
 
-EPILOG: Final = f"""\b
+if TYPE_CHECKING:
+    from planner.operations.risk.measure import Shapes
+
+EPILOG: Final = """\b
 Examples:
   planner risk cluster.json
   planner risk cluster.json --shapes running --limit 200 --time-limit none
@@ -23,29 +27,35 @@ Who may come, unless --workload says it: everything that is pending, in the orde
 every distinct shape of what runs (queue, priority, requests, where its pods fit), submitted
 once more beside it, the most frequent first. Each is planned for as if it came alone.
 
-{option.own_help("risk")}\
 The exit code is 0 if every preemptor asked about has a proved answer, that no plan exists
 among them; 4 if one has none, or the time did not suffice for all; 5 if it sufficed for none.
 
 """
 
 
-@define(
-    option.state,
-    value.one(
+SHAPES: Final[click.Choice[Shapes]] = click.Choice(["pending", "running", "all"])
+
+
+class Options(option.OfState):
+    """What `planner risk` is given."""
+
+    shapes = value.one(
         "--shapes",
-        click.Choice(["pending", "running", "all"]),
+        SHAPES,
         "Which preemptors: what is pending, what runs submitted once more, or, by default, all.",
-    ),
-    *option.own("workloads", "queue"),
-    value.one("--limit N", value.Whole(1), "How many preemptors at most: the first ones.", 50),
-    option.profile,
-    option.time_limit("For all preemptors together; none: as long as it takes."),
-    *option.own("laws"),
-    *option.reading,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+    workloads: Option[tuple[str, ...]] = option.own("workloads")
+    queue = option.queue
+    limit = value.one(
+        "--limit N", value.Whole(1), "How many preemptors at most: the first ones.", 50
+    )
+    objective = option.objective
+    time_limit = option.time_limit("For all preemptors together; none: as long as it takes.")
+    laws = option.laws
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Count for how many preemptors everything that runs would be a victim.
 
     STATE is the same as for solve. Over a set of preemptors that may come, the answer says how
@@ -68,9 +78,11 @@ def command(given: Given) -> int:
     answer = risk(
         found,
         keys,
-        given.profile,
+        given.objective,
         shapes=given.shapes or "all",
-        **given.of("limit time_limit rules=laws"),
+        limit=given.limit,
+        time_limit=given.time_limit,
+        rules=given.laws,
         progress=lambda done, total, key: LINE.update(done / total, key),
     )
     said = [f"{one.preemptor} cannot be planned for: {one.reason}" for one in answer.skipped]

@@ -7,11 +7,9 @@ import socket
 from contextlib import suppress
 from typing import Final
 
-import click
-
 from planner.cli import value
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import CommandLine, define
 from planner.cli.output import say
 from planner.errors import InputError
 
@@ -22,11 +20,7 @@ Examples:
   planner serve --listen :9000 --seconds 120 --at-once 4
   curl --data-binary @cluster.json 'http://127.0.0.1:8080/v1/plan?pending=team-a/train'
 
-GET / is a page to work in: drop a dump, see the plan, change a quota, see whom it hits.
-POST /v1/plan, /v1/explanation, /v1/whatif and /v1/page take a dump and give an answer;
-GET /openapi.json describes all that there is, GET /healthz says that the service is there. Each
-request is answered by a process of its own, which is killed when its time is over, or nobody waits
-for it. Nothing is kept and nothing is written.
+GET / is a page to work in, GET /openapi.json describes what programs may ask.
 
 There is no login and no TLS: whoever reaches the port may use the service. It listens on loopback
 unless a host is given.
@@ -38,41 +32,46 @@ EXAMPLE: Final = 1
 """The seed of the small cluster that the page offers: Kueue evicts four there, and one would do."""
 
 
-@define(
-    click.argument("state", metavar="[STATE]", required=False),
-    value.one(
+class Options(CommandLine):
+    """What `planner serve` is given."""
+
+    state = value.optional_argument("[STATE]")
+    listen = value.one(
         "--listen [HOST]:PORT",
         value.address,
         "Where to listen, on loopback unless a host is given.",
         default=":8080",
-    ),
-    value.several(
+    )
+    allowed = value.several(
         "--allow-host NAME",
-        "allowed",
+        str,
         "A name under which clients reach the service; localhost and addresses are allowed.",
-    ),
-    value.one(
+    )
+    seconds = value.one(
         "--seconds",
         value.Number(1, 3600, of="seconds"),
         "For one request, from its first byte to the answer.",
         default=60,
-    ),
-    value.one(
+    )
+    at_once = value.one(
         "--at-once",
         value.Whole(1, 256),
         "Requests that are answered at once; more are told to come again.",
         default=2,
-    ),
-    value.one("--max-size BYTES", value.size, "How large a dump may be, also unpacked.", "64Mi"),
-    value.one(
+    )
+    max_bytes = value.one(
+        "--max-size BYTES", value.size, "How large a dump may be, also unpacked.", "64Mi"
+    )
+    memory = value.one(
         "--memory BYTES",
         value.size,
         "Address space of the process that answers a request, on Linux.",
         default="4Gi",
-    ),
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out.
 
     With STATE, a dump in one file, the page begins with it, as it is now.
@@ -91,7 +90,7 @@ def command(given: Given) -> int:
     from planner.research.generate import generate_objects
 
     host, port = given.listen
-    bounds = Bounds(**given.of("max_bytes=max_size seconds memory at_once"))
+    bounds = Bounds(given.max_bytes, given.seconds, given.memory, given.at_once)
     state = None
     if given.state:
         text = load_file(given.state, bounds.max_bytes, "a dump in one file")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from planner.cli import option, value
-from planner.cli.option import Given
 from planner.cli.output import say, warn
 
 if TYPE_CHECKING:
@@ -24,12 +23,11 @@ yunikorn_option = value.one(
     str,
     "Ask the REST service of YuniKorn's core at this URL, such as http://localhost:9080, "
     "instead of kubectl; nothing else is asked, no proxy and no redirect.",
-    into="service",
 )
 
 
-def take(given: Given) -> Dump:
-    """Ask the service as the options say; warn of what is missing, and say what there is.
+def take(url: str, timeout_s: float | None, max_bytes: int) -> Dump:
+    """Ask the service at a URL, within bounds; warn of what is missing, and say what there is.
 
     Raises a UsageError if an option is for kubectl, an InputError if the service gives no state.
     """
@@ -39,8 +37,9 @@ def take(given: Given) -> Dump:
 
     for one in option.written(OF_KUBECTL):
         raise click.UsageError(f"{one.opts[-1]} is for kubectl, and goes not with --yunikorn")
-    bounds = given.of("timeout_s=timeout max_bytes=limit_of_bytes")
-    service = Service(given.service, option="--yunikorn", opened_by=OPEN, **bounds)
+    service = Service(
+        url, option="--yunikorn", opened_by=OPEN, timeout_s=timeout_s, max_bytes=max_bytes
+    )
     begin(f"reading {service.url}")
     dump = take_dump(service)
     warn(dump.notes)

@@ -9,10 +9,10 @@ from typing import Final
 import click
 
 from planner.cli import option, value
-from planner.cli.audit import BATCH, settings_of, tell_failures
-from planner.cli.compare import check_table, write_table
+from planner.cli.audit import Batch, settings_of, tell_failures
+from planner.cli.compare import Drawn, check_table, write_table
 from planner.cli.exit_code import FINDINGS, OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import say
 
 EPILOG: Final = """\b
@@ -36,38 +36,39 @@ Rivals, and what they are:
                        relaxation, fixing, hints, attempts
   certified            what planner solve does, with its proof trees
 
-The first example is a sample, about 20 seconds of processor time; the quick run takes four minutes,
-the full one more than an hour. Either says so when it begins, and --results keeps what is done.
-
-\b
-Times are processor times, in fields of their own: in all others two runs are the same, unless a
-row says that it met the limit of the clock. The exit code is 1 if a proof is refuted, or a legal
-answer is better than the record, 2 if a state or a rival fails, and 70 if the planner itself does.
+The exit code is 1 if a proof is refuted, or a legal answer is better than the record, 2 if a state
+or a rival fails, and 70 if the planner itself does.
 
 """
 
 
-@define(
-    click.argument("suite", metavar="SUITE", type=click.Path(path_type=Path)),
-    value.flag("--quick", "Only the cases of the quick run, with less effort."),
-    value.several(
+class Tabled(option.Saved):
+    """Where a row for each answer goes."""
+
+    table = Drawn.table
+    style = Drawn.style
+
+
+class Options(Batch, Tabled):
+    """What `planner bench` is given."""
+
+    suite = value.argument("SUITE", click.Path(path_type=Path))
+    quick = value.flag("--quick", "Only the cases of the quick run, with less effort.")
+    rivals = value.several(
         "--rival NAME",
-        "rivals",
+        str,
         "Who takes part, as listed below, * for any letters; to be given several times, by "
         "default everybody.",
-    ),
-    value.several(
+    )
+    cases = value.several(
         "--case NAME",
-        "cases",
+        str,
         "A case of the suite, * for any letters; to be given several times, by default all.",
-    ),
-    *BATCH,
-    value.file("--table", "Write all rows to FILE.csv, or to FILE.parquet."),
-    option.style((*option.PAGE_FORMATS, "csv")),
-    option.output,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Let rivals choose victims for a fixed suite of states, and judge them all alike.
 
     SUITE is a file such as instances/bench/suite.json. Every answer is judged by the verifier,
@@ -79,8 +80,14 @@ def command(given: Given) -> int:
 
     check_table(given.table)
     with settings_of(given, [str(given.suite)], given.table) as settings:
-        asked = given.of("quick rivals cases")
-        found = bench(given.suite, settings, **asked, notice=partial(say, "note"))
+        found = bench(
+            given.suite,
+            settings,
+            quick=given.quick,
+            rivals=given.rivals,
+            cases=given.cases,
+            notice=partial(say, "note"),
+        )
     given.show(render, found)
     failed = tell_failures(given, found.failures)
     if given.table is not None:

@@ -15,7 +15,7 @@ import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import CommandLine, define
 from planner.cli.output import LINE, STDOUT, check_file, make_folder, print_parts, say, write_file
 from planner.cli.value import Option
 from planner.errors import InputError
@@ -33,13 +33,11 @@ OF_FILES: Final = frozenset(
 )
 """Suffixes by which who names a folder that is not there means a file."""
 
-made_output_option = value.file(
-    "--output",
+made_output = value.file(
+    "-o, --output",
     "Write to a file instead of standard output: NAME.json or NAME.yaml for one state, "
     "NAME.jsonl or NAME.jsonl.gz for a state a line; any other name is a folder, made if it is "
     "not there, with a file for each state.",
-    "-o",
-    "made",
 )
 
 
@@ -51,21 +49,17 @@ Examples:
   planner generate hierarchical --seed 7 --queues 20 --workloads 1000 | planner solve -
   planner generate fair --count 100 --hard 25 -o states
   planner audit states
-{option.own_help("generate")}
+{option.own_help("generate")}\
+
 \b
 Presets; what their knobs are where no option says otherwise:
 {_PRESETS}
 
-The same preset, seed and knobs give the same bytes, on every machine and with every Python. Usage
-never exceeds the quota unless --fill does, and the pending workload never fits unless --fits says
-so. The clock of every state is 2026-11-12T09:42:10Z. A hard state is one by construction: the
-scheduler takes many where one would do.
-
 """
 
 
-def knob_options() -> Iterator[Option]:
-    """Yield an option for each knob, only one for a knob of both schedulers."""
+def knob_options() -> Iterator[tuple[str, Option[Any]]]:
+    """Yield name and option of each knob, only one for a knob of both schedulers."""
     by_name: dict[str, list[tuple[str, KnobOption]]] = {}
     for scheduler, record in RECORDS:
         for one in knobs_of(record):
@@ -80,11 +74,11 @@ def knob_options() -> Iterator[Option]:
         # One scheduler may know more words for a knob than the other.
         kinds = (one.kind for _, one in knobs if isinstance(one.kind, tuple))
         if kind := max(kinds, key=len, default=None):
-            yield value.one(f"--{written}", click.Choice(kind), text, into=name)
+            yield name, value.one(f"--{written}", click.Choice(kind), text)
         elif knobs[0][1].kind is bool:
-            yield value.either(written, text)
+            yield name, value.either(written, text)
         else:
-            yield value.one(f"--{written} N", value.Whole(), text, into=name)
+            yield name, value.one(f"--{written} N", value.Whole(), text)
 
 
 class MadeState(NamedTuple):
@@ -161,20 +155,23 @@ class MadeTarget(NamedTuple):
                 write_file("-o", file, as_json(state.value).encode())
 
 
-@define(
-    click.argument("preset", metavar="PRESET", type=click.Choice(list(PRESETS))),
-    value.one("--seed N", value.Whole(), "Which one of its kind.", 0),
-    value.one(
+class Options(CommandLine):
+    """What `planner generate` is given."""
+
+    preset = value.argument("PRESET", click.Choice(list(PRESETS)))
+    seed = value.one("--seed N", value.Whole(), "Which one of its kind.", 0)
+    count = value.one(
         "--count N",
         value.Whole(1, 1_000_000),
         "How many states, of as many seeds from --seed on.",
         default=1,
-    ),
-    made_output_option,
-    *knob_options(),
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+    made = made_output
+    locals().update(knob_options())  # one for each knob
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Make up the state of a cluster in which a pending workload needs preemption.
 
     PRESET names a cluster to start from; every knob of it can be turned. What is written is what
@@ -183,9 +180,9 @@ def command(given: Given) -> int:
     """
     from planner.quantity import plural
 
-    names = " ".join(dict.fromkeys(one.name for _, record in RECORDS for one in knobs_of(record)))
-    knobs = {name: knob for name, knob in given.of(names).items() if knob is not None}
-    preset, (first, count) = given.preset, given.of("seed count").values()
+    found = {name: given.values[name] for name, _ in knob_options()}
+    knobs = {name: knob for name, knob in found.items() if knob is not None}
+    preset, first, count = given.preset, given.seed, given.count
     # A state whose dump is read as a folder is written to a folder of its own.
     folder = GENERATED.of(PRESETS[preset].knobs).FOLDER
 

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
 from planner.cli import value
 from planner.cli.exit_code import OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import CommandLine, define
 from planner.cli.output import say
+from planner.cli.value import Option
 from planner.errors import InputError, SchemaError
-from planner.research.cli.generate import MadeState, MadeTarget, made_output_option
+from planner.research.cli.generate import MadeState, MadeTarget, made_output
 
 if TYPE_CHECKING:
     from planner.research.import_ import Outline
     from planner.research.import_.kueue import Knobs
-    from planner.research.import_.traces import Trace
+    from planner.research.import_.traces import Sampling, Trace
 
-POLICIES: Final = (
-    (
-        "within",
-        "withinClusterQueue",
-        ("Never", "LowerPriority", "LowerOrNewerEqualPriority"),
-        "LowerPriority",
-    ),
-    ("reclaim", "reclaimWithinCohort", ("Never", "LowerPriority", "Any"), "Any"),
-    ("borrow", "borrowWithinCohort", ("Never", "LowerPriority"), "Never"),
-)
-"""The options for preemption, each with its field of a ClusterQueue, its values and its default."""
+_EITHER: Final = ("Never", "LowerPriority")
 
 EPILOG: Final = """\b
 Examples:
@@ -42,23 +33,12 @@ Examples:
   planner audit philly.jsonl.gz openb/ --fail-on never
   planner import philly philly.csv --follow 604800 | planner simulate - --fail-on never
 
-\b
-The files, of which only the columns named are read:
-  philly  timestamp,duration,num_gpus,cluster
-          petuum/adaptdl, branch osdi21-artifact: simulator/traces/philly.csv
-  openb   name,cpu_milli,memory_mib,num_gpu,gpu_spec,qos,deletion_time,scheduled_time
-          cpu_milli,memory_mib,gpu,model (--nodes)
-          alibaba/clusterdata: cluster-trace-gpu-v2023/csv/openb_pod_list_default.csv,
-          openb_node_list_gpu_node.csv
-
-What the traces do not say is drawn by --seed: quotas, checkpoints, who waits, for Philly the
-priorities. The same file, seed and options give the same states.
-
-Exit code 0 means that all states are written.
+docs/how-to/study-traces.md says where the files come from, and what is drawn.
 
 """
 
 MOST_FOLLOWED_S: Final = 366 * 86_400
+_SAMPLING: Final[click.Choice[Sampling]] = click.Choice(["running", "drawn"])
 _SHARE: Final = value.Number(0, 1)
 _PRIORITY: Final = value.Whole(-(2**31), 2**31 - 1)
 
@@ -99,119 +79,130 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
     return first, second
 
 
-@define(
-    click.argument("trace", metavar="TRACE", type=click.Choice(["openb", "philly"])),
-    click.argument("file", metavar="FILE"),
-    value.one("--nodes FILE", str, "openb: the node list; its GPU models are flavors."),
-    value.one(
+def _limits(name: str, share: float, used: str) -> Option[float]:
+    """Return the option on how many queues have a limit; it is never one that breaks it."""
+    covers = (
+        f"How many of the queues have a {name} limit: half the nominal quota, or what is {used}."
+    )
+    return value.one(f"--{name}-limits SHARE", _SHARE, covers, share)
+
+
+def _policy(
+    name: str, policy: str, choices: Sequence[str], default: str = "LowerPriority"
+) -> Option[str]:
+    """Return the option for a preemption policy, a field of a ClusterQueue."""
+    return value.one(f"--{name}", click.Choice(choices), f"{policy} of all queues.", default)
+
+
+class Options(CommandLine):
+    """What `planner import` is given."""
+
+    trace = value.argument("TRACE", click.Choice(["openb", "philly"]))
+    file = value.argument("FILE", str)
+    nodes = value.one("--nodes FILE", str, "openb: the node list; its GPU models are flavors.")
+    shapes = value.one(
         "--shapes FILE",
         str,
         "philly: an openb pod list; each job requests the cpu and memory for each GPU of one "
         "of its pods. Without it, jobs request GPUs only.",
-    ),
-    value.one(
+    )
+    instants = value.one(
         "--instants N",
         value.Whole(1, 100_000),
         "How many states: each at the moment at which some job, drawn at random, started.",
         default=1,
-    ),
-    value.several(
+    )
+    at = value.several(
         "--at TIME",
-        "at",
+        _moment,
         "A moment instead, such as 2017-10-28T09:20:36Z; may be repeated. openb starts on "
         "2023-01-01T00:00:00Z.",
-        _moment,
-    ),
-    value.one("--seed N", value.Whole(), "Of everything drawn.", 0),
-    value.one(
+    )
+    seed = value.one("--seed N", value.Whole(), "Of everything drawn.", 0)
+    sampling = value.one(
         "--sampling",
-        click.Choice(["running", "drawn"]),
+        _SAMPLING,
         "Who holds quota: the jobs that the trace has running then, usual for philly; or "
         "jobs of the whole trace drawn by their duration, each somewhere in its run, usual for "
         "openb, in which few pods run at once.",
-    ),
-    value.one("--workloads N", value.Whole(1, 200_000), "How many hold quota at most.", 1000),
-    value.one(
+    )
+    workloads = value.one(
+        "--workloads N", value.Whole(1, 200_000), "How many hold quota at most.", 1000
+    )
+    queue_by: Option[Literal["name", "class"]] = value.one(
         "--queue-by",
         click.Choice(["name", "class"]),
         "openb: the ClusterQueue of a pod: by a hash of its name, or by QoS class and GPU "
         "model. philly has one for each virtual cluster.",
         default="name",
-    ),
-    value.one("--queues N", value.Whole(1, 500), "openb: how many ClusterQueues, by name.", 20),
-    value.one(
+    )
+    queues = value.one(
+        "--queues N", value.Whole(1, 500), "openb: how many ClusterQueues, by name.", 20
+    )
+    levels = value.one(
         "--levels",
         value.Whole(1, 2),
         "1: one cohort. 2: three cohorts of large, medium and small queues below one.",
         default=1,
-    ),
-    value.one(
+    )
+    factor = value.one(
         "--factor LOW:HIGH",
         _bounds,
         "The nominal quota of a queue is what it uses by a factor between these, and its "
         "share of the rest of the cluster by its GPU-hours in the whole trace.",
         default="0.55:1.15",
-    ),
-    value.one(
+    )
+    utilisation = value.one(
         "--utilisation SHARE", value.Number(0.01, 1), "How much of the cluster is used.", 1.0
-    ),
-    *(
-        value.one(
-            f"--{name}-limits SHARE",
-            _SHARE,
-            f"How many of the queues have a {name} limit: half the nominal quota, or what is "
-            f"{used}.",
-            default=share,
-        )
-        for name, share, used in (("borrowing", 0.5, "borrowed"), ("lending", 0.2, "unused"))
-    ),
-    *(
-        value.one(f"--{name}", click.Choice(choices), f"{policy} of all queues.", default)
-        for name, policy, choices, default in POLICIES
-    ),
-    value.flag("--fair-sharing", "Turn fair sharing on."),
-    value.one(
+    )
+    borrowing_limited = _limits("borrowing", 0.5, "borrowed")
+    lending_limited = _limits("lending", 0.2, "unused")
+    within = _policy("within", "withinClusterQueue", (*_EITHER, "LowerOrNewerEqualPriority"))
+    reclaim = _policy("reclaim", "reclaimWithinCohort", (*_EITHER, "Any"), "Any")
+    borrow = _policy("borrow", "borrowWithinCohort", _EITHER, "Never")
+    fair_sharing = value.flag("--fair-sharing", "Turn fair sharing on.")
+    priorities = value.one(
         "--priorities PRIORITY:WEIGHT,...",
         _priorities,
         "philly: how likely a job has which priority. openb: Guaranteed 1000, LS 200, "
         "Burstable 100, BE 0.",
         default="0:0.5,50:0.3,100:0.2",
-    ),
-    value.one(
+    )
+    checkpointing = value.one(
         "--checkpoints SHARE",
         _SHARE,
         "How many of the training jobs with a GPU write checkpoints, every 10, 30 or 60 "
         "minutes. openb: BE and Burstable are training.",
         default=0.4,
-    ),
-    value.several(
+    )
+    gangs = value.several(
         "--gang GPUS",
-        "gangs",
-        "Size of a preemptor; one that fits what some queue owns and does not use is drawn.",
         value.Whole(1, 100_000),
-        default=(8, 16, 32, 64, 128, 512),
-    ),
-    value.several(
-        "--priority PRIORITY",
-        "preemptor_priorities",
-        "Of a preemptor; one is drawn.",
-        _PRIORITY,
-        default=(100, 200, 1000),
-    ),
-    value.one("--preemptors N", value.Whole(1, 1000), "How many workloads wait in each state.", 1),
-    value.one(
+        "Size of a preemptor; one that fits what some queue owns and does not use is drawn.",
+        (8, 16, 32, 64, 128, 512),
+    )
+    preemptor_priorities = value.several(
+        "--priority PRIORITY", _PRIORITY, "Of a preemptor; one is drawn.", (100, 200, 1000)
+    )
+    preemptors = value.one(
+        "--preemptors N", value.Whole(1, 1000), "How many workloads wait in each state.", 1
+    )
+    follow_s = value.one(
         "--follow SECONDS",
         value.Whole(0, MOST_FOLLOWED_S, of="seconds"),
         "Also who arrives within so many seconds, and how long everybody runs: for planner "
         "simulate. Sampled as running, the jobs of the trace that start then; as drawn, jobs of "
         "the whole trace, as fast as so many would end.",
         default=0,
-    ),
-    value.flag("--skip-bad-rows", "Pass over rows that cannot be used, and count them."),
-    made_output_option,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+    skip_bad_rows = value.flag(
+        "--skip-bad-rows", "Pass over rows that cannot be used, and count them."
+    )
+    made = made_output
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Make states of Kueue from a public trace of a GPU cluster, to audit and compare on.
 
     TRACE says which, openb or philly, and FILE is its CSV file, also with gzip; it is read row by
@@ -228,15 +219,24 @@ def command(given: Given) -> int:
     skipped = _Skipped()
     on_bad = skipped.add if given.skip_bad_rows else None
     source, file = _trace(given, on_bad), given.file
-    names = (
-        "seed workloads sampling factor utilisation levels gangs preemptor_priorities preemptors "
-        "borrowing_limited=borrowing_limits lending_limited=lending_limits "
-        "follow_s=follow fair=fair_sharing checkpointing=checkpoints"
+    knobs = Knobs(
+        given.seed,
+        given.workloads,
+        given.sampling,
+        given.factor,
+        given.utilisation,
+        given.borrowing_limited,
+        given.lending_limited,
+        given.levels,
+        Policies(given.within, given.reclaim, given.borrow),
+        given.fair_sharing,
+        given.checkpointing,
+        given.gangs,
+        given.preemptor_priorities,
+        given.preemptors,
+        given.follow_s,
     )
-    policies = Policies(given.within, given.reclaim, given.borrow)
-    knobs = Knobs(**given.of(names), policies=policies)
-    how = {"arrivals": given.instants, "seed": knobs.seed, "on_bad": on_bad}
-    outline = read_outline(source, file, **how)
+    outline = read_outline(source, file, arrivals=given.instants, seed=given.seed, on_bad=on_bad)
     counts = f"{outline.rows:,} rows, {outline.jobs:,} ran"
     say("import", counts + (f", {skipped.count:,} cannot be used" if skipped.count else ""))
     if skipped.count:
@@ -258,7 +258,7 @@ class _Skipped:
         self.first = self.first or error
 
 
-def _trace(given: Given, on_bad: Callable[[SchemaError], None] | None) -> Trace:
+def _trace(given: Options, on_bad: Callable[[SchemaError], None] | None) -> Trace:
     from planner.research.import_ import Openb, Philly, read_nodes, read_shapes
 
     if given.trace == "philly":

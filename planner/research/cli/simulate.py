@@ -8,8 +8,9 @@ import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, NOT_PROVED, OPTIMAL
-from planner.cli.option import Given, define
+from planner.cli.option import define
 from planner.cli.output import LINE, check_files, warn, write_file
+from planner.cli.value import Option
 from planner.scheduler import schedulers
 
 CODES: Final = ("loop", "feud", "storm")
@@ -20,7 +21,7 @@ CYCLES: Final = 100_000
 MOST: Final = 2**31
 STORM: Final = 3
 
-EPILOG: Final = f"""\b
+EPILOG: Final = """\b
 Examples:
   planner simulate cluster.json
   planner simulate cluster.json --decider optimum
@@ -34,29 +35,7 @@ What is looked for:
   feud    two that evicted each other
   storm   one that was evicted more often than --storm says
 
-\b
-optimum: the least disruptive plan in the place of the scheduler's own victims.
-{option.own_help("simulate")}
-\b
-How long workloads run, from the last to the first that is said: for ever; run_seconds of the
-script; the annotation preemption-planner.io/run-seconds; an entry of the script. An eviction
-loses the whole run, unless checkpoints are said. A Workload object that was created after the
-clock (--now) arrives when it was created. The script is TOML, or JSON with the same keys, in
-seconds:
-
-\b
-  run_seconds = 3600             for all others; checkpoint_seconds also
-  [[workload]]                   the last entry that matches counts
-  name = "team-a/*"
-  run_seconds = 7200
-  checkpoint_seconds = 600       an eviction loses what came after the last 600 s
-  arrive_seconds = 60
-  vacate_seconds = 30            how long it keeps its quota as a victim
-  [[arrival]]                    copies, called train-1, train-2, ...
-  like = "team-a/train"
-  at_seconds = 0
-  every_seconds = 600
-  count = 10
+docs/how-to/simulate.md has the deciders and the script.
 
 The exit code is 1 if a loop, a feud or a storm was found (see --fail-on); 4 if none was, and a
 plan was not proved best in time; 0 else.
@@ -64,43 +43,42 @@ plan was not proved best in time; 0 else.
 """
 
 
-@define(
-    option.state,
-    value.one(
+class Options(option.OfState):
+    """What `planner simulate` is given."""
+
+    decider = value.one(
         "--decider",
         click.Choice(sorted([*INSTEAD, *(one.id for one in schedulers())])),
-        "Who chooses the victims: the scheduler itself, by default, or plans; see below.",
-    ),
-    value.file(
-        "--script",
-        "Run times, checkpoints and arrivals, as TOML or JSON; see below.",
-    ),
-    value.one(
+        "Who chooses the victims: the scheduler itself, by default, or plans.",
+    )
+    script = value.file("--script", "Run times, checkpoints and arrivals, as TOML or JSON.")
+    until_s = value.one(
         "--until SECONDS",
         value.Whole(0, MOST, of="seconds"),
         "How much time passes at most; it ends earlier when nothing moves any more.",
         default=UNTIL,
-    ),
-    value.one("--cycles N", value.Whole(1), "How many scheduling cycles at most.", CYCLES),
-    *option.own("eviction", "apart"),
-    value.one(
+    )
+    cycles = value.one("--cycles N", value.Whole(1), "How many scheduling cycles at most.", CYCLES)
+    eviction_s: Option[int] = option.own("eviction")
+    apart_s: Option[int] = option.own("apart")
+    storm = value.one(
         "--storm N",
         value.Whole(1),
         "How many evictions of one workload are no storm yet.",
         default=STORM,
-    ),
-    option.fail_on(CODES),
-    value.file(
+    )
+    fatal = option.fail_on(CODES)
+    timeline = value.file(
         "--timeline", "Write what happened as JSON lines, one event each; see planner schema event."
-    ),
-    value.file("--plot", "Draw it, as .svg or .png; needs matplotlib."),
-    option.profile,
-    option.time_limit("For each plan; none: as long as it takes."),
-    *option.own("laws"),
-    *option.reading,
-    epilog=EPILOG,
-)
-def command(given: Given) -> int:
+    )
+    plot = value.file("--plot", "Draw it, as .svg or .png; needs matplotlib.")
+    objective = option.objective
+    time_limit = option.time_limit("For each plan; none: as long as it takes.")
+    laws = option.laws
+
+
+@define(Options, EPILOG)
+def command(given: Options) -> int:
     """Simulate what happens next, scheduling cycle after scheduling cycle.
 
     STATE is the same as for solve. Victims queue again by the scheduler's own rules, and may
@@ -108,7 +86,7 @@ def command(given: Given) -> int:
     what was lost, and how long who waited; and it finds what goes round: states that come back,
     workloads that evict each other, and those evicted too often.
     """
-    fatal = option.fatal_of(given, CODES)
+    fatal = option.fatal_of(given.fatal, CODES)
     from planner.commands.compare.table import need
     from planner.research.report.simulation import render, render_timeline
     from planner.research.simulate import Script, read_script, simulate
@@ -121,14 +99,20 @@ def command(given: Given) -> int:
             )
         need(f"--plot {given.plot}", "matplotlib")
     script = read_script(given.script) if given.script else Script()
-    found, longest = given.read(), max(1, given.until)
-    names = "until_s=until cycles eviction_s=eviction apart_s=apart storm objective=profile"
+    found, longest = given.read(), max(1, given.until_s)
     with given.naming("script"):
         answer = simulate(
             found,
             given.decider,
             script=script,
-            **given.of(f"{names} time_limit rules=laws"),
+            until_s=given.until_s,
+            cycles=given.cycles,
+            eviction_s=given.eviction_s,
+            apart_s=given.apart_s,
+            storm=given.storm,
+            objective=given.objective,
+            time_limit=given.time_limit,
+            rules=given.laws,
             report=lambda at_s, done: LINE.update(
                 max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
             ),

@@ -166,5 +166,5 @@ def read_script(path: str | Path) -> Script:
     try:
         return checked(Script, value, str(path), (), "the script")
     except SchemaError as error:
-        error.hint = error.hint or "planner simulate --help has the keys and an example"
+        error.hint = error.hint or "docs/how-to/simulate.md has the keys and an example"
         raise
