@@ -70,7 +70,7 @@ def test_what_is_not_decided_is_counted_so() -> None:
     open_case = case.model_copy(update={"precedence": Precedence(smallest=None, fewer=None)})
     audit = small_first()
     instance = COUNT.answer(Instance("empty", cluster(), ()))
-    summary = summarise(COUNT, [instance.model_copy(update={"cases": (open_case,)})]).summary
+    summary = summarise(COUNT, [instance.model_copy(update={"rows": (open_case,)})]).summary
     assert (summary.precedence.judged, summary.precedence.undecided) == (1, 1)
     said = render(audit.model_copy(update={"summary": summary}), "table", width=120, color=False)
     assert ", 1 not decided" in said
@@ -85,7 +85,7 @@ def test_as_many_as_all_strict_legal_sets_leave(name: str) -> None:
         instance = Instance(
             "recorded", recorded.state_of(line), (line["pending"],), line.get("assignment")
         )
-        (case,) = COUNT.answer(instance).cases
+        (case,) = COUNT.answer(instance).rows
         assert (case.smallest is False) == (case.precedence is not None), line["id"]
         if case.precedence is None:
             continue
