@@ -60,8 +60,8 @@ def asked_in_words(asked: Asked) -> Iterator[tuple[str, str]]:
 
 
 def _check_lines(one: Check) -> Iterator[str]:
-    yield line("asked", **dict(asked_in_words(one.asked)))
     yield from labelled_lines(one)
+    yield line("asked", **dict(asked_in_words(one.asked)))
     for verdict in one.verdicts:
         detail = Said(verdict.detail) if verdict.detail and not verdict.holds else None
         yield line("law", verdict.law, detail, holds=verdict.holds)

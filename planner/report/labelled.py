@@ -68,7 +68,8 @@ def row_lines(called: str, record: Record, *of: Value) -> Iterator[str]:
             more.append((field, label, value))
         elif value != "" or not label.role:  # words that nobody wrote are left out
             facts[label.plain or field] = _plain(label, value)
-    yield line(called, *keys, **facts)
+    words_last = sorted(facts, key=lambda name: isinstance(facts[name], Said))
+    yield line(called, *keys, **{name: facts[name] for name in words_last})
     whose = keys[: len(of) + 1]
     for field, label, value in more:
         if isinstance(value, Record):
