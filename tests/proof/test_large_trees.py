@@ -32,7 +32,7 @@ def with_steps(plan: Plan, steps: Sequence[Step]) -> Plan:
     assert plan.certificate is not None
     tree = Tree(claim=plan.certificate.levels[0].term, steps=tuple(steps))
     others = [each for each in plan.certificate.trees if each.claim != tree.claim]
-    certificate = plan.certificate.model_copy(update={"trees": (tree, *others), "sums": ()})
+    certificate = plan.certificate.model_copy(update={"trees": (tree, *others)})
     return plan.model_copy(update={"certificate": certificate})
 
 

@@ -117,8 +117,7 @@ def without_proof(plan: Plan) -> Json:
     """
     value = plain(plan)
     value.pop("strict")
-    for name in ("trees", "bounds"):
-        value["certificate"].pop(name)
+    value["certificate"].pop("trees")
     return value
 
 
@@ -235,8 +234,6 @@ def _forged(planning: Planning, original: Original, keys: Sequence[str]) -> Iter
     changes: dict[str, object] = {
         "levels": tuple(_level(terms, measure) for measure in measures),
         "caps": tuple(Cap(term=measure_id(m), most=most) for m, most in caps.items()),
-        "bounds": (),
-        "sums": (),
     }
     for borrowing in (True, False):
         plan = planning.subject.plan(
