@@ -422,7 +422,8 @@ class Question:
         if others:
             # Sums of the planner's own are of classes alike, each class in one: a box that knew any
             # number would be written down with all of them, part by part.
-            if len(box.sums) > 2 * (box.most.size + len(self.ranges(box))):
+            known = len(box.sums) - _cuts(box)
+            if known > 2 * (box.most.size + len(self.ranges(box))):
                 message = "there are more sums than classes and quantities"
                 raise ValueError(message)
             return box.summing(step.of, step.most)
@@ -437,8 +438,8 @@ class Question:
             pairs = self._weighed(box, step.narrow)
             return self._within(narrowed(pairs, box, self.ranges(box)))
         row, added = self.layers(box).find(step.cut), self._weighed(box, step.weighing)
-        if row is None or len(box.sums) > 2 * (box.most.size + len(self.ranges(box))):
-            message = f"there is no row {step.cut!r} here, or there are too many sums"
+        if row is None or _cuts(box) >= MOST_CUTS:
+            message = f"there is no row {step.cut!r} here, or there are too many cuts"
             raise ValueError(message)
         total = add_up(added, box, self.ranges(box))
         everywhere = np.zeros(box.most.size, dtype=total.amounts.dtype)
@@ -450,8 +451,7 @@ class Question:
         most = most_within(row, weights, box)
         counted = np.flatnonzero(weights)
         further = Row(row.classes[counted], -weights[counted], -most).rounded()
-        number = 1 + sum(name.startswith("cut ") for name in box.sums)
-        return replace(box, sums={**box.sums, f"cut {number}": further})
+        return replace(box, sums={**box.sums, f"cut {1 + _cuts(box)}": further})
 
     def _by_first_difference(self, box: Box) -> Iterator[Box]:
         """Yield the parts by where a set that comes before the answer first differs from it.
@@ -510,6 +510,14 @@ class Question:
                 raise ValueError(message)
             pairs.append((row, multiplier))
         return pairs
+
+
+MOST_CUTS: Final = 50
+"""The most cuts that a box may have: each is a row of all classes that another row bounds."""
+
+
+def _cuts(box: Box) -> int:
+    return sum(name.startswith("cut ") for name in box.sums)
 
 
 MOST_NAMED: Final = 6
