@@ -113,10 +113,6 @@ def badly_shown(walked: list[Walked]) -> list[str]:
 def without_proof(plan: Plan) -> Json:
     """Return what a plan claims, without how it is shown."""
     value = plain(plan)
-<<<<<<< HEAD
-=======
-    value.pop("strict")
->>>>>>> proof
     value["certificate"].pop("trees")
     return value
 
@@ -233,11 +229,7 @@ def _forged(planning: Planning, original: Original, keys: Sequence[str]) -> Iter
     measures = with_names(profile.levels)
     changes: dict[str, object] = {
         "levels": tuple(_level(terms, measure) for measure in measures),
-<<<<<<< HEAD
         "caps": tuple(Cap(term=measure_name(m), most=most) for m, most in caps.items()),
-=======
-        "caps": tuple(Cap(term=measure_id(m), most=most) for m, most in caps.items()),
->>>>>>> proof
     }
     for borrowing in (True, False):
         plan = planning.subject.plan(
