@@ -36,7 +36,8 @@ OF_YUNIKORN = ("solve a front", "compare", "risk", "simulate", "explain", "lint"
 def printed(what: str, source: Path, style: str) -> str:
     command, *more = COMMANDS[what]
     result = call(command, source, *more, "--format", style)
-    assert result.exit_code == 0, result.stderr
+    # Of joint plans there are no trees: the solver's word is all there is.
+    assert result.exit_code == (4 if what == "solve together" else 0), result.stderr
     return result.stdout
 
 
@@ -116,7 +117,7 @@ def test_a_checked_plan_has_a_page(dump: Path, tmp_path: Path) -> None:
     call("solve", dump, "--format", "json", "-o", plan)
     read = Page.of(call("check", dump, plan, "--format", "html").stdout)
     assert read.texts("span", "badge") == ["Accepted"]
-    assert rows(read, "What the plan claims")[0][0] == "Claim"
+    assert rows(read, "Claims")[0][0] == "Claim"
 
 
 def test_a_page_is_written_to_a_file(dump: Path, tmp_path: Path) -> None:
