@@ -99,8 +99,9 @@ def test_wheel_is_the_product_and_nothing_else(built: Distribution) -> None:
     assert [n for n in built.wheel if ".data/" in n] == [f"{stem}.data/data/share/man/man1/{MAN}"]
     assert "planner/py.typed" in built.wheel
     others = {n for n in built.wheel if n.startswith("planner/") and not n.endswith(".py")}
-    page = {"blocks.html.j2", "page.css", "page.html.j2", "work.css", "work.html", "work.js"}
-    pages = {f"planner/report/html/{name}" for name in page}
+    html = ("blocks.html.j2", "page.css", "page.html.j2")
+    pages = {f"planner/report/html/{name}" for name in html}
+    pages |= {f"planner/operations/serve/work.{kind}" for kind in ("css", "html", "js")}
     assert others == {"planner/py.typed", "planner/operations/steer/kueue/manifests.yaml", *pages}
 
 
