@@ -76,7 +76,7 @@ def test_table_and_markdown_end_in_the_answer(state: Path, plan: Path) -> None:
     assert table[-1].startswith(" ACCEPTED: 9 of 9 claims certified, ")
     page = call("check", state, plan, "--format", "markdown").stdout
     assert "**Accepted**: 9 of 9 claims certified" in page
-    assert "| workloads | workloads evicted | 1 | yes |" in page
+    assert "| `workloads` | workloads evicted | 1 | yes |" in page
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ class CheckedClaim(Record):
     says that a tree shows it, ``detail`` how, or what is missing.
     """
 
-    claim: Annotated[str, Label("Claim", "code")]
+    claim: Annotated[str, Label("Claim", "key")]
     title: Annotated[str, Label("What", "text")]
     value: Annotated[int | None, Label("Value")] = None
     certified: Annotated[bool, Label("Certified", tones={True: "good", False: "bad"})]

@@ -280,6 +280,6 @@ def side_of(rules: object) -> Laws:
         if side == asked:
             return side
     if str(asked).partition(":")[0] in {one.name for one in rule_sets()}:
-        hint = "\"written\" keeps to YuniKorn's own written laws"
+        hint = '"written" keeps to YuniKorn\'s own written laws'
         raise InputError("rules", f'"{asked}" means nothing for YuniKorn', hint=hint)
     raise SchemaError("rules", f'"{asked}" cannot be used', ", ".join(_RULE_SETS))

@@ -196,8 +196,9 @@ def test_the_same_in_another_process() -> None:
 
 def test_the_greedy_needs_no_solver() -> None:
     code = (
-        "import sys, planner; from planner.reader import read\n"
-        f"planner.simulate(read({str(LOOP)!r}))\n"
+        "import sys; from planner.reader import read\n"
+        "from planner.research.simulate import simulate\n"
+        f"simulate(read({str(LOOP)!r}))\n"
         "assert 'ortools' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=FOR_EVER_S)
