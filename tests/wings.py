@@ -12,6 +12,12 @@ def _verb(wing: str, name: str) -> Any:
     return getattr(pytest.importorskip(f"planner.{wing}.{name}"), name)
 
 
+def verbs() -> list[Any]:
+    """Return the verbs of the wings that refuse arguments of a wrong kind."""
+    named = (("research", "simulate"), ("operations", "lint"), ("operations", "risk"))
+    return [_verb(*one) for one in named]
+
+
 def generate(*asked: Any, **knobs: Any) -> Any:
     """Return a made-up state, as `planner.research.generate.generate` does."""
     return _verb("research", "generate")(*asked, **knobs)

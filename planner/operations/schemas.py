@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from planner.cli.published import Schema, output
-from planner.operations.apply.record import Applied
+from planner.operations.apply.kueue_record import Applied
 from planner.operations.lint.lint import Lint
 from planner.operations.risk.measure import Risk
 from planner.operations.steer.record import Steering

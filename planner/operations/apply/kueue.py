@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from planner.commands.check.plan import check
 from planner.errors import InputError
 from planner.objective.profiles import Profile
-from planner.operations.apply.record import Applied, ApplyStatus
+from planner.operations.apply.kueue_record import Applied, ApplyStatus
 from planner.operations.steer.kueue.carry import Lease
 from planner.operations.steer.kueue.decide import Policy
 from planner.operations.steer.kueue.loop import Cluster, How, Steer

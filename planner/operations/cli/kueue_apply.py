@@ -17,7 +17,7 @@ from planner.operations.cli.kueue_steer import cluster_of, lease_of
 from planner.operations.steer.kueue.carry import LEASE
 
 if TYPE_CHECKING:
-    from planner.operations.apply.record import Applied
+    from planner.operations.apply.kueue_record import Applied
     from planner.plan.kueue import Plan
 
 EPILOG: Final = """\b
@@ -58,7 +58,7 @@ def command(given: Options) -> int:
         hint = "--yes carries it out without asking, --dry-run only shows the commands"
         raise InputError("standard input", "is no terminal: nobody can be asked", hint=hint)
     from planner.cli.plan_file import EXPECTED, read_plans
-    from planner.operations.report.apply import render_applied
+    from planner.operations.report.kueue_apply import render_applied
     from planner.plan.kueue import Plan
 
     plans = read_plans(given.plan, given.max_bytes).plans
@@ -76,7 +76,7 @@ def command(given: Options) -> int:
 def _applied(given: Options, plan: Plan) -> Applied:
     """Compare the cluster with the plan, show the steps, ask, and carry it out."""
     from planner.operations.apply.kueue import Question, Run, answer, preview
-    from planner.operations.report.apply import render_applied
+    from planner.operations.report.kueue_apply import render_applied
     from planner.operations.report.steer import text_of
 
     question = Question(plan, given.objective, given.read_file("costs"))

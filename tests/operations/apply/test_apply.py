@@ -10,7 +10,7 @@ import pytest
 
 import planner
 from planner.operations.apply.kueue import Question, Run, preview, with_commands
-from planner.operations.apply.record import Applied
+from planner.operations.apply.kueue_record import Applied
 from planner.operations.cli import kueue_apply
 from planner.operations.steer.kueue.loop import Cluster
 from planner.operations.steer.kueue.marks import GATE

@@ -39,9 +39,10 @@ def test_a_set_whose_turn_does_not_come_is_cut_off() -> None:
     today = planner.solve(STATE, objective="min-count")
     assert today.keys == ("team/large",)
     plan = planner.solve(STATE, objective="min-count", rules="strict")
-    assert plan.status == "optimal"
+    assert plan.status == "feasible"
     assert set(plan.keys) == {"team/small1", "team/small2"}
     assert plan.certificate is not None
+    assert plan.certificate.claimed
     assert plan.certificate.cut_off >= 1
     assert (plan.rules, plan.rule_options) == ("kueue-fair", "strict")
     assert {"ST-02", "ST-03"} <= {verdict.law for verdict in plan.certificate.verdicts}
@@ -99,7 +100,9 @@ def test_the_fewest_of_all_strict_legal_sets(name: str) -> None:
             rules="strict",
         )
         fewest = min((victims.bit_count() for victims in sets), default=None)
-        assert plan.status == ("infeasible" if fewest is None else "optimal"), line["id"]
+        # No tree knows documented precedence: that nothing is better is the solver's word.
+        assert plan.status == ("unknown" if fewest is None else "feasible"), line["id"]
+        assert plan.certificate is None or plan.certificate.claimed, line["id"]
         assert fewest is None or len(plan.keys) == fewest, line["id"]
         compared += 1
     assert compared > 3

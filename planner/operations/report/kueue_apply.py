@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.operations.apply.record import Applied
+from planner.operations.apply.kueue_record import Applied
 from planner.report import document as doc
 from planner.report.kueue.plan import command_listing
 from planner.report.labelled import labelled_document, labelled_lines
