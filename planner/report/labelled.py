@@ -95,7 +95,8 @@ def labelled_cell(label: Label, value: object) -> Cell:
     if isinstance(value, bool):
         return Cell("yes" if value else "no", tone=tone)
     if isinstance(value, int | float):
-        return Cell(SHOWN.get(label.unit, "{:,}".format)(value), tone=tone)
+        number: Any = value
+        return Cell(SHOWN.get(label.unit, "{:,}".format)(number), tone=tone)
     if isinstance(value, tuple):
         return Cell(some_of([short(one) for one in value[:MAX_NAMES]], len(value)))
     text = moment(value) if isinstance(value, datetime) else str(value)

@@ -42,6 +42,8 @@ def test_a_script_needs_no_isinstance() -> None:
     """It is typed as it stands, whether it names the scheduler or not: mypy checks it, strictly."""
     path = ROOT / "instances" / "quickstart" / "cluster.json"
     state = planner.read(path, scheduler="kueue")
+    victims: list[str] = []
+    lost = 0
     for pending in state.pending:
         plan = planner.solve(state, pending)
         victims = [assert_type(victim.workload, str) for victim in plan.victims]

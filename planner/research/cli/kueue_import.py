@@ -119,7 +119,7 @@ class Options(CommandLine):
         "2023-01-01T00:00:00Z.",
     )
     seed = value.one("--seed N", value.Whole(), "Of everything drawn.", 0)
-    sampling = value.one(
+    sampling: value.Option[Sampling | None] = value.one(
         "--sampling",
         _SAMPLING,
         "Who holds quota: the jobs that the trace has running then, usual for philly; or "

@@ -147,7 +147,6 @@ class FairRemoval(Removal, frozen=True):
     unfair: str
 
 
-@remove_all.register(FairSetting)
 def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemoval:
     """Find a legal order of removals and replay it; say what stands in the way if there is none."""
     after = setting.snapshot.usage.copy()
@@ -185,6 +184,9 @@ def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemo
         stuck, unfair = replay_fairly(setting, order)
     obstacle = stuck or unfair
     return FairRemoval(() if obstacle else tuple(order), obstacle, after, stuck, unfair)
+
+
+remove_all.register(FairSetting, remove_fairly)
 
 
 def replay_fairly(setting: FairSetting, order: Sequence[Admitted]) -> tuple[str, str]:
