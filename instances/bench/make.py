@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Final
 
 from planner.batch import Task, run
-from planner.commands.bench.record import Case, Source, Suite
-from planner.commands.bench.run import digest_of, proved
+from planner.research.bench.record import Case, Source, Suite
+from planner.research.bench.run import digest_of, proved
 
 HERE: Final = Path(__file__).resolve().parent
 VERSION: Final = "1.0"

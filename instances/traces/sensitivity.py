@@ -26,11 +26,11 @@ from pathlib import Path
 
 from planner.commands.audit import Case, audit
 from planner.commands.compare.confidence import Interval, clustered
-from planner.commands.import_ import Openb, Philly, read_nodes, read_outline
-from planner.commands.import_.kueue import Knobs, import_states, instants_of
-from planner.commands.import_.traces import Trace
 from planner.dump import listed
 from planner.reader.kueue import read_kueue_objects
+from planner.research.import_ import Openb, Philly, read_nodes, read_outline
+from planner.research.import_.kueue import Knobs, import_states, instants_of
+from planner.research.import_.traces import Trace
 
 SEED, INSTANTS, TIME_LIMIT_S = 1, 100, 20.0
 DAY_S = 86400

@@ -28,12 +28,12 @@ from statistics import fmean
 from typing import Any, Final
 
 from planner.commands.compare.confidence import Interval, clustered
-from planner.commands.import_ import Philly, read_outline
-from planner.commands.import_.kueue import Knobs, import_states, instants_of
-from planner.commands.simulate.record import Event, Fate, Simulation
-from planner.commands.simulate.simulate import simulate
 from planner.dump import listed
 from planner.reader.kueue import read_kueue_objects
+from planner.research.import_ import Philly, read_outline
+from planner.research.import_.kueue import Knobs, import_states, instants_of
+from planner.research.simulate.record import Event, Fate, Simulation
+from planner.research.simulate.simulate import simulate
 
 HOUR: Final = 3600
 DAY_S: Final = 24 * HOUR

@@ -341,9 +341,10 @@ class _Checking:
 
     def _command_faults(self) -> Iterator[str]:
         """Compare the commands of the plan with those that the planner prints for it."""
-        said, write = self.plan.commands, COMMANDS.of(self.plan)
+        said = self.plan.commands
         if said is None:
             return
+        write = COMMANDS.of(self.plan)  # of a wing: without it, such a plan cannot be checked
         fact: Commands = write(self.state, self.plan, ()).commands
         # Which cluster is meant is for the reader to know.
         if said.steps and fact.steps:
