@@ -21,6 +21,7 @@ def as_python_starts() -> Iterator[None]:
     gc.freeze()
     found = gc.get_threshold()
     gc.set_threshold(700, 10, 10)
+    gc.enable()  # whatever ran before
     yield
     gc.set_threshold(*found)
     gc.enable()

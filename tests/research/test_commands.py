@@ -100,7 +100,7 @@ def test_laws_and_rules_are_for_different_schedulers(state: Path, rules: str) ->
 
 @EACH
 def test_they_mean_nothing_for_yunikorn(rules: str) -> None:
-    said = f'error: --rules: "{rules}" means nothing for YuniKorn\n  hint: written (--laws written)'
+    said = f'error: --rules: "{rules}" means nothing for YuniKorn\n  hint: "written" keeps'
     assert said in refused("solve", YUNIKORN, "--rules", rules)
 
 
