@@ -7,12 +7,12 @@ record names modules and is read at every start: they are imported when they are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from planner.errors import SchemaError
 
@@ -30,9 +30,9 @@ class Wing(NamedTuple):
     command. ``parts`` has the places of a scheduler's parts, by the id of the scheduler and the
     name of the part. ``schemas`` is the place of the JSON Schemas that are published, by name;
     ``renderers`` that of the functions that write its answers, by the class of the answer;
-    ``workers`` that of the function that has a batch done on other machines. ``rule_sets`` are
-    those that it adds to Kueue's own, by name a function that loads each; ``help`` are texts in the
-    help of commands, by what they are about.
+    ``workers`` that of the function that has a batch done on other machines. ``rule_sets`` has the
+    place of each that it adds to Kueue's own, by name; ``help`` are texts in the help of commands,
+    by what they are about.
     """
 
     commands: Mapping[str, Mapping[str, tuple[str, str]]] = _NOTHING
@@ -40,7 +40,7 @@ class Wing(NamedTuple):
     schemas: str = ""
     renderers: str = ""
     workers: str = ""
-    rule_sets: Mapping[str, Callable[[], RuleSet]] = _NOTHING
+    rule_sets: Mapping[str, str] = _NOTHING
     help: Mapping[str, str] = _NOTHING
 
 
@@ -70,7 +70,7 @@ def names_of_rules() -> tuple[str, ...]:
 
 def rule_sets() -> tuple[RuleSet, ...]:
     """Return the rule sets of Kueue that wings add."""
-    return tuple(load() for wing in wings() for load in wing.rule_sets.values())
+    return tuple(load(place) for wing in wings() for place in wing.rule_sets.values())
 
 
 def find_rules(text: str | None) -> RuleSet:
@@ -83,8 +83,8 @@ def find_rules(text: str | None) -> RuleSet:
     if text is None:
         return OWN
     name = str(text).partition(":")[0]
-    known = {name: load for wing in wings() for name, load in wing.rule_sets.items()}
+    known = {name: place for wing in wings() for name, place in wing.rule_sets.items()}
     if name not in known:
         expected = " or ".join(names_of_rules()) or "none: the scheduler's own are all there are"
         raise SchemaError("rules", f'there are no rules "{text}" to choose', expected)
-    return known[name]()
+    return cast("RuleSet", load(known[name]))

@@ -71,10 +71,6 @@ class CommandLine:
         every = self.option_of("each") or "planner solve --all"
         return _PARAMETER.sub(written, text).replace(LOOP, every)
 
-    def as_called(self, where: str) -> str:
-        """Return the option behind a parameter of the library; anything else as it is."""
-        return self.option_of(where) or where
-
     @property
     def names_state(self) -> bool:
         """Whether STATE can be read once more by its name."""

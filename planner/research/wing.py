@@ -1,26 +1,8 @@
 """What the research wing adds to the planner."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from planner.wing import Wing
-
-if TYPE_CHECKING:
-    from planner.rules import RuleSet
-
-
-def _kep83() -> RuleSet:
-    from planner.research.kep83.rules import KEP83
-
-    return KEP83
-
-
-def _strict() -> RuleSet:
-    from planner.research.strict.rules import STRICT
-
-    return STRICT
-
 
 HELP: Final = {
     "solve": """\
@@ -81,6 +63,9 @@ WING: Final = Wing(
     },
     schemas="planner.research.schemas:SCHEMAS",
     renderers="planner.research.report.simulation:RENDERERS",
-    rule_sets={"kep83": _kep83, "strict": _strict},
+    rule_sets={
+        "kep83": "planner.research.kep83.rules:KEP83",
+        "strict": "planner.research.strict.rules:STRICT",
+    },
     help=HELP,
 )
