@@ -197,10 +197,12 @@ def _valued(name: str, default: object, **how: object) -> Option[Any]:
 
 @overload
 def one(
+    name: str, kind: Kind[Value], covers: str, default: None = None, **how: object
+) -> Option[Value | None]: ...
+@overload
+def one(
     name: str, kind: Kind[Value], covers: str, default: object, **how: object
 ) -> Option[Value]: ...
-@overload
-def one(name: str, kind: Kind[Value], covers: str, **how: object) -> Option[Value | None]: ...
 def one(name: str, kind: object, covers: str, default: object = None, **how: object) -> Option[Any]:
     """Return an option with a value of a kind, such as `Whole`; ``covers`` is its help.
 

@@ -281,6 +281,7 @@ def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
     cases = tuple(case for one in states for case in one.rows)
     failures = tuple(failure for one in states for failure in one.failures)
     counted = [case for case in cases if not case.is_conditional]
+    found: Counter[FindingCode] = Counter(code for case in counted for code in case.findings)
     kept = [case.precedence for case in counted if case.precedence is not None]
     summary = Summary(
         states=len(states),
@@ -292,7 +293,7 @@ def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
         clean=sum(not case.findings for case in counted),
         unproved=sum(not case.proved for case in cases),
         failures=len(failures),
-        findings=dict(sorted(Counter(code for case in counted for code in case.findings).items())),
+        findings=dict(sorted(found.items())),
         precedence=PrecedenceCount(
             judged=len(kept),
             fewer=sum(one.fewer is True for one in kept),

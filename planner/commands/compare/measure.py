@@ -336,7 +336,7 @@ def distribution(name: str, measure: Measure, values: Sequence[float]) -> Distri
 
 def _duel(rows: Sequence[Row], name: str, first: str) -> Duel:
     fought = [*pairs(rows, name, first)]
-    gaps = {
+    gaps: dict[Measure, list[float]] = {
         measure: [theirs - ours for ours, theirs in scored(fought, measure)] for measure in SCORED
     }
     return Duel(

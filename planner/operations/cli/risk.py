@@ -39,7 +39,7 @@ SHAPES: Final[click.Choice[Shapes]] = click.Choice(["pending", "running", "all"]
 class Options(option.OfState):
     """What `planner risk` is given."""
 
-    shapes = value.one(
+    shapes: Option[Shapes | None] = value.one(
         "--shapes",
         SHAPES,
         "Which preemptors: what is pending, what runs submitted once more, or, by default, all.",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from planner.operations.lint.lint import SEVERITIES, Lint
+from planner.operations.lint.lint import SEVERITIES, Lint, Severity
 from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.covered import assumed
@@ -27,7 +27,7 @@ def _findings(answer: Lint) -> doc.Document:
     if left_out > 0:
         sections.append(Section("More", (doc.Paragraph(CUT.format(count=left_out), "dim"),)))
     counts = Counter(one.severity for one in answer.findings)
-    kinds = [severity for severity in SEVERITIES if counts[severity]]
+    kinds: list[Severity] = [severity for severity in SEVERITIES if counts[severity]]
     found = [plural(counts[severity], severity) for severity in kinds]
     nothing = "Nothing else found." if answer.ignored else "Nothing found."
     said = Cell(", ".join(found) or nothing, tone=SEVERITIES[kinds[0]] if kinds else "good")

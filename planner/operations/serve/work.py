@@ -15,10 +15,11 @@ POLICY: Final = (
     "require-trusted-types-for 'script'; trusted-types answers"
 )
 """What the page may load: its own script and styles, and answers, made HTML in one place only."""
+_HERE: Final = "planner.operations.serve"
 FILES: Final[Mapping[str, tuple[str, str, str]]] = {
-    "/": (__package__, "work.html", "text/html; charset=utf-8"),
-    "/work.js": (__package__, "work.js", "text/javascript; charset=utf-8"),
-    "/work.css": (__package__, "work.css", "text/css; charset=utf-8"),
+    "/": (_HERE, "work.html", "text/html; charset=utf-8"),
+    "/work.js": (_HERE, "work.js", "text/javascript; charset=utf-8"),
+    "/work.css": (_HERE, "work.css", "text/css; charset=utf-8"),
     f"/{STYLE}": ("planner.report.html", STYLE, "text/css; charset=utf-8"),
 }
 """The files by the paths they are fetched from, each with its package and its type."""
