@@ -3,9 +3,23 @@
 They hold answers of the core against a simulation, or draw states.
 """
 
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
+
+
+def has(wing: str) -> bool:
+    """Tell whether a wing is there."""
+    return find_spec(f"planner.{wing}") is not None
+
+
+def engines() -> dict[str, Any]:
+    """Return the engines to compare with that the research wing has, by name."""
+    if not has("research"):
+        return {}
+    return dict(import_module("tests.research.engines").ENGINES)
 
 
 def _verb(wing: str, name: str) -> Any:
