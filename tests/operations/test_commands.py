@@ -1,16 +1,28 @@
 """Commands of the wing where the core's own are asked the same."""
 
 import json
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import planner
 from planner.cli.output import LINE
+from planner.errors import InputError
+from planner.operations.lint import lint
+from planner.operations.risk import risk
+from planner.research.simulate import simulate
+from planner.verb import KINDS, LISTS
 from tests.cli import test_error, test_output, test_pages, test_progress, test_requests
 from tests.cli.running import call
 from tests.commands.explain import test_notes
 from tests.conftest import QUICKSTART
+from tests.coverage.test_kueue import with_topology
+from tests.scheduler.test_registry import VERBS_OF_ALL, parameters
+
+Verb = Callable[..., object]
 
 PAGES = pytest.mark.parametrize("words", [("risk",), ("lint", "--fail-on", "never")], ids=" ".join)
 
@@ -68,3 +80,36 @@ def test_lint_says_what_it_is_at(
     stages = [f"reading {QUICKSTART}", "rule 1 of 27"]
     words = ("lint", str(QUICKSTART))
     test_progress.test_commands_say_what_they_are_at(monkeypatch, words, stages, capsys)
+
+
+def test_answers_about_a_whole_state_say_what_is_not_modelled() -> None:
+    state = with_topology(flavor=True)
+    for answer in (lint(state), simulate(state), risk(state)):
+        assert [one.feature for one in answer.coverage] == ["topology"]
+    assert not risk(state).is_proved
+    assert lint(with_topology()).coverage == ()
+
+
+@pytest.mark.parametrize(
+    ("verb", "given", "found"),
+    [
+        (risk, {"pending": [5]}, "pending: list cannot be used\n  expected a list of workloads"),
+        (risk, {"shapes": "some"}, "shapes: 'some' cannot be used\n  expected pending or run"),
+        (risk, {"progress": 5}, "progress: int cannot be used\n  expected a function"),
+        (simulate, {"report": None}, "report: NoneType cannot be used\n  expected a function"),
+        (simulate, {"script": "a.toml"}, "script: str cannot be used\n  expected what planner"),
+        (simulate, {"cycles": "9"}, "cycles: str cannot be used\n  expected a whole number"),
+    ],
+)
+def test_an_argument_of_a_wrong_kind(verb: Verb, given: dict[str, Any], found: str) -> None:
+    with pytest.raises(InputError, match=f"^{found}"):
+        verb(planner.read(QUICKSTART), **given)
+
+
+def test_every_parameter_is_of_a_known_kind() -> None:
+    """Or the verb says itself what is wrong with it; and no kind is one that nobody has."""
+    verbs: list[Any] = [simulate, lint, risk]
+    ours = [*parameters(*(verb.__wrapped__ for verb in verbs))]
+    assert {name for name, kind in ours if kind is None} == {"baseline", "script"}
+    used = [kind for _, kind in (*ours, *parameters(*VERBS_OF_ALL))]
+    assert all(kind in used for kind in (*KINDS.values(), *LISTS.values()))

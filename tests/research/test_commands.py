@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 import planner
+from planner.errors import UnsupportedError
+from planner.research.simulate import simulate
+from planner.scheduler import record, register, schedulers
 from tests.cli import (
     test_audit,
     test_error,
@@ -25,6 +28,7 @@ from tests.commands.check import test_question
 from tests.commands.check.test_question import LATER, Question, solved
 from tests.conftest import QUICKSTART, ROOT, YUNIKORN
 from tests.objective.test_run_time import holder, notes_of
+from tests.scheduler.toy import TOY, ToyState
 from tests.test_garbage import left_behind
 
 EACH = pytest.mark.parametrize("rules", ["kep83", "strict"])
@@ -226,3 +230,12 @@ def test_a_name_that_is_too_long(dump: Path, tmp_path: Path, asks: Asks) -> None
 @OF_A_PATH
 def test_a_folder_without_search_permission(asks: Asks) -> None:
     test_users_fault.test_a_folder_without_search_permission(asks)
+
+
+def test_a_scheduler_without_a_simulation() -> None:
+    state: Any = ToyState(6, (), ())
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(record, "_REGISTERED", {one.id: one for one in schedulers()})
+        register(TOY)
+        with pytest.raises(UnsupportedError, match="Toy: nothing is known about its simulation"):
+            simulate(state)
