@@ -16,8 +16,12 @@ WINGS = ("research", "operations")
 collect_ignore = (
     []
     if all((ROOT / "planner" / wing).is_dir() for wing in WINGS)
-    # Pages, benchmarks and hostile input are of all commands together.
-    else [*WINGS, "benchmarks", "docs", "fuzz", "test_distribution.py", "test_readme.py"]
+    # The wheel, its schemas and what it weighs, the site, what people read first, hostile input
+    # and benchmarks are of all together.
+    else [
+        *(*WINGS, "benchmarks", "fuzz", "docs/test_claims.py", "docs/test_site.py"),
+        *("test_distribution.py", "test_published.py", "test_ratchets.py", "test_readme.py"),
+    ]
 )
 """What needs both wings: without them the rest of the tests passes."""
 ABSENT = "no recorded answers"

@@ -1,6 +1,7 @@
 """Forged plans that were accepted once: each lies of its question, or says more than it shows."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -42,9 +43,13 @@ def folders() -> Iterator[Path]:
 
 
 def plan_of(folder: Path, tmp_path: Path) -> Path:
-    """Return the plan of a report, with its terms in names."""
+    """Return the plan of a report, with its terms in names.
+
+    Plans had a field for each rule set, also of others than their own; a wing reads its own.
+    """
+    text = in_names((folder / "plan.json").read_text("utf-8"))
     path = tmp_path / "plan.json"
-    path.write_text(in_names((folder / "plan.json").read_text("utf-8")), "utf-8")
+    path.write_text(re.sub(r'"(?:kep83|strict)": (?:null|false),? ?', "", text), "utf-8")
     return path
 
 

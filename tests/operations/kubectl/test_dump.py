@@ -17,7 +17,7 @@ from planner.state.kueue import State
 from tests.cli.running import cluster
 from tests.conftest import FOR_EVER_S
 from tests.operations.kubectl import stand_in
-from tests.operations.kubectl.stand_in import (
+from tests.stand_in import (
     CONFIGURATION,
     MANAGER,
     StandIn,
