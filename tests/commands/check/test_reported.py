@@ -30,8 +30,8 @@ STILL_FALSE = {
 """What is named in vain: the plan lies about the state, too."""
 NO_PLAN = {"empty-list", "forged-placement-0262"}
 """Files that hold no plan: a list without any, and one whose pods are placed by nobody known."""
-OF_A_WING = {"kep83-silent-infeasible"}
-"""Plans by rules that a wing adds, whose tests have them."""
+OF_A_WING = {"forged-commands", "kep83-silent-infeasible"}
+"""Plans with commands to carry them out, and by rules that a wing adds: its tests have them."""
 
 
 def folders() -> Iterator[Path]:
