@@ -1,4 +1,4 @@
-"""Reading and generating, where a state of Kueue is meant; and what workloads say."""
+"""Reading, where a state of Kueue is meant; and what workloads say."""
 
 import os
 from datetime import datetime
@@ -6,7 +6,6 @@ from typing import Any
 
 import planner.reader
 from planner.state.kueue import State, Workload
-from tests import wings
 
 
 def read(source: str | os.PathLike[str], **more: Any) -> State:
@@ -19,13 +18,6 @@ def read(source: str | os.PathLike[str], **more: Any) -> State:
 def read_objects(value: object, **more: Any) -> State:
     """Read a value that is parsed already."""
     state = planner.reader.read_objects(value, **more)
-    assert isinstance(state, State)
-    return state
-
-
-def generated(preset: str, seed: int = 0, **knobs: Any) -> State:
-    """Generate a state."""
-    state = wings.generate(preset, seed, **knobs)
     assert isinstance(state, State)
     return state
 

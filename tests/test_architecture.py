@@ -16,6 +16,7 @@ from typing import NamedTuple
 import pytest
 
 import planner
+from tests.conftest import OF_WINGS
 
 ROOT = Path(__file__).resolve().parents[1]
 STAND_IN = ROOT / "planner" / "models" / "__init__.py"
@@ -192,6 +193,21 @@ def test_only_wings_that_may_import_a_wing(wing: str) -> None:
         or (isinstance(node, ast.alias) and name.match(node.name))
         or (isinstance(node, ast.ImportFrom) and name.match(f"{node.module}."))
     }
+    assert not found
+
+
+def test_tests_of_the_core_import_no_wing() -> None:
+    """Not even while they run: the tests of the core pass without any."""
+    tests = ROOT / "tests"
+    of_wings = {tests / name for name in OF_WINGS}
+    wings = tuple(f"{package}.{wing}." for package in ("planner", "tests") for wing in WINGS)
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: imports {module}"
+        for path in sorted(tests.rglob("*.py"))
+        if of_wings.isdisjoint((path, *path.parents))
+        for line, module in imported_modules(ast.parse(path.read_bytes()))
+        if f"{module}.".startswith(wings)
+    ]
     assert not found
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import planner
-from tests.conftest import QUICKSTART
+from tests.conftest import QUICKSTART, WINGS
+from tests.wings import has
 
 ROOT = Path(__file__).resolve().parents[1]
 STATE = str(QUICKSTART)
@@ -23,7 +24,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("planner", "models"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     wings = [path.parent for path in (folder / "planner").glob("*/wing.py")]
-    assert wings
+    assert len(wings) == sum(map(has, WINGS))
     for wing in wings:
         shutil.rmtree(wing)
     return folder
@@ -67,7 +68,7 @@ def test_only_the_laws_that_are_there_are_listed(bare: Path) -> None:
 )
 def test_rules_that_are_not_there_are_named(bare: Path, words: tuple[str, ...]) -> None:
     (bare / "plan.json").write_text("{}")
-    plan = planner.solve(planner.read(STATE), rules="kep83:wait=5")
+    plan = planner.solve(planner.read(STATE)).model_copy(update={"rule_options": "kep83:wait=5"})
     (bare / "by-rules.json").write_text(plan.model_dump_json())
     found = run(bare, *words)
     assert (found.returncode, found.stdout) == (2, "")

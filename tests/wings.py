@@ -1,38 +1,41 @@
-"""Functions of the wings that tests of the core use; where a wing is not there, they are skipped.
+"""What tests of the core ask of the wings: whether they are there, and what more there is then."""
 
-They hold answers of the core against a simulation, or draw states.
-"""
+import re
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
 
-from typing import Any
+from planner.cli.main import COMMANDS
+from planner.wing import names_of_rules, wings
+from tests.conftest import WINGS
+from tests.page import blocks
 
-import pytest
-
-
-def _verb(wing: str, name: str) -> Any:
-    return getattr(pytest.importorskip(f"planner.{wing}.{name}"), name)
-
-
-def verbs() -> list[Any]:
-    """Return the verbs of the wings that refuse arguments of a wrong kind."""
-    named = (("research", "simulate"), ("operations", "lint"), ("operations", "risk"))
-    return [_verb(*one) for one in named]
+ASKED: Final = re.compile(r"\bplanner ([a-z]\w*)|--rules (\w+)|(--cluster\b)")
+"""A command, rules beside the scheduler's own, or other machines to work on."""
 
 
-def generate(*asked: Any, **knobs: Any) -> Any:
-    """Return a made-up state, as `planner.research.generate.generate` does."""
-    return _verb("research", "generate")(*asked, **knobs)
+def has(wing: str) -> bool:
+    """Tell whether a wing is there."""
+    return find_spec(f"planner.{wing}") is not None
 
 
-def simulate(*asked: Any, **named: Any) -> Any:
-    """Return a simulation, as `planner.research.simulate.simulate` does."""
-    return _verb("research", "simulate")(*asked, **named)
+def away(text: str) -> bool:
+    """Tell whether a text names the folder of a wing that is not there."""
+    return any(f"{wing}/" in text for wing in WINGS if not has(wing))
 
 
-def lint(*asked: Any, **named: Any) -> Any:
-    """Return the findings on a configuration, as `planner.operations.lint.lint` does."""
-    return _verb("operations", "lint")(*asked, **named)
+def asks_in_vain(page: Path) -> bool:
+    """Tell whether a page asks for what only a wing has that is not there."""
+    there = {*COMMANDS, *names_of_rules(), *("--cluster" for one in wings() if one.workers)}
+    texts = [one.command for one in blocks(page, "console")]
+    texts += [one.content for one in blocks(page, "sh")]
+    asked = {word for text in texts for words in ASKED.findall(text) for word in words if word}
+    return not asked <= there
 
 
-def risk(*asked: Any, **named: Any) -> Any:
-    """Return who would be a victim how often, as `planner.operations.risk.risk` does."""
-    return _verb("operations", "risk")(*asked, **named)
+def engines() -> dict[str, Any]:
+    """Return the engines to compare with that the research wing has, by name."""
+    if not has("research"):
+        return {}
+    return dict(import_module("tests.research.engines").ENGINES)

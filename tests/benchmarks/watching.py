@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.clusters import Form, cluster
-from tests.operations.kubectl.stand_in import CONFIGURATION, MANAGER, RESOURCES
+from tests.stand_in import CONFIGURATION, MANAGER, RESOURCES
 
 KUBECTL = """#!{python} -ES
 import json, pathlib, sys, time

@@ -207,10 +207,7 @@ def test_why_a_workload_is_not_judged_is_one_line(dump: Path) -> None:
     assert "\n" not in failure["detail"]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("audit", "--results"), ("simulate", "--timeline"), ("solve", "--proof")],
-)
+@pytest.mark.parametrize("words", [("audit", "--results"), ("solve", "--proof")])
 def test_a_file_beside_the_result_is_no_standard_output(
     words: tuple[str, str], dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

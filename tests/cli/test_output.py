@@ -82,7 +82,7 @@ def test_ctrl_c_just_as_the_new_file_is_made(
     assert os.listdir(tmp_path) == ["plan.json"]  # noqa: PTH208
 
 
-@pytest.mark.parametrize("verb", ["solve", "explain", "lint", "boost", "simulate"])
+@pytest.mark.parametrize("verb", ["solve", "explain", "boost"])
 def test_state_is_not_written_over(tmp_path: Path, verb: str) -> None:
     path = write(tmp_path, cluster())
     before = path.read_bytes()
@@ -149,10 +149,7 @@ def test_what_is_read_is_not_overwritten(tmp_path: Path, option: str, *, folder:
     assert call("solve", tmp_path if folder else state, "-o", beside).exit_code == 0
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("check", "-", "-"), ("whatif", "-", "--workload", "-"), ("risk", "-", "--workload", "-")],
-)
+@pytest.mark.parametrize("words", [("check", "-", "-"), ("whatif", "-", "--workload", "-")])
 def test_standard_input_is_one_file(words: tuple[str, ...]) -> None:
     said = refused(*words, stdin="{}")
     assert "only one of the files that are read can be standard input" in said

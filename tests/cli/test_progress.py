@@ -141,7 +141,6 @@ def test_nobody_is_told_where_nobody_looks(
     [
         (("solve", QUICKSTART), [f"reading {QUICKSTART}", "preparing", "certifying"]),
         (("explain", QUICKSTART), ["preparing", "certifying"]),
-        (("lint", QUICKSTART), [f"reading {QUICKSTART}", "rule 1 of 27"]),
         (("whatif", QUICKSTART, "--set", "configuration.fairSharing.enable=true"), ["certifying"]),
         (("boost", QUICKSTART), ["preparing", "trying boosts"]),
     ],

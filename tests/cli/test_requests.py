@@ -52,8 +52,6 @@ def victims_of(command: str, source: str, *more: str) -> int:
         "audit": lambda: max(len(one["victims"]) for one in value["cases"][0]["judgements"]),
         "boost": lambda: len(value["plan"]["victims"]),
         "compare": lambda: max(len(one["victims"]) for one in value["rows"]),
-        "risk": lambda: max(len(one["optimum"]) for one in value["preemptors"]),
-        "simulate": lambda: int(value["totals"]["evictions"]),
         "whatif": lambda: next(
             int(one["after"]) for one in value["greedy"]["terms"] if one["term"] == "workloads"
         ),
@@ -67,8 +65,6 @@ def victims_of(command: str, source: str, *more: str) -> int:
         ("audit", ["--fail-on", "never"]),
         ("boost", []),
         ("compare", []),
-        ("risk", []),
-        ("simulate", []),
         ("whatif", ["--set", "workload/ns/pending.priority=50"]),
     ],
 )

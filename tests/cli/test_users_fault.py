@@ -22,7 +22,9 @@ from planner.state.yunikorn import YuniKornState
 from tests.cli.running import call, cluster, refused, write
 from tests.conftest import YUNIKORN
 
-ASKS: dict[str, Callable[[Path, Path], tuple[str | Path, ...]]] = {
+Asks = Callable[[Path, Path], tuple[str | Path, ...]]
+"""A command by what is at a path: a cluster to work on, then the path."""
+ASKS: dict[str, Asks] = {
     "solve": lambda _, path: ("solve", path),
     "audit": lambda _, path: ("audit", path),
     "audit lines": lambda _, path: ("audit", f"{path}.jsonl"),
@@ -35,11 +37,9 @@ ASKS: dict[str, Callable[[Path, Path], tuple[str | Path, ...]]] = {
     "proof": lambda state, path: ("solve", state, "--proof", path),
     "results": lambda state, path: ("audit", state, "--results", path),
     "table": lambda state, path: ("compare", state, "--table", f"{path}.csv"),
-    "generate": lambda _, path: ("generate", "small", "-o", path),
-    "import": lambda _, path: ("import", "philly", path),
     "schema": lambda _, path: ("schema", "plan", "-o", path),
 }
-"""Commands by what is at a path: a cluster to work on, then the path."""
+OF_A_PATH = pytest.mark.parametrize("asks", ASKS.values(), ids=ASKS)
 
 
 @contextmanager
@@ -60,18 +60,18 @@ def state(tmp_path: Path) -> Path:
     return write(tmp_path, cluster())
 
 
-@pytest.mark.parametrize("what", ASKS)
-def test_a_name_that_is_too_long(state: Path, tmp_path: Path, what: str) -> None:
-    assert "bug" not in refused(*ASKS[what](state, tmp_path / ("n" * 300)))
+@OF_A_PATH
+def test_a_name_that_is_too_long(state: Path, tmp_path: Path, asks: Asks) -> None:
+    assert "bug" not in refused(*asks(state, tmp_path / ("n" * 300)))
 
 
-@pytest.mark.parametrize("what", ASKS)
-def test_a_folder_without_search_permission(what: str) -> None:
+@OF_A_PATH
+def test_a_folder_without_search_permission(asks: Asks) -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)  # everybody gets as far as here
         state, closed = write(Path(folder), cluster()), Path(folder, "closed")
         closed.mkdir(mode=0o600)
-        words = ASKS[what](state, closed / "file")
+        words = asks(state, closed / "file")
         call(*words)  # what is loaded on use is loaded now
         with unprivileged():
             result = call(*words)

@@ -11,7 +11,6 @@ from planner.plan import qualified
 from planner.plan.kueue import Plan
 from planner.report.plan import render
 from planner.state.kueue import State
-from tests import wings
 from tests.cluster import PENDING, configuration, dump_of, pending, queue, running, state_of
 from tests.kueue_state import read_objects
 from tests.reference.topology import racks
@@ -221,14 +220,6 @@ def test_comparisons_count_conditional_cases_apart() -> None:
     vouched = compare(state, assume="quota")
     assert [row.status for row in vouched.rows] == ["feasible", "optimal"]
     assert all(one.conditional == 0 for one in vouched.summary.standings)
-
-
-def test_answers_about_a_whole_state_say_it_too() -> None:
-    state = with_topology(flavor=True)
-    for answer in (wings.lint(state), wings.simulate(state), wings.risk(state)):
-        assert [one.feature for one in answer.coverage] == ["topology"]
-    assert not wings.risk(state).is_proved
-    assert wings.lint(with_topology()).coverage == ()
 
 
 @pytest.mark.parametrize("style", ["table", "plain", "markdown", "html"])

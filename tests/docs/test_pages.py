@@ -14,15 +14,17 @@ from pathlib import Path
 
 import pytest
 
+from tests import wings
 from tests.cli.running import ONE_PROCESS, UNHURRIED
-from tests.conftest import QUICKSTART, ROOT
-from tests.operations.kubectl.stand_in import StandIn
+from tests.conftest import QUICKSTART, ROOT, WINGS
 from tests.page import COLUMNS, blocks, check_printed, printed_by, run
+from tests.stand_in import StandIn
 
 DOCS = ROOT / "docs"
 GUIDES = [*(DOCS / "tutorial").glob("*.md"), *(DOCS / "how-to").glob("*.md")]
 EXPLAINED = [ROOT / "docs/explanation/bench.md", ROOT / "docs/explanation/optimal.md"]
-PAGES = sorted([*GUIDES, *EXPLAINED])
+ALL_PAGES = sorted([*GUIDES, *EXPLAINED])
+PAGES = [page for page in ALL_PAGES if not wings.asks_in_vain(page)]
 DASK_PORT = "8786"
 """The port of Dask's scheduler on the page, which something else may have here."""
 
@@ -51,6 +53,11 @@ def test_the_first_page_leads_to_every_page_to_read() -> None:
         for page in (DOCS / folder).glob("*.md")
     }
     assert sorted(pages - named) == []
+
+
+def test_only_pages_of_wings_are_left_out_and_only_without_them() -> None:
+    assert ALL_PAGES == PAGES or not all(map(wings.has, WINGS))
+    assert len(PAGES) > len(ALL_PAGES) // 3
 
 
 def free_port() -> str:

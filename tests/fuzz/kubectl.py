@@ -7,7 +7,7 @@ import click
 from planner.operations.cli.kueue_plugin import build
 from tests.fuzz import hostile, octets, structure
 from tests.fuzz.scene import Scene
-from tests.operations.kubectl.stand_in import RESOURCES
+from tests.stand_in import RESOURCES
 
 PLUGIN: Final = "kubectl preemption-plan"
 PROGRAM: Final = """#!/bin/sh

@@ -29,7 +29,6 @@ from planner.state import parse_time
 from planner.state.kueue import Changes, State, Workloads
 from planner.state.kueue_facts import Facts
 from planner.state.kueue_workload import REPLACEMENT_FOR
-from tests import wings
 from tests.cluster import KUEUE, at, pending, queue, running
 from tests.conftest import ROOT, TEST_ALL
 from tests.fuzz import octets, structure
@@ -509,10 +508,9 @@ def test_a_cycle_makes_no_object_of_who_runs() -> None:
     assert "ns/r" not in made
 
 
-def test_linting_and_naming_by_uid_make_no_object_of_who_runs() -> None:
+def test_naming_by_uid_makes_no_object_of_who_runs() -> None:
     state = read(listed(running("r", "a", 2), queue("a", 2)), explaining=False)
     assert isinstance(state, State)
-    wings.lint(state)
     message = (
         "Preempted to accommodate a workload (UID: uid-r, JobUID: job) due to reclamation within "
         "the cohort; preemptor path: /r/a; preemptee path: /r/b"

@@ -96,7 +96,7 @@ def test_damaged_yaml_is_no_template(tmp_path: Path) -> None:
 def test_kustomizations(text: str, tmp_path: Path) -> None:
     file = tmp_path / "kustomization.yaml"
     file.write_text(text)
-    answer = call("lint", file)
+    answer = call("solve", file)
     assert answer.exit_code == 2
     assert "hint: build it first: kubectl kustomize FOLDER prints the objects" in answer.stderr
 
@@ -130,7 +130,7 @@ def test_what_only_lacks_its_kind_is_no_kustomization(text: str, tmp_path: Path)
 )
 def test_other_files_of_a_chart(name: str, text: str, hint: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
-    answer = call("lint", tmp_path / name)
+    answer = call("solve", tmp_path / name)
     assert answer.exit_code == 2
     assert hint in answer.stderr
 

@@ -1,23 +1,16 @@
 """What the next cycles do with a workload, and who is before it (docs/semantics/kueue.md §7)."""
 
-import random
-from collections import Counter
 from collections.abc import Iterable
-from itertools import islice
 from typing import Any
 
 import pytest
 
-import planner
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.cycle.nomination import NotNominated, why_held_back
 from planner.reference.kueue.cycle.turn import next_turn
 from planner.reference.kueue.decision import decide
-from planner.state.kueue import State
-from tests import wings
 from tests.cluster import Object, cohort, configuration, fair_sharing, queue, running, state_of
-from tests.conftest import TEST_ALL
 from tests.reference.cycles import strict, waits
 
 ONE = "ns/one"
@@ -255,84 +248,3 @@ def test_pods_that_are_not_ready_yet_hold_back_whoever_is_next() -> None:
     found = held(ready, *parts, waits("one", "a", 1), waits("first", "b", 1, 9))
     assert found is not None
     assert (found.why, found.head) == ("waitsForPodsReady", "ns/first")
-
-
-STATES = 600 if TEST_ALL else 60
-
-
-def drawn(seed: int) -> State:
-    """Return a random tree of two to four queues in which some run and several wait."""
-    chance = random.Random(f"turn/{seed}")  # noqa: S311 - test data
-    deep = chance.random() < 0.4
-    parts: list[list[Object]] = [tree(deep=deep)]
-    if chance.random() < 0.4:
-        parts.append(fair_sharing())
-    queues = "abcd"[: chance.randint(2, 4)]
-    for number, name in enumerate(queues):
-        kind = strict if chance.random() < 0.4 else queue
-        policies: dict[str, Any] = {
-            "within": chance.choice(("Never", "LowerPriority")),
-            "reclaim": chance.choice(("Never", "LowerPriority", "Any")),
-        }
-        pool = names(deep=deep)[number % 2]
-        limit = chance.choice((None, None, 1, 3))
-        parts.append(kind(name, chance.randint(0, 4), pool, borrowing=limit, **policies))
-    for number in range(chance.randint(0, 4)):
-        where, amount, priority = chance.choice(queues), chance.randint(1, 3), chance.randint(0, 3)
-        parts.append(running(f"runs-{number}", where, amount, priority, minute=number))
-    for number in range(chance.randint(2, 4)):
-        where, amount, priority = chance.choice(queues), chance.randint(1, 5), chance.randint(0, 4)
-        parts.append(waits(f"waits-{number}", where, amount, priority, minute=20 + number))
-    return state_of(*parts)
-
-
-@pytest.mark.parametrize("chunk", range(4))
-def test_kueue_comes_to_a_workload_just_where_a_simulation_does(chunk: int) -> None:
-    """As long as nothing else changes: in the first cycle in which anybody gets anything."""
-    seen: Counter[str] = Counter()
-    for seed in range(chunk * STATES, (chunk + 1) * STATES):
-        state = drawn(seed)
-        timeline = wings.simulate(state).timeline
-        first = [one for one in timeline if one.cycle == timeline[0].cycle]
-        got = {one.by or one.workload for one in first if one.kind in {"admitted", "preempted"}}
-        for key in state.pending:
-            snapshot = take_snapshot(state)
-            preemptor = find_preemptor(state, snapshot, key)
-            decision = decide(snapshot, preemptor)
-            if not decision.search.targets and decision.assignment.mode != "Fit":
-                assert key not in got, (seed, key)
-                continue
-            found = why_held_back(state, snapshot, preemptor, decision)
-            assert (found is None) == (key in got), (seed, key, found, first)
-            seen[found.why if found else "comes"] += 1
-            if found is None:
-                turn = next_turn(state, snapshot, preemptor, decision)
-                victims = {one.workload for one in first if one.by == key}
-                alone = {one.workload.key for one in decision.search.targets}
-                assert victims == (alone if turn is None else {*turn.targets}), (seed, key)
-    assert min(seen["comes"], seen["notHead"], seen["notFirst"]) > STATES // 20, seen
-
-
-def test_plans_explanations_and_lint_say_the_same() -> None:
-    """Who never gets anything, by a simulation, is told so by all of them."""
-    seen: Counter[str] = Counter()
-    for state in islice(map(drawn, range(10_000, 20_000)), STATES):
-        ever = {one.by or one.workload for one in wings.simulate(state).timeline}
-        starving = {
-            name.removeprefix("workload/")
-            for found in wings.lint(state).findings
-            if found.code == "KL-19"
-            for name in found.objects
-        }
-        for key in state.pending:
-            plan = planner.solve(state, key, "min-count")
-            assert plan.greedy is not None
-            if plan.greedy.in_the_way:
-                assert key not in ever
-                assert {*plan.greedy.in_the_way} <= starving
-                note = plan.greedy.explanation
-                assert note in plan.notes
-                assert "as long as nothing changes" in note
-                assert note in planner.explain(state, key).answer
-            seen["never" if plan.greedy.in_the_way else "other"] += 1
-    assert seen["never"], seen

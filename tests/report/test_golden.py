@@ -8,7 +8,7 @@ import html
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -19,16 +19,13 @@ import planner
 from planner.commands.compare import compare
 from planner.report.compare import render as render_comparison
 from planner.report.text import cells
-from tests import wings
 from tests.browser import BROWSER, OPTIONS
-from tests.conftest import FOR_EVER_S, ROOT
+from tests.conftest import FOR_EVER_S, ROOT, YUNIKORN
 from tests.report.factory import make_infeasible, make_plan, make_victim
 from tests.report.rendering import brief, plain, table
 from tests.report.yunikorn_factory import make_no_yunikorn, make_yunikorn
 
-COMMANDS = (
-    *("explain", "spared", "front", "simulate", "joint", "audit", "whatif", "risk", "compare"),
-)
+COMMANDS = (*("explain", "spared", "front", "joint", "audit", "whatif", "compare"),)
 GOLDEN = Path(__file__).parent / "golden"
 SPARED = "research/statefulset-notebook-ada-c9a6d"
 QUICKSTART = Path("instances/quickstart/cluster.json")
@@ -49,11 +46,9 @@ def answer(command: str) -> Any:
             state(), victim="research/statefulset-notebook-ada-c9a6d"
         ),
         "front": lambda: planner.front(state()),
-        "simulate": lambda: wings.simulate(state()),
         "joint": lambda: planner.solve_joint(state()),
         "audit": lambda: planner.audit(state()),
         "whatif": lambda: planner.whatif(state(), [edit]),
-        "risk": lambda: wings.risk(state(), shapes="pending"),
         "compare": lambda: compare(state(), ["greedy", "optimum:no-regret"]),
     }
     found = asked[command]()
@@ -104,8 +99,12 @@ SCREENS: dict[str, Callable[[], str]] = {
 @pytest.mark.parametrize("name", SCREENS)
 def test_screen_is_as_stored(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    screen, file = SCREENS[name](), GOLDEN / name
-    width = name.removesuffix(".txt").rpartition("-")[2]
+    is_as_stored(SCREENS[name](), GOLDEN / name)
+
+
+def is_as_stored(screen: str, file: Path) -> None:
+    """Compare a screen with a file, whose name ends in the width, or store it anew."""
+    width = file.stem.rpartition("-")[2]
     if width != "plain":
         assert max(map(cells, screen.splitlines())) <= int(width)
     if os.environ.get("PLANNER_UPDATE_GOLDEN"):
@@ -128,11 +127,10 @@ document.title = "measured " + JSON.stringify(found);
 
 def pages() -> dict[str, str]:
     """Return a page of each kind, of both schedulers."""
-    yunikorn = planner.read("instances/yunikorn/quickstart")
+    yunikorn = planner.read(YUNIKORN)
     every = {command: answer(command) for command in COMMANDS if command != "compare"}
     every["plan"] = planner.solve(state())
     every["plan-yunikorn"] = planner.solve(yunikorn)
-    every["simulate-yunikorn"] = wings.simulate(yunikorn)
     found = {name: planner.render(one, "html") for name, one in every.items()}
     found["compare"] = render_comparison(answer("compare"), "html", width=108, color=False)
     return found
@@ -143,9 +141,14 @@ def test_no_page_is_wider_than_its_window_and_no_table_on_a_phone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
+    fit_their_windows(pages(), tmp_path)
+
+
+def fit_their_windows(pages: Mapping[str, str], tmp_path: Path) -> None:
+    """Lay pages out, by their names, and compare their widths."""
     frames = [
         f'<iframe title="{name} at {width}" width="{width}" srcdoc="{html.escape(page)}"></iframe>'
-        for name, page in pages().items()
+        for name, page in pages.items()
         for width in WIDTHS
     ]
     script = f"<script>window.onload = () => {{{MEASURE}}};</script>"

@@ -13,7 +13,6 @@ import planner
 from planner.errors import SchemaError
 from planner.report.render import Style
 from planner.report.terminal import SMALLEST_WIDTH
-from tests import wings
 from tests.report.factory import make_infeasible, make_plan, make_victim
 from tests.report.yunikorn_factory import make_yunikorn
 
@@ -34,10 +33,7 @@ ANSWERS: Mapping[str, Callable[[], object]] = {
         STATE, ["clusterqueue/vision.preemption.withinClusterQueue=Never"]
     ),
     "Boosts": lambda: planner.boost(STATE),
-    "Lint": lambda: wings.lint(STATE),
     "Audit": lambda: planner.audit(STATE),
-    "Risk": lambda: wings.risk(STATE),
-    "Simulation": lambda: wings.simulate(STATE),
     "Check": lambda: planner.check(STATE, solved()),
     "YuniKornPlan": make_yunikorn,
 }
@@ -49,6 +45,13 @@ def answer(request: pytest.FixtureRequest) -> Any:
     made = ANSWERS[request.param]()
     assert type(made).__name__ == request.param
     return made
+
+
+def is_written_everywhere(answer: Any) -> None:
+    """Check an answer in every style, in a notebook, and where Python prints it."""
+    test_every_answer_is_written_in_every_style(answer)
+    test_a_notebook_shows_the_page_in_a_frame(answer)
+    test_every_answer_is_a_line_where_python_prints_it(answer)
 
 
 def test_every_answer_is_written_in_every_style(answer: Any) -> None:

@@ -1,4 +1,7 @@
-"""Commands with rules that the wing adds: the same as with Kueue's own, or refused by name."""
+"""Commands of the wing where the core's own are asked the same.
+
+And the core's own with rules that the wing adds: the same as with Kueue's, or refused by name.
+"""
 
 import json
 from pathlib import Path
@@ -7,12 +10,25 @@ from typing import Any
 import pytest
 
 import planner
-from tests.cli import test_solve
-from tests.cli.running import call, cluster, refused, write
+from planner.errors import UnsupportedError
+from planner.research.simulate import simulate
+from planner.scheduler import record, register, schedulers
+from tests.cli import (
+    test_audit,
+    test_error,
+    test_output,
+    test_pages,
+    test_requests,
+    test_solve,
+    test_users_fault,
+)
+from tests.cli.running import answer, call, cluster, refused, write
+from tests.cli.test_users_fault import Asks
 from tests.commands.check import test_question
 from tests.commands.check.test_question import LATER, Question, solved
 from tests.conftest import QUICKSTART, ROOT, YUNIKORN
 from tests.objective.test_run_time import holder, notes_of
+from tests.scheduler.toy import TOY, ToyState
 from tests.test_garbage import left_behind
 
 EACH = pytest.mark.parametrize("rules", ["kep83", "strict"])
@@ -127,3 +143,99 @@ def test_a_plan_may_have_a_field_for_each_rule_set() -> None:
         del said["rule_options"], said["greedy"]["rule_options"]
         said["greedy"] |= field
         assert type(plan).model_validate({**said, **field}) == plan
+
+
+@EACH
+def test_what_a_verb_refuses_names_no_option(rules: str) -> None:
+    test_error.test_what_a_verb_refuses_names_no_option({"rules": rules})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["simulate", "x", "--until", "250ms"],
+            "'250ms' is not a whole number of seconds from 0 to 2147483648.\n",
+        ),
+        (["simulate", "x", "--until", "100y"], "'100y' is not a whole number of seconds from 0 to"),
+        (["simulate", "x", "--until", "-1"], "'-1' is not a whole number of seconds from 0 to"),
+        (["simulate", "x", "--cycles", "1h"], "'1h' is not a whole number, 1 or more.\n"),
+        (["generate", "small", "--seed", "x"], "'x' is not a whole number.\n"),
+        (["import", "philly", "x", "--checkpoints", "nan"], "'nan' is not a number from 0 to 1"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], message: str) -> None:
+    test_error.test_wrong_usage(arguments, message)
+
+
+SIMULATE = ("simulate", "--fail-on", "never")
+
+
+def test_a_simulation_is_a_page_of_its_own(dump: Path) -> None:
+    test_pages.test_every_result_is_a_page_of_its_own(SIMULATE, dump)
+    test_pages.test_markdown_has_the_tables_of_the_page(SIMULATE, dump)
+    test_pages.test_the_same_of_the_other_scheduler(SIMULATE)
+
+
+def test_a_simulation_can_count_what_kueue_recorded(tmp_path: Path) -> None:
+    source = test_requests.state(tmp_path, "4")
+    for more, evictions in (((), 1), (("--requests", "recorded"), 2)):
+        found = answer("simulation", "simulate", source, *more)
+        assert found["totals"]["evictions"] == evictions
+
+
+def test_state_is_not_written_over(tmp_path: Path) -> None:
+    test_output.test_state_is_not_written_over(tmp_path, "simulate")
+
+
+def test_a_file_beside_the_result_is_no_standard_output(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test_audit.test_a_file_beside_the_result_is_no_standard_output(
+        ("simulate", "--timeline"), dump, tmp_path, monkeypatch
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--eviction", "5"), "simulate: YuniKorn's victims vanish at once\n  hint: leave out"),
+        (
+            ("--laws", "code"),
+            'error: --laws: "code" means nothing where YuniKorn itself decides\n  hint: --decider',
+        ),
+    ],
+)
+def test_options_of_kueue_name_the_nearest_that_there_is(
+    options: tuple[str, ...], told: str
+) -> None:
+    assert told in refused("simulate", YUNIKORN, *options)
+
+
+OF_A_PATH = pytest.mark.parametrize(
+    "asks",
+    [
+        lambda _, path: ("generate", "small", "-o", path),
+        lambda _, path: ("import", "philly", path),
+    ],
+    ids=["generate", "import"],
+)
+
+
+@OF_A_PATH
+def test_a_name_that_is_too_long(dump: Path, tmp_path: Path, asks: Asks) -> None:
+    test_users_fault.test_a_name_that_is_too_long(dump, tmp_path, asks)
+
+
+@OF_A_PATH
+def test_a_folder_without_search_permission(asks: Asks) -> None:
+    test_users_fault.test_a_folder_without_search_permission(asks)
+
+
+def test_a_scheduler_without_a_simulation() -> None:
+    state: Any = ToyState(6, (), ())
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(record, "_REGISTERED", {one.id: one for one in schedulers()})
+        register(TOY)
+        with pytest.raises(UnsupportedError, match="Toy: nothing is known about its simulation"):
+            simulate(state)

@@ -168,7 +168,6 @@ TOY: Final = Scheduler(
         "reader": f"{__name__}:read",
         "planning": __name__,
         "verifier": f"{__name__}:verify",
-        "lint": "tests.operations.lint.toy:look",
         "edits": __name__,
     },
 )

@@ -1,21 +1,11 @@
-"""Two other ways to the optimum: dynamic programmes for flat cohorts, and integer programs."""
-
-import random
-from functools import cache
-from itertools import product
+"""Another way to the optimum: dynamic programmes for flat cohorts."""
 
 import pytest
-from ortools.sat.python import cp_model
 
 import planner
-from planner.models.shared.builder import Builder, Linear, negation
 from planner.plan.kueue import Plan
-from planner.research.rivals.mathopt import translate
-from planner.solver.deadline import Deadline
-from planner.solver.engine import satisfies, value_of
 from tests.cluster import PENDING, preempt
 from tests.conftest import FOR_EVER_S, TEST_ALL
-from tests.second_engine.engines import ENGINES, Found
 from tests.second_engine.flat import FlatCase, Held, random_case
 
 SMALL = range(1500 if TEST_ALL else 16)
@@ -86,74 +76,3 @@ def test_only_the_last_victim_may_end_below_the_quota() -> None:
     assert case_of(nominal, held, 14).least(lambda _: 1) == 2  # 2 + 4: 5 are needed
     assert case_of([16, 6], held, 19).least(lambda _: 1) == 2  # 6 are needed
     assert case_of([16, 6], held, 20).least(lambda _: 1) is None  # 7: 2 + 1 + 4, but 3 is too much
-
-
-SEEDS = range(300 if TEST_ALL else 24)
-
-
-def random_model(seed: int) -> Builder:
-    """Build rows of every kind over three integers and three literals, with an objective."""
-    chance = random.Random(seed)  # noqa: S311 - test data
-    builder = Builder()
-    integers = [builder.new(low := chance.randint(-2, 1), low + 2) for _ in range(3)]
-    literals = [builder.new_bool() for _ in range(3)]
-
-    def linear() -> Linear:
-        terms = {v: chance.randint(-3, 3) for v in chance.sample(integers + literals, 3)}
-        return Linear(terms, chance.randint(-2, 2))
-
-    def some() -> list[int]:
-        chosen = chance.sample(literals, chance.randint(0, 2))
-        return [one if chance.random() < 0.5 else negation(one) for one in chosen]
-
-    part = builder.positive_part(linear())
-    for _ in range(chance.randint(1, 4)):
-        inside = linear() + chance.randint(-2, 2) * part
-        state = chance.choice([Linear.__le__, Linear.__ge__])
-        builder.add(state(inside, chance.randint(-3, 3)), when=some())
-    builder.add(Linear({integers[0]: 1, literals[0]: 2}).equals(chance.randint(-1, 3)), when=some())
-    builder.any_of([*some(), chance.choice(literals)], when=some())
-    builder.minimize(linear() + part)
-    return builder
-
-
-@cache
-def least(seed: int) -> int | None:
-    """Return the least objective over all points of a model; None if none is a solution."""
-    proto = random_model(seed).proto
-    objective = proto.objective
-    ranges = [range(v.domain[0], v.domain[1] + 1) for v in proto.variables]
-    return min(
-        (
-            value_of(objective.vars, objective.coeffs, point)
-            for point in product(*ranges)
-            if satisfies(proto, point)
-        ),
-        default=None,
-    )
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_engine_finds_the_least_of_all_points(name: str) -> None:
-    impossible = 0
-    for seed in SEEDS:
-        builder = random_model(seed)
-        expected = least(seed)
-        found = ENGINES[name].minimise(cp_model.CpModel(builder.proto), Deadline())
-        if expected is None:
-            impossible += 1
-            assert found == Found("infeasible"), seed
-            continue
-        objective = builder.proto.objective
-        assert found.outcome == "optimal", seed
-        assert satisfies(builder.proto, found.solution), seed
-        assert value_of(objective.vars, objective.coeffs, found.solution) == expected, seed
-        assert found.bound == expected, seed
-    assert 0 < impossible < len(SEEDS) // 2
-
-
-def test_other_rows_are_refused() -> None:
-    model = cp_model.CpModel()
-    model.add_all_different([model.new_int_var(0, 2, "") for _ in range(2)])
-    with pytest.raises(NotImplementedError, match="all_diff"):
-        translate(model.proto)

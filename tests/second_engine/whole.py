@@ -29,7 +29,7 @@ from planner.solver.engine import satisfies
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import AnyPlanning
 from planner.solver.yunikorn.planning import YuniKornPlanning
-from tests.second_engine.engines import Engine, Found, Outcome, PlainCpSat
+from tests.second_engine.engine import Engine, Found, Outcome, PlainCpSat
 
 _LAST_TIER: Measure = ("last_resort",)
 

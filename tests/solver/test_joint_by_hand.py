@@ -11,8 +11,6 @@ from planner.objective.profile_file import find_profile
 from planner.plan.kueue import JointPlan
 from planner.solver.kueue.joint import question as joint_question
 from planner.solver.kueue.joint import solve as joint_solve
-from planner.state.queues import Preemption
-from tests import wings
 from tests.cluster import Object, fair_sharing
 from tests.cluster import queue as cluster_queue
 from tests.cluster import running as holds
@@ -21,7 +19,6 @@ from tests.conftest import YUNIKORN
 from tests.flavored import flavor, group, podset, queue, running, state_of
 from tests.flavored import waiting as one_waiting
 from tests.reference.cycles import strict, waits
-from tests.reference.test_turn import drawn
 from tests.solver.joint_clusters import lent, lent_and_asked_for, second_first, waiting
 from tests.solver.joint_truth import is_best
 
@@ -112,26 +109,6 @@ def test_one_by_one_shares_decide_under_fair_sharing() -> None:
     first, one = ("ns/first", True, set[str]()), ("ns/one", True, set[str]())
     assert turns_of(*parts, *more) == [one, (*first[:1], False, set())]
     assert turns_of(fair_sharing(), *parts, *more) == [first, (*one[:1], False, set())]
-
-
-def test_one_by_one_nobody_evicted_is_what_a_simulation_admits() -> None:
-    """Random trees in which nobody may be preempted: the same workloads, in the same order."""
-    served = 0
-    for seed in range(60):
-        state = drawn(seed)
-        queues = tuple(
-            one.model_copy(
-                update={"spec": one.spec.model_copy(update={"preemption": Preemption.blank()})}
-            )
-            for one in state.cluster_queues
-        )
-        state = state.model_copy(update={"cluster_queues": queues})
-        turns = planner.solve_joint(state, objective="min-count").greedy.turns
-        timeline = wings.simulate(state).timeline
-        admitted = [turn.preemptor for turn in turns if turn.admitted]
-        assert admitted == [one.workload for one in timeline if one.kind == "admitted"], seed
-        served += len(admitted)
-    assert served > 40
 
 
 def test_priority_decides_where_not_all_can_be_admitted() -> None:

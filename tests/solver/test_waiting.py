@@ -14,7 +14,6 @@ from ortools.sat.python import cp_model_helper as cp
 
 import planner
 from planner.models.shared.builder import Builder, Linear, total
-from planner.research.rivals.mathopt import Kind, ask, translate
 from planner.solver.attempt import ATTEMPTS
 from planner.solver.deadline import Deadline, OutOfTime, undisturbed, waited_for
 from planner.solver.engine import run
@@ -74,12 +73,6 @@ def test_ctrl_c_ends_a_long_run() -> None:
         run(split_markets(), None, Deadline.after(LIMIT_S), attempts=[LAST])
     assert user.signs == user.patience
     assert threading.enumerate() == before
-
-
-@pytest.mark.parametrize("kind", ["SCIP", "HiGHS"])
-def test_ctrl_c_does_not_wait_for_an_engine_of_mathopt(kind: Kind) -> None:
-    with progress_to(User(patience=2)), pytest.raises(KeyboardInterrupt):
-        ask(translate(split_markets().proto), kind, seconds=3.0)
 
 
 def test_ctrl_c_is_still_pythons_after_a_run() -> None:

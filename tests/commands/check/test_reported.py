@@ -1,7 +1,8 @@
 """Forged plans that were accepted once: each lies of its question, or says more than it shows."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,6 @@ from tests.reports import reports
 HERE = Path(__file__).parent / "reported"
 QUICKSTART = INSTANCES / "quickstart" / "cluster.json"
 NAMED = {
-    "kep83-silent-infeasible": ("--now", "2026-03-08T21:06:00Z", "--rules", "kep83"),
     "release-silent": ("--now", "2026-11-01T12:00:00Z", "--kueue-release", "0.16.9"),
 }
 """What makes the question of a plan that tells the truth about another one."""
@@ -30,20 +30,26 @@ STILL_FALSE = {
 """What is named in vain: the plan lies about the state, too."""
 NO_PLAN = {"empty-list", "forged-placement-0262"}
 """Files that hold no plan: a list without any, and one whose pods are placed by nobody known."""
+OF_A_WING = {"forged-commands", "kep83-silent-infeasible"}
+"""Plans with commands to carry them out, and by rules that a wing adds: its tests have them."""
 
 
 def folders() -> Iterator[Path]:
     """Yield the reports of plans: all where the folder of reports is, else the copies."""
     root = reports()
     for each in sorted((root / "check" if root else HERE).iterdir()):
-        if (each / "plan.json").is_file():
+        if (each / "plan.json").is_file() and each.name not in OF_A_WING:
             yield each
 
 
 def plan_of(folder: Path, tmp_path: Path) -> Path:
-    """Return the plan of a report, with its terms in names."""
+    """Return the plan of a report, with its terms in names.
+
+    Plans had a field for each rule set, also of others than their own; a wing reads its own.
+    """
+    text = in_names((folder / "plan.json").read_text("utf-8"))
     path = tmp_path / "plan.json"
-    path.write_text(in_names((folder / "plan.json").read_text("utf-8")), "utf-8")
+    path.write_text(re.sub(r'"(?:kep83|strict)": (?:null|false),? ?', "", text), "utf-8")
     return path
 
 
@@ -62,12 +68,18 @@ def test_no_reported_plan_is_accepted(folder: Path, tmp_path: Path) -> None:
 def test_an_answer_to_another_question_is_accepted_where_that_is_asked(
     name: str, tmp_path: Path
 ) -> None:
-    state, plan = HERE / name / "state.json", plan_of(HERE / name, tmp_path)
-    said = call("check", state, plan).stdout
-    assert "answers another question: " in said
-    for option, value in zip(NAMED[name][::2], NAMED[name][1::2], strict=True):
-        assert f"({option} {value} accepts it)" in said
-    assert call("check", state, plan, *NAMED[name]).exit_code == 0
+    accepted_where_asked(HERE / name, NAMED[name], tmp_path)
+
+
+def accepted_where_asked(folder: Path, named: Sequence[str], tmp_path: Path) -> None:
+    """Check a plan to which the answer names the options of its own question."""
+    state, plan = folder / "state.json", plan_of(folder, tmp_path)
+    refusal = call("check", state, plan)
+    assert refusal.exit_code == 1
+    assert "answers another question: " in refusal.stdout
+    for option, value in zip(named[::2], named[1::2], strict=True):
+        assert f"({option} {value} accepts it)" in refusal.stdout
+    assert call("check", state, plan, *named).exit_code == 0
 
 
 @pytest.mark.parametrize("name", STILL_FALSE)

@@ -1,5 +1,6 @@
 """Rows against numbers worked out by hand, and against planner.greedy and planner.solve."""
 
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from planner.solver.kueue.start import start
 from planner.solver.start import Given
 from planner.state.kueue import State
 from tests import kueue_state, recorded
-from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
+from tests.cluster import fair_sharing, pending, queue, running, state_of
 from tests.commands.compare.clusters import nothing_of_its_own, one_would_do, two_borrowers
 from tests.conftest import ROOT, YUNIKORN
 
@@ -161,32 +162,6 @@ def test_yunikorn() -> None:
         assert "milestone cost" in rows["optimum:milestones"].detail
 
 
-def test_a_victim_that_is_no_candidate_of_kueue() -> None:
-    """Department right is within its 8, which protects queue b from Kueue, but not from the KEP."""
-    state = state_of(
-        cohort("root"),
-        cohort("right", "root"),
-        queue("a", 2, "root", reclaim="Any"),
-        queue("b", 1, "right"),
-        queue("c", 7, "right"),
-        queue("d", 0, "root"),
-        running("b1", "b", 3),
-        running("c1", "c", 3),
-        running("d1", "d", 4, 5),
-        pending("a", 2),
-    )
-    rows = rows_of(state, "kueue", "kep83")
-    assert rows["kueue"].victims == ("ns/d1",)
-    assert rows["kep83"].victims == ("ns/b1",)
-    (outside,) = rows["kep83"].outside_rules
-    assert outside.startswith("KQ-07")
-
-
-def test_kep83_means_nothing_for_yunikorn() -> None:
-    (row,) = compare(planner.read(YUNIKORN), ["kep83"]).rows
-    assert row.status == "skipped"
-
-
 def test_laws_are_for_yunikorn_alone() -> None:
     found = compare({"kueue": two_borrowers(), "yunikorn": planner.read(YUNIKORN)}, rules="code")
     assert {row.status for row in found.rows} == {"feasible", "optimal"}
@@ -199,7 +174,6 @@ NAMES = (
     "kueue-fair",
     "kueue-fair:final",
     "kueue-fair:initial",
-    "kep83",
     "optimum:no-regret",
     "optimum:min-lost-work",
     "optimum:kueue-like",
@@ -209,13 +183,18 @@ NAMES = (
 @pytest.mark.parametrize("name", ["small-classical-hier", "small-fair-hier", "flavors", "edge"])
 def test_rows_equal_the_library(name: str) -> None:
     """Each row is what planner.greedy says of the edited state, or planner.solve of the state."""
+    rows_equal_the_library(name, NAMES)
+
+
+def rows_equal_the_library(name: str, names: Sequence[str]) -> None:
+    """Compare the rows of some algorithms on recorded states with the library."""
     for line in filter(recorded.asks_the_state, islice(recorded.lines(name), 1, 25, 6)):
         state, asked = recorded.state_of(line), line["pending"]
         assignment = line.get("assignment")
         instance = Instance(line["id"], state, (asked,), assignment)
-        found = Question(find_algorithms(NAMES)).answer(instance)
+        found = Question(find_algorithms(names)).answer(instance)
         assert found.failures == ()
-        assert [row.algorithm for row in found.rows] == list(NAMES)
+        assert [row.algorithm for row in found.rows] == list(names)
         for row in found.rows:
             algorithm = find_algorithm(row.algorithm)
             edited = algorithm.state(state)

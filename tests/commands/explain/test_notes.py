@@ -128,7 +128,6 @@ def test_a_plan_that_loses_more_than_the_scheduler_says_so_everywhere(
         ("explain",),
         ("whatif", "--set", "clusterqueue/a.quota.default/gpu.nominal=5"),
         ("boost",),
-        ("risk", "--shapes", "pending"),
     ],
     ids=" ".join,
 )

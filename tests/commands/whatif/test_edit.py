@@ -12,11 +12,10 @@ from planner.errors import SchemaError
 from planner.objective.profiles import PROFILES
 from planner.state import AnyState
 from planner.state.kueue import State
-from tests import wings
 from tests.cli.running import call, refused
 from tests.cluster import PENDING, cohort, fair_sharing, pending, queue, running, state_of
 from tests.conftest import QUICKSTART, ROOT
-from tests.reference.cycles import strict, waits
+from tests.reference.cycles import waits
 
 GIGA = 10**9
 """Nano-units in a unit: quantities are kept exactly."""
@@ -162,27 +161,6 @@ def test_after_an_edit_who_was_tried_in_vain_competes_again() -> None:
     before = planner.solve(there, "ns/one")
     after = planner.solve(edit(there, ["clusterqueue/team.stopPolicy=None"]), "ns/one")
     assert (before.held_back, after.held_back and after.held_back.head) == (None, "ns/first")
-
-
-def test_the_remedy_for_a_workload_that_is_never_reached() -> None:
-    """The head of another queue reserves what it cannot have: kubernetes-sigs/kueue#4809."""
-    there = state_of(
-        strict("assured", 2, "all", reclaim="LowerPriority"),
-        queue("leftover", 0, "all"),
-        running("runs", "assured", 1, 100),
-        waits("first", "assured", 2, 100),
-        waits("one", "leftover", 1),
-    )
-    before = planner.solve(there, "ns/one")
-    assert before.greedy is not None
-    assert before.greedy.in_the_way == ("ns/first",)
-    (hint,) = [one.hint for one in wings.lint(there).findings if one.code == "KL-19"]
-    field, _, rest = hint.partition(": ")
-    text = f"{rest.split(' in ')[1].split(',')[0]}.{field}={rest.split(' ')[0]}"
-    after = planner.solve(edit(there, [text]), "ns/one")
-    assert after.greedy is not None
-    assert (after.held_back, after.greedy.in_the_way) == (None, ())
-    assert after.greedy.explanation == "Kueue admits it without preemption"
 
 
 def test_configuration(state: State) -> None:

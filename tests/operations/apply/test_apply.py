@@ -18,8 +18,10 @@ from planner.plan.kueue import Plan
 from planner.state.kueue import of_kueue
 from planner.state.kueue_workload import BOOST_ANNOTATION
 from tests.cli.running import call, valid
+from tests.commands.check import test_reported
 from tests.operations.steer.test_one_preemptor import blocked
 from tests.operations.steer.world import World
+from tests.reports import reports
 
 KEY = "ns/first"
 
@@ -199,3 +201,10 @@ def test_commands_at_the_end_of_a_plan(tmp_path: Path) -> None:
     unversioned = with_commands(state, plan_of(world), ()).commands
     assert unversioned is not None
     assert "has no resourceVersion in the dump" in unversioned.reason
+
+
+def test_no_reported_plan_with_other_commands_is_accepted(tmp_path: Path) -> None:
+    folder = reports()
+    if folder is None:
+        pytest.skip("no reports: set PLANNER_REPORTS to their folder")
+    test_reported.test_no_reported_plan_is_accepted(folder / "check" / "forged-commands", tmp_path)

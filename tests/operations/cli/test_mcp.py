@@ -17,9 +17,9 @@ from mcp import Client, StdioServerParameters, stdio_client
 from planner.operations.cli.kueue_mcp_answer import TOOLS
 from tests.cli.running import call, cluster, command, environment, refused
 from tests.conftest import FOR_EVER_S, QUICKSTART, ROOT, YUNIKORN
-from tests.operations.kubectl.stand_in import StandIn, forbidden
 from tests.page import blocks
 from tests.published import validator
+from tests.stand_in import StandIn, forbidden
 
 Answer = TypeVar("Answer")
 GUIDE = ROOT / "docs/how-to/mcp.md"

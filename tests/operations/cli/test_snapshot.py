@@ -22,7 +22,7 @@ from planner.reader.settings import TAKEN_AT, written
 from tests.cli.running import another_pending, call, cluster, command, environment, refused
 from tests.conftest import FOR_EVER_S, QUICKSTART, ROOT
 from tests.kueue_state import read
-from tests.operations.kubectl.stand_in import StandIn, forbidden, no_such_type
+from tests.stand_in import StandIn, forbidden, no_such_type
 
 Serve = Callable[[list[dict[str, Any]]], StandIn]
 TakenAt = Callable[[datetime], None]

@@ -13,7 +13,7 @@ from threading import Event, Lock, Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.operations.kubectl.stand_in import RESOURCES, Object
+from tests.stand_in import RESOURCES, Object
 
 CHUNK = 3
 """Objects in one piece of a list."""

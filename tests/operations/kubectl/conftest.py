@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import cluster
-from tests.operations.kubectl.stand_in import StandIn
+from tests.stand_in import StandIn
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.operations.kubectl.api_server import api_server
-from tests.operations.kubectl.stand_in import Object
+from tests.stand_in import Object
 
 
 def versioned(items: list[Object]) -> list[Object]:

@@ -19,7 +19,7 @@ from planner.operations.kubectl import call
 from planner.operations.kubectl.call import Kubectl, last_words, option
 from tests.batch.runs import wait_for
 from tests.conftest import FOR_EVER_S
-from tests.operations.kubectl.stand_in import REFUSED, StandIn, dies
+from tests.stand_in import REFUSED, StandIn, dies
 
 HOSTILE = "$(touch x); y | z > w"
 

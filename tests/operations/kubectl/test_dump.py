@@ -14,10 +14,10 @@ from planner.reader.kueue_kinds import KINDS
 from planner.reader.settings import TAKEN_AT, written
 from planner.state.clock import present
 from planner.state.kueue import State
+from tests import stand_in
 from tests.cli.running import cluster
 from tests.conftest import FOR_EVER_S
-from tests.operations.kubectl import stand_in
-from tests.operations.kubectl.stand_in import (
+from tests.stand_in import (
     CONFIGURATION,
     MANAGER,
     StandIn,

@@ -14,7 +14,7 @@ import planner
 from tests.cli.running import call, cluster, refused
 from tests.cluster import PENDING, Object
 from tests.operations.kubectl.served import versioned
-from tests.operations.kubectl.stand_in import StandIn
+from tests.stand_in import StandIn
 
 ODD = ("--kubeconfig=x", "--server=https://evil.example", "-n", "a b", "UP", "x;id", "a\u202eb")
 

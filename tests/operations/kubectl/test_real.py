@@ -13,7 +13,7 @@ from planner.operations.kubectl.kueue_dump import Dump, take_dump
 from tests.cli.running import cluster
 from tests.conftest import FOR_EVER_S
 from tests.operations.kubectl.api_server import CHUNK, api_server
-from tests.operations.kubectl.stand_in import CONFIGURATION, MANAGER, Object
+from tests.stand_in import CONFIGURATION, MANAGER, Object
 
 pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
 

@@ -7,7 +7,7 @@ from planner.operations.kubectl.call import Kubectl
 from planner.operations.kubectl.kueue_dump import take_dump
 from planner.operations.kubectl.kueue_resource import RESOURCES
 from tests.conftest import FOR_EVER_S
-from tests.operations.kubectl.stand_in import REFUSED, StandIn, forbidden, no_such_type
+from tests.stand_in import REFUSED, StandIn, forbidden, no_such_type
 
 WORKLOADS = "workloads.kueue.x-k8s.io"
 

@@ -18,8 +18,8 @@ from planner.operations.kubectl.call import Kubectl
 from planner.operations.kubectl.kueue_resource import WORKLOADS
 from planner.operations.kubectl.watch import MAX_OBJECT, Streams, WatchEvent, reason
 from tests.operations.kubectl.api_server import CUT, Log, api_server, failure, touch
-from tests.operations.kubectl.stand_in import Object
 from tests.operations.kubectl.test_real import OBJECTS, write
+from tests.stand_in import Object
 
 real_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import planner
+from planner.commands.whatif.edit import edit
 from planner.operations.lint import lint
 from planner.operations.lint.kueue import cycles
 from planner.operations.lint.kueue.cycles import MAX_TRIED
@@ -22,6 +23,7 @@ from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import decide
 from planner.research.simulate import simulate
+from planner.state.kueue import State
 from tests.cluster import (
     NOW,
     admission_check,
@@ -44,11 +46,16 @@ from tests.operations.lint.kueue_cases import (
     of,
     priority_class,
 )
+from tests.reader import test_quick
 from tests.reference.cycles import strict, waits
 from tests.reference.topology.racks import RACK, flavor, pods, room
 from tests.reference.topology.racks import runs as running_pods
 from tests.reference.topology.racks import waits as pending_pods
-from tests.solver.test_outside_rules import blocked_by_another_queue, blocked_by_its_own_queue
+from tests.solver.test_outside_rules import (
+    blocked_by_another_queue,
+    blocked_by_its_own_queue,
+    waits_for_pods,
+)
 
 PRIORITIES = (-1_000_000_000, -1, 0, 1, 6, 7, 8, 99, 100, 101, 1_000_000_000)
 CYCLES = 24
@@ -480,3 +487,37 @@ def test_head_and_starving_may_want_different_resources(asked: dict[str, int]) -
         for one in (dump, edited(dump, cure))
     ]
     assert left == [("example/first-1", "example/asks"), ("example/asks",)]
+
+
+def test_a_cycle_that_waits_for_pods_blocks_nobody() -> None:
+    assert "KL-19" not in {found.code for found in lint(state_of(*waits_for_pods())).findings}
+
+
+def test_who_runs_is_linted_without_an_object_of_each() -> None:
+    state = test_quick.read(
+        test_quick.listed(running("r", "a", 2), queue("a", 2)), explaining=False
+    )
+    assert isinstance(state, State)
+    lint(state)
+    assert "ns/r" not in [one.key for one in state.workloads._made.values()]  # noqa: SLF001
+
+
+def test_the_remedy_for_a_workload_that_is_never_reached() -> None:
+    """The head of another queue reserves what it cannot have: kubernetes-sigs/kueue#4809."""
+    there = state_of(
+        strict("assured", 2, "all", reclaim="LowerPriority"),
+        queue("leftover", 0, "all"),
+        running("runs", "assured", 1, 100),
+        waits("first", "assured", 2, 100),
+        waits("one", "leftover", 1),
+    )
+    before = planner.solve(there, "ns/one")
+    assert before.greedy is not None
+    assert before.greedy.in_the_way == ("ns/first",)
+    (hint,) = [one.hint for one in lint(there).findings if one.code == "KL-19"]
+    field, _, rest = hint.partition(": ")
+    text = f"{rest.split(' in ')[1].split(',')[0]}.{field}={rest.split(' ')[0]}"
+    after = planner.solve(edit(there, [text]), "ns/one")
+    assert after.greedy is not None
+    assert (after.held_back, after.greedy.in_the_way) == (None, ())
+    assert after.greedy.explanation == "Kueue admits it without preemption"

@@ -19,8 +19,8 @@ from tests.cli.running import SMALL, call, cluster, refused
 from tests.cluster import Object
 from tests.conftest import ROOT
 from tests.operations.kubectl.served import served, versioned
-from tests.operations.kubectl.stand_in import CONFIGURATION, MANAGER
 from tests.published import validator
+from tests.stand_in import CONFIGURATION, MANAGER
 
 real_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
 PAGE = ROOT.joinpath("docs", "how-to", "watch" + ".md")

@@ -19,10 +19,10 @@ from planner.research.generate.yunikorn import YuniKornKnobs
 from planner.state import AnyState
 from planner.state.kueue import State, Workload
 from planner.state.yunikorn import QueueConfig, YuniKornState
-from tests import kueue_state
 from tests.conftest import examples
 from tests.kueue_state import reserved_at
 from tests.research.generate.consistency import complaints, yunikorn_complaints
+from tests.research.generated import generated
 
 Measure = Callable[[State], float]
 YuniKornMeasure = Callable[[YuniKornState], float]
@@ -126,7 +126,7 @@ KUEUE: dict[str, tuple[object, Measure]] = {
 
 
 def kueue(**knobs: object) -> State:
-    state = kueue_state.generated("flat", 1, **knobs)
+    state = generated("flat", 1, **knobs)
     fill = knobs.get("fill", 100)
     assert complaints(state, overfull=isinstance(fill, int) and fill > 100) == []
     return state

@@ -20,10 +20,10 @@ from planner.research.generate import PRESETS, generate, generate_objects
 from planner.research.generate.kueue.layout import KueueKnobs
 from planner.state.kueue import HOST, State
 from planner.state.yunikorn import YuniKornState
-from tests import kueue_state
 from tests.conftest import TEST_ALL
 from tests.hash_seeds import printed
 from tests.research.generate.consistency import complaints, yunikorn_complaints
+from tests.research.generated import generated
 
 LARGE = ("kueue-baseline", "kueue-large-scale", "large", "huge", "yunikorn-large")
 """At their real size too large to try many of."""
@@ -65,7 +65,7 @@ def test_states_are_consistent_and_need_preemption(preset: str, seed: int) -> No
 
 
 def test_who_waits_beside_the_preemptor_does_not_fit_either() -> None:
-    state = kueue_state.generated("flat", 3, pending=12, fill=90)
+    state = generated("flat", 3, pending=12, fill=90)
     assert complaints(state) == []
     keys = state.pending
     assert len(keys) == 12
@@ -127,7 +127,7 @@ def test_classes_of_the_scalability_tests() -> None:
         of_each = knobs.workloads // knobs.queues
         assert of_each == sum(counts.values())
         # Two of its cohorts have the same queues as any two.
-        state = kueue_state.generated(preset, queues=2 * 6, cohorts=2, workloads=2 * 6 * of_each)
+        state = generated(preset, queues=2 * 6, cohorts=2, workloads=2 * 6 * of_each)
         snapshot = take_snapshot(state)
         for held in snapshot.admitted.values():
             classes = [(sum(one.usage.values()) // 1000, one.priority) for one in held]
@@ -137,7 +137,7 @@ def test_classes_of_the_scalability_tests() -> None:
 @pytest.mark.skipif(not TEST_ALL, reason="takes a minute")
 @pytest.mark.parametrize("preset", LARGE[:3])
 def test_at_their_real_size(preset: str) -> None:
-    state = kueue_state.generated(preset)
+    state = generated(preset)
     assert complaints(state) == []
     knobs = PRESETS[preset].knobs
     assert isinstance(knobs, KueueKnobs)
@@ -154,7 +154,7 @@ HARD_SEEDS = range(20) if TEST_ALL else range(1, 2)
     ["flat", "hierarchical", "fair", "fair-hierarchical", "many-flavors", "no-cohort", "small"],
 )
 def test_kueue_takes_the_sweep(preset: str, seed: int) -> None:
-    state = kueue_state.generated(preset, seed, hard=100)
+    state = generated(preset, seed, hard=100)
     plan = planner.solve(state, objective="min-count")
     assert plan.greedy is not None
     sweep = {one.key for one in state.workloads if "-sweep-" in one.metadata.name}
@@ -168,7 +168,7 @@ def test_kueue_takes_the_sweep(preset: str, seed: int) -> None:
 @pytest.mark.parametrize("seed", HARD_SEEDS)
 def test_the_sweep_is_as_large_as_what_is_lacking(seed: int) -> None:
     """Each of the sweep is needed: no needless victim is what makes Kueue's answer large."""
-    state = kueue_state.generated("hard", seed)
+    state = generated("hard", seed)
     plan = planner.greedy(state)
     (short,) = (one.shortfall for one in plan.demand if one.resource == "nvidia.com/gpu")
     assert len(plan.victims) == short

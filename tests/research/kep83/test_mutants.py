@@ -1,10 +1,14 @@
-"""Plans by KEP-83's rules that are changed, or have other victims, and whether a check notices."""
+"""Plans by KEP-83's rules that are changed, or have other victims, and whether a check notices.
+
+And a step of its replay taken away.
+"""
 
 from collections.abc import Iterator
 
 import pytest
 
 from tests.cluster import PENDING
+from tests.mutants import killed
 from tests.proof import test_mutants_elsewhere as elsewhere
 from tests.proof.test_mutants_elsewhere import SEEDS, Case
 from tests.research.kep83.random_decisions import random_decision
@@ -30,3 +34,7 @@ def test_changed_plan(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_another_legal_set() -> None:
     elsewhere.test_another_legal_set("kep83")
+
+
+def test_somebody_notices_where_nobody_has_to_wait() -> None:
+    assert killed("replay K83-08")

@@ -1,21 +1,27 @@
 """A simulation on a screen and on paper: what is left out, and what is drawn."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+import planner
 from planner.research.report import simulation as simulations
 from planner.research.report.simulation import MOST_LOOPS, render, render_timeline
 from planner.research.report.timeline import MOST_LINES, Span, chosen, spans
 from planner.research.report.timeline import draw_simulation as draw
 from planner.research.simulate import Simulation, simulate
 from planner.research.simulate.record import Fate, Feud, Loop
+from tests.browser import BROWSER
 from tests.cluster import queue, running
+from tests.conftest import ROOT, YUNIKORN
 from tests.reference.cycles import waits
+from tests.report import test_golden, test_render
 from tests.report.test_one_and_many import head
 from tests.research.simulate.driving import went
 from tests.research.simulate.week import WEEK_S, week
 
+GOLDEN = Path(__file__).parent / "golden"
 HOSTILE = "a\x1b[31mb"
 
 
@@ -108,3 +114,22 @@ def test_many_workloads_are_drawn_together(long: Simulation) -> None:
 def test_a_simulation_in_which_nobody_goes() -> None:
     told = head(simulations.document(went(queue("a", 4))))
     assert told["Evictions"] == "none"
+
+
+def test_it_is_written_in_every_style() -> None:
+    test_render.is_written_everywhere(simulate(test_render.STATE))
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_screen_is_as_stored(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    screen = planner.render(simulate(test_golden.state()), width=width)
+    test_golden.is_as_stored(screen, GOLDEN / f"simulate-{width}.txt")
+
+
+@pytest.mark.skipif(not BROWSER, reason="no chromium on PATH to lay pages out")
+def test_no_page_is_wider_than_its_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    states = {"kueue": test_golden.state(), "yunikorn": planner.read(YUNIKORN)}
+    pages = {name: planner.render(simulate(state), "html") for name, state in states.items()}
+    test_golden.fit_their_windows(pages, tmp_path)

@@ -11,9 +11,9 @@ from planner.research.simulate import kueue_world
 from planner.research.simulate.kueue_memory import Memory
 from planner.research.simulate.kueue_world import KueueWorld
 from planner.research.simulate.script import Leaving, Script
-from tests import kueue_state
 from tests.cluster import Object, configuration, queue, running, state_of
 from tests.reference.cycles import waits, with_spec
+from tests.research.generated import generated
 from tests.research.simulate.driving import drive, story, went
 from tests.research.simulate.test_loops import pair
 
@@ -31,7 +31,7 @@ def _anew(*given: Any, **more: Any) -> Decision:
 @pytest.mark.parametrize("preset", ["flat", "hierarchical", "fair", "fair-hierarchical"])
 @pytest.mark.parametrize("seed", range(2))
 def test_the_same_happens_where_all_is_decided_anew(preset: str, seed: int) -> None:
-    state = kueue_state.generated(preset, seed, **_KNOBS)
+    state = generated(preset, seed, **_KNOBS)
     script = Script.model_validate({"run_seconds": 400_000})
     worlds = [KueueWorld(state, script, decider) for decider in (decide, _anew)]
     remembering, plainly = (list(drive(world, 0, 100)) for world in worlds)

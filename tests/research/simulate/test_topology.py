@@ -19,7 +19,6 @@ from planner.research.simulate.kueue_world import KueueWorld
 from planner.research.simulate.simulate import Asked, Unproved
 from planner.state.kueue import State
 from planner.state.kueue_topology import HOST
-from tests import kueue_state
 from tests.cluster import PENDING, Object, admission_check, configuration
 from tests.conftest import TEST_ALL, recorded_root
 from tests.recorded import state_of as recorded_state
@@ -33,6 +32,7 @@ from tests.reference.topology.racks import (
     topology,
     waits,
 )
+from tests.research.generated import generated
 from tests.research.simulate.driving import as_dumped, drive, story, world_of
 
 EVERY = 1 if TEST_ALL else 5
@@ -245,7 +245,7 @@ def clusters() -> Iterator[State]:
     """Yield made-up clusters with racks, fragmented ones too."""
     for seed, preset in enumerate(["flat", "hierarchical", "fair"]):
         knobs: dict[str, Any] = {"queues": 4, "workloads": 40, "pending": 24, "topology": True}
-        state = kueue_state.generated(preset, seed, **knobs, fragmentation=60)
+        state = generated(preset, seed, **knobs, fragmentation=60)
         yield state
 
 
@@ -278,7 +278,7 @@ def test_nor_where_the_optimum_chooses() -> None:
     evicted = 0
     knobs: dict[str, Any] = {"queues": 3, "workloads": 16, "pending": 10, "topology": True}
     for seed in range(2):
-        state = kueue_state.generated("flat", seed, **knobs)
+        state = generated("flat", seed, **knobs)
         asked = Asked("optimum", PROFILES["min-count"], None, None)
         best = partial(optimum, state, asked, Unproved())
         world = KueueWorld(state, RUNS, decide, instead=best)

@@ -1,5 +1,7 @@
 """Plans by documented precedence: the smallest strict-legal set, found by cutting off others."""
 
+from pathlib import Path
+
 import pytest
 
 import planner
@@ -7,6 +9,7 @@ from planner.errors import InputError
 from planner.research.strict import planning as strict
 from planner.research.strict.verifier import Strict, judge_strictly
 from tests import recorded
+from tests.commands.check.test_forged import refused_without_topology
 from tests.oracle.cluster import Cluster, UnsupportedError
 from tests.oracle.question import ask
 from tests.research.strict.oracle import strict_sets
@@ -50,6 +53,11 @@ def test_a_set_whose_turn_does_not_come_is_cut_off() -> None:
     assert planner.verify(STATE, plan).accepted
     assert not planner.verify(STATE, today.model_copy(update={"rule_options": "strict"})).accepted
     assert not today.rule_options
+
+
+def test_what_is_left_out_has_to_be_said(tmp_path: Path) -> None:
+    """By documented precedence quota alone is looked at, also of a state with topology."""
+    assert "CT-09" in refused_without_topology(tmp_path, "strict")
 
 
 def test_what_is_not_decided_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:

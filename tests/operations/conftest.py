@@ -1,4 +1,4 @@
-"""What tests of commands share is that of the core's."""
+"""What the tests of the wing share with those of the command line."""
 
 from tests.cli.conftest import dump, trade
 

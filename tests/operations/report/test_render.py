@@ -1,0 +1,40 @@
+"""Answers of the wing in the library: in every style and in notebooks; screens as stored."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner
+from planner.operations.lint import lint
+from planner.operations.risk import risk
+from tests.browser import BROWSER
+from tests.conftest import ROOT
+from tests.report import test_golden, test_render
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.mark.parametrize("verb", [lint, risk])
+def test_every_answer_is_written_in_every_style(verb: Any) -> None:
+    test_render.is_written_everywhere(verb(test_render.STATE))
+
+
+@cache
+def risked() -> Any:
+    return risk(test_golden.state(), shapes="pending")
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_screen_is_as_stored(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    test_golden.is_as_stored(planner.render(risked(), width=width), GOLDEN / f"risk-{width}.txt")
+
+
+@pytest.mark.skipif(not BROWSER, reason="no chromium on PATH to lay pages out")
+def test_the_page_is_no_wider_than_its_window(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    test_golden.fit_their_windows({"risk": planner.render(risked(), "html")}, tmp_path)
