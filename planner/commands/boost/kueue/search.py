@@ -378,8 +378,7 @@ class Search:
                 for one in victims
             }
         )
-        raised = self._raised({})
-        for choice in (lowered, raised, self._raised(lowered)):
+        for choice in chain((lowered,), map(self._raised, ({}, lowered))):
             if self.deadline.passed:
                 break
             if choice and self.works(choice):

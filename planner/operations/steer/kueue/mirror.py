@@ -41,6 +41,7 @@ class Mirror(Keeper):
         taken = snapshot_of(self.state)
         self._roots = {name: taken.tree.root(node) for name, node in taken.node_of.items()}
         self._replays: dict[int, dict[str, Replay]] = {}
+        self._snapshot = self.state, taken
 
     def take(self, event: WatchEvent) -> bool:
         """Take one change, as a watch does; say whether all has to be read anew."""
@@ -124,7 +125,9 @@ class Mirror(Keeper):
 
         def replay(key: str) -> Replay:
             if key not in known:
-                known[key] = replayed(self.state, snapshot_of(self.state), key)
+                if self._snapshot[0] is not self.state:
+                    self._snapshot = self.state, snapshot_of(self.state)
+                known[key] = replayed(*self._snapshot, key)
             return known[key]
 
         return replay
