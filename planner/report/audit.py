@@ -40,15 +40,13 @@ FINDINGS: Final[dict[FindingCode, str]] = {
 }
 """What a finding says of the scheduler's own answer."""
 
-QUESTIONED: Final = " in question"
-"""Told of the cases in which fewer victims would do, where these are not all."""
 MAX_CASES: Final = 50
 ON_SCREEN: Final = 20
 MAX_NEEDLESS: Final = 3
 
 CSV_COLUMNS: Final = (
     *("state", "pending", "rules", "status", "victims", "irredundant", "smallest", "fewest"),
-    *("fewer_in_turn", "findings", "objective", "optimum_status", "optimum_victims", "best"),
+    *("findings", "objective", "optimum_status", "optimum_victims", "best"),
 )
 """The columns of a row for each case and objective; every term of both answers follows."""
 
@@ -95,9 +93,6 @@ def _lines(audit: Audit) -> Iterator[str]:
         )
         for one in case.judgements:
             yield line("optimum", *where, one.objective, **_told(one, "status victims best"))
-        if (kept := case.precedence) is not None:
-            found = _told(kept, "smallest fewer")
-            yield line("in_turn", *where, **found, fewest=kept.victims or "none")
         yield from (line("uncovered", *where, one.feature, one.kind) for one in case.coverage)
         if case.needless:
             yield line("needless", *where, *case.needless)
@@ -113,8 +108,6 @@ def _lines(audit: Audit) -> Iterator[str]:
     for code, count in audit.summary.findings.items():
         yield line("finding", code, count)
     summary = audit.summary
-    if summary.precedence.judged:
-        yield line("precedence", **summary.precedence.model_dump())
     names = "states cases conditional with_victims fewer infeasible clean unproved failures"
     yield line("total", **fields(summary, names))
 
@@ -140,7 +133,6 @@ def _csv_rows(audit: Audit) -> Iterator[Sequence[object]]:
             yield [
                 *(case.state, case.pending, case.rules, case.status, len(case.victims)),
                 *_told(case, "irredundant smallest fewest").values(),
-                _told(case.precedence, "fewer")["fewer"] if case.precedence else "",
                 " ".join(case.findings),
                 *(one.objective, one.status, len(one.victims), *_told(one, "best").values()),
                 *(both.get(term, "") for term in terms for both in (case.terms, one.terms)),
@@ -192,11 +184,6 @@ def _head(audit: Audit) -> Iterator[Fact]:
     if summary.with_victims:
         would = f"fewer victims would do {_in_cases(summary.fewer, summary.with_victims)}"
         yield Fact("Fewest", Cell(f"{would}, at whatever cost"))
-    if (kept := summary.precedence).judged:
-        fewer = f"fewer victims would still do {_in_cases(kept.fewer, kept.judged, QUESTIONED)}"
-        fewer += " (documented precedence)"
-        fewer += f", {kept.undecided:,} not decided" if kept.undecided else ""
-        yield Fact("In turn", Cell(fewer))
     shown = reduce(Shown.plus, (one.shown for one in summary.verdicts), Shown())
     if shown.levels:
         yield Fact("Levels", Cell(f"{shown.levels:,} of all optima: {shown_in_words(shown)}"))
@@ -204,11 +191,11 @@ def _head(audit: Audit) -> Iterator[Fact]:
     yield Fact("Rules", Cell(", ".join(rules) or NOTHING))
 
 
-def _in_cases(count: int, total: int, which: str = "") -> str:
-    """Say in how many of some cases something is so; ``which`` tells a single one from others."""
+def _in_cases(count: int, total: int) -> str:
+    """Say in how many of some cases something is so."""
     if total > 1:
         return f"in {count:,} of {total:,} cases"
-    return f"in the only case{which}" if count else f"in no case{which}"
+    return "in the only case" if count else "in no case"
 
 
 def _judged(verdicts: Verdicts) -> str:

@@ -15,6 +15,8 @@ HELP: Final = {
     "algorithms": """\
   kep83               the algorithm that Kueue was proposed with in 2022, also with options
   kep83/optimum:NAME  the best plan by the rules of KEP-83, also with options
+  strict              Kueue's own answer, judged by the precedence that it documents, too
+  strict/optimum:NAME the best plan that this precedence leads to
 """,
     "rules": """\
 \b

@@ -57,7 +57,6 @@ KUEUE: Final = Scheduler(
         "replay": "planner.commands.replay.kueue:replay_kueue_line",
         "live replay": "planner.commands.replay.kueue_live:replay_live",
         "recorded": "planner.commands.replay.kueue:recorded_of_kueue",
-        "precedence": "planner.commands.audit.kueue:precedence",
         "page": "planner.report.kueue.plan:particulars",
         "plain": "planner.report.kueue.plan",
         "explained": "planner.report.kueue.explanation:explained",

@@ -3,7 +3,7 @@
 import pytest
 
 import planner
-from planner.commands.audit.record import PrecedenceCount, Verdicts
+from planner.commands.audit.record import Verdicts
 from planner.commands.compare.measure import compare
 from planner.report import audit as audits
 from planner.report import compare as comparisons
@@ -49,13 +49,9 @@ def test_how_many_answers_are_best(judged: int, best: int, said: str) -> None:
     ],
 )
 def test_in_how_many_cases(cases: int, count: int, said: str) -> None:
-    kept = PrecedenceCount(judged=cases, fewer=count)
-    summary = make_summary(cases=cases, clean=cases, with_victims=count, precedence=kept)
+    summary = make_summary(cases=cases, clean=cases, with_victims=count)
     told = head(audits.document(make_audit(summary=summary)))
     assert told["Evicting"].startswith(f"the scheduler itself evicts {said}; ")
-    if cases:
-        said += "" if cases > 1 else " in question"
-        assert told["In turn"].startswith(f"fewer victims would still do {said} (documented")
 
 
 def test_a_histogram_of_one_case_has_no_mean() -> None:

@@ -219,12 +219,12 @@ def test_every_part_is_there(place: str) -> None:
 
 
 def test_what_only_one_has() -> None:
-    """Precedence is documented of Kueue alone; it also has boosts and joint plans."""
-    own = {"precedence", "nodes", "renderer", "schemas", "live replay", "kinds", "planner boost"}
+    """Kueue alone has boosts and joint plans."""
+    own = {"nodes", "renderer", "schemas", "live replay", "kinds", "planner boost"}
     own |= {"comparison", "texts about preemption", "joint plans", "hypothetical workloads"}
     assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == own
     assert not YUNIKORN.parts.keys() - KUEUE.parts.keys()
-    part = Part[Any]("precedence")
+    part = Part[Any]("joint plans")
     assert callable(part.find(_Named("kueue")))
     assert part.find(_Named("yunikorn")) is None
 

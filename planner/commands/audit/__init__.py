@@ -2,7 +2,6 @@
 
 judge.py     one pending workload: what is wrong with the scheduler's own answer; all of one state
              in memory, or of many in files; totals of many cases
-kueue.py     fewer victims under documented precedence
 record.py    the result: cases, failures, totals
 
 Source: docs/design/theory.md §1; docs/design/needs.md §1.

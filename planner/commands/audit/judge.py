@@ -8,7 +8,7 @@ Source: docs/design/theory.md §1 (auditors: was the greedy set minimal); docs/d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 from typing import Final
@@ -19,8 +19,6 @@ from planner.commands.audit.record import (
     FindingCode,
     Gap,
     Judgement,
-    Precedence,
-    PrecedenceCount,
     Ratio,
     StateAudit,
     Summary,
@@ -34,7 +32,6 @@ from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Shown
 from planner.plan.record import names_of, resources_of
 from planner.reader import MAX_BYTES
-from planner.scheduler import Part
 from planner.solver.deadline import Deadline, Trees
 from planner.solver.start import AnyPlanning, Given, deadline_after, solve, start
 from planner.state import AnyState
@@ -54,12 +51,6 @@ Those that are being evicted already come last: who goes anyway is not needless.
 
 SIZE: Final = PROFILES["min-count"]
 """The objective that says how few victims there can be, which is told beside every judgement."""
-PRECEDENCE: Final = Part[
-    Callable[[AnyPlanning, Instance, Given, float | None, AnyPlan], Precedence | None]
-]("precedence")
-"""Judges a finding of fewer victims by documented precedence, where a scheduler documents any."""
-
-
 _FOUND: Final = frozenset({"optimal", "feasible"})
 """The statuses of what has a plan."""
 
@@ -105,7 +96,6 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
         fewest = not known_smaller
     # Where no legal set is smaller, no proper subset is legal.
     spared = () if fewest else _needless(instance, given, question, greedy) if lawful else None
-    judge = PRECEDENCE.find(planning) if fewest is False else None
     case = Case(
         state=instance.name,
         pending=greedy.preemptor,
@@ -122,7 +112,6 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering)
         needless=spared or (),
         smallest=fewest,
         fewest=len(smallest.keys) if smallest.status == "optimal" else None,
-        precedence=judge and judge(planning, instance, given, question.time_limit, smallest),
         judgements=tuple(_judgement(planning, *one, greedy) for one in optima),
         ratios=tuple(_ratios(greedy, plans[0])),
         proved=all(plan.status in {"optimal", "infeasible"} for plan in plans),
@@ -282,7 +271,6 @@ def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
     failures = tuple(failure for one in states for failure in one.failures)
     counted = [case for case in cases if not case.is_conditional]
     found: Counter[FindingCode] = Counter(code for case in counted for code in case.findings)
-    kept = [case.precedence for case in counted if case.precedence is not None]
     summary = Summary(
         states=len(states),
         cases=len(cases),
@@ -294,12 +282,6 @@ def summarise(question: Question, audits: Iterable[StateAudit]) -> Audit:
         unproved=sum(not case.proved for case in cases),
         failures=len(failures),
         findings=dict(sorted(found.items())),
-        precedence=PrecedenceCount(
-            judged=len(kept),
-            fewer=sum(one.fewer is True for one in kept),
-            smallest=sum(one.smallest is True for one in kept),
-            undecided=sum(one.fewer is None for one in kept),
-        ),
         verdicts=tuple(_verdicts(profile.name, counted) for profile in question.objectives),
         gaps=tuple(gap for profile in question.objectives for gap in _gaps(profile, counted)),
     )

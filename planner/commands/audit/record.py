@@ -58,19 +58,6 @@ class Judgement(Record):
         return self
 
 
-class Precedence(Record):
-    """Whether fewer victims would do where documented precedence is kept, too.
-
-    ``smallest`` says whether the smallest set of all keeps to it, ``fewer`` whether any set does
-    that has fewer victims than the scheduler's own answer: ``None`` where the judgement reached its
-    bound, or time was up. ``victims`` are the fewest that were found.
-    """
-
-    smallest: bool | None
-    fewer: bool | None
-    victims: tuple[str, ...] = ()
-
-
 class Case(Record):
     """One pending workload or ask of one state.
 
@@ -80,8 +67,7 @@ class Case(Record):
     victims would do, whoever is being evicted already aside, and ``smallest`` that no fewer victims
     would, which by itself is no finding: ``None`` where there are none to judge, or time was up.
     ``needless`` are those that a smallest subset spares, ``fewest`` how many victims a proved
-    smallest set has. ``precedence`` is given where fewer victims of Kueue's would do. ``proved``
-    says that the optimum under every objective is.
+    smallest set has. ``proved`` says that the optimum under every objective is.
     ``coverage`` is what the state holds that is not modelled: then there are no findings, and no
     total counts the case, unless the user vouches for it by ``assume``. ``names`` are the pods of
     the ask and the victims, by their keys, where the state tells; ``resources`` what is asked for
@@ -103,7 +89,6 @@ class Case(Record):
     needless: tuple[str, ...] = ()
     smallest: bool | None = None
     fewest: int | None = None
-    precedence: Precedence | None = None
     judgements: tuple[Judgement, ...]
     ratios: tuple[Ratio, ...] = ()
     findings: tuple[FindingCode, ...] = ()
@@ -165,20 +150,6 @@ class Verdicts(Record):
     shown: Shown = Shown()
 
 
-class PrecedenceCount(Record):
-    """In how many cases fewer victims of Kueue's would do if documented precedence is kept, too.
-
-    Of ``judged`` cases in which fewer would do, ``fewer`` are those in which some set keeps to it
-    and has fewer victims than Kueue's own answer, ``smallest`` those in which the smallest set of
-    all does. Of ``undecided`` it is not known whether some set does.
-    """
-
-    judged: int = 0
-    fewer: int = 0
-    smallest: int = 0
-    undecided: int = 0
-
-
 class Summary(Record):
     """Totals.
 
@@ -200,7 +171,6 @@ class Summary(Record):
     unproved: int
     failures: int
     findings: dict[FindingCode, int]
-    precedence: PrecedenceCount = PrecedenceCount()
     verdicts: tuple[Verdicts, ...]
     gaps: tuple[Gap, ...]
 

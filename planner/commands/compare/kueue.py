@@ -1,10 +1,11 @@
-"""Algorithms for Kueue: its own rules in another setting, and rule sets that take their place.
+"""Algorithms for Kueue: its own rules in another setting, and the rule sets that wings add.
 
 kueue-classical    Kueue as if the Configuration had no fairSharing
 kueue-fair         Kueue as if it had, with both strategies
 kueue-fair:final   with LessThanOrEqualToFinalShare only
 kueue-fair:initial with LessThanInitialShare only
-RULES              the algorithm of a rule set that a wing adds, also with options
+RULES              the algorithm of a rule set, also with options: Kueue's own where its laws are
+                   added to Kueue's
 RULES/optimum:PROFILE
                    the best plan by these rules
 
@@ -28,7 +29,7 @@ from planner.quota.kueue.assignment import Assignment
 from planner.solver.kueue.planning import Planning
 from planner.state.kueue import State
 from planner.state.kueue_configuration import BOTH_STRATEGIES, FairSharing
-from planner.wing import find_rules, rule_sets
+from planner.wing import find_rules, names_of_rules
 
 _FAIR: Final = "kueue-fair"
 
@@ -51,11 +52,12 @@ _CLASSICAL: Final = Sharing()
 
 
 def _by(rules: str) -> Algorithm:
-    text = find_rules(rules).read(rules)
-    return Algorithm(text, "kueue", edit=_CLASSICAL, rules=text)
+    found = find_rules(rules)
+    text = found.read(rules)
+    return Algorithm(text, "kueue", edit=_CLASSICAL if found.replaces else None, rules=text)
 
 
-_REPLACING: Final = tuple(one.name for one in rule_sets() if one.replaces)
+_RULE_SETS: Final = names_of_rules()
 _BY_STRATEGIES: Final = {
     strategies: Algorithm(
         f"{_FAIR}{name}",
@@ -71,7 +73,7 @@ _BY_STRATEGIES: Final = {
 ALGORITHMS: Final = (
     Algorithm("kueue-classical", "kueue", edit=_CLASSICAL),
     *_BY_STRATEGIES.values(),
-    *map(_by, _REPLACING),
+    *map(_by, _RULE_SETS),
 )
 _WRITTEN_OUT: Final = {
     f"{_FAIR}:{'+'.join(strategies)}": algorithm for strategies, algorithm in _BY_STRATEGIES.items()
@@ -80,7 +82,7 @@ _WRITTEN_OUT: Final = {
 
 def find_algorithm(name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
     """Return an algorithm by its name, as `Compared` says; ``None`` if none has the name."""
-    if not name.startswith(_REPLACING):
+    if not name.startswith(_RULE_SETS):
         return _WRITTEN_OUT.get(name)
     rules, slash, wanted = name.partition(f"/{OPTIMUM}")
     found = _by(rules)

@@ -133,8 +133,9 @@ def _place(path: Path) -> list[tuple[int, str]]:
 
 def _watch(given: Options, question: Question, tell: Callable[[Line], None]) -> None:
     from planner.operations.kubectl.watch import Streams
+    from planner.operations.watch.kueue.follower import Pace
     from planner.operations.watch.kueue.keep import Store
-    from planner.operations.watch.kueue.live import Live, Pace
+    from planner.operations.watch.kueue.live import Live
 
     if given.interval is None or given.resync is None:
         raise InputError("--interval and --resync", "none is no time to do something after")

@@ -1,4 +1,4 @@
-"""Cases to totals, and what is said of findings where documented precedence is kept."""
+"""Cases to totals."""
 
 from planner.commands.audit import Case, Question
 from planner.commands.audit.judge import summarise

@@ -13,8 +13,9 @@ from planner.objective.profiles import PROFILES
 from planner.operations.kubectl.kueue_dump import Dump, trim
 from planner.operations.kubectl.kueue_resource import WATCHED, WORKLOADS
 from planner.operations.kubectl.watch import Source, WatchEvent
+from planner.operations.watch.kueue.follower import Pace
 from planner.operations.watch.kueue.keep import Store
-from planner.operations.watch.kueue.live import Live, Pace
+from planner.operations.watch.kueue.live import Live
 from planner.operations.watch.record import Line
 from tests.cluster import Object
 from tests.operations.kubectl.api_server import touch

@@ -42,6 +42,7 @@ from planner.reference.kueue.classical import collect_candidates
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.fair_sharing import fair_candidates
 from planner.solver.deadline import Deadline
+from planner.state.kueue_workloads import Workloads
 
 LEAST_BOOST, LARGEST_BOOST = -(2**31), 2**31 - 1
 """The annotation is a 32-bit integer."""
@@ -87,8 +88,9 @@ class Candidate(Struct, frozen=True):
 
     @property
     def own(self) -> int:
-        """The priority without any boost; this reads the whole workload."""
-        return self.workload.workload.spec.priority or 0
+        """The priority without any boost."""
+        held, place = self.workload.workloads, self.workload.place
+        return (held.entries if isinstance(held, Workloads) else held)[place].priority
 
     @property
     def reach(self) -> tuple[int, int]:
@@ -378,8 +380,7 @@ class Search:
                 for one in victims
             }
         )
-        raised = self._raised({})
-        for choice in (lowered, raised, self._raised(lowered)):
+        for choice in chain((lowered,), map(self._raised, ({}, lowered))):
             if self.deadline.passed:
                 break
             if choice and self.works(choice):

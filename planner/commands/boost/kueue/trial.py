@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -52,19 +53,32 @@ class Trial:
         )
 
     def _boosted(self, boosts: Mapping[str, int]) -> tuple[Snapshot, Preemptor]:
-        held = (one for some in self.snapshot.admitted.values() for one in some)
+        queues = self.snapshot.admitted.values()
+        held = (one for some in queues if not boosts.keys().isdisjoint(some.keys) for one in some)
         own = {one.key: one.workload.spec.priority or 0 for one in held if one.key in boosts}
         return self._at({key: own[key] + boosts[key] for key in boosts}), self.preemptor
 
     def _at(self, priorities: Mapping[str, int]) -> Snapshot:
+        changed = {key for key, value in priorities.items() if value != self._today.get(key)}
         admitted = {
-            queue: Holders(
-                one._replace(priority=priorities[one.key]) if one.key in priorities else one
+            queue: workloads  # what a queue's own columns say is read once
+            if changed.isdisjoint(workloads.keys)
+            else Holders(
+                one._replace(priority=priorities[one.key]) if one.key in changed else one
                 for one in workloads
             )
             for queue, workloads in self.snapshot.admitted.items()
         }
         return replace(self.snapshot, admitted=admitted)
+
+    @cached_property
+    def _today(self) -> Mapping[str, int]:
+        every = self.snapshot.admitted.values()
+        return {
+            k: n
+            for some in every
+            for k, n in zip(some.keys, some.columns.priority.tolist(), strict=True)
+        }
 
 
 class StateTrial(Trial):

@@ -6,23 +6,18 @@ and by the gates themselves; the next run takes back what is of no preemptor tha
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from math import inf
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.errors import InputError
-from planner.operations.kubectl.call import Answer
 from planner.operations.kubectl.kueue_dump import Dump
-from planner.operations.kubectl.kueue_resource import COHORTS, is_forbidden, is_missing
-from planner.operations.kubectl.watch import FIRST_WAIT_S, Source
+from planner.operations.kubectl.watch import Source
 from planner.operations.steer.kueue.carry import Denied, Hands, Lease
 from planner.operations.steer.kueue.decide import Action, Intent, Memory, Policy, next_action
 from planner.operations.steer.kueue.marks import Marked, Patch
@@ -30,15 +25,11 @@ from planner.operations.steer.kueue.mirror import Mirror
 from planner.operations.steer.kueue.propose import Proposal
 from planner.operations.steer.kueue.setup import missing_gates
 from planner.operations.steer.record import Act, Came, Line, Steered
-from planner.operations.watch.kueue.live import TIDY_S, ended
-from planner.operations.watch.record import Note
+from planner.operations.watch.kueue.follower import Follower, Pace
 from planner.state.kueue import State
 
 TICK_S: Final = 0.5
 """How long the loop waits for changes, before it looks at its Lease and at whose time is up."""
-READ_AGAIN_S: Final = 600.0
-LOST_S: Final = 10.0
-"""Seconds after which all is read anew, if a change of ours does not show."""
 STEPS: Final = 8
 """Steps for one tree without a change of the cluster; beyond that, the other trees come first."""
 TRIES: Final = 3
@@ -90,7 +81,7 @@ class _Case:
     blocked_s: float = 0.0
 
 
-class Steer:
+class Steer(Follower[Mirror]):
     """The steering of one cluster.
 
     ``propose`` plans for a preemptor, ``tell`` is called with each line; without a ``lease`` nobody
@@ -107,16 +98,16 @@ class Steer:
         lease: Lease | None = None,
         only: str = "",
     ) -> None:
-        self._cluster, self._propose, self._tell, self._how = cluster, propose, tell, how
+        super().__init__(
+            cluster.source,
+            lambda: Mirror(cluster.take(), cluster.how, how.seconds),
+            tell,
+            Pace(TICK_S, seconds=how.seconds),
+        )
+        self._cluster, self._propose, self._how = cluster, propose, how
         self._lease, self._only = lease, only
         self._memory = Memory({}, {})
         self._cases: dict[str, _Case] = {}
-        self._mirror: Mirror | None = None
-        self._begun: set[str] = set()
-        self._told: set[str] = set()
-        self._is_gap = True
-        self._read_at = self._retry_at = 0.0
-        self._behind_since: float | None = None
         self._acts: bool | None = None
         self.last: Steered | None = None
         self.given_up = ""
@@ -126,23 +117,12 @@ class Steer:
 
         Raises ``InputError`` if the cluster cannot be read at the start, or forbids a change.
         """
-        seconds = self._how.seconds
-        end, tidy = inf if for_s is None else seconds() + for_s, seconds() + TIDY_S
         try:
-            while (self._mirror is None or seconds() < end) and not until():
-                self._hear(TICK_S if self._mirror else FIRST_WAIT_S)
-                self._read_if_due()
-                if self._mirror is not None and not self._is_gap and self._may_act():
-                    self._look(self._mirror)
-                if seconds() >= tidy:  # plans refer to themselves in circles
-                    gc.collect()
-                    tidy = seconds() + TIDY_S
+            super().run(for_s, until)
         except InputError:
             with suppress(InputError):
                 self.take_back()
             raise
-        finally:
-            self._cluster.source.close()
 
     def take_back(self) -> None:
         """Take back the boosts for preemptors whose gates are closed, from a list read just now.
@@ -154,54 +134,13 @@ class Steer:
         boosted = [one for one in items if one.boosted_for in served]
         self._cluster.hands.patch(one.unboosted() for one in boosted)
 
-    def _hear(self, timeout_s: float) -> bool:
-        """Wait for changes, at most so long, and take them; say whether there were any."""
-        events = self._cluster.source.poll(timeout_s)
-        for one in events:
-            if one.kind == "BEGUN":
-                self._begun.add(one.resource)
-                self._is_gap = True
-            elif one.kind == "LOST":
-                self._lost(one.resource, one.answer or Answer(0, b"", ""))
-            elif self._mirror is not None and not self._is_gap and self._mirror.take(one):
-                self._is_gap = True
-        return bool(events)
+    @property
+    def _is_current(self) -> bool:
+        return not (self._is_gap or self._is_wanted)
 
-    def _lost(self, resource: str, answer: Answer) -> None:
-        if resource == COHORTS and is_missing(answer):
-            self._begun.add(resource)  # an older Kueue has no Cohorts that could change
-            return
-        self._begun.discard(resource)
-        self._is_gap = True
-        what, error = ended(resource, answer, begins=self._mirror is None)
-        if is_forbidden(answer) or self._mirror is None:
-            raise error
-        if answer.code or answer.stderr:
-            self._trouble(str(error), what)
-
-    def _read_if_due(self) -> None:
-        """Read everything: at the start, after a break or a change of settings, once in a while."""
-        now, before = self._how.seconds(), self._mirror
-        old = now - self._read_at >= READ_AGAIN_S
-        behind = self._behind_since is not None and now - self._behind_since >= LOST_S
-        ready = self._begun.issuperset(self._cluster.source.resources) and now >= self._retry_at
-        if not ready or not (self._is_gap or old or behind):
-            return
-        try:
-            mirror = Mirror(self._cluster.take(), self._cluster.how, self._how.seconds)
-        except InputError as error:
-            if before is None:
-                raise
-            self._retry_at = now + TICK_S
-            self._trouble(f"cannot be read: {error}")
-            return
-        if said := missing_gates(mirror.state):
-            raise InputError("Kueue", said)
-        mirror.followed = {} if before is None else before.followed
-        if before is None:
-            self._note(f"read: {len(mirror.state.workloads):,} workloads")
-        self._mirror, self._read_at, self._is_gap, self._behind_since = mirror, now, False, None
-        self._told.clear()
+    def _came(self, before: Mirror | None, kept: Mirror) -> None:
+        if before is not None:
+            kept.followed = before.followed
 
     def _may_act(self) -> bool:
         """Say whether the Lease is ours; a change is told."""
@@ -220,28 +159,25 @@ class Steer:
         self._acts = acts
         return acts
 
-    def _look(self, mirror: Mirror) -> None:
+    def _look(self, kept: Mirror) -> None:
         """Take a step in each tree; tell what came of preemptors that are served."""
-        if not self._settled(mirror):
+        if said := missing_gates(kept.state):
+            raise InputError("Kueue", said)
+        if not (self._is_current and self._may_act() and self._settled(kept)):
             return
-        for root in mirror.roots:
+        for root in kept.roots:
             for _ in range(STEPS):
-                if self._mirror is not mirror or self._is_gap or not self._step(mirror, root):
+                if not (self._is_current and self._step(kept, root)):
                     break
-                if not self._settled(mirror):
+                if not self._settled(kept):
                     return
 
     def _settled(self, mirror: Mirror) -> bool:
         """Apply what was heard; say whether all changes of ours are among it."""
-        try:
-            mirror.settle()
-        except InputError as error:
-            self._is_gap = True
-            self._note(f"read anew: {error}")
+        if not self._trying(mirror.settle):
             return False
         self._tell_what_came(mirror)
-        now = self._how.seconds()
-        self._behind_since = (self._behind_since or now) if mirror.is_behind else None
+        self._is_wanted |= mirror.is_lost
         return not mirror.is_behind
 
     def _step(self, mirror: Mirror, root: int) -> bool:
@@ -250,7 +186,7 @@ class Steer:
         if action.do == "look":
             # Whatever came meanwhile is heard and decided on first; then this is the latest state.
             heard = self._hear(0.0)
-            if self._is_gap or (heard and not self._settled(mirror)):
+            if not self._is_current or (heard and not self._settled(mirror)):
                 return False
             action = self._next(mirror, root, looked=True)
         if action.preemptor is not None:
@@ -343,8 +279,7 @@ class Steer:
         except Denied:
             raise
         except InputError as error:
-            self._is_gap = True  # what was done of it is read with all the rest
-            self._trouble(f"cannot be changed: {error}")
+            self._failed(f"cannot be changed: {error}")  # what was done is read with all the rest
             return False
         for _, changed in done:
             if changed is not None:
@@ -369,19 +304,7 @@ class Steer:
 
     def _act(self, act: Any, preemptor: str, why: str, **more: Any) -> None:  # noqa: ANN401
         said = {"act": act, "preemptor": preemptor, "why": why, "dry_run": self._how.dry_run}
-        self._tell(Act(at=self._now(), **said, **more))
-
-    def _trouble(self, text: str, what: str = "") -> None:
-        """Note what is wrong, once until everything is read again: streams all say ``what``."""
-        if (what or text) not in self._told:
-            self._told.add(what or text)
-            self._tell(Note(at=self._now(), text=text, connected=False))
-
-    def _note(self, text: str) -> None:
-        self._tell(Note(at=self._now(), text=text, connected=True))
-
-    def _now(self) -> datetime:
-        return datetime.now(UTC) if self._mirror is None else self._mirror.now
+        self._tell(Act(at=self._now, **said, **more))
 
 
 def _steered(mirror: Mirror, case: _Case, evicted: frozenset[str], *, admitted: bool) -> Steered:

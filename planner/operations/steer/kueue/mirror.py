@@ -18,6 +18,8 @@ from planner.state.kueue_workload import Workload
 
 OLD: Final = timedelta(seconds=5)
 """The clock of the state is set anew after so long, though nothing has changed."""
+LOST_S: Final = 10.0
+"""Seconds after which a change of ours that does not show is lost."""
 NOWHERE: Final = -1
 """The tree of what is ours, and whose ClusterQueue is not known."""
 
@@ -33,11 +35,13 @@ class Mirror(Keeper):
         super().__init__(dump, how, seconds)
         self.followed: dict[str, set[str]] = {}
         self._awaited: dict[str, int] = {}
+        self._awaits_since = 0.0
         found = (Marked(one) for one in dump.objects if one["kind"] == "Workload")
         self.ours = {one.key: one for one in found if one.is_ours}
         taken = snapshot_of(self.state)
         self._roots = {name: taken.tree.root(node) for name, node in taken.node_of.items()}
         self._replays: dict[int, dict[str, Replay]] = {}
+        self._snapshot = self.state, taken
 
     def take(self, event: WatchEvent) -> bool:
         """Take one change, as a watch does; say whether all has to be read anew."""
@@ -72,11 +76,17 @@ class Mirror(Keeper):
         """
         if changed.revision > self._versions.get(changed.key, 0):
             self._awaited[changed.key] = changed.revision
+            self._awaits_since = self._seconds()
 
     @property
     def is_behind(self) -> bool:
         """Whether changes of ours do not show yet."""
         return bool(self._awaited)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether they have not shown for so long that all has to be read anew."""
+        return self.is_behind and self._seconds() - self._awaits_since >= LOST_S
 
     def find(self, key: str) -> Marked | None:
         """Return a workload as it is now; ``None`` if it is gone."""
@@ -115,7 +125,9 @@ class Mirror(Keeper):
 
         def replay(key: str) -> Replay:
             if key not in known:
-                known[key] = replayed(self.state, snapshot_of(self.state), key)
+                if self._snapshot[0] is not self.state:
+                    self._snapshot = self.state, snapshot_of(self.state)
+                known[key] = replayed(*self._snapshot, key)
             return known[key]
 
         return replay

@@ -10,6 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
+import planner.solver.engine
+import planner.solver.kueue.start  # noqa: F401 - both loaded before anybody waits
 from planner.commands.boost.kueue.search import Search
 from planner.commands.boost.kueue.trial import Trial
 from planner.coverage.answer import covered
@@ -51,7 +53,7 @@ class Proposal(Struct, frozen=True):
 def propose(state: State, key: str, profile: Profile) -> Proposal:
     """Plan for a preemptor under an objective, and look for boosts."""
     try:
-        planning = start(state, Given(key, certify="brief"))
+        planning = start(state, Given(key, certify=False))  # trees prove, and take time
         plan = covered(state, solve(planning, profile, Deadline.after(PLAN_S)))
     except PlannerError as error:
         return Proposal(why=f"there is no plan: {error}")

@@ -7,37 +7,22 @@ looked at, and of these only heads with other victims than when they were judged
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.commands.audit.judge import Question
 from planner.commands.replay.kueue_live import Eviction, evictions, observed
 from planner.commands.study.instance import Instance
 from planner.errors import InputError, PlannerError
-from planner.operations.kubectl.call import Answer
 from planner.operations.kubectl.kueue_dump import Dump
-from planner.operations.kubectl.kueue_resource import (
-    COHORTS,
-    hint_of,
-    is_forbidden,
-    is_missing,
-    watching_role,
-)
-from planner.operations.kubectl.watch import (
-    FIRST_WAIT_S,
-    LONGEST_WAIT_S,
-    Source,
-    WatchEvent,
-    reason,
-)
+from planner.operations.kubectl.watch import Source
+from planner.operations.watch.kueue.follower import Follower, Pace
 from planner.operations.watch.kueue.keep import Episode, Keeper, Store, Whole
 from planner.operations.watch.record import Decision, Line, Measured, Note, Preemption
 from planner.plan import Uncovered
@@ -189,42 +174,10 @@ SHARE: Final = 0.15
 SAVED_S: Final = 2.0
 """Processor time that may be saved for when much is due at once: a small cluster is read and judged
 at once, and a large one leaves most of a core even in the half minute in which it is read."""
-TIDY_S: Final = 30.0
-"""Seconds between two times that memory is tidied: plans refer to themselves in circles, and this
-process is set up to look for circles hardly ever, as suits a command that ends soon."""
 MISSED: Final = "it happened while the cluster could not be watched"
 
 
-class Pace(Struct, frozen=True):
-    """How often a watch looks and reads, and by which clocks.
-
-    ``interval_s`` is the time between two looks at the decisions to come, ``resync_s`` between two
-    times that everything is read; ``seconds`` is a clock that never jumps, ``used`` the processor
-    time of this process.
-    """
-
-    interval_s: float = 5.0
-    resync_s: float = 600.0
-    seconds: Callable[[], float] = time.monotonic
-    used: Callable[[], float] = time.process_time
-
-
-def ended(resource: str, answer: Answer, *, begins: bool) -> tuple[str, InputError]:
-    """Return why a stream ended, in words that all streams share, and as an error.
-
-    ``begins`` says that nothing was read yet: then the error has what helps.
-    """
-    where, why = f"kubectl get {resource} --watch", reason(answer)
-    if is_forbidden(answer):
-        hint = f"an administrator grants it: {watching_role()}"
-        return "forbidden", InputError(where, f"is forbidden: {why}", "the right to watch", hint)
-    if is_missing(answer):
-        what = "Kueue is not installed in this cluster"
-        return what, InputError(where, what, why)
-    return why, InputError(where, f"ended: {why}", hint=hint_of(why) if begins else "")
-
-
-class Live:
+class Live(Follower[Keeper]):
     """The watch of a live cluster.
 
     ``source`` has the changes, and ``take`` reads everything; ``how`` is with which release and
@@ -243,96 +196,23 @@ class Live:
         store: Store | None = None,
         pace: Pace | None = None,
     ) -> None:
-        self._source, self._take, self._how = source, take, how
-        self._question, self._tell, self._store = question, tell, store
-        self._pace = pace or Pace()
-        self._judge = Judge(question, self._pace.seconds)
-        self._keeper: Keeper | None = None
-        self._begun: set[str] = set()
-        self._told: set[str] = set()
-        self._is_gap = self._is_wanted = self._is_recording = True
-        self._read_at = self._retry_at = 0.0
-        self._wait_s = FIRST_WAIT_S
+        pace = pace or Pace()
+        super().__init__(source, lambda: Keeper(take(), how, pace.seconds), tell, pace)
+        self._question, self._store = question, store
+        self._judge = Judge(question, pace.seconds)
+        self._is_recording = True
+        self._next_look = pace.seconds()
         self._left_s = SAVED_S
-        self._used_at, self._seen_at = self._pace.used(), self._pace.seconds()
+        self._used_at, self._seen_at = pace.used(), pace.seconds()
 
-    def run(self, for_s: float | None = None) -> None:
-        """Watch, for ``for_s`` seconds or until the process is interrupted.
+    @property
+    def _idle_s(self) -> float:
+        return self._next_look - self._seconds()
 
-        Raises ``InputError`` if the cluster cannot be read at the start; later everything that goes
-        wrong is a note, and reading is tried again and again.
-        """
-        interval, seconds = self._pace.interval_s, self._pace.seconds
-        end = float("inf") if for_s is None else seconds() + for_s
-        next_look = next_tidy = seconds()
-        try:
-            while self._keeper is None or seconds() < end:
-                until = min(next_look, end) if self._keeper else seconds() + FIRST_WAIT_S
-                for one in self._source.poll(max(0.0, until - seconds())):
-                    self._trying(partial(self._hear, one))
-                self._trying(self._read_if_due)
-                if self._keeper is not None and seconds() >= next_look:
-                    self._trying(partial(self._look, self._keeper))
-                    next_look = seconds() + interval
-                if seconds() >= next_tidy:
-                    gc.collect()
-                    next_tidy = seconds() + TIDY_S
-        finally:
-            self._source.close()
-
-    def _trying(self, step: Callable[[], None]) -> None:
-        """Do a step; where it fails, once the watch goes on, read everything anew in a while."""
-        try:
-            step()
-        except InputError as error:
-            if self._keeper is None:
-                raise
-            self._retry_at = self._pace.seconds() + self._wait_s
-            self._wait_s = min(LONGEST_WAIT_S, 2 * self._wait_s)
-            self._is_wanted = True
-            self._trouble(f"cannot be read: {error}")
-
-    def _hear(self, event: WatchEvent) -> None:
-        if event.kind == "BEGUN":
-            self._begun.add(event.resource)
-            self._is_gap = True
-        elif event.kind == "LOST":
-            self._begun.discard(event.resource)
-            self._lost(event.resource, event.answer or Answer(0, b"", ""))
-        elif self._keeper is not None and not self._is_gap:
-            # Before everything is read no change is taken: what is read has it.
-            self._is_wanted |= self._keeper.take(event)
-
-    def _lost(self, resource: str, answer: Answer) -> None:
-        """Note that a stream has ended, which starts again by itself; at the start, raise why."""
-        if resource == COHORTS and is_missing(answer):
-            self._begun.add(resource)  # an older Kueue has no Cohorts that could change
-            return
-        self._is_gap, begins = True, self._keeper is None
-        what, error = ended(resource, answer, begins=begins)
-        if begins and answer.code:
-            raise error
-        if begins or answer.code or answer.stderr:  # else it ended as each does after a while
-            self._trouble(str(error), what)
-
-    def _read_if_due(self) -> None:
-        """Read everything where that is due: at the start, after a break, or once in a while."""
-        now, before = self._pace.seconds(), self._keeper
-        old = now - self._read_at >= self._pace.resync_s
-        due = self._is_gap or self._is_wanted or old
-        if not due or now < self._retry_at or not self._begun.issuperset(self._source.resources):
-            return
-        self._retry_at = now + self._pace.interval_s
-        keeper = Keeper(self._take(), self._how, self._pace.seconds)
-        self._judge.look(keeper.state, None)
-        self._keeper, self._read_at, self._wait_s = keeper, now, FIRST_WAIT_S
+    def _came(self, before: Keeper | None, kept: Keeper) -> None:
+        self._judge.look(kept.state, None)
         if before is not None:
-            self._go_on(before, keeper)
-        is_news = self._is_gap or bool(self._told)
-        self._told.clear()
-        self._is_gap = self._is_wanted = False
-        if is_news:
-            self._note(f"read: {len(keeper.state.workloads):,} workloads")
+            self._go_on(before, kept)
 
     def _go_on(self, before: Keeper, keeper: Keeper) -> None:
         """Go on with the preemptions that are not over, and tell those that were missed."""
@@ -342,7 +222,7 @@ class Live:
         keeper.episodes = before.episodes
         for uid, victims in evictions(before.state, keeper.state).items():
             if not self._is_gap:
-                episode = Episode((before.whole, *going_on), self._pace.seconds())
+                episode = Episode((before.whole, *going_on), self._seconds())
                 keeper.episodes.setdefault(uid, episode).victims.extend(victims)
                 continue
             whom = next((one for one in keeper.state.workloads.entries if one.uid == uid), None)
@@ -356,7 +236,12 @@ class Live:
             )
             self._tell(missed)
 
-    def _look(self, keeper: Keeper) -> None:
+    def _look(self, kept: Keeper) -> None:
+        if self._seconds() >= self._next_look:
+            self._trying(partial(self._look_at, kept))
+            self._next_look = self._seconds() + self._pace.interval_s
+
+    def _look_at(self, keeper: Keeper) -> None:
         """Apply the changes, compare the preemptions that are over, judge the decisions due."""
         keeper.settle()
         touched, keeper.touched = keeper.touched, set()
@@ -415,21 +300,11 @@ class Live:
 
         Time used in excess, such as by a hard decision, is waited for in full.
         """
-        now, used = self._pace.seconds(), self._pace.used()
+        now, used = self._seconds(), self._pace.used()
         self._left_s += SHARE * (now - self._seen_at) - (used - self._used_at)
         self._left_s = min(self._left_s, SAVED_S)
         self._seen_at, self._used_at = now, used
         return self._left_s > 0
-
-    def _trouble(self, text: str, what: str = "") -> None:
-        """Note what is wrong, once until everything is read again: streams all say ``what``."""
-        if (what or text) not in self._told:
-            self._told.add(what or text)
-            self._note(text)
-
-    def _note(self, text: str) -> None:
-        moment = datetime.now(UTC) if self._keeper is None else self._keeper.now
-        self._tell(Note(at=moment, text=text, connected=not self._told))
 
 
 def follow(states: Iterable[State], question: Question, tell: Callable[[Line], None]) -> None:

@@ -252,7 +252,7 @@ def requeue(
     if entry.requeue_reason in {"PendingPreemption", "PendingMigration"}:
         waiting.preemptor = pending.key
     # A StrictFIFO queue keeps its head whatever failed, except a namespace that does not match.
-    stays_head = waiting.strict and entry.requeue_reason != "NamespaceMismatch"
+    stays_head = waiting.strict_fifo and entry.requeue_reason != "NamespaceMismatch"
     untried = pending.progress is not None and pending.progress.has_untried
     if stays_head or entry.outcome in _AT_ONCE or untried:
         waiting.put(pending)
@@ -264,7 +264,7 @@ def requeue(
     alike = rules.parks_alike_always or entry.outcome == "noFit"
     if rules.says_why_requeued:
         alike = entry.outcome in _ALIKE
-    if alike and configuration.gate("SchedulingEquivalenceHashing") and not waiting.strict:
+    if alike and configuration.gate("SchedulingEquivalenceHashing") and not waiting.strict_fifo:
         # All workloads of its queue that the scheduler cannot tell from it are parked, too.
         waiting.bulk.add(pending.kind)
         others, waiting.active = waiting.active, []

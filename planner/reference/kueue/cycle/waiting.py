@@ -121,13 +121,13 @@ class Pending:
 class Waiting:
     """The workloads of one ClusterQueue: ``active`` in queue order, and those that are parked.
 
-    ``strict`` says that the strategy is StrictFIFO. ``preemptor`` is the key of the workload that
-    preempted last, until it is admitted. ``bulk`` has the kinds that were parked together, never in
-    a strict queue: a later workload of such a kind is parked at once.
+    ``strict_fifo`` says that the strategy is StrictFIFO. ``preemptor`` is the key of the workload
+    that preempted last, until it is admitted. ``bulk`` has the kinds that were parked together,
+    never under StrictFIFO: a later workload of such a kind is parked at once.
     ``generation`` counts the changes of the holders in the ClusterQueue.
     """
 
-    strict: bool
+    strict_fifo: bool
     active: list[Pending] = field(default_factory=list)
     parked: list[Pending] = field(default_factory=list)
     preemptor: str | None = None
@@ -137,7 +137,7 @@ class Waiting:
     @property
     def sticky(self) -> str | None:
         """The key of the workload that is the head whenever it is active, if there is one."""
-        return None if self.strict else self.preemptor
+        return None if self.strict_fifo else self.preemptor
 
     @property
     def head(self) -> Pending | None:
@@ -180,7 +180,7 @@ class Waiting:
         Where nobody else competes they stay: if they find room now, something woke them; if not,
         they are parked by the next cycle.
         """
-        parked = set() if self.strict else parked_after_a_try(self.active, configuration)
+        parked = set() if self.strict_fifo else parked_after_a_try(self.active, configuration)
         if len(parked) == len(self.active):
             return
         self.parked += [one for one in self.active if one.key in parked]
@@ -198,7 +198,7 @@ def waiting_queues(state: State, snapshot: Snapshot) -> dict[int, Waiting]:
     A workload whose LocalQueue is missing or stopped, or points nowhere, waits in no queue.
     """
     queues = {
-        node: Waiting(strict=queue.spec.queueing_strategy == "StrictFIFO")
+        node: Waiting(strict_fifo=queue.spec.queueing_strategy == "StrictFIFO")
         for node, queue in snapshot.queues.items()
     }
     behind = open_queues(state, snapshot)
