@@ -6,15 +6,14 @@ in the scheduler's candidate order. Rows are linear, and every legal victim set 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import chain, compress
 from operator import mul
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec import Struct
 
 from planner.laws import Law, Register
 from planner.models.shared.builder import Builder
@@ -32,13 +31,11 @@ class Classes(Struct, frozen=True, dict=True):
     """K classes of interchangeable candidates.
 
     ``members[k]`` are positions among the problem's workloads, in the scheduler's order;
-    ``first`` is (K,), a representative of each class for looking up costs and holdings. ``least``
-    says how many members of a class are victims for certain; 0 for classes that it does not name.
+    ``first`` is (K,), a representative of each class for looking up costs and holdings.
     """
 
     members: Sequence[Sequence[int]]
     first: IntArray
-    least: Mapping[int, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.members)
@@ -58,14 +55,6 @@ class Classes(Struct, frozen=True, dict=True):
             members=[self.members[k] for k in classes],
             first=self.first[np.array(classes, dtype=np.int64)],
         )
-
-    def narrowed(self, least: Mapping[int, int], most: Mapping[int, int]) -> Classes:
-        """Return these classes with bounds, where known, on how many members are victims."""
-        members = self.members
-        if most:
-            # Victims are taken from the front, so members at the end are never victims.
-            members = [each[: most.get(k, len(each))] for k, each in enumerate(members)]
-        return replace(self, members=members, least=least)
 
     def take(self, counts: Iterable[int]) -> tuple[int, ...]:
         """Return the positions of the victims, given how many each class has."""
@@ -93,13 +82,6 @@ class Classes(Struct, frozen=True, dict=True):
         found = np.full(int(members.max(initial=-1)) + 1, -1, dtype=np.int64)
         found[members] = np.repeat(np.arange(len(self)), self.sizes)
         return found
-
-
-class Parts(NamedTuple):
-    """Groups of classes; if they ``are_all``, each answer contains one from a single group."""
-
-    groups: Sequence[Sequence[int]] = ()
-    are_all: bool = False
 
 
 class _Grouped(Protocol):
@@ -139,7 +121,7 @@ class Columns(Struct, Generic[ProblemT], frozen=True, dict=True):
 
 def new_takes(builder: Builder, classes: Classes) -> list[int]:
     """Return a new variable per class: how many of its members are victims."""
-    return [builder.new(classes.least.get(k, 0), classes.count(k)) for k in range(len(classes))]
+    return [builder.new(0, classes.count(k)) for k in range(len(classes))]
 
 
 def group_alike(order: IntArray, eligible: BoolArray, columns: Sequence[IntArray]) -> Classes:
@@ -186,39 +168,19 @@ def alone_in_class(size: int, positions: Iterable[int]) -> list[IntArray]:
 
 
 class Row(NamedTuple):
-    """``amounts . take[classes] + slack . z >= bound``; z are witness variables in 0..1.
-
-    ``classes`` are only those with an amount other than 0, in ascending order: each of ten
-    thousand queues has rows of its own, over few of all classes. ``slack`` pairs positions of
-    witnesses with their coefficients.
-    """
+    """``amounts . take[classes] >= bound``; ``classes`` are those with an amount other than 0."""
 
     name: str
     classes: IntArray
     amounts: IntArray
     bound: int
-    slack: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def of(
-        cls, name: str, coefficients: IntArray, bound: int, slack: tuple[tuple[int, int], ...] = ()
-    ) -> Row:
+    def of(cls, name: str, coefficients: IntArray, bound: int) -> Row:
         """Return a row, given the coefficients of all classes: (K,)."""
         classes = np.flatnonzero(coefficients)
-        return cls(name, classes, coefficients[classes], bound, slack)
+        return cls(name, classes, coefficients[classes], bound)
 
     def value(self, taken: IntArray) -> int:
-        """Return the left side without witnesses, exactly; ``taken`` is victims per class: (K,)."""
+        """Return the left side exactly; ``taken`` is victims per class: (K,)."""
         return sum(map(mul, self.amounts.tolist(), taken[self.classes].tolist()))
-
-
-class Relaxation(NamedTuple):
-    """Rows over the classes and ``witnesses`` additional continuous variables in 0..1.
-
-    For every legal set at least one witness of each of the ``choices`` is 1. A witness has a
-    negative coefficient in one row, and in no other.
-    """
-
-    rows: Sequence[Row]
-    witnesses: int
-    choices: Sequence[Sequence[int]] = ()

@@ -2,13 +2,11 @@
 
 start.py        the way in: makes a planning from a state and from what the user fixed
 deadline.py     when to stop; waiting for long calls of a solver, which Ctrl-C can end
+levels.py       level after level: a tree, or the solver for a better answer, then a tree again
+finder.py       CP-SAT as the finder: levels in their order, and the first of ties
 search.py       what a search asks of a scheduler's rules; the state of a search; one exact solve
-levels.py       lexicographic levels: minimise on as few classes as the proof permits, prove, fix
-tie_break.py    the canonical answer among equal ones
-bound.py        lower bounds from linear-programming duals, recomputed in exact integers
-attempt.py      how a model is asked, and what comes of it
 engine.py       one CP-SAT run with settings measured and found safe; its claims are checked
-glop.py         linear programs for GLOP
+run.py          what comes of a run, for those who do not load the solver
 pareto.py       the Pareto front of two measures
 answer.py       from a search to a plan: caps, certificate, verdict; plans that needed no search
 kueue/          plans for pending workloads of Kueue, joint plans included

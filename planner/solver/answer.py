@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from planner.errors import InternalError
@@ -37,10 +38,10 @@ from planner.plan import (
     Verification,
 )
 from planner.proof.claims import Claims, Limits, cap_claim
-from planner.solver.attempt import SEED, Outcome
 from planner.solver.deadline import Trees
-from planner.solver.levels import LevelResult, find_any, find_within
-from planner.solver.proving.settle import Proved, prove_absence
+from planner.solver.finder import LevelResult, find_any, find_within
+from planner.solver.levels import Proved, prove_absence
+from planner.solver.run import SEED, Outcome
 from planner.solver.search import Search, impose
 from planner.solver.start import AnyPlanning
 from planner.verifier.wording import broken
@@ -59,15 +60,20 @@ def refuse_illegal(plan: AnyPlan, verification: Verification) -> None:
         raise InternalError(message)
 
 
-class Dropped(Struct, frozen=True):
-    """Caps that a search drops, in words, and the trees that show that no answer keeps them."""
+class Capped(Struct, frozen=True):
+    """The caps that a search keeps, and those that it drops: in words, and with their trees.
 
+    Of ``undecided`` caps it was not known in time whether an answer can keep them.
+    """
+
+    kept: tuple[tuple[Measure, int], ...] = ()
     words: str = ""
-    caps: tuple[Cap, ...] = ()
+    dropped: tuple[Cap, ...] = ()
     trees: tuple[Tree, ...] = ()
+    undecided: bool = False
 
 
-NOTHING_DROPPED: Final = Dropped()
+NO_CAPS: Final = Capped()
 
 Claiming = Callable[[Limits], Claims]
 """Makes the claims about sets that keep some caps."""
@@ -79,73 +85,65 @@ def cap(
     greedy: AnyPlan,
     claiming: Claiming | None = None,
     certify: Trees = None,
-) -> Dropped:
-    """Bound the capped measures by the scheduler's values; return the caps that were dropped.
-
-    The wishes of the profile are imposed first, and never dropped.
+) -> Capped:
+    """Bound the capped measures by the scheduler's values, each that an answer can keep.
 
     No cap is dropped where the search starts from the scheduler's own answer, which meets all caps.
     Elsewhere each cap is kept if an answer is found that meets it and the caps kept before. That
     there is none takes a tree if ``claiming`` is given, and else the solver's word. Where no tree
     is found, or time runs out before that is known, no answer of the search is proved best.
-
-    Raises `UnsupportedError` if a term of the profile cannot be known from the state.
     """
-    bind(search, profile)
     if not greedy.victims:
-        return NOTHING_DROPPED
+        return NO_CAPS
     trees: list[Tree] = []
-    impossible: list[Cap] = []
 
-    def find(trial: Search, measure: Measure, most: int) -> Outcome:
+    def find(trial: Search, kept: Limits, measure: Measure, most: int) -> Outcome:
         outcome = find_within(trial, measure, most)
         if outcome != "infeasible" or claiming is None:
             return outcome
-        caps = [*search.caps, (measure, most)]
-        asked = dataclasses.replace(trial, caps=caps, deadline=search.deadline.half())
-        found = prove_absence(asked, claiming(caps), certify, cap_claim(measure))
+        asked = dataclasses.replace(trial, deadline=search.deadline.half())
+        claims = claiming([*kept, (measure, most)])
+        found = prove_absence(asked, claims, certify, cap_claim(measure))
         if found.victims is not None:
             trial.incumbent = trial.classes.counts(found.victims)
             return "unknown" if trial.incumbent is None else "optimal"
         if found.tree is None:
             return "unknown"
         trees.append(found.tree)
-        impossible.append(Cap(term=measure_name(measure), most=most))
         return "infeasible"
 
-    names = keep_caps(search, profile, greedy.terms, find)
-    return Dropped(
-        dropped_in_words(profile, names, search.undecided),
-        tuple(impossible),
-        tuple(trees),
-    )
+    capped = keep_caps(search, profile, greedy.terms, find)
+    return replace(capped, trees=tuple(trees))
 
 
 def keep_caps(
     search: Search,
     profile: Profile,
     terms: Mapping[str, int],
-    find: Callable[[Search, Measure, int], Outcome],
-) -> list[str]:
+    find: Callable[[Search, Limits, Measure, int], Outcome],
+) -> Capped:
     """Bound each capped measure by its value in ``terms`` if that and the caps before can be kept.
 
-    ``find`` looks in a search for an answer within a bound. The ids of caps that no answer keeps
-    are returned; those of caps that time left undecided are noted in the search.
+    ``find`` looks in a search, given the caps kept so far, for an answer within a bound.
     """
-    impossible: list[str] = []
+    kept: list[tuple[Measure, int]] = []
+    impossible: list[Cap] = []
+    undecided: list[str] = []
     for measure in profile.caps:
-        value = value_in(terms, measure)
+        value, name = value_in(terms, measure), measure_name(measure)
         # In a fork: a cap that no answer keeps must not narrow the search for the next cap.
         trial = search.fork()
-        outcome = find(trial, measure, value)
+        outcome = find(trial, kept, measure, value)
         if outcome == "optimal":
             search.limit(measure, value)
-            search.caps.append((measure, value))
             search.incumbent = trial.incumbent
+            kept.append((measure, value))
+        elif outcome == "infeasible":
+            impossible.append(Cap(term=name, most=value))
         else:
-            dropped = impossible if outcome == "infeasible" else search.undecided
-            dropped.append(measure_name(measure))
-    return impossible
+            undecided.append(name)
+    words = dropped_in_words(profile, [one.term for one in impossible], undecided)
+    return Capped(tuple(kept), words, tuple(impossible), undecided=bool(undecided))
 
 
 def bind(search: Search, profile: Profile) -> None:
@@ -156,8 +154,6 @@ def bind(search: Search, profile: Profile) -> None:
     search.rules.table.refuse_missing(profile.name, profile.terms)
     if profile.wishes:
         impose(search, profile.wishes)
-    # Noted before caps and levels narrow the search: claims of a plan are about all these classes.
-    search.permitted = list(search.active)
 
 
 def dropped_in_words(profile: Profile, impossible: Sequence[str], undecided: Sequence[str]) -> str:
@@ -182,7 +178,7 @@ def blame_wishes(search: Search, profile: Profile) -> str:
         return ""
     # All classes again, and no limits: is it the rules that leave nothing, or the wishes?
     free = Search(search.rules, search.classes, search.deadline, list(range(len(search.classes))))
-    outcome = find_any(free, free.active)
+    outcome = find_any(free)
     if outcome == "infeasible":
         return ""
     permitted = "the rules permit a plan, but none" if outcome == "optimal" else "no plan"
@@ -214,37 +210,33 @@ def refuse_worse(
         raise InternalError(message)
 
 
-def certify(  # noqa: PLR0913 - all that is known
+def certify(
     digest: str,
     proved: Proved,
     started: float,
-    *,
-    cut_off: int = 0,
-    caps: Limits = (),
-    dropped: Dropped = NOTHING_DROPPED,
+    capped: Capped = NO_CAPS,
 ) -> Certificate:
     """Return the certificate of what is proved; verdicts come with the verification.
 
-    ``started`` is the monotonic time at which the work began, ``caps`` are the measures with the
-    values that no answer was to exceed, ``dropped`` those that none can keep.
+    ``started`` is the monotonic time at which the work began.
     """
     solver = TREES
     if proved.searched:
         from planner.solver.engine import SOLVER  # noqa: PLC0415 - loaded by now
 
         solver = SOLVER
-    if proved.victims is None:  # that there is no plan does not rest on caps
-        dropped = NOTHING_DROPPED
+    if proved.victims is None:  # that there is no plan does not rest on caps that are dropped
+        capped = Capped(capped.kept)
     return Certificate(
         digest=digest,
         levels=describe_levels(proved.levels),
-        caps=tuple(Cap(term=measure_name(measure), most=most) for measure, most in caps),
-        dropped=dropped.caps,
-        trees=(*proved.trees, *dropped.trees),
+        caps=tuple(Cap(term=measure_name(measure), most=most) for measure, most in capped.kept),
+        dropped=capped.dropped,
+        trees=(*proved.trees, *capped.trees),
         ties=proved.ties,
         claimed=proved.claimed,
         corrected=proved.corrected,
-        cut_off=cut_off,
+        cut_off=proved.cut_off,
         solver=solver,
         seed=SEED,
         wall_time_s=round(time.monotonic() - started, 6),

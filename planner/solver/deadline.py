@@ -5,12 +5,10 @@ This module loads no solver: the replay of decisions needs none, but has deadlin
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final, Literal, NamedTuple, TypeVar
 
 from planner.stage import going_on
@@ -76,7 +74,7 @@ T = TypeVar("T")
 
 
 def waited_for(
-    call: Callable[[], T], stop: Callable[[], None] | None = None, seconds: float | None = None
+    call: Callable[[], T], stop: Callable[[], object] | None = None, seconds: float | None = None
 ) -> T:
     """Run a call in a thread of its own, report meanwhile that it goes on, and return its result.
 
@@ -120,26 +118,3 @@ def waited_for(
     if not returned:
         raise OutOfTime
     return returned[0]
-
-
-def undisturbed(call: Callable[[], T]) -> T:
-    """Return the result of a short call, and handle signals that come meanwhile after it.
-
-    For a library that calls Python, and takes what a handler raises there for an answer: Ctrl-C
-    would end nothing. A thread for each short call would take longer than the call.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return call()  # no handler runs here
-    came: list[Callable[[], object]] = []
-    handlers = [(one, signal.getsignal(one)) for one in (signal.SIGINT, signal.SIGTERM)]
-    try:
-        for number, handler in handlers:
-            if callable(handler):
-                signal.signal(number, lambda *sign, of=handler: came.append(partial(of, *sign)))
-        return call()
-    finally:
-        for number, handler in handlers:
-            if callable(handler):
-                signal.signal(number, handler)
-        for handle in came:
-            handle()

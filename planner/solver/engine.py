@@ -1,15 +1,12 @@
 """One CP-SAT run, with the settings that were measured and found safe.
 
-One worker and a fixed seed give the same answer every time. Quick attempts are without presolve,
-which costs small models more than it saves; thorough ones are with it, and with more of the rows in
-the linear program, which some knapsacks with hundreds of victims need and which slows others down.
-Nothing tells beforehand which kind settles a model, and the wrong kind can take a hundred times as
-long: the two kinds take turns, each time with more effort.
+One worker and a fixed seed give the same answer every time. Presolve is on, and more of the rows
+than usual are in the linear program, which knapsacks with hundreds of victims need.
 
 Known wrong answers of ortools 9.15 come from two steps. The first, a step of presolve, is switched
 off (docs/design/solver.md §4, §6, §9, §10; or-tools issues 5274, 5293). The second,
 ``auto_detect_greater_than_at_least_one_of``, learns clauses that rows with coefficients from 2^31
-do not imply, so that a solution was called an optimum and was none: it is off in every attempt
+do not imply, so that a solution was called an optimum and was none: it is off, too
 (docs/design/solver.md §13). No claim is believed that a solution refutes, and no solution before
 its rows are added up in integers.
 """
@@ -28,17 +25,12 @@ from ortools.sat.python import cp_model_helper as cp
 
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear, refuse_wide
-from planner.solver.attempt import ATTEMPTS, SEED, Attempt, Outcome, Run
 from planner.solver.deadline import Deadline, OutOfTime, waited_for
+from planner.solver.run import SEED, Outcome, Run
 from planner.stage import going_on
 
 SOLVER: Final = f"OR-Tools CP-SAT {__version__}"
 """The solver's name and version for the certificate."""
-_AT_ONCE: Final = 0.1
-"""Effort up to which a model is solved without a thread, where there is no presolve: to start one
-can take longer."""
-_SMALL: Final = 1000
-"""Variables up to which a model is small."""
 
 
 class Contradiction(InternalError):  # noqa: N818 - says what happened, as the others do
@@ -50,39 +42,26 @@ def run(
     objective: Linear | None,
     deadline: Deadline,
     hint: Sequence[int] | None = None,
-    attempts: Sequence[Attempt] = ATTEMPTS,
+    effort: float = inf,
 ) -> Run:
     """Minimise an expression, or find any solution without one.
 
-    ``attempts`` are made in turn until one settles the model. A ``hint`` that is a solution counts
-    as known: nothing worse is returned.
+    A ``hint`` that is a solution counts as known: nothing worse is returned. ``effort`` is the most
+    deterministic time, the solver's own count of its work, of which a unit is a second or two: when
+    it gives up depends on the model and not on the machine.
 
     Raises ``UnsupportedError`` if CP-SAT cannot add up the values of all variables, and
     `InternalError` if it calls the model invalid for another reason.
     """
     stated = builder.minimize(objective or Linear({}))
-    trivial = builder.bounds(objective)[0] if objective else 0
-    best = Run("unknown", bound=trivial)
+    known = Run("unknown", bound=builder.bounds(objective)[0] if objective else 0)
     if hint is not None:
         builder.hint(hint)
         if _exact(builder).admits(hint):
-            best = Run("feasible", hint, trivial)
-    for attempt in attempts:
-        going_on()
-        parameters = _careful(deadline, thorough=attempt.thorough)
-        found = _attempt(builder, objective, stated, parameters, attempt.effort)
-        if found.outcome == "infeasible" and not attempt.thorough:
-            # Without presolve CP-SAT 9.15 has been seen to call a model infeasible that has
-            # solutions. A solution that is found now can be checked; "infeasible" is believed if
-            # both ways say it.
-            parameters = _careful(deadline, presolve=True)
-            found = _attempt(builder, objective, stated, parameters, attempt.effort)
-        best = replace(reconciled(best, found, objective, trivial), attempt=attempt)
-        if best.settled or deadline.passed:
-            break
-        if best.solution:
-            builder.hint(best.solution)
-    return best
+            known = replace(known, outcome="feasible", solution=hint)
+    going_on()
+    found = _attempt(builder, objective, stated, _careful(deadline), effort)
+    return reconciled(known, found, objective)
 
 
 def as_it_comes(builder: Builder, objective: Linear, deadline: Deadline, effort: float) -> Run:
@@ -122,12 +101,11 @@ def _attempt(
     return Run(outcome, solution, bound)
 
 
-def reconciled(known: Run, found: Run, objective: Linear | None, trivial: int) -> Run:
-    """Return what is to be believed of two results of one model, of which ``found`` came later.
+def reconciled(known: Run, found: Run, objective: Linear | None) -> Run:
+    """Return what is to be believed of what the solver found, where a solution may be ``known``.
 
-    Solutions have been checked; outcomes and bounds are the solver's word. A claim that a solution
-    refutes is dropped, and so are two claims that refute each other: the caller may ask on.
-    ``trivial`` is a bound that needs no claim.
+    Solutions have been checked; outcomes and bounds are the solver's word: a claim that a solution
+    refutes is dropped. The bound of ``known`` needs no claim.
     """
 
     def value(of: Run) -> int:
@@ -135,20 +113,12 @@ def reconciled(known: Run, found: Run, objective: Linear | None, trivial: int) -
 
     if not found.solution:
         # A solution that is known refutes "infeasible".
-        return found if found.settled and not known.solution else known
-    if not known.solution:
-        least, solution, bounds = value(found), found.solution, [found.bound]
-    else:
-        better = known if value(known) < value(found) else found
-        least, solution, bounds = value(better), better.solution, [known.bound, found.bound]
-    if found.outcome == "optimal" and value(found) == least and max(bounds) <= least:
+        return found if found.outcome == "infeasible" and not known.solution else known
+    best = known if known.solution and value(known) < value(found) else found
+    if best is found and found.bound <= value(found):
         return found
-    believed = [bound for bound in bounds if bound <= least]
-    if found.outcome == "optimal" or len(believed) < len(bounds):
-        # A claim was refuted here, so that the other one, of the same solver and model, is not
-        # believed either.
-        believed = []
-    return Run("feasible", solution, max([trivial, *believed]))
+    bound = found.bound if found.outcome == "feasible" and found.bound <= value(best) else 0
+    return Run("feasible", best.solution, max(known.bound, bound))
 
 
 def _ask(
@@ -190,9 +160,6 @@ def _solve(proto: cp.CpModelProto, parameters: cp.SatParameters) -> cp.CpSolverR
     wrapper = cp.SolveWrapper()
     wrapper.set_parameters(parameters)
     solve: Callable[[cp.CpModelProto], cp.CpSolverResponse] = wrapper.solve
-    # Without presolve so small an effort ends soon; presolve heeds neither effort nor limit.
-    if parameters.max_deterministic_time <= _AT_ONCE and not parameters.cp_model_presolve:
-        return solve(proto)
     own = cp.CpModelProto()
     own.copy_from(proto)  # the model may be changed while a call that does not end goes on
     try:
@@ -207,9 +174,9 @@ def complete(
     """Return values of all variables that agree with the class counts, or ``None``.
 
     With an objective they are the best of such values. ``None`` means that the model does not
-    admit the victim set: the solver calls it infeasible without presolve and with it.
+    admit the victim set.
 
-    Raises `Contradiction` if the solver neither finds such values nor calls it infeasible twice.
+    Raises `Contradiction` if the solver neither finds such values nor calls the model infeasible.
     """
     builder.minimize(objective or Linear({}))
     proto = cp.CpModelProto()
@@ -219,56 +186,40 @@ def complete(
         domain = proto.variables[variable].domain
         domain.clear()
         domain.extend([count, count])
-    said = set[Outcome]()
-    outcome: Outcome = "unknown"
-    solution: Sequence[int] = ()
-    for presolve in (False, True):
-        parameters = _careful(Deadline(), presolve=presolve)
-        # However long it takes; a small model mostly takes little effort.
-        for effort in (_AT_ONCE, inf) if len(proto.variables) <= _SMALL else (inf,):
-            parameters.max_deterministic_time = effort
-            outcome, solution, _ = _ask(proto, parameters, _exact(builder))
-            if outcome in {"optimal", "infeasible"}:
-                break
-        found = outcome in {"optimal", "feasible"}
-        if found and [solution[variable] for variable in take] == [*counts]:
-            return solution
-        said.add(outcome)
-    if said != {"infeasible"}:
+    # However long it takes.
+    outcome, solution, _ = _ask(proto, _careful(Deadline()), _exact(builder))
+    if outcome == "infeasible":
+        return None
+    if outcome == "unknown" or [solution[variable] for variable in take] != [*counts]:
         message = "the solver's solution of a model with all victims given is none"
         raise Contradiction(message)
-    return None
+    return solution
 
 
 def _one_worker(deadline: Deadline) -> cp.SatParameters:
     parameters = cp.SatParameters()
     parameters.num_workers = 1
     parameters.random_seed = SEED
+    # The solver leaves its handler of SIGINT in place: after the first run Ctrl-C would do nothing.
+    parameters.catch_sigint_signal = False
     left = deadline.left()
     if left is not None:
         parameters.max_time_in_seconds = left
     return parameters
 
 
-def _careful(
-    deadline: Deadline, *, presolve: bool = False, thorough: bool = False
-) -> cp.SatParameters:
-    """Return the parameters of a quick attempt, of one with presolve, or of a thorough one."""
+def _careful(deadline: Deadline) -> cp.SatParameters:
     parameters = _one_worker(deadline)
     # Never 0: without a linear program the cover rows bound nothing (docs/design/solver.md §4).
-    parameters.linearization_level = 2 if thorough else 1
+    parameters.linearization_level = 2
     parameters.symmetry_level = 0
     parameters.cp_model_probing_level = 0
-    parameters.cp_model_presolve = presolve or thorough
-    # The step of presolve that or-tools issue 5293 is about; it matters where presolve is on.
+    # The step of presolve that or-tools issue 5293 is about.
     parameters.presolve_inclusion_work_limit = 0
     parameters.auto_detect_greater_than_at_least_one_of = False
-    # The solver leaves its handler of SIGINT in place: after the first run Ctrl-C would do nothing.
-    parameters.catch_sigint_signal = False
-    if thorough:
-        # Cuts took more time than they saved: without them, proofs of fair sharing are three times
-        # faster, and hundreds of classical victims no slower.
-        parameters.cut_level = 0
+    # Cuts took more time than they saved: without them, proofs of fair sharing are three times
+    # faster, and hundreds of classical victims no slower.
+    parameters.cut_level = 0
     return parameters
 
 

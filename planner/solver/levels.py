@@ -1,482 +1,443 @@
-"""Lexicographic levels: minimise a measure, prove it, fix it, go on to the next.
+"""Level after level to a plan that is proved: the scheduler's own answer, trees, and the solver.
 
-For the least value of one measure as few classes are looked at as the proof permits. A linear
-relaxation bounds the cost and says what each class would add or save. Classes that clearly give all
-of their members as victims, or clearly none, are left so at first, and the exact model decides on
-the rest; either it is proved that this was right, or those classes are decided on too
-(docs/design/solver.md §3).
+The search begins with the best answer that is known, mostly the scheduler's own. On each level a
+tree is grown, which shows that no set is better, or finds one, which takes the answer's place.
+Where it does neither, CP-SAT looks for a better set, and another tree is to prove that; where none
+does, the level is not proved: what the solver says of it is its word. A plan is called optimal only
+if every level has a tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
-from functools import cached_property
-from itertools import pairwise
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, NamedTuple
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
-from planner.errors import InternalError
-from planner.models.shared.classes import Parts, Row
+from planner.errors import UnsupportedError
+from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Measure, with_names
-from planner.objective.terms import CASCADE
-from planner.plan import Proof
-from planner.solver.attempt import Outcome, Run, within
-from planner.solver.bound import Bound, best_single_row, trivial_bound
-from planner.solver.deadline import OutOfTime
-from planner.solver.search import Counts, Search
-from planner.solver.tie_break import break_ties
+from planner.plan import Proof, Tree
+from planner.proof.claims import (
+    BETTER,
+    INFEASIBLE,
+    TIES,
+    Claims,
+    Stated,
+    asking_claim,
+    at_most,
+    level_claim,
+)
+from planner.proof.question import Question, in_words
+from planner.solver.deadline import Deadline, OutOfTime, Trees
+from planner.solver.finder import Least, LevelResult, break_ties, find_any, minimise
+from planner.solver.proving.earlier import EarlierTree, renamed
+from planner.solver.proving.grow import Before, Effort, Grown, grow
+from planner.solver.run import Outcome
+from planner.solver.search import Search
 from planner.stage import begin
 
-CORE = 300
-"""Classes up to which the exact model is solved whole."""
+THOROUGH: Final = Effort(steps=50_000, entries=10**12)
+"""The effort of a tree that may take as long as it needs."""
 
-MOST_TOGETHER: Final = 300
-"""Classes up to which all are searched together, though they have parts to search one by one."""
+SHORT: Final = Effort(steps=5000, entries=12_000_000, largest=20)
+"""The effort of a tree elsewhere: some ten seconds."""
 
-CORE_EFFORT = 1.0
-"""Effort for a part of the classes: where that does not settle it, more classes are taken."""
+BRIEF: Final = Effort(steps=200, entries=150_000, largest=20)
+"""The effort before the solver is asked, and where one decision after the other is judged, and no
+tree may hold up the rest."""
+
+GLANCE: Final = Effort(steps=8, entries=30_000)
+"""The effort of a tree that only bounds a level."""
+
+EFFORTS: Final[Mapping[Trees, Effort]] = {True: THOROUGH, None: SHORT, "brief": BRIEF}
+
+LATER: Final[Mapping[Trees, Effort]] = {**EFFORTS, None: BRIEF}
+"""The efforts after a level for which no tree was found: the plan is not proved anyhow, and later
+levels are under the same hard rows."""
+
+ROUNDS: Final = 4
+"""How often an equal set that comes before the answer takes its place: there can be millions."""
+
+MOST_BETTER: Final = 4
+"""Better sets that brief trees find one after the other before the solver is asked for the best."""
+
+FINDING: Final = 10.0
+"""The effort of the solver for a level: it is to find an answer, and need not prove it."""
+
+BOUNDING: Final = 3 / 4
+"""The share of the time left that trees of whole levels may take; shorter ones bound the others."""
+
+Ask = Callable[[Claims], Question]
+"""Makes a question of claims."""
 
 
-class Least(Struct, frozen=True):
-    """The least value found, and the proven bound."""
+class Proved(Struct, frozen=True):
+    """An answer, by positions of workloads, and what it rests on.
 
-    outcome: Outcome
-    value: int = 0
-    bound: int = 0
-
-
-class _Core(Struct, dict=True):
-    """The classes that the exact model decides on: ``free``.
-
-    Of other classes, all members of ``full`` ones are victims, and no member of the rest.
-    ``reduced`` is the reduced cost of each class.
+    ``searched`` says whether the solver was asked for it: trees alone can find and prove it;
+    ``corrected`` counts the better sets that trees found where the solver claimed none;
+    ``cut_off`` counts the sets that it found and the scheduler refuses; ``claimed`` says that by
+    the solver's word nothing is better, or that there is no answer.
     """
 
-    classes: Sequence[int]
-    bound: Bound
-    free: set[int]
+    outcome: Outcome
+    victims: Sequence[int] | None
+    levels: tuple[LevelResult, ...]
+    trees: Sequence[Tree] = ()
+    ties: Proof | None = None
+    corrected: int = 0
+    searched: bool = True
+    cut_off: int = 0
+    claimed: bool = False
 
-    @cached_property
-    def reduced(self) -> dict[int, int]:
-        return dict(zip(self.classes, self.bound.reduced, strict=True))
+
+class Absence(NamedTuple):
+    """The tree that shows that no legal set is of some kind, or the positions of a set that is."""
+
+    tree: Tree | None = None
+    victims: Sequence[int] | None = None
+
+
+def prove_absence(search: Search, claims: Claims, certify: Trees, claim: str) -> Absence:
+    """Prove that a search has no answer; ``claims`` are of its sets, ``claim`` names the tree."""
+    begin("certifying")
+    settling = Settling(claims, search, (), lambda _: search, certify)
+    if certify is not False:
+        settling.first(settling.effort)
+    if settling.victims is not None or not settling.trees:
+        return Absence(victims=settling.victims)
+    (tree,) = settling.trees
+    return Absence(tree.model_copy(update={"claim": tree.claim.replace(INFEASIBLE, claim)}))
+
+
+def say_proved(proved: Proved, deadline: Deadline) -> str:
+    """Say of an answer whether it is proved best, or what else is known."""
+    if proved.outcome == "optimal":
+        return "proved best"
+    in_time = " within the time limit" if deadline.passed else ""
+    word = "; the solver finds nothing better, which is its word alone" if proved.claimed else ""
+    return f"not proved best{in_time}{word}"
+
+
+@dataclass
+class Settling:
+    """One decision whose levels are being settled.
+
+    ``search`` has the best answer that is known; ``fresh`` makes a search with the same wishes that
+    nothing has narrowed, in which only some measures need tell workloads apart. ``certify`` says
+    whether to wait for trees, ``undecided`` whether time left a cap undecided.
+
+    ``victims`` are those of the answer, by positions; ``levels`` are stated with its values;
+    ``says`` tells in words the trees that one sum of inequalities makes; ``claimed`` is what the
+    solver said of each level that it was asked about. ``before`` is what trees leave for later
+    ones.
+    """
+
+    claims: Claims
+    search: Search
+    measures: Sequence[Measure]
+    fresh: Callable[[Sequence[Measure]], Search]
+    certify: Trees = None
+    undecided: bool = False
+    victims: Sequence[int] | None = field(default=None, init=False)
+    levels: list[Stated] = field(default_factory=list, init=False)
+    trees: list[Tree] = field(default_factory=list, init=False)
+    says: dict[Measure, str] = field(default_factory=dict, init=False)
+    claimed: dict[Measure, Least] = field(default_factory=dict, init=False)
+    corrected: int = field(default=0, init=False)
+    searched: bool = field(default=False, init=False)
+    cut_off: int = field(default=0, init=False)
+    before: Before = field(default_factory=Before, init=False)
+
+    def settle(self) -> Proved:
+        """Return the best answer of the search, or that there is none, and what that rests on."""
+        whole, search = self.search.deadline, self.search
+        search.deadline = whole.part(BOUNDING)
+        with without_garbage_collection():
+            begin("certifying")
+            if search.incumbent is not None:
+                self.victims = search.classes.take(search.incumbent)
+            elif not self.first(self.brief):
+                found = self.find_first()
+                if found != "optimal" and not self.first(self.effort):
+                    search.deadline = whole
+                    cut_off, said = len(search.cut), found == "infeasible"
+                    return Proved("unknown", None, (), cut_off=cut_off, claimed=said)
+            if self.victims is None:
+                return Proved("infeasible", None, (), self.trees, searched=self.searched)
+            for measure in with_names(self.measures):
+                if not self.is_proved_soon(measure):
+                    self.find(measure)
+                    while not self.settle_level(measure, self.effort):
+                        self.corrected += self.claimed[measure].outcome == "optimal"
+            tied = self.settle_ties()
+            search.deadline = whole
+            return self.proved(tied=tied)
 
     @property
-    def whole(self) -> bool:
-        """Whether every class is free."""
-        return len(self.free) == len(self.classes)
+    def effort(self) -> Effort | None:
+        """How much a tree of a level may take; ``None`` where no trees are wanted."""
+        whole = all(level.proved for level in self.levels)
+        return (EFFORTS if whole else LATER).get(self.certify)
 
-    def full(self) -> list[int]:
-        """Return the classes outside ``free`` that give all members: to leave one out costs."""
-        return [k for k, cost in self.reduced.items() if cost < 0 and k not in self.free]
+    @property
+    def brief(self) -> Effort | None:
+        """How much a tree may take before the solver is asked."""
+        return None if self.certify is False else BRIEF
 
-    def open_below(self, value: int | None) -> list[int]:
-        """Return the classes outside ``free`` that could differ in an answer below a value.
+    def first(self, effort: Effort | None) -> bool:
+        """Look for any answer by a tree; say whether one is found, or proved not to be there."""
+        tree, found = self.grow(INFEASIBLE, Claims.infeasible, effort)
+        self.trees += [] if tree is None else [tree]
+        self.victims = found
+        return tree is not None or found is not None
 
-        The most doubtful come first; without a value all classes outside are returned.
-        """
-        reduced = self.reduced
-        outside = [k for k in self.classes if k not in self.free]
-        if value is not None:
-            # What deviations may cost in an answer below the value: a dearer class cannot differ.
-            room = self.bound.room(value - 1)
-            outside = [k for k in outside if abs(reduced[k]) <= room]
-        return sorted(outside, key=lambda k: abs(reduced[k]))
-
-
-def minimise(search: Search, measure: Measure) -> Least:
-    """Find the least value of a separable measure, and prove it as far as time permits."""
-    core = _start(search, search.active, measure, search.known_value(measure))
-    bound = core.bound
-    partly = True
-    while True:
-        known = search.known_value(measure)
-        if known is not None and known <= bound.whole:
-            return _proved(search, measure, core, known, bound.whole)
-        if search.deadline.passed:
-            return _unproved(search, measure, core, Run("unknown"))
-        partly = partly and not core.whole
-        full = core.full()
-        result = search.run_on(
-            sorted(core.free.union(full)),
-            measure,
-            full=full,
-            least=bound.whole,
-            attempts=within(CORE_EFFORT, search.attempts) if partly else None,
-        )
-        before, known = known, search.known_value(measure)
-        if core.whole and result.outcome == "infeasible" and known is None:
-            return Least("infeasible")
-        missing = core.open_below(known)
-        if missing and not search.deadline.passed:
-            # At least twice as many each time: small steps would solve nearly the same model again
-            # and again. Once these are settled without a better answer, only the proof is missing.
-            best_of_these = result.settled and before == known is not None
-            more = len(missing) if best_of_these else max(CORE, len(core.free))
-            core.free.update(missing[:more])
-        elif result.settled and not missing and known is not None:
-            return _proved(search, measure, core, known, known)
-        elif not partly or search.deadline.passed:
-            return _unproved(search, measure, core, result)
-        else:
-            partly = False  # nothing is missing: these classes alone settle it
-
-
-def minimise_whole(search: Search, measure: Measure) -> Least:
-    """Find the least value of a measure that is no sum over victims, on all active classes."""
-    if search.known_value(measure) == 0:
-        search.limit(measure, 0)
-        return Least("optimal")
-    result = search.run_on(search.active, measure)
-    value = search.known_value(measure)
-    if value is None:
-        return Least("infeasible" if result.outcome == "infeasible" else "unknown")
-    search.limit(measure, value)
-    if result.outcome == "optimal":
-        return Least("optimal", value, value)
-    return Least("feasible", value, max(0, min(value, result.bound)))
-
-
-def find_within(search: Search, measure: Measure, most: int) -> Outcome:
-    """Bound a measure above from now on, and look for any answer that keeps to the bound."""
-    search.limit(measure, most)
-    known = search.known_value(measure)
-    if known is not None and known <= most:
-        return "optimal"
-    search.incumbent = None
-    if search.is_separable(measure):
-        left = search.classes.subset(search.active)
-        if search.rules.quick_bound(left, search.costs(measure, left)).whole > most:
-            return "infeasible"
-    return find_any(search, search.active)
-
-
-def find_any(search: Search, classes: Sequence[int]) -> Outcome:
-    """Look for any answer of which some classes give victims: a promising core first, then all."""
-    return _find_soon(search, classes) or search.run_on(classes).outcome
-
-
-def _find_soon(search: Search, classes: Sequence[int]) -> Outcome | None:
-    """Look for any answer in a promising core; ``None`` where all classes have to be looked at."""
-    if search.rules.is_hopeless(search.classes.subset(classes)):
-        return "infeasible"
-    core = _start(search, classes, ("victims",))
-    if core.bound.whole > sum(search.classes.count(k) for k in classes):
-        return "infeasible"  # proved: more victims are needed than there are candidates
-    if core.whole:
-        return None
-    full = core.full()
-    attempts = within(CORE_EFFORT, search.attempts)
-    found = search.run_on(sorted(core.free.union(full)), full=full, attempts=attempts)
-    return "optimal" if found.outcome == "optimal" else None
-
-
-def _start(
-    search: Search, classes: Sequence[int], measure: Measure, known: int | None = None
-) -> _Core:
-    """Bound a measure over some classes, and choose the most doubtful ones to be free.
-
-    ``known`` is the value of a known answer, if there is one: no bound is above it.
-    """
-    chosen = search.classes.subset(classes)
-    costs = search.costs(measure, chosen)
-    if known == 0:
-        return _Core(classes, trivial_bound(costs), set(classes))
-    below = [
-        Row.of("+".join(earlier), search.costs(earlier, chosen), bound)
-        for earlier, bound in search.bounds.items()
-    ]
-    by_levels, _ = best_single_row(below, costs, chosen.sizes.tolist())
-    if known is not None and by_levels.whole >= known:
-        return _Core(classes, by_levels, set(classes))
-    if len(classes) <= CORE or search.deadline.passed:
-        quick = search.rules.quick_bound(chosen, costs)
-        return _Core(classes, max(quick, by_levels, key=lambda each: each.whole), set(classes))
-    bounded = [
-        Row.of("+".join(limited), -search.costs(limited, chosen), -limit)
-        for limited, limit in search.limits.items()
-        if search.is_separable(limited)
-    ]
-    bound = search.rules.close_bound(chosen, costs, bounded + below, search.deadline)
-    certain = search.lower.keys() & set(classes)
-    use = np.zeros(len(classes))
-    for row in bounded:  # each row says -costs >= -limit
-        use[row.classes] += row.amounts / min(-1, row.bound)
-    doubtful = _most_doubtful(np.abs(np.array(bound.reduced, dtype=float)), use)
-    return _Core(classes, bound, certain | {classes[k] for k in doubtful})
-
-
-def _most_doubtful(doubt: NDArray[np.float64], use: NDArray[np.float64]) -> list[int]:
-    """Return the places of CORE classes that could as well give victims as not.
-
-    ``doubt`` is (C,): the less, the more doubtful; ``use`` (C,): what one member adds to the
-    measures that are bounded above, in parts of their bounds.
-    """
-    order = np.lexsort((use, doubt))
-    chosen: list[int] = []
-    # Where all candidates are of a few sizes, thousands of classes are equally doubtful. Those that
-    # use least leave room for others; some of the next size follow, as one size seldom adds up.
-    begins = [0, *(np.flatnonzero(np.diff(doubt[order])) + 1).tolist(), order.size]
-    for first, behind in pairwise(begins):
-        chosen += order[first:behind][: max(1, (CORE - len(chosen)) // 2)].tolist()
-        if len(chosen) >= CORE:
-            break
-    return chosen
-
-
-def _proved(search: Search, measure: Measure, core: _Core, value: int, proven: int) -> Least:
-    """Fix a proven level: drop classes that no answer of this value uses, force what all take."""
-    bound = core.bound
-    if bound.whole > value:
-        message = f"{measure}: the solver's {value} is below the exact bound {bound.whole}"
-        raise InternalError(message)
-    search.fix(core.reduced, bound.room(value))
-    search.limit(measure, value)
-    return Least("optimal", value, proven)
-
-
-def _unproved(search: Search, measure: Measure, core: _Core, result: Run) -> Least:
-    bound = core.bound
-    value = search.known_value(measure)
-    if value is None:
-        return Least("unknown", bound=bound.whole)
-    # The solver's bound is for the classes that it was given: it says nothing of others.
-    by_solver = result.bound if core.whole and result.outcome == "feasible" else 0
-    search.limit(measure, value)
-    return Least("feasible", value, min(value, max(bound.whole, by_solver)))
-
-
-_SHARE: Final = 3 / 4
-"""The share of the time left that one level may take."""
-
-
-class LevelResult(Struct, frozen=True):
-    """One level of an answer.
-
-    ``proof`` says whether a tree shows it, which ``says`` tells in words where these are few;
-    ``claimed`` is the bound by the solver's word where none does.
-    """
-
-    measure: Measure
-    least: Least
-    proof: Proof | None = None
-    claimed: int | None = None
-    says: str = ""
-
-
-class Answer(Struct, frozen=True):
-    """All levels, and whether everything is proved; the incumbent of the search is the answer."""
-
-    outcome: Outcome
-    levels: tuple[LevelResult, ...]
-
-
-def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
-    """Solve the levels in order, then make the answer canonical."""
-    search.levels = with_names(levels)
-    found = _best_of_parts(search, levels)
-    if found is not None:
-        return found
-    if search.incumbent is None:
-        outcome = find_any(search, search.active)
-        if outcome in ("infeasible", "unknown"):
-            return Answer(outcome, ())
-    if levels and levels[0] == CASCADE:
-        stable = None
-        with suppress(OutOfTime):  # the levels then start from the incumbent
-            stable = _stable_anyway(search, levels[1:])
-        if stable is not None:
-            return stable
-    return _settle(search, _solve_in_turn(search, levels))
-
-
-def parts_of(search: Search) -> Parts | None:
-    """Return the parts that are searched one by one; ``None`` where all are searched together."""
-    if len(search.active) <= MOST_TOGETHER:
-        return None
-    parts = search.rules.parts(search.classes)
-    return parts if parts.groups else None
-
-
-def _best_of_parts(search: Search, levels: Sequence[Measure]) -> Answer | None:
-    """Solve the parts of a search one by one, where it has parts and many classes.
-
-    Each part is searched as long as it may hold an answer that is better than the best of the parts
-    before it, or equal and earlier in the candidate order.
-    """
-    found = parts_of(search)
-    if found is None:
-        return None
-    parts, are_all = found
-    among, proved = set(search.active), are_all
-    for part in parts:
-        alone = search.fork()
-        alone.active, alone.incumbent = [k for k in part if k in among], None
-        outcome = (
-            "unknown" if search.deadline.passed else _solve_part(alone, levels, search.incumbent)
-        )
-        proved = proved and outcome in {"optimal", "infeasible"}
-        if alone.incumbent is not None and _comes_first(search, alone.incumbent):
-            search.incumbent = alone.incumbent
-    if search.incumbent is None:
-        return None
-    results: list[LevelResult] = []
-    for measure, value in zip(search.levels, search.values(search.incumbent), strict=True):
-        search.limit(measure, value)
-        least = Least("optimal", value, value) if proved else Least("feasible", value)
-        results.append(LevelResult(measure, least))
-    return Answer("optimal" if proved else "feasible", tuple(results))
-
-
-def _solve_part(part: Search, levels: Sequence[Measure], best: Counts | None) -> Outcome:
-    """Solve a part as long as its answer may be as good as ``best``, the best answer so far."""
-    if best is not None:
-        *values, names = part.values(best)
-        return solve_below(part, levels, [*values, names + 1]).outcome
-    outcome = find_any(part, part.active)
-    if outcome != "optimal":
+    def find_first(self) -> Outcome:
+        """Let the solver look for any answer."""
+        self.searched = True
+        outcome = find_any(self.search)
+        if self.search.incumbent is not None:
+            self.victims = self.search.classes.take(self.search.incumbent)
         return outcome
-    return _settle(part, _solve_in_turn(part, levels)).outcome
+
+    def is_proved_soon(self, measure: Measure) -> bool:
+        """Say whether a brief tree proves a level, of the answer or of the better sets it finds."""
+        for _ in range(1 + MOST_BETTER):
+            if self.settle_level(measure, self.brief):
+                if self.levels[-1].proved:
+                    return True
+                self.levels.pop()
+                break
+        return False
+
+    def settle_level(self, measure: Measure, effort: Effort | None) -> bool:
+        """Say whether no better set was found on a level; one that was takes the answer's place.
+
+        If none was, the level is stated, as proved if there is a tree.
+        """
+        value, claim = self.claims.value(measure, self.victims or ()), level_claim(measure)
+        if value == 0:  # no term is negative
+            self.levels.append(Stated(measure, 0, proved=True))
+            return True
+        ask = partial(Claims.level, earlier=self.levels, measure=measure, value=value)
+        tree, found = self.grow(claim, ask, effort, measure)
+        if found is not None:
+            self.victims = found
+            return False
+        if tree is not None:
+            self.trees.append(tree)
+            if tree.claim == claim:
+                question = ask(self.claims)
+                earlier = EarlierTree.of(question.rules, tree.steps, at_most(measure, value))
+                self.before.tree = earlier or self.before.tree
+                self.says[measure] = in_words(question, tree.steps, measure, value)
+        self.levels.append(Stated(measure, value, proved=tree is not None))
+        return True
+
+    def find(self, measure: Measure) -> None:
+        """Let the solver look for a better answer on a level; one takes the answer's place."""
+        self.searched, whole = True, self.search.deadline
+        begin(f"level {len(self.levels) + 1} of {len(with_names(self.measures))}")
+        ask = partial(Claims.equal, levels=self.levels)
+        if not self.claims.is_unknown(measure):
+            value = self.claims.value(measure, self.victims or ())
+            ask = partial(Claims.level, earlier=self.levels, measure=measure, value=value)
+        search = self.narrowed(ask, measure)
+        search.deadline = whole.half()
+        self.claimed[measure] = minimise(search, measure, FINDING)
+        self.took(search)
+
+    def narrowed(self, ask: Ask, *measures: Measure) -> Search:
+        """Return a search for answers no worse on the levels so far, from the answer on.
+
+        The multipliers that narrowed the boxes of trees narrow it, too.
+        """
+        search = self.fresh([*(level.measure for level in self.levels), *measures])
+        search.deadline, search.cut = self.search.deadline, []
+        if self.effort is not None:
+            question = ask(self.claims)
+            box, members = question.root, question.rules.members
+            for multipliers in self.before.narrowed:
+                box = question.narrowed(box, multipliers)
+            left = set(members.taken(box.most))
+            left.update(self.victims or ())
+            members_of = search.classes.members
+            search.active = [k for k in search.active if not left.isdisjoint(members_of[k])]
+        for measure, most in self.claims.caps:
+            search.limit(measure, most)
+        for level in self.levels:
+            search.limit(level.measure, level.value)
+        search.incumbent = search.classes.counts(self.victims or ())
+        return search
+
+    def took(self, search: Search) -> None:
+        """Take over the answer of a search of one level."""
+        self.cut_off += len(search.cut)
+        if search.incumbent is not None:
+            self.victims = search.classes.take(search.incumbent)
+
+    def settle_ties(self) -> bool:
+        """Make the answer the first of its equals; say whether a tree shows that it is."""
+        if not all(level.proved for level in self.levels):
+            unproved = (level.measure for level in self.levels if not level.proved)
+            said = (self.claimed[each].outcome == "optimal" for each in unproved)
+            if self.effort is None and all(said):
+                self.break_ties()
+            return False
+        if self.prove_ties():
+            return True
+        return self.break_ties() and self.prove_ties()
+
+    def break_ties(self) -> bool:
+        """Make the answer canonical by the solver."""
+        self.searched = True
+        search = self.narrowed(partial(Claims.equal, levels=self.levels))
+        settled = search.incumbent is not None and break_ties(search)
+        if settled:
+            self.took(search)
+        return settled
+
+    def prove_ties(self) -> bool:
+        """Show that no equal set comes before the answer; begin anew with one that does."""
+        effort, levels = self.effort, self.levels
+        if effort is None or not self.victims:
+            return False
+        # Ties are worth less than levels: without a tree the search's own word stands.
+        effort = replace(effort, entries=effort.entries // 10)
+        for _ in range(ROUNDS):
+            place_of = self.claims.place_of(levels)
+            canonical = self.claims.canonical(levels, self.victims)
+            # Else a term that asks the scheduler tells members of a class apart.
+            alike = self.is_allowed(canonical)
+            self.victims = sorted(canonical if alike else self.victims, key=place_of)
+            ask = partial(Claims.ties, levels=levels, victims=self.victims)
+            tree, found = self.grow(TIES, ask, effort, asks=not alike)
+            if tree is not None:
+                self.trees.append(tree)
+                return True
+            if found is None:
+                break
+            self.victims = found
+        return False
+
+    def grow(
+        self,
+        claim: str,
+        ask: Ask,
+        effort: Effort | None,
+        measure: Measure | None = None,
+        *,
+        asks: bool = False,
+    ) -> tuple[Tree | None, Sequence[int] | None]:
+        """Return the tree of a claim, and the positions of an allowed set that denies it instead.
+
+        If what is found keeps to all but the bounds that no inequality states, the scheduler is
+        asked, too.
+        """
+        deadline = self.search.deadline
+        if effort is None:
+            return None, None
+        try:
+            if not asks and not (measure and self.claims.is_unknown(measure)):
+                question = ask(self.claims)
+                grown = grow(question, deadline, effort, self.before)
+                self.remember(grown, measure)
+                if grown.better is None:
+                    return _as_tree(claim, grown), None
+                found = question.rules.members.taken(grown.better)
+                if self.is_allowed(found):
+                    return None, found
+            if self.claims.asking is None:
+                return None, None
+            # A third: the scheduler is asked once for each victim of a set.
+            effort = replace(effort, steps=effort.steps // 3, entries=effort.entries // 3)
+            question = ask(self.claims.asking)
+            grown = grow(question, deadline, effort)
+        except (UnsupportedError, OutOfTime):
+            return None, None  # rows cannot add the amounts up, or a term is not known in time
+        better = grown.better and question.rules.members.taken(grown.better)
+        return _as_tree(asking_claim(claim), grown), better
+
+    def remember(self, grown: Grown, measure: Measure | None) -> None:
+        """Keep multipliers that narrowed a box, with the measure's row named as on later levels."""
+        for multipliers in grown.narrowed_by if self.victims is not None else ():
+            named = multipliers
+            if measure is not None and BETTER in named:
+                value = self.claims.value(measure, self.victims or ())
+                named = renamed(named, at_most(measure, value))
+            if named not in self.before.narrowed:
+                self.before.narrowed.append(named)
+
+    def is_allowed(self, victims: Sequence[int]) -> bool:
+        """Say whether victims keep to the bounds that no inequality states.
+
+        They are among the wishes and caps, and the answer's values on the levels before.
+        """
+        claims = self.claims
+        bounds = [*claims.wishes.most.items(), *claims.caps]
+        bounds += [(level.measure, level.value) for level in self.levels]
+        asked = ((measure, most) for measure, most in bounds if claims.is_unknown(measure))
+        return all(claims.value(measure, victims) <= most for measure, most in asked)
+
+    def proved(self, *, tied: bool) -> Proved:
+        """Return the answer with what is proved of each level, and else claimed."""
+        levels = tuple(self.results())
+        # Another plan might keep a cap that time left undecided.
+        proved = all(level.proof for level in levels) and not self.undecided
+        known = (level.proof or level.claimed == level.least.value for level in levels)
+        return Proved(
+            "optimal" if proved else "feasible",
+            self.victims,
+            levels,
+            self.trees,
+            "certified" if tied else None,
+            self.corrected,
+            self.searched,
+            self.cut_off + len(self.search.cut),
+            claimed=not proved and all(known),
+        )
+
+    def results(self) -> Iterator[LevelResult]:
+        """Yield the levels with their proofs, or with the bounds that trees show."""
+        for number, (measure, _, shown) in enumerate(self.levels):
+            value = self.claims.value(measure, self.victims or ())
+            if shown or value == 0:
+                least, says = Least("optimal", value, value), self.says.get(measure, "")
+                yield LevelResult(measure, least, "certified", says=says)
+                continue
+            word = min(value, self.claimed[measure].bound) if measure in self.claimed else 0
+            yield LevelResult(measure, Least("feasible", value, self.bound(number)), claimed=word)
+
+    def bound(self, number: int) -> int:
+        """Return the bound of a level that short trees show, within a thousandth of its value.
+
+        The tree of that bound is kept.
+        """
+        measure, value, _ = self.levels[number]
+        shown, possible, kept = 0, value, None
+        if self.effort is None or self.claims.is_unknown(measure):
+            return 0
+        while possible - shown > value // 1000 and not self.search.deadline.passed:
+            middle = (shown + possible + 1) // 2
+            # The claim is that no set has less than this: a tree makes it a bound.
+            ask = partial(Claims.level, earlier=self.levels[:number], measure=measure, value=middle)
+            try:
+                tree = _as_tree(
+                    level_claim(measure), grow(ask(self.claims), self.search.deadline, GLANCE)
+                )
+            except UnsupportedError:
+                break
+            if tree is not None:
+                shown, kept = middle, tree
+            else:
+                possible = middle - 1
+        self.trees += [] if kept is None else [kept]
+        return shown
 
 
-def _comes_first(search: Search, counts: Counts) -> bool:
-    """Say whether an answer is better than the best so far, or equal and earlier in the order."""
-
-    def rank(some: Counts) -> tuple[list[int], list[int]]:
-        order = search.rules.order[list(search.classes.take(some))]
-        return search.values(some), sorted(order.tolist())
-
-    return search.incumbent is None or rank(counts) < rank(search.incumbent)
-
-
-def _stable_anyway(search: Search, levels: Sequence[Measure]) -> Answer | None:
-    """Solve without ``unstable``: where that is 0 in a best answer, it is best with it, too.
-
-    Otherwise return ``None``; the search starts from that answer, or from the best one of which no
-    victim could preempt anybody. Time is left for the levels with ``unstable``.
-    """
-    free = search.fork()
-    free.deadline, free.levels = search.deadline.half(), with_names(levels)
-    done = _solve_in_turn(free, levels)
-    best = free.answer
-    free.deadline = search.deadline.half().half()
-    if find_within(free, CASCADE, 0) == "optimal" and _all_proved(done):
-        free.deadline = search.deadline
-        answer = _settle(free, done)
-        search.incumbent = free.incumbent
-        return replace(answer, levels=(LevelResult(CASCADE, Least("optimal")), *answer.levels))
-    best = free.incumbent or best
-    if search.value(CASCADE, best) <= search.value(CASCADE, search.answer):
-        search.incumbent = best
-    steady = search.fork()
-    steady.deadline, steady.incumbent = search.deadline.half(), None
-    cascades, first = search.rules.table.cascades, search.classes.first.tolist()
-    if cascades is None:
-        message = "an objective counts unstable, but nothing answers it"
-        raise InternalError(message)
-    steady.active = [k for k in search.active if cascades.is_steady(first[k])]
-    if search.value(CASCADE, best) and find_any(steady, steady.active) == "optimal":
-        for measure in levels:
-            solve_level(steady, measure)
-        search.incumbent = steady.incumbent
-    return None
-
-
-def _solve_in_turn(search: Search, levels: Sequence[Measure]) -> list[LevelResult]:
-    """Solve levels one after the other, each within a share of the time that is left.
-
-    A level that is too hard to prove leaves the others time to improve the plan.
-    """
-    deadline = search.deadline
-    done: list[LevelResult] = []
-    measures = with_names(levels)
-    for number, measure in enumerate(measures, start=1):
-        search.deadline = deadline.part(_SHARE)
-        left = search.deadline.left()
-        at_most = "" if left is None else f", for at most {left:.0f} s"
-        begin(f"level {number} of {len(measures)}{at_most}")
-        _solve_next(search, measure, done)
-    search.deadline = deadline
-    return done
-
-
-def _solve_next(search: Search, measure: Measure, done: list[LevelResult]) -> None:
-    least = solve_level(search, measure)
-    done.append(LevelResult(measure, least))
-    if least.outcome != "optimal":
-        search.unproved.append(measure)
-    # Also where the value is not proved least: a proved bound holds for all later levels.
-    if least.bound and search.is_separable(measure):
-        search.bounds[measure] = least.bound
-
-
-def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) -> Answer:
-    """Solve the levels in order, as long as the answer may be better than one that is known.
-
-    ``best`` are the values of the known one, level by level, the number of names included. The
-    outcome is infeasible as soon as it is proved that no answer is better.
-    """
-    search.levels = with_names(levels)
-    done: list[LevelResult] = []
-    equal = True
-    for measure, most in zip(with_names(levels), best, strict=True):
-        outcome = find_within(search, measure, most) if equal else "optimal"
-        if outcome in ("infeasible", "unknown"):
-            # An earlier level that is not proved might still have a better value.
-            return Answer(outcome if _all_proved(done) else "unknown", ())
-        _solve_next(search, measure, done)
-        equal = equal and done[-1].least.value == most
-    if equal:
-        return Answer("infeasible" if _all_proved(done) else "unknown", ())
-    return _settle(search, done)
-
-
-def _settle(search: Search, done: Sequence[LevelResult]) -> Answer:
-    """Make the answer of solved levels canonical, if it is proved best.
-
-    It is not, where time left a cap undecided: another answer might keep that cap.
-    """
-    levels = []
-    for level in done:
-        least = level.least
-        if least.outcome != "optimal":  # a later level may have improved it
-            value, bound = search.value(level.measure, search.answer), least.bound
-            least = Least("optimal" if value == bound else "feasible", value, bound)
-        levels.append(replace(level, least=least))
-    proved = _all_proved(levels) and break_ties(search) and not search.undecided
-    return Answer("optimal" if proved else "feasible", tuple(levels))
-
-
-def _all_proved(done: Sequence[LevelResult]) -> bool:
-    return all(level.least.outcome == "optimal" for level in done)
-
-
-def solve_level(search: Search, measure: Measure) -> Least:
-    """Find the least value of a measure from the incumbent on, and bound it from now on."""
-    if measure == ("highest_priority",):
-        return _lowest_rank(search)
-    if search.is_separable(measure):
-        return minimise(search, measure)
-    return minimise_whole(search, measure)
-
-
-def _lowest_rank(search: Search) -> Least:
-    """Lower the highest priority hit, rank by rank, until a rank is proved to be needed."""
-    while True:
-        value = search.value(("highest_priority",), search.answer)
-        # Nothing is below rank 0.
-        outcome: Outcome | None = "infeasible"
-        if value:
-            below = search.up_to_rank(value - 1)
-            outcome = find_any(search, below)
-        if outcome != "optimal":
-            break
-    value = search.value(("highest_priority",), search.answer)
-    search.limit(("highest_priority",), value)
-    if outcome == "infeasible":
-        return Least("optimal", value, value)
-    return Least("feasible", value, 0)
+def _as_tree(claim: str, grown: Grown) -> Tree | None:
+    return None if grown.steps is None else Tree(claim=claim, steps=grown.steps)

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from math import inf
+from typing import Any, Final
 
 import numpy as np
 
 from planner.errors import InternalError, UnsupportedError
 from planner.models.shared.builder import Linear
-from planner.models.shared.classes import Classes, Parts, Relaxation, Row
+from planner.models.shared.classes import Classes
 from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import Measure, value_in
 from planner.objective.terms import TermTable
 from planner.objective.wishes import Wishes
 from planner.problem.array import IntArray
-from planner.solver.attempt import ATTEMPTS, Attempt, Run
-from planner.solver.bound import Bound, best_single_row, linear_programming_bound
 from planner.solver.deadline import Deadline, OutOfTime
+from planner.solver.run import Run
 
 
 class Rules:
-    """The rules of one problem, as a search uses them; by default bounds come from the rows."""
+    """The rules of one problem, as a search uses them."""
 
     problem: Any
     table: TermTable
@@ -39,38 +39,12 @@ class Rules:
         """Build the exact model in which only these classes give victims."""
         raise NotImplementedError
 
-    def rows(self, classes: Classes) -> Sequence[Row]:
-        """Return what victims among these classes must free, as rows that every answer keeps."""
-        raise NotImplementedError
-
-    def relaxation(self, classes: Classes) -> Relaxation:
-        """Return the linear relaxation of the rules; by default the rows alone."""
-        return Relaxation(self.rows(classes), 0)
-
-    def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes free too little even if all members are victims."""
-        return any(row.value(classes.sizes) < row.bound for row in self.rows(classes))
-
-    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a separable cost from below without a linear program: by the best single row."""
-        return best_single_row(self.rows(classes), costs, classes.sizes.tolist())[0]
-
-    def close_bound(
-        self, classes: Classes, costs: IntArray, limits: Sequence[Row], deadline: Deadline
-    ) -> Bound:
-        """Bound a separable cost from below by a relaxation; ``limits`` are rows besides."""
-        return linear_programming_bound(self.relaxation(classes), classes, costs, limits, deadline)
-
     def is_lawful(self, positions: Sequence[int]) -> bool:  # noqa: ARG002 - others' rules
         """Say whether victims are lawful in the scheduler's own arithmetic.
 
         The model may admit sets that the scheduler's floating-point numbers or procedure do not.
         """
         return True
-
-    def parts(self, classes: Classes) -> Parts:  # noqa: ARG002 - others' rules
-        """Return groups of classes that may each hold an answer by themselves; none if unknown."""
-        return Parts()
 
     def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:  # noqa: ARG002 - others' rules
         """Return the group of each class: what refuses a set refuses all sets like it.
@@ -80,6 +54,9 @@ class Rules:
         """
         return None
 
+
+HIGHEST: Final[Measure] = ("highest_priority",)
+"""The measure of which lower values leave classes out."""
 
 Counts = list[int]
 """Victims per class, over all classes of the search."""
@@ -92,54 +69,28 @@ RowOverClasses = tuple[Linear, int]
 class Search:
     """What a search knows so far.
 
-    ``active`` are the classes that can still give victims; ``lower`` the members that every answer
-    still possible takes, per class, and ``upper`` the most that any takes, where that is less than
-    all; ``limits`` the measures that are bounded above (caps and earlier levels); ``conditions``
-    are further rows that every answer keeps, where a class that is left out counts nothing;
-    ``incumbent`` is the best answer so far. Sets that the model admits and the scheduler's own
-    arithmetic does not are ``cut`` off. ``bounds`` are proved of earlier levels: no answer has
-    less. Levels that are ``unproved`` may have a better value than their limit: one that is found
-    becomes the limit. ``attempts`` begin with the one that settled the last model; ``guided`` says
-    whether a measure led the last search among equal answers. ``caps`` are the measures of the
-    scheduler's own plan that no answer exceeds, ``permitted`` the classes that the wishes of the
-    objective leave: claims of a plan are about these. ``levels`` are all measures that count, in
-    their order, those not yet solved included; ``undecided`` are the caps of which it was not
-    known in time whether an answer can keep them.
+    ``active`` are the classes that can still give victims; ``limits`` the measures that are bounded
+    above: wishes, caps and earlier levels; ``conditions`` are further rows that every answer keeps,
+    where a class that is left out counts nothing; ``incumbent`` is the best answer so far. Sets
+    that the model admits and the scheduler's own arithmetic does not are ``cut`` off.
     """
 
     rules: Rules
     classes: Classes
     deadline: Deadline
     active: list[int]
-    lower: dict[int, int] = field(default_factory=dict)
-    upper: dict[int, int] = field(default_factory=dict)
     limits: dict[Measure, int] = field(default_factory=dict)
     conditions: list[RowOverClasses] = field(default_factory=list)
     incumbent: Counts | None = None
     cut: list[Counts] = field(default_factory=list)
-    bounds: dict[Measure, int] = field(default_factory=dict)
-    unproved: list[Measure] = field(default_factory=list)
-    attempts: Sequence[Attempt] = ATTEMPTS
-    guided: bool = False
-    caps: list[tuple[Measure, int]] = field(default_factory=list)
-    permitted: list[int] = field(default_factory=list)
-    levels: Sequence[Measure] = ()
-    undecided: list[str] = field(default_factory=list)
-    _known: tuple[Counts, TermTable, Mapping[str, int]] | None = None
 
     def fork(self) -> Search:
-        """Return a search that can be narrowed without narrowing this one."""
-        return replace(
-            self,
-            # What is cut off is shared: a set that the scheduler refuses is refused in every
-            # search.
-            active=list(self.active),
-            lower=dict(self.lower),
-            upper=dict(self.upper),
-            limits=dict(self.limits),
-            bounds=dict(self.bounds),
-            unproved=list(self.unproved),
-        )
+        """Return a search that can be narrowed without narrowing this one.
+
+        What is cut off is shared: a set that the scheduler refuses is refused in every search.
+        """
+        active, limits, conditions = [*self.active], {**self.limits}, [*self.conditions]
+        return replace(self, active=active, limits=limits, conditions=conditions)
 
     @property
     def answer(self) -> Counts:
@@ -149,175 +100,88 @@ class Search:
             raise InternalError(message)
         return self.incumbent
 
-    def counts_in(self, take: Mapping[int, int], solution: Sequence[int]) -> Counts:
-        """Return the counts of all classes in a solution of a model; ``take`` are its variables."""
-        found = [0] * len(self.classes)
-        for k, index in take.items():
-            found[k] = int(solution[index])
-        return found
-
     def value(self, measure: Measure, counts: Counts) -> int:
         """Return a measure of a victim set."""
-        # A set is evaluated for measure after measure, and its counts are never changed in place.
-        table, known = self.rules.table, self._known
-        if known is None or known[0] is not counts or known[1] is not table:
-            known = self._known = counts, table, table.evaluate(self.classes.take(counts))
-        return value_in(known[2], measure)
-
-    def values(self, counts: Counts) -> list[int]:
-        """Return all levels of a victim set."""
-        return [self.value(measure, counts) for measure in self.levels]
+        return value_in(self.rules.table.evaluate(self.classes.take(counts), measure), measure)
 
     def known_value(self, measure: Measure) -> int | None:
         """Return a measure of the incumbent, if there is one."""
         return None if self.incumbent is None else self.value(measure, self.incumbent)
-
-    def is_separable(self, measure: Measure) -> bool:
-        """Say whether a measure is a sum over victims."""
-        return self.rules.table.is_separable(measure)
-
-    def costs(self, measure: Measure, classes: Classes) -> IntArray:
-        """Return what one member of each class adds to a separable measure."""
-        return self.rules.table.in_sum(measure, classes.first)
 
     def limit(self, measure: Measure, most: int) -> None:
         """Bound a measure above from now on; the highest rank by leaving classes out.
 
         A tighter bound from before is kept: a cap does not loosen a wish.
         """
-        if measure == ("highest_priority",):
-            self.active = self.up_to_rank(most)
+        if measure == HIGHEST:
+            table, first = self.rules.table, self.classes.first
+            # A workload that is being evicted already hits no rank.
+            permitted = (table.evicted | (table.rank <= most))[first].tolist()
+            self.active = [k for k in self.active if permitted[k]]
         else:
             self.limits[measure] = min(most, self.limits.get(measure, most))
 
-    def up_to_rank(self, highest: int) -> list[int]:
-        """Return the active classes whose members, as victims, hit no higher rank."""
-        rank = self.rules.table.rank[self.classes.first].tolist()
-        evicted = self.rules.table.evicted[self.classes.first].tolist()
-        # A workload that is being evicted already hits no rank.
-        return [k for k in self.active if evicted[k] or rank[k] <= highest]
-
-    def fix(self, reduced: Mapping[int, int], room: int) -> None:
-        """Drop classes that no answer near a bound uses, and force members that all of them take.
-
-        Near is within ``room``; ``reduced``, in its units, has the reduced costs of active classes.
-        """
-        self.active = [k for k in self.active if reduced[k] <= room]
-        for k, cost in reduced.items():
-            # Each member left out costs as much, so no more than ``room // -cost`` can be.
-            certain = self.classes.count(k) - room // -cost if cost < 0 else 0
-            if certain > 0:
-                self.lower[k] = max(certain, self.lower.get(k, 0))
-
-    def run_on(  # noqa: PLR0913 - what one solve can be told
+    def run(
         self,
-        classes: Sequence[int],
         measure: Measure | None = None,
-        *,
-        rows: Iterable[RowOverClasses] = (),
-        full: Iterable[int] = (),
-        least: int = 0,
-        attempts: Sequence[Attempt] | None = None,
+        rows: Sequence[RowOverClasses] = (),
+        effort: float = inf,
     ) -> Run:
-        """Solve the exact model on some classes; a found answer becomes the incumbent.
+        """Solve the exact model; an answer that is better becomes the incumbent.
 
-        Other classes give no victims, and ``full`` ones all of their members; ``rows`` are further
-        conditions. Without a ``measure`` to minimise, of which ``least`` is a proven lower bound,
-        any answer will do. Where the incumbent does not keep to these restrictions, only a better
-        answer will. ``attempts`` are tried in turn, by default the one that settled the last model
-        and all after it.
+        Without a ``measure`` to minimise any answer will do. ``rows`` are further conditions, which
+        the incumbent must keep, as it must keep to all others.
         """
-        if not self.lower.keys() <= set(classes):
-            return Run("infeasible")  # every answer left has members of a class left out here
         if self.deadline.passed:
             return Run("unknown")  # even to state the model takes long, where it is large
-        rows = list(rows)
-        members = {k: self.classes.count(k) for k in full}
-        while True:
-            try:
-                result = self._run_once(classes, measure, rows, members, least, attempts)
-            # `unstable` of the set that was found is not known: it is no answer. Or amounts are
-            # beyond what CP-SAT can add up, and trees have to tell.
-            except (OutOfTime, UnsupportedError):
-                return Run("unknown")
-            if result is not None:
-                return result
+        try:
+            return self._run(measure, rows, effort)
+        # A measure of the set that was found is not known: it is no answer. Or amounts are beyond
+        # what CP-SAT can add up, and trees have to tell.
+        except (OutOfTime, UnsupportedError):
+            return Run("unknown")
 
-    def _run_once(  # noqa: PLR0913, PLR0917 - what one solve can be told
-        self,
-        classes: Sequence[int],
-        measure: Measure | None,
-        rows: Sequence[RowOverClasses],
-        members: Mapping[int, int],
-        least: int,
-        attempts: Sequence[Attempt] | None,
-    ) -> Run | None:
-        """Build and solve the model; ``None`` if it must be built anew, with cuts just learned."""
+    def _run(self, measure: Measure | None, rows: Sequence[RowOverClasses], effort: float) -> Run:
         # The solver takes longer to load than a small plan takes, and trees prove most of these.
         from planner.solver.engine import run  # noqa: PLC0415
 
-        cascades = self.rules.table.cascades
-        learned = len(cascades.cuts) if cascades else 0
-        formulation, take = self.state(classes, rows, members)
-        counts = self.incumbent
-        usable = (
-            not rows
-            and counts is not None
-            and sum(counts[k] for k in classes) == sum(counts)
-            and all(counts[k] >= count for k, count in members.items())
-        )
-        objective = None
-        if measure is not None:
-            objective = express(formulation, self.rules.table, measure)
-            # A bound that is proved already lets the solver end as soon as it finds that value.
-            formulation.builder.add(objective >= least)
-            known = self.known_value(measure)
-            if known is not None and not usable:
-                formulation.builder.add(objective <= known - 1)
+        refuted: Counts | None = None
         while True:
-            hint = self.hint(formulation, classes, objective) if usable else None
-            asked = attempts or self.attempts
-            result = run(formulation.builder, objective, self.deadline, hint, asked)
-            if result.settled:  # the next model begins with the attempt that settled this one
-                self.attempts = self.attempts[self.attempts.index(result.attempt) :]
-            if not result.solution:
-                return result
-            found = self.counts_in(take, result.solution)
-            # Nothing new, and nothing proved: asking again would only repeat it.
-            if found == self.incumbent and not result.settled:
-                return result
-            if found == self.incumbent or self.rules.is_lawful(self.classes.take(found)):
-                claimed = objective.value(result.solution) if objective else 0
-                if self._bears_out(found, measure, claimed, usable=usable):
+            formulation, take = self.state(rows)
+            objective = express(formulation, self.rules.table, measure) if measure else None
+            while True:
+                hint = None if self.incumbent is None else self.hint(formulation, objective)
+                result = run(formulation.builder, objective, self.deadline, hint, effort)
+                if not result.solution:
                     return result
-                if cascades is None or len(cascades.cuts) == learned:
-                    message = "the model understates a measure, and nothing was learned"
-                    raise InternalError(message)
-                return None
-            self.cut.append(found)
-            self.cut_off(formulation, take, found)
+                found = [0] * len(self.classes)
+                for k, index in take.items():
+                    found[k] = int(result.solution[index])
+                if found == self.incumbent or self.rules.is_lawful(self.classes.take(found)):
+                    break
+                self.cut.append(found)
+                self.cut_off(formulation, take, found)
+            known = self.known_value(measure) if measure else None
+            value = self.value(measure, found) if measure else 0
+            kept = all(self.value(limited, found) <= most for limited, most in self.limits.items())
+            if kept and (known is None or value < known):
+                self.incumbent = found
+            if kept and (objective is None or value <= objective.value(result.solution)):
+                return result
+            # A term that asks the scheduler is modelled by what it said: now it has said more.
+            if found == refuted:
+                message = "the model understates a measure, and nothing was learned"
+                raise InternalError(message)
+            refuted = found
 
-    def state(
-        self,
-        classes: Sequence[int],
-        rows: Iterable[RowOverClasses] = (),
-        members: Mapping[int, int] | None = None,
-    ) -> tuple[Measured, dict[int, int]]:
-        """Return the exact model on some classes, and the variable of each of them.
+    def state(self, rows: Sequence[RowOverClasses] = ()) -> tuple[Measured, dict[int, int]]:
+        """Return the exact model of the active classes, and the variable of each of them.
 
-        It states all limits and conditions, and further rows; ``members`` says how many of a class
-        are victims for certain.
+        It states all limits and conditions, and further rows.
         """
-        least = {**self.lower, **(members or {})}
-        narrowed = self.classes.subset(classes).narrowed(
-            {new: least[k] for new, k in enumerate(classes) if k in least},
-            {new: self.upper[k] for new, k in enumerate(classes) if k in self.upper},
-        )
-        formulation = self.rules.assemble(narrowed)
-        take = dict(zip(classes, formulation.take, strict=True))
+        formulation = self.rules.assemble(self.classes.subset(self.active))
+        take = dict(zip(self.active, formulation.take, strict=True))
         builder = formulation.builder
-        # Lower bounds of earlier levels are left out: such rows were measured to make proofs many
-        # times longer.
         for limited, limit in self.limits.items():
             builder.add(express(formulation, self.rules.table, limited) <= limit)
         for linear, bound in (*self.conditions, *rows):
@@ -326,44 +190,6 @@ class Search:
         for counts in self.cut:
             self.cut_off(formulation, take, counts)
         return formulation, take
-
-    def _bears_out(
-        self, found: Counts, measure: Measure | None, claimed: int, *, usable: bool
-    ) -> bool:
-        """Make an answer the incumbent, and say whether it is no worse than the model claims.
-
-        ``usable`` says whether the incumbent would have been an answer, too.
-
-        Only in ``unstable`` can an answer be worse: its value is not known before the scheduler is
-        asked, which adds a cut. An answer that still keeps to all limits and is better than the
-        incumbent becomes the incumbent all the same.
-        """
-        if self.rules.table.cascades is None:
-            self.accept(found, measure, usable=usable)
-            return True
-        kept = all(self.value(limited, found) <= most for limited, most in self.limits.items())
-        if not kept:
-            return False
-        value = 0 if measure is None else self.value(measure, found)
-        known = None if measure is None else self.known_value(measure)
-        if value <= claimed or known is None or value < known:
-            self.accept(found, measure, usable=usable)
-        return value <= claimed
-
-    def accept(self, found: Counts, measure: Measure | None, *, usable: bool) -> None:
-        """Make an answer the incumbent; on unproved levels no later answer may be worse than it.
-
-        An answer no better in the measure and, level by level, worse than the incumbent is dropped:
-        there may be no time left to make up for that.
-        """
-        if usable and found != self.incumbent and self.levels:
-            known = self.answer
-            better = measure is not None and self.value(measure, found) < self.value(measure, known)
-            if not better and self.values(found) > self.values(known):
-                return
-        self.incumbent = found
-        for earlier in self.unproved:
-            self.limit(earlier, self.value(earlier, found))
 
     def cut_off(self, formulation: Measured, take: dict[int, int], counts: Counts) -> None:
         """Forbid one combination of class counts, and all others refused for the same reason."""
@@ -404,16 +230,14 @@ class Search:
         possible = [(row, least) for row, least in different if builder.bounds(row)[1] >= least]
         builder.any_of(builder.witnesses(possible))
 
-    def hint(
-        self, formulation: Measured, classes: Sequence[int], objective: Linear | None
-    ) -> Sequence[int] | None:
+    def hint(self, formulation: Measured, objective: Linear | None) -> Sequence[int] | None:
         """Return values of all variables that state the incumbent in the model.
 
         A subclass may return ``None``: the solver then starts without a hint.
         """
         from planner.solver.engine import complete  # noqa: PLC0415 - loaded by now
 
-        counts = [self.answer[k] for k in classes]
+        counts = [self.answer[k] for k in self.active]
         hint = complete(formulation.builder, formulation.take, counts, objective)
         if hint is None:
             message = "the model does not admit a victim set that is legal"

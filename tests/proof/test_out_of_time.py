@@ -9,8 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ortools.math_opt.core.python import solver
-from ortools.math_opt.parameters_pb2 import SOLVER_TYPE_GLOP
+from ortools.linear_solver.python import model_builder_helper
 
 import planner
 from planner.objective.profiles import PROFILES
@@ -19,10 +18,8 @@ from planner.solver import deadline
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.proving import grow as growing
-from planner.solver.proving import program
 from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.proving.program import Suggestion, suggest
-from planner.solver.proving.settle import Settling
 from planner.solver.start import Given, start
 from planner.state.kueue import State
 from tests.cluster import PENDING, cohort, pending, queue, running, state_of
@@ -56,25 +53,25 @@ def uneven(seed: int) -> State:
 
 @pytest.fixture
 def programs(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Return what becomes of linear programs: each has to have a limit of iterations.
+    """Return what becomes of linear programs: each has to have a limit of iterations."""
+    found, helper = Counter[str](), model_builder_helper.ModelSolverHelper
 
-    Small ones are for the same solver here.
-    """
-    monkeypatch.setattr(program, "SMALL", 0)
-    monkeypatch.setattr(Settling, "at_once", lambda _: None)
-    found, solve = Counter[str](), solver.solve
+    class Watched(helper):  # type: ignore[misc, valid-type]
+        def set_solver_specific_parameters(self, text: str) -> None:
+            assert "max_number_of_iterations" in text
+            found["bounded"] += 1
+            super().set_solver_specific_parameters(text)
 
-    def watched(model: Any, kind: int, initial: Any, parameters: Any, *more: Any) -> Any:
-        if kind != SOLVER_TYPE_GLOP:
-            return solve(model, kind, initial, parameters, *more)
-        assert parameters.iteration_limit > 0
-        result = solve(model, kind, initial, parameters, *more)
-        stopped = result.solve_stats.simplex_iterations >= parameters.iteration_limit
-        found["stopped" if stopped else "ended"] += 1
-        found["limited"] += parameters.HasField("time_limit")
-        return result
+        def set_time_limit_in_seconds(self, seconds: float) -> None:
+            found["limited"] += 1
+            super().set_time_limit_in_seconds(seconds)
 
-    monkeypatch.setattr(solver, "solve", watched)
+        def solve(self, model: Any) -> None:
+            super().solve(model)
+            ended = self.status() == model_builder_helper.SolveStatus.OPTIMAL
+            found["ended" if ended else "stopped"] += 1
+
+    monkeypatch.setattr(model_builder_helper, "ModelSolverHelper", Watched)
     return found
 
 
@@ -88,7 +85,8 @@ def test_programs_that_go_round_in_circles_are_stopped(
         assert plan.status == "optimal"
         assert planner.verify(uneven(seed), plan).accepted
     assert programs["stopped"]
-    assert programs["limited"] == (0 if limit is None else programs["stopped"] + programs["ended"])
+    assert programs["bounded"] == programs["stopped"] + programs["ended"]
+    assert programs["limited"] == (0 if limit is None else programs["bounded"])
 
 
 @pytest.mark.parametrize("seed", [13, 51, 74])

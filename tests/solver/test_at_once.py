@@ -10,7 +10,7 @@ from planner.objective.profiles import Measure
 from planner.plan import TREES
 from planner.plan.kueue import Plan
 from planner.solver import levels
-from planner.solver.proving import certifier
+from planner.solver.finder import Least, minimise
 from planner.solver.proving.grow import Effort
 from planner.solver.search import Search
 from tests.cluster import PENDING, cohort, pending, preempt, queue, running, state_of
@@ -92,15 +92,13 @@ def test_the_solver_is_asked_only_where_trees_do_not_tell(monkeypatch: pytest.Mo
     state = planner.read(QUICKSTART)
     whole = planner.solve(state)
     solved = list[Measure]()
-    solve_level = levels.solve_level
 
-    def watched(search: Search, measure: Measure) -> levels.Least:
+    def watched(search: Search, measure: Measure, effort: float) -> Least:
         solved.append(measure)
-        return solve_level(search, measure)
+        return minimise(search, measure, effort)
 
-    monkeypatch.setattr("planner.solver.proving.settle.solve_level", watched)
-    monkeypatch.setattr(certifier, "AT_ONCE", Effort(steps=1, entries=0))
-    monkeypatch.setattr(certifier, "BRIEF", Effort(steps=1, entries=0))
+    monkeypatch.setattr(levels, "minimise", watched)
+    monkeypatch.setattr(levels, "BRIEF", Effort(steps=1, entries=0))
     with at_once():
         plan = planner.solve(state)
     assert solved[0] == ("lost_work", "restart_cost")

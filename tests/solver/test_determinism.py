@@ -14,7 +14,6 @@ from typing import Any, Final
 import pytest
 
 import planner
-from planner.solver import levels
 from tests.cluster import PENDING, fair_sharing, preempt
 from tests.conftest import FOR_EVER_S, QUICKSTART, TEST_ALL, YUNIKORN
 from tests.hash_seeds import printed
@@ -36,8 +35,7 @@ PROCESSES: Final = [("0", 1), ("1", 2), ("4711", 3)]
 
 
 def answer(seed: int, each: int, fair: bool, profile: str) -> dict[str, Any]:  # noqa: FBT001
-    """Return a plan, but for how long it took; small cores, so that all of the engine is used."""
-    levels.CORE = 8
+    """Return a plan, but for how long it took."""
     state = crowd(seed, each, fair_sharing() if fair else ())
     plan = planner.solve(state, PENDING, objective=profile, assignment=preempt(state))
     value: dict[str, Any] = plan.model_dump(mode="json")

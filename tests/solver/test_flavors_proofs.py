@@ -7,10 +7,10 @@ from planner.objective.profiles import Profile
 from planner.plan import Certificate
 from planner.plan.kueue import Plan
 from planner.solver.deadline import Deadline
+from planner.solver.finder import Answer
 from planner.solver.kueue import flavors
 from planner.solver.kueue.flavors import candidates_under, choices_of, proved_no_better
 from planner.solver.kueue.planning import Planning
-from planner.solver.levels import Answer
 from planner.solver.proving.grow import Grown
 from planner.solver.start import Given, start
 from planner.state.kueue import State

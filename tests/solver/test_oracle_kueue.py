@@ -13,9 +13,9 @@ import pytest
 from planner.errors import InputError
 from planner.models.shared.builder import Builder, Linear
 from planner.solver import engine
-from planner.solver.attempt import Run
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
+from planner.solver.run import Run
 from tests.conftest import TEST_ALL
 from tests.oracle.objectives import LEVELS
 from tests.oracle.random_states import random_state

@@ -17,10 +17,10 @@ from planner.quota.kueue.assignment import read_assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.solver.deadline import Deadline
+from planner.solver.finder import find_any
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.kueue.stability import demanding_stability
 from planner.solver.kueue.start import start
-from planner.solver.levels import find_any
 from planner.solver.start import Given
 from tests import recorded
 from tests.cluster import PENDING, pending, queue, running, state_of
@@ -51,7 +51,7 @@ def admitted(line: Asked) -> set[Victims] | None:
     search = prepare(planning, profile, Deadline(), planning.greedy_plan()).search
     search.incumbent = None
     found: set[Victims] = set()
-    while find_any(search, search.active) == "optimal":
+    while find_any(search) == "optimal":
         keys = [planning.problem.workloads[i].key for i in search.classes.take(search.answer)]
         found.add(frozenset(keys))
         search.cut.append(search.answer)

@@ -4,9 +4,6 @@ Where a state is too large for that, it binds the search for trees, and
 nothing is proved of it.
 """
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 
 import planner
@@ -15,13 +12,13 @@ from planner.objective.wishes import Wishes
 from planner.plan import Level
 from planner.plan.kueue import Plan
 from planner.proof import claims as claims_of_plans
+from planner.solver import levels
 from planner.solver.deadline import Deadline
+from planner.solver.finder import Least
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import prepare
+from planner.solver.kueue.solve import prepare, settling_of
 from planner.solver.kueue.start import start
-from planner.solver.levels import Answer, Least, LevelResult
-from planner.solver.proving import settle
-from planner.solver.proving.settle import Proved, Settling
+from planner.solver.levels import Proved
 from planner.solver.search import Search
 from planner.solver.start import Given
 from tests.cluster import PENDING, pending, queue, running, state_of
@@ -39,24 +36,25 @@ def levels_of(plan: Plan) -> dict[str, Level]:
     return {level.term: level for level in plan.certificate.levels}
 
 
-def settled(profile: Profile, names: set[str], claimed: Sequence[Measure]) -> tuple[Proved, Any]:
-    """Prove some victims as the answer, of which some levels are claimed to be optimal.
+def claims_the_best(search: Search, measure: Measure, effort: float) -> Least:
+    """Claim that nothing is better than what is known."""
+    del effort
+    value = search.value(measure, search.answer)
+    return Least("optimal", value, value)
 
-    The search is as if ``unstable`` had bounded nothing.
-    """
+
+def settled(profile: Profile, names: set[str]) -> tuple[Proved, set[str]]:
+    """Settle some victims as the answer, of which the solver claims each level to be optimal."""
     planning = start(state_of(*third_party()), Given(PENDING))
     assert isinstance(planning, Planning)
     planning.set_objective(profile)
-    search: Search = prepare(planning, profile, Deadline(), planning.greedy_plan()).search
+    prepared = prepare(planning, profile, Deadline(), planning.greedy_plan())
     place = {w.key: i for i, w in enumerate(planning.problem.workloads)}
+    search = prepared.search
     search.incumbent = search.classes.counts([place[name] for name in names])
-    results = [
-        LevelResult(m, Least("optimal", value, value))
-        for m in claimed
-        for value in [search.value(m, search.answer)]
-    ]
-    claims = planning.claims(profile, search.caps)
-    proved = Settling(claims, search, profile.levels).prove(Answer("optimal", tuple(results)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(levels, "minimise", claims_the_best)
+        proved = settling_of(planning, profile, prepared).settle()
     assert proved.victims is not None
     return proved, {planning.problem.workloads[i].key for i in proved.victims}
 
@@ -77,7 +75,7 @@ def status_of(proof: str | None) -> str:
 def test_a_set_that_breaks_d11_is_never_better(proof: str | None) -> None:
     """On all levels below, the unstable set is as good or better; but it is unstable."""
     profile = Profile("mine", "", (D11, ("priority_weight",)))
-    proved, names = settled(profile, STABLE_BEST, [D11, ("priority_weight",), ("victims",)])
+    proved, names = settled(profile, STABLE_BEST)
     assert names == STABLE_BEST
     assert proved.corrected == 0
     proofs = {level.measure: level.proof for level in proved.levels}
@@ -87,15 +85,13 @@ def test_a_set_that_breaks_d11_is_never_better(proof: str | None) -> None:
 
 
 def test_without_d11_that_set_is_better() -> None:
-    proved, names = settled(
-        Profile("mine", "", (("priority_weight",),)), STABLE_BEST, [("priority_weight",)]
-    )
+    proved, names = settled(Profile("mine", "", (("priority_weight",),)), STABLE_BEST)
     assert (names, proved.corrected) == (UNSTABLE_BEST, 1)
 
 
 def test_where_d11_comes_later_that_set_is_better() -> None:
     profile = Profile("mine", "", (("priority_weight",), D11))
-    proved, names = settled(profile, STABLE_BEST, [("priority_weight",), D11, ("victims",)])
+    proved, names = settled(profile, STABLE_BEST)
     assert names == UNSTABLE_BEST
     assert proved.corrected == 1
     values = {level.measure: (level.least.value, level.proof) for level in proved.levels}
@@ -106,7 +102,7 @@ def test_where_d11_comes_later_that_set_is_better() -> None:
 def test_what_has_more_of_it_than_needed_is_replaced() -> None:
     """It is claimed that the unstable set is best: engines know better, and trees do not."""
     profile = Profile("mine", "", (D11, ("priority_weight",)))
-    proved, names = settled(profile, UNSTABLE_BEST, [D11, ("priority_weight",), ("victims",)])
+    proved, names = settled(profile, UNSTABLE_BEST)
     assert (names, proved.corrected) == (STABLE_BEST, 1)
     assert proved.levels[0].least.value == 0
 
@@ -214,19 +210,17 @@ def test_the_demand_is_kept_where_the_search_errs(monkeypatch: pytest.MonkeyPatc
     """The search claims the first stable set it meets for the best; trees find no unstable one."""
     state = state_of(*third_party(), running("more", "c", 1, minute=4))
 
-    def first_met(search: Search, levels: Sequence[Measure]) -> Answer:
+    def first_met(search: Search, measure: Measure, effort: float) -> Least:
         place = {w.key: i for i, w in enumerate(planned.problem.workloads)}
         chosen = [place[name] for name in ("ns/big", "ns/loan", "ns/more")]
         search.incumbent = search.classes.counts(chosen)
-        values = [(m, search.value(m, search.answer)) for m in levels]
-        done = tuple(LevelResult(m, Least("optimal", value, value)) for m, value in values)
-        return Answer("optimal", done)
+        return claims_the_best(search, measure, effort)
 
     planned = start(state, Given(PENDING))
     assert isinstance(planned, Planning)
     profile = Profile("mine", "", (D11, ("workloads",), ("priority_weight",)))
     expected = planner.solve(state, PENDING, objective=profile)
-    monkeypatch.setattr(settle, "solve_levels", first_met)
+    monkeypatch.setattr(levels, "minimise", first_met)
     plan = planner.solve(state, PENDING, objective=profile)
     assert plan.terms["unstable"] == expected.terms["unstable"] == 0
     assert plan.terms["workloads"] <= expected.terms["workloads"] or plan.status != "optimal"

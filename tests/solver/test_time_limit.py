@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,15 +13,14 @@ import planner
 from planner.errors import InputError
 from planner.models.shared.builder import Builder, Linear
 from planner.plan.kueue import Cascade, Plan
-from planner.solver import deadline, engine
-from planner.solver.attempt import ATTEMPTS, Attempt, Run
+from planner.solver import deadline, engine, levels
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
 from planner.solver.kueue import aftermath
 from planner.solver.kueue.aftermath import cascade
 from planner.solver.kueue.stability import NOT_KNOWN
-from planner.solver.proving import certifier
 from planner.solver.proving.grow import Grown
+from planner.solver.run import Run
 from planner.state.kueue import State
 from tests.cluster import (
     PENDING,
@@ -108,15 +108,15 @@ def test_a_level_that_was_given_up_may_still_improve(monkeypatch: pytest.MonkeyP
         objective: Linear | None,
         deadline: Deadline,
         hint: Sequence[int] | None = None,
-        attempts: Sequence[Attempt] = ATTEMPTS,
+        effort: float = inf,
     ) -> Run:
         if hint is not None and not given_up:
             given_up.append(objective)
             return Run("feasible", hint)
-        return run(builder, objective, deadline, hint, attempts)
+        return run(builder, objective, deadline, hint, effort)
 
     monkeypatch.setattr(engine, "run", hasty)
-    monkeypatch.setattr(certifier, "grow", lambda *_: Grown())  # no tree tells either
+    monkeypatch.setattr(levels, "grow", lambda *_: Grown())  # no tree tells either
     plan = planner.solve(state, PENDING, assignment=preempt(state))
     assert plan.certificate is not None
     assert plan.greedy is not None

@@ -5,23 +5,20 @@ import random
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 import pytest
-from ortools.math_opt.core.python import solver
+from ortools.linear_solver.python import model_builder_helper
 from ortools.sat.python import cp_model_helper as cp
 
 import planner
 from planner.models.shared.builder import Builder, Linear, total
-from planner.solver.attempt import ATTEMPTS
-from planner.solver.deadline import Deadline, OutOfTime, undisturbed, waited_for
+from planner.solver.deadline import Deadline, OutOfTime, waited_for
 from planner.solver.engine import run
 from planner.solver.proving import program
 from planner.stage import progress_to
 from tests.conftest import ROOT
 
-LAST = ATTEMPTS[-1]
 LIMIT_S = 300.0
 """Far longer than a test takes; a run that is not interrupted ends then."""
 
@@ -70,7 +67,7 @@ def split_markets() -> Builder:
 def test_ctrl_c_ends_a_long_run() -> None:
     before, user = threading.enumerate(), User(patience=4)
     with progress_to(user), pytest.raises(KeyboardInterrupt):
-        run(split_markets(), None, Deadline.after(LIMIT_S), attempts=[LAST])
+        run(split_markets(), None, Deadline.after(LIMIT_S))
     assert user.signs == user.patience
     assert threading.enumerate() == before
 
@@ -127,9 +124,8 @@ def test_presolve_that_heeds_no_limit_is_waited_for_no_longer(
 
     monkeypatch.setattr(cp, "SolveWrapper", Deaf)
     builder = split_markets()
-    attempts = [each for each in ATTEMPTS if each.thorough][:1]
     try:
-        found = run(builder, None, Deadline.after(0.1), attempts=attempts)
+        found = run(builder, None, Deadline.after(0.1))
     finally:
         ended.set()
     assert found.outcome == "unknown"
@@ -166,38 +162,21 @@ def test_no_memory_for_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
         waited_for(lambda: 7)
 
 
-def test_signals_are_handled_after_a_short_call() -> None:
-    done = []
-
-    def call() -> int:
-        press_ctrl_c()
-        done.append("all of it")
-        return 7
-
-    with pytest.raises(KeyboardInterrupt):
-        undisturbed(call)
-    assert done == ["all of it"]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    assert undisturbed(lambda: 7) == 7
-    assert waited_for(lambda: undisturbed(lambda: 7)) == 7
-
-
 @pytest.mark.parametrize("long", [-1, 10**9], ids=["in a thread", "at once"])
 def test_ctrl_c_in_a_linear_program_of_a_proof_is_not_lost(
     long: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """MathOpt asks Python for the class of its result, and goes on where a handler raises there."""
     state = planner.read(ROOT / "instances" / "quickstart" / "cluster.json")
-    solve = solver.solve
+    helper, pressed = model_builder_helper.ModelSolverHelper, list[bool]()
 
-    def swallowing(*words: Any) -> Any:
-        with suppress(KeyboardInterrupt):
+    class Interrupted(helper):  # type: ignore[misc, valid-type]
+        def solve(self, model: Any) -> None:
+            pressed.append(True)
             press_ctrl_c()
-        return solve(*words)
+            super().solve(model)
 
-    monkeypatch.setattr(program, "SMALL", 0)
-    monkeypatch.setattr(program, "SMALL_ENOUGH", 0)
     monkeypatch.setattr(program, "LONG", long)
-    monkeypatch.setattr(solver, "solve", swallowing)
+    monkeypatch.setattr(model_builder_helper, "ModelSolverHelper", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         planner.solve(state, objective="fair", certify=True)
+    assert pressed == [True]

@@ -8,22 +8,19 @@ from typing import Any, TypeVar, cast
 import pytest
 
 import planner
-from planner.solver.proving.certifier import Certifier
-from planner.solver.proving.settle import Settling
+from planner.solver.levels import Settling
 from tests.conftest import TEST_ALL
 
 Solve = TypeVar("Solve", bound=Callable[..., Any])
 
-AT_ONCE = Settling.at_once
-SOON = Certifier._is_proved_soon  # noqa: SLF001 - the other way
+SOON = Settling.is_proved_soon
 
 
 @contextmanager
 def by_the_solver() -> Iterator[None]:
     """Ask the solver for each plan."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Settling, "at_once", lambda _: None)
-        patch.setattr(Certifier, "_is_proved_soon", lambda *_: False)
+        patch.setattr(Settling, "is_proved_soon", lambda *_: False)
         yield
 
 
@@ -31,8 +28,7 @@ def by_the_solver() -> Iterator[None]:
 def at_once() -> Iterator[None]:
     """Let short trees find and prove a plan where they do, as users have it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Settling, "at_once", AT_ONCE)
-        patch.setattr(Certifier, "_is_proved_soon", SOON)
+        patch.setattr(Settling, "is_proved_soon", SOON)
         yield
 
 

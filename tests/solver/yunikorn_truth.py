@@ -18,7 +18,7 @@ from planner.plan.yunikorn import YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.answer import describe_levels
 from planner.solver.deadline import Deadline
-from planner.solver.levels import solve_levels
+from planner.solver.finder import solve_levels
 from planner.solver.start import Given
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning
 from planner.solver.yunikorn.start import prepare_ask, start

@@ -26,10 +26,9 @@ from planner.models.shared.builder import Linear
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan
 from planner.scheduler import Part
-from planner.solver.attempt import Outcome
 from planner.solver.deadline import OutOfTime
-from planner.solver.levels import solve_levels
-from planner.solver.tie_break import find_equal
+from planner.solver.finder import find_equal, solve_levels
+from planner.solver.run import Outcome
 from planner.term import find_term
 
 Condition = Literal["sparing", "taking"]
@@ -132,7 +131,7 @@ def _solved(
         search.incumbent = None
         return asked, "infeasible"
     else:
-        search.lower[k] = 1
+        search.conditions.append((Linear({k: 1}), 1))
     # The search starts from the plan that is known only if it keeps to the condition.
     if taken != (condition == "taking"):
         search.incumbent = None

@@ -31,9 +31,9 @@ from planner.objective.profiles import NAMED, Profile, value_in
 from planner.plan import AnyPlan
 from planner.quantity import plural
 from planner.scheduler import scheduler_of
-from planner.solver.attempt import Outcome
 from planner.solver.deadline import Deadline
-from planner.solver.levels import find_any
+from planner.solver.finder import find_any
+from planner.solver.run import Outcome
 from planner.solver.search import Counts, Search
 from planner.solver.start import AnyPlanning, Given, Wanted, answer, solve, start
 from planner.state import AnyState
@@ -186,10 +186,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         search: Search = self.asked(Bounds()).search
         # The number of victims as well: plans with a victim that is not needed are not optimal.
         for measure in (*self.profile.levels, NAMED):
-            least = value_in(self.plan.terms, measure)
-            search.limit(measure, least)
-            if search.is_separable(measure):
-                search.bounds[measure] = least
+            search.limit(measure, value_in(self.plan.terms, measure))
         search.incumbent = None
         return search
 
@@ -249,7 +246,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
             return answer[0] == "optimal"
         bare = replace(self._wanted, levels=(), caps=())
         search = self.prepare(planning, bare, self.deadline, planning.greedy_plan()).search
-        return search.incumbent is not None or find_any(search, search.active) == "optimal"
+        return search.incumbent is not None or find_any(search) == "optimal"
 
     def working(self, *edits: Edit) -> Iterator[Edit]:
         """Yield the edits that make a plan exist."""

@@ -3,9 +3,8 @@
 Laws that exclude single workloads are masks over (W,), True where the law forbids the workload.
 No mask depends on which other workloads are victims, so excluded workloads get no variable. The
 laws that tie victims together are one function each, over a formulation; K83-01 is the same
-constraint as Kueue's KQ-01 and is taken from there. A problem becomes a model (variables, then a
-flat list of laws), or linear rows that every victim set permitted by KEP-83 satisfies. All ids and
-sources are in planner/research/kep83/laws.py.
+constraint as Kueue's KQ-01 and is taken from there. A problem becomes a model: variables, then a
+flat list of laws. All ids and sources are in planner/research/kep83/laws.py.
 """
 
 from __future__ import annotations
@@ -18,10 +17,8 @@ import numpy as np
 from planner.laws import Register
 from planner.models.kueue.formulation import Columns, Formulation
 from planner.models.kueue.laws import borrows_contested_quota, fits, keep_nominal
-from planner.models.kueue.relaxation import cover_rows, with_excess
-from planner.models.shared.classes import Relaxation, Row, in_force
+from planner.models.shared.classes import in_force
 from planner.problem.array import BoolArray
-from planner.quantity import UNLIMITED
 from planner.research.kep83 import laws
 from planner.research.kep83.problem import Kep83Problem
 
@@ -152,27 +149,3 @@ def assemble(problem: Kep83Problem, columns: Columns, without: Collection[str] =
     for state in in_force(STATED, laws.LAWS, without):
         state(formulation)
     return formulation
-
-
-def rows(problem: Kep83Problem, columns: Columns) -> list[Row]:
-    """Return rows for what victims must free: anywhere for K83-01, in the own queue for K83-02."""
-    # What victims of the own queue must free so that it does not borrow in the contested fr.
-    base, found = problem.base, []
-    own = columns.queue == base.own_queue
-    for fr in () if problem.borrows else base.contested:
-        nominal = base.quota[base.own_queue][fr]
-        missing = base.usage[base.own_queue][fr] + base.request[fr] - nominal
-        if base.request[fr] and nominal != UNLIMITED and missing > 0:
-            name = f"min of {base.names[base.own_queue]} in {base.frs[fr]}"
-            found.append(Row.of(name, np.where(own, columns.holding[:, fr], 0), missing))
-    return [*cover_rows(problem.base, columns), *found]
-
-
-def relax(problem: Kep83Problem, columns: Columns) -> Relaxation:
-    """Return the rows of `rows`, and rows for what K83-07 lets each other queue give up.
-
-    Before its last victim a queue gives up at most its excess, in the involved fr in which K83-07
-    finds it at its min or above.
-    """
-    others = sorted({*columns.queue.tolist()} - {problem.base.own_queue})
-    return with_excess(rows(problem, columns), problem.base, columns, others, beyond=0)

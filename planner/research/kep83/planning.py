@@ -10,10 +10,10 @@ import numpy as np
 
 from planner.errors import UnsupportedError
 from planner.models.kueue.formulation import Formulation
-from planner.models.shared.classes import Classes, Relaxation, Row
+from planner.models.shared.classes import Classes
 from planner.objective.profiles import Profile
 from planner.quota.kueue.assignment import Assignment
-from planner.research.kep83.model import assemble, eligible, reasons, relax, rows
+from planner.research.kep83.model import assemble, eligible, reasons
 from planner.research.kep83.options import Kep83, parse_rules, seconds_waiting
 from planner.research.kep83.problem import Kep83Problem, build_kep83, compared_costs
 from planner.research.kep83.reference import decide_kep83
@@ -33,14 +33,6 @@ class Kep83Rules(KueueRules, frozen=True):
     def assemble(self, classes: Classes) -> Formulation:
         """Build the exact model in which only these classes give victims."""
         return assemble(self.kep83, self.columns(classes))
-
-    def rows(self, classes: Classes) -> list[Row]:
-        """Return what victims among these classes must free, as rows that every answer keeps."""
-        return rows(self.kep83, self.columns(classes))
-
-    def relaxation(self, classes: Classes) -> Relaxation:
-        """Return the rows, with their witnesses, that a linear program gets."""
-        return relax(self.kep83, self.columns(classes))
 
 
 class Kep83Planning(Planning):

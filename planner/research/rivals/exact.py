@@ -13,21 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes, Row
 from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import with_names
-from planner.problem.array import IntArray
 from planner.research.rivals.contest import Contest, Found
 from planner.research.rivals.mathopt import Kind, ask, relaxed, translate
-from planner.solver.attempt import ATTEMPTS
-from planner.solver.bound import Bound, trivial_bound
-from planner.solver.deadline import Deadline
 from planner.solver.engine import as_it_comes
-from planner.solver.levels import solve_levels
-from planner.solver.search import Counts, Rules, Search
+from planner.solver.finder import solve_levels
+from planner.solver.search import Counts, Search
 from planner.solver.start import solve
 
 MOST_CUTS: Final = 100
@@ -54,14 +49,14 @@ class Stated:
         planning, everybody = contest.planning, range(len(contest.planning.keys))
         part, profile, deadline = contest.part, contest.profile, contest.deadline
         self.search = part.prepare(planning, profile, deadline, everybody)
-        self.formulation, self.take = self.search.state(self.search.active)
+        self.formulation, self.take = self.search.state()
         self.builder: Builder = self.formulation.builder
 
 
 def cp_sat(contest: Contest, builder: Builder, objective: Linear) -> Said:
     """Ask CP-SAT with its own settings, one worker."""
     run = as_it_comes(builder, objective, contest.deadline, contest.effort.work)
-    return Said(run.solution, run.settled)
+    return Said(run.solution, run.outcome in {"optimal", "infeasible"})
 
 
 def mip(kind: Kind, contest: Contest, builder: Builder, objective: Linear) -> Said:
@@ -146,58 +141,13 @@ class WithoutHints(Search):
 
     __slots__ = ()
 
-    def hint(self, formulation: Measured, classes: Sequence[int], objective: Linear | None) -> None:
+    def hint(self, formulation: Measured, objective: Linear | None) -> None:
         """Return nothing."""
-
-
-class WithoutFixing(Search):
-    """A search that keeps all classes, whatever their reduced costs."""
-
-    __slots__ = ()
-
-    def fix(self, reduced: Mapping[int, int], room: int) -> None:
-        """Do nothing."""
-
-
-class Unbounded:
-    """Rules that bound no cost from below: neither by single rows nor by a linear program.
-
-    Everything else is taken from the rules that they are made from.
-    """
-
-    def __init__(self, rules: Rules) -> None:
-        self._rules = rules
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._rules, name)
-
-    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a cost by nothing."""
-        del classes
-        return trivial_bound(costs)
-
-    def close_bound(
-        self, classes: Classes, costs: IntArray, limits: Sequence[Row], deadline: Deadline
-    ) -> Bound:
-        """Bound a cost by nothing."""
-        del classes, limits, deadline
-        return trivial_bound(costs)
 
 
 def changed(kind: type[Search], search: Search) -> Search:
     """Return a search as one of another kind."""
     return kind(**{one.name: getattr(search, one.name) for one in fields(search)})
-
-
-def with_one_attempt(search: Search) -> Search:
-    """Return a search that asks the solver once, thoroughly and without a limit."""
-    search.attempts = ATTEMPTS[-1:]
-    return search
-
-
-def _without_bounds(search: Search) -> Search:
-    search.rules = cast("Rules", Unbounded(search.rules))
-    return search
 
 
 def by_search(change: Change | None = None, *, classes: bool = True) -> Callable[[Contest], Found]:
@@ -230,9 +180,6 @@ def certified(contest: Contest) -> Found:
 SEARCHES: Final[Mapping[str, Callable[[Contest], Found]]] = {
     "search": by_search(),
     "search-classes": by_search(classes=False),
-    "search-relaxation": by_search(_without_bounds),
-    "search-fixing": by_search(partial(changed, WithoutFixing)),
     "search-hints": by_search(partial(changed, WithoutHints)),
-    "search-attempts": by_search(with_one_attempt),
 }
 """The search, and the search without the part that its name ends in."""

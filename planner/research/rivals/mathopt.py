@@ -9,33 +9,45 @@ enough.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd, inf
 from typing import Final, Literal
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from msgspec import Struct
+from ortools.math_opt.callback_pb2 import CallbackRegistrationProto
+from ortools.math_opt.core.python import solver
+from ortools.math_opt.model_parameters_pb2 import ModelSolveParametersProto
 from ortools.math_opt.model_pb2 import ModelProto
 from ortools.math_opt.parameters_pb2 import (
+    SOLVER_TYPE_GLOP,
     SOLVER_TYPE_GSCIP,
     SOLVER_TYPE_HIGHS,
     SolveParametersProto,
+    SolverInitializerProto,
+    SolverTypeProto,
 )
 from ortools.math_opt.result_pb2 import (
     TERMINATION_REASON_INFEASIBLE,
     TERMINATION_REASON_INFEASIBLE_OR_UNBOUNDED,
     TERMINATION_REASON_OPTIMAL,
+    SolveResultProto,
 )
+from ortools.math_opt.sparse_containers_pb2 import SparseDoubleVectorProto
 from ortools.sat.python.cp_model_helper import (
     ConstraintProto,
     CpModelProto,
     LinearConstraintProto,
 )
+from pybind11_abseil.status import StatusNotOk  # type: ignore[import-untyped]
 
 from planner.models.shared.builder import Builder, Linear
-from planner.solver.attempt import SEED
-from planner.solver.glop import dense, glop, solve, without_rows
+from planner.problem.array import FloatArray
+from planner.solver.deadline import OutOfTime, waited_for
+from planner.solver.proving.program import ITERATIONS
+from planner.solver.run import SEED
 
 _FOREVER = 2**62
 """Bounds beyond it bind nothing: CP-SAT writes 64-bit extremes there."""
@@ -138,7 +150,8 @@ def relaxed(milp: Milp, seconds: float | None) -> Sequence[float]:
     program.CopyFrom(milp.proto)
     del program.variables.integers[:]
     program.variables.integers.extend([False] * len(program.variables.ids))
-    result = glop(program, seconds)
+    size = len(program.variables.ids) + len(program.linear_constraints.ids)
+    result = solve(program, SOLVER_TYPE_GLOP, _limited(size, seconds))
     if result is None or result.termination.reason != TERMINATION_REASON_OPTIMAL:
         return ()
     values = result.solutions[0].primal_solution.variable_values
@@ -295,3 +308,70 @@ def _false(literals: Sequence[int]) -> Linear:
         v, sign = (literal, -1) if literal >= 0 else (-literal - 1, 1)
         terms[v] = terms.get(v, 0) + sign
     return Linear(terms, sum(literal >= 0 for literal in literals))
+
+
+def solve(
+    program: ModelProto, engine: SolverTypeProto.ValueType, parameters: SolveParametersProto
+) -> SolveResultProto | None:
+    """Solve with an engine of MathOpt; ``None`` if it gives up with an error.
+
+    Nothing ends the engine early: HiGHS heeds no interrupter, and with one SCIP writes of errors.
+    """
+    limited = parameters.HasField("time_limit")
+    seconds = parameters.time_limit.ToNanoseconds() / 1e9 if limited else None
+
+    def call() -> SolveResultProto:
+        return solver.solve(
+            program,
+            engine,
+            SolverInitializerProto(),
+            parameters,
+            ModelSolveParametersProto(),
+            None,
+            CallbackRegistrationProto(),
+            None,
+            None,
+        )
+
+    try:
+        return waited_for(call, seconds=seconds)
+    except (StatusNotOk, OutOfTime):
+        return None
+
+
+def without_rows(  # noqa: PLR0913, PLR0917 - columns, rows, costs
+    lower: Iterable[float],
+    upper: Iterable[float],
+    integers: Sequence[bool],
+    row_lower: Sequence[float],
+    row_upper: Iterable[float],
+    costs: Mapping[int, float],
+) -> ModelProto:
+    """Write a program without coefficients of rows; ``costs`` are by column, in order."""
+    model = ModelProto()
+    variables, limits = model.variables, model.linear_constraints
+    variables.ids.extend(range(len(integers)))
+    variables.lower_bounds.extend(map(float, lower))
+    variables.upper_bounds.extend(map(float, upper))
+    variables.integers.extend(integers)
+    limits.ids.extend(range(len(row_lower)))
+    limits.lower_bounds.extend(map(float, row_lower))
+    limits.upper_bounds.extend(map(float, row_upper))
+    model.objective.linear_coefficients.ids.extend(costs)
+    model.objective.linear_coefficients.values.extend(map(float, costs.values()))
+    return model
+
+
+def _limited(size: int, seconds: float | None) -> SolveParametersProto:
+    """Return parameters that end a linear program of ``size`` rows and columns, whatever it is."""
+    parameters = SolveParametersProto(iteration_limit=ITERATIONS * size)
+    if seconds is not None:
+        parameters.time_limit.FromNanoseconds(int(seconds * 1e9))
+    return parameters
+
+
+def dense(vector: SparseDoubleVectorProto, size: int) -> FloatArray:
+    """Return a vector with its zeros: (size,)."""
+    found = np.zeros(size)
+    found[list(vector.ids)] = list(vector.values)
+    return found

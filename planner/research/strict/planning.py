@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from planner.plan.kueue import Plan
 from planner.research.strict.verifier import Strict, attempts_due, judge_strictly
 from planner.solver.kueue.planning import Planning
-from planner.solver.proving.settle import Proved
+from planner.solver.levels import Proved
 from planner.verifier.kueue.plan import match_plan
 from planner.verifier.wording import broken
 

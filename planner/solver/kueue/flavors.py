@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.errors import InternalError, UnsupportedError
 from planner.models.kueue.laws import eligible
@@ -39,9 +40,9 @@ from planner.quantity import plural
 from planner.quota.kueue.assignment import Assignment, contested, whole_request
 from planner.reference.kueue.assignment import borrow_level
 from planner.reference.kueue.permitted import Permitted, permitted_assignments
-from planner.solver.answer import bind, dropped_in_words, without_solver
-from planner.solver.attempt import Outcome
+from planner.solver.answer import Capped, dropped_in_words, without_solver
 from planner.solver.deadline import Deadline
+from planner.solver.finder import find_within, solve_below
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import (
     Prepared,
@@ -52,9 +53,9 @@ from planner.solver.kueue.solve import (
     solve_planning,
 )
 from planner.solver.kueue.stability import in_time
-from planner.solver.levels import find_within, solve_below
-from planner.solver.proving.certifier import SHORT
+from planner.solver.levels import SHORT
 from planner.solver.proving.grow import grow
+from planner.solver.run import Outcome
 
 
 @in_time
@@ -242,8 +243,7 @@ class _Race:
     def _ready(self, planning: Planning) -> Prepared:
         """Set up a search that starts from what Kueue would do under these flavors."""
         prepared = set_up(planning, self.profile, self.deadline, planning.greedy_plan())
-        bind(prepared.search, self.profile)
-        return prepared
+        return replace(prepared, capped=Capped(tuple(self.caps.items())))
 
     def _examine(self, planning: Planning) -> None:
         """Replace the best plan by one under these flavors if that is better."""
@@ -257,16 +257,12 @@ class _Race:
         outcome = _keep(prepared, self.caps)
         if outcome == "optimal":
             levels, best = self.profile.levels, self.values
-            search = prepared.search
-            settling = settling_of(planning, self.profile, search)
-            proved = None if best else settling.settle()
             if best:
                 # Only answers that beat the best are looked for: most searches end at the first
                 # level.
-                answer = solve_below(search, levels, best)
-                outcome = answer.outcome
-                proved = settling.prove(answer) if outcome in {"optimal", "feasible"} else None
-            if proved is not None:
+                outcome = solve_below(prepared.search, levels, best).outcome
+            if outcome in {"optimal", "feasible"}:
+                proved = settling_of(planning, self.profile, prepared).settle()
                 plan = finish(planning, self.profile, prepared, proved, self.greedy, started)
                 self._count(planning, plan)
                 return
@@ -318,7 +314,6 @@ def _keep(prepared: Prepared, caps: Mapping[Measure, int]) -> Outcome:
         outcome = find_within(prepared.search, measure, most)
         if outcome != "optimal":
             return outcome
-        prepared.search.caps.append((measure, most))
     return "optimal"
 
 

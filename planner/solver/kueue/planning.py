@@ -42,7 +42,7 @@ from planner.solver.kueue.describe import (
     remarks,
 )
 from planner.solver.kueue.rules import KueueRules
-from planner.solver.proving.settle import Proved
+from planner.solver.levels import Proved
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan

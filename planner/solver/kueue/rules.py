@@ -8,8 +8,7 @@ from msgspec import Struct
 
 from planner.models.kueue.formulation import Columns, Formulation
 from planner.models.kueue.laws import assemble
-from planner.models.kueue.relaxation import cover_rows, relax
-from planner.models.shared.classes import Classes, Parts, Relaxation, Row
+from planner.models.shared.classes import Classes
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
@@ -39,43 +38,9 @@ class KueueRules(Rules, Struct, frozen=True):
         """Build the exact model in which only these classes give victims."""
         return assemble(self.problem, self.columns(classes), self.attempts)
 
-    def rows(self, classes: Classes) -> list[Row]:
-        """Return what victims among these classes must free, as rows that every answer keeps."""
-        return cover_rows(self.problem, self.columns(classes))
-
-    def relaxation(self, classes: Classes) -> Relaxation:
-        """Return the rows, with their witnesses, that a linear program gets."""
-        return relax(self.problem, self.columns(classes))
-
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether the verifier accepts the victims."""
         return self.judge(positions)
-
-    def parts(self, classes: Classes) -> Parts:
-        """Return the classes of each domain of a required level, where quota is not short.
-
-        One domain has to hold all pods: who gives nothing back there need not be evicted. Under
-        fair sharing that is not so: each eviction on the preemptor's own side lowers the share of
-        that side. Domains that lack least come first.
-        """
-        problem, places = self.problem, self.problem.places
-        alone = places is not None and len(places.rooms) == 1
-        room = places.rooms[0] if places is not None and alone else None
-        if places is None or room is None or room.aim is None or not room.aim.required:
-            return Parts()
-        # Where quota is short as well, workloads outside the domain may have to be evicted, too.
-        if self.rows(classes):
-            return Parts()
-        domains, level = places.domains[room.flavor], room.aim.level
-        found: dict[int, list[int]] = {}
-        for k, kind in enumerate(places.kind[classes.first].tolist()):
-            here = {domains.at(leaf, level) for _, leaf in places.gives[kind]}
-            for domain in here:
-                found.setdefault(domain, []).append(k)
-        now = places.as_it_is.slices if places.as_it_is else [0] * domains.count(level)
-        nearest = sorted(found, key=lambda domain: (-now[domain], domain))
-        are_all = problem.fair is None and problem.fits_within_nominal
-        return Parts([found[domain] for domain in nearest], are_all)
 
     def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:
         """Return the group of each class: sets with as many of each group are refused, too.

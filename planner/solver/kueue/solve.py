@@ -19,8 +19,8 @@ from planner.plan.kueue import Place, Plan, PodSetPlaces
 from planner.quantity import plural
 from planner.quota.kueue.placement import LEFT_OUT
 from planner.solver.answer import (
-    NOTHING_DROPPED,
-    Dropped,
+    NO_CAPS,
+    Capped,
     bind,
     cap,
     certify,
@@ -32,16 +32,16 @@ from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
 from planner.solver.kueue.stability import in_time
-from planner.solver.proving.settle import Proved, Settling, say_proved
+from planner.solver.levels import Proved, Settling, say_proved
 from planner.solver.search import Search
 
 
 class Prepared(Struct, frozen=True):
-    """A search that is ready for its levels, and the caps that were dropped."""
+    """A search that is ready for its levels, and its caps."""
 
     rules: KueueRules
     search: Search
-    dropped: Dropped = NOTHING_DROPPED
+    capped: Capped = NO_CAPS
 
 
 def prepare(  # noqa: PLR0913 - what a search is made of
@@ -60,7 +60,7 @@ def prepare(  # noqa: PLR0913 - what a search is made of
     """
     unbound = set_up(planning, profile, deadline, greedy, apart)
     claiming = partial(planning.claims, profile) if proving else None
-    return replace(unbound, dropped=cap(unbound.search, profile, greedy, claiming, planning.trees))
+    return replace(unbound, capped=cap(unbound.search, profile, greedy, claiming, planning.trees))
 
 
 def set_up(
@@ -70,7 +70,10 @@ def set_up(
     greedy: Plan,
     apart: Collection[int] = (),
 ) -> Prepared:
-    """Set up a search without caps or wishes; ``greedy`` is where it may start from."""
+    """Set up a search without caps; ``greedy`` is where it may start from.
+
+    Raises `UnsupportedError` if a term of the profile cannot be known from the state.
+    """
     rules = planning.rules()
     only_borrowing = tuple(rules.attempts) == (True,)
     # Whom the only attempt spares is never a victim, and is in no class.
@@ -85,6 +88,7 @@ def set_up(
             message = "the model has no candidate for one of Kueue's own victims"
             raise InternalError(message)
         search.incumbent = counts
+    bind(search, profile)
     return Prepared(rules, search)
 
 
@@ -106,22 +110,22 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
                 at_once = with_places(planning, at_once, ())
             return at_once
         prepared = prepare(planning, profile, deadline, greedy, proving=True)
-    proved = settling_of(planning, profile, prepared.search).settle()
+    proved = settling_of(planning, profile, prepared).settle()
     with without_garbage_collection():
         return finish(planning, profile, prepared, proved, greedy, started)
 
 
-def settling_of(planning: Planning, profile: Profile, search: Search) -> Settling:
-    """Return the object that proves the answers of a search whose caps are bound."""
-    claims, greedy = planning.claims(profile, search.caps), planning.greedy_plan()
+def settling_of(planning: Planning, profile: Profile, prepared: Prepared) -> Settling:
+    """Return what settles the levels of a search whose caps are bound."""
+    search, capped, greedy = prepared.search, prepared.capped, planning.greedy_plan()
 
-    def regroup(measures: Sequence[Measure]) -> Search:
+    def fresh(measures: Sequence[Measure]) -> Search:
         few = replace(profile, levels=tuple(measures))
-        regrouped = set_up(planning, few, search.deadline, greedy).search
-        bind(regrouped, profile)
-        return regrouped
+        return set_up(planning, few, search.deadline, greedy).search
 
-    return Settling(claims, search, profile.levels, planning.trees, regroup)
+    claims = planning.claims(profile, capped.kept)
+    given = claims, search, profile.levels, fresh, planning.trees
+    return Settling(*given, undecided=capped.undecided)
 
 
 def finish(  # noqa: PLR0913, PLR0917 - all that is known
@@ -144,9 +148,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
         planning.state.digest,
         proved,
         started,
-        cut_off=proved.cut_off,
-        caps=search.caps,
-        dropped=prepared.dropped,
+        prepared.capped,
     )
     if proved.victims is None:
         return no_plan(planning, profile, greedy, certificate, search, proved)
@@ -159,7 +161,7 @@ def finish(  # noqa: PLR0913, PLR0917 - all that is known
     plan = planning.subject.plan(
         "optimum",
         "optimal" if proved.outcome == "optimal" else "feasible",
-        f"{room}; {say_proved(proved, search.deadline)}{prepared.dropped.words}",
+        f"{room}; {say_proved(proved, search.deadline)}{prepared.capped.words}",
         objective=profile.name,
         victims=planning.describe_in_order(positions),
         borrowing=planning.attempt_of(positions) if positions else None,

@@ -44,10 +44,6 @@ FEW: Final = 12
 SOME: Final = 60
 """Victims left open up to which a short tree is tried without a program first."""
 
-WITHOUT_SOLVER: Final = 16
-"""Victims left open up to which a tree is grown before a solver is asked: with more, it is sought
-in vain too often."""
-
 QUICK_STEPS: Final = 40
 """The most steps of such a short tree."""
 
@@ -82,8 +78,6 @@ NOTHING: Final = 1e-12
 class Effort(Struct, frozen=True):
     """How much a tree may take: steps, and entries of all linear programs asked for it.
 
-    With no entries only small programs are asked, so that no solver need be loaded, and no tree is
-    grown where many victims are open.
     A program counts ``ASKED`` entries besides its own, for what any call takes. As many as
     ``largest`` of the largest size may be asked in any case: narrowing the root of a million
     workloads takes a few, each with as many entries as all programs of a thousand workloads.
@@ -169,8 +163,6 @@ def grow(
     ):
         earlier = None
     width = _width(question.root)
-    if width > WITHOUT_SOLVER and not effort.entries:
-        return Grown()
     if FEW < width <= SOME:
         brief = replace(effort, steps=min(QUICK_STEPS, effort.steps))
         quick = _Growth(question, deadline, brief, before, (), earlier, some=SOME).run()
@@ -250,8 +242,7 @@ class _Growth:
     @property
     def _is_too_much(self) -> bool:
         entries = max(self.effort.entries, self.effort.largest * self.largest)
-        over = self.effort.entries and self.entries > entries
-        beyond = len(self.steps) >= self.effort.steps or over
+        beyond = len(self.steps) >= self.effort.steps or self.entries > entries
         return beyond or self.deadline.passed
 
     def _look(self, box: Box) -> BoxRows:
@@ -268,8 +259,7 @@ class _Growth:
             return self.found
         entries = ASKED + look.size
         self.entries, self.largest = self.entries + entries, max(self.largest, entries)
-        only_small = not self.effort.entries
-        return suggest(look, guide, self.deadline.left(), only_small=only_small)
+        return suggest(look, guide, self.deadline.left())
 
     def _leaf(self, box: Box) -> ByLaws | ByRows | None:
         """Return the leaf that closes a box, if one is found without splitting it."""

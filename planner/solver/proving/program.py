@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import compress
 from math import inf, lcm
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct, field
@@ -22,10 +22,7 @@ from planner.problem.array import FloatArray
 from planner.proof.box import Box, Row, is_contradiction
 from planner.proof.claims import BETTER
 from planner.proof.question import Layers, Question
-from planner.solver.proving.dense import minimise
-
-if TYPE_CHECKING:
-    from ortools.math_opt.model_pb2 import ModelProto
+from planner.solver.deadline import OutOfTime, waited_for
 
 FRACTION: Final = 1e-6
 """Numbers that are less than this away from a whole number count as whole."""
@@ -260,29 +257,24 @@ class Suggestion(Struct, frozen=True):
     quantities: Mapping[str, float] = field(default_factory=dict)
 
 
-SMALL: Final = 1500
-"""Entries, zeros included, up to which a program is solved here in less time than GLOP takes."""
-
-SMALL_ENOUGH: Final = 6000
-"""Entries up to which it is solved here where GLOP would have to be loaded first."""
-
 LONG: Final = 50_000
 """Entries from which GLOP takes so long that progress has to be told meanwhile."""
 
+ITERATIONS: Final = 20
+"""Iterations of the simplex algorithm for each row and column: a program that ends takes a few for
+each row, but among amounts from one to 2^60 GLOP may go round in circles for ever."""
 
-def suggest(
-    look: BoxRows, guide: str, seconds: float | None = None, *, only_small: bool = False
-) -> Suggestion | None:
+
+def suggest(look: BoxRows, guide: str, seconds: float | None = None) -> Suggestion | None:
     """Suggest by a program that misses rows as little as possible.
 
-    ``guide`` names the row of the measure that leads to a good point; ``only_small`` asks programs
-    that need no solver only. ``None`` if the solver gives up, or takes longer than so many
-    ``seconds``.
+    ``guide`` names the row of the measure that leads to a good point. ``None`` if the solver gives
+    up, or takes longer than so many ``seconds``.
     """
     program = _Program(look, guide)
     if not program.rows:
         return Suggestion({}, 0.0, look.box.least.astype(float))
-    return program.solve(seconds, only_small=only_small)
+    return program.solve(seconds)
 
 
 class _Program:
@@ -328,25 +320,6 @@ class _Program:
         self.values: FloatArray = values[order] / unit[row[order]]
         self.guide = self.rows.index(guide) if guide in self.rows else -1
 
-    def solve(self, seconds: float | None, *, only_small: bool) -> Suggestion | None:
-        """Solve a small program here, and others with GLOP unless only small ones are asked."""
-        height = len(self.rows)
-        entries = height * (self.open.size + self.scale.size + 2 * height)
-        if entries <= (SMALL_ENOUGH if only_small else SMALL):
-            return self._dense()
-        return None if only_small else self._glop(seconds)
-
-    def _dense(self) -> Suggestion | None:
-        height, width = len(self.rows), self.open.size + self.scale.size
-        least, most = self._ends
-        rows = np.zeros((height, width))
-        rows[self.row_of, self.columns] = self.values
-        solved = minimise(self._costs, rows, self.least - rows @ least, most - least)
-        if solved is None:
-            return None
-        optimum = solved.least + float(self._costs @ least)
-        return self._suggestion(least + solved.point, solved.missed, solved.duals, optimum)
-
     @property
     def _ends(self) -> tuple[FloatArray, FloatArray]:
         """The least and the most of each column."""
@@ -365,22 +338,50 @@ class _Program:
             costs[self.columns[mine]] -= GUIDE * self.values[mine]
         return costs
 
-    def _glop(self, seconds: float | None) -> Suggestion | None:
-        """Solve with GLOP, which MathOpt takes a tenth of a second to load for the first time."""
-        from planner.solver.glop import dense, glop  # noqa: PLC0415
+    def solve(self, seconds: float | None) -> Suggestion | None:
+        """Solve with GLOP, in doubles: what comes out only suggests."""
+        # It takes a tenth of a second to load; many small plans are proved without any program.
+        from ortools.linear_solver.python.model_builder_helper import (  # noqa: PLC0415
+            ModelBuilderHelper,
+            ModelSolverHelper,
+            SolveStatus,
+        )
 
-        result = glop(self._model(), seconds, short=self.look.size <= LONG)
-        # Where the solver was stopped on its way is a matter of chance.
-        if result is None or result.termination.limit or not result.solutions:
-            return None
-        best = result.solutions[0]
-        if not best.HasField("dual_solution"):
-            return None
         height, width = len(self.rows), self.open.size + self.scale.size
-        values = dense(best.primal_solution.variable_values, width + height)
-        duals = dense(best.dual_solution.dual_values, height)
-        optimum = best.primal_solution.objective_value
-        return self._suggestion(values[:width], values[width:], duals, optimum)
+        (least, most), missed = self._ends, np.arange(width, width + height)
+        program, engine = ModelBuilderHelper(), ModelSolverHelper("GLOP")
+        ends = np.append(least, np.zeros(height)), np.append(most, np.full(height, inf))
+        program.add_var_array_with_bounds(*ends, np.zeros(width + height, dtype=np.bool_), "")  # type: ignore[arg-type] # its stubs name no arrays
+        costs = np.append(self._costs, np.ones(height)).tolist()
+        program.set_objective_coefficients([*range(width + height)], costs)
+        for bound in self.least.tolist():
+            row = program.add_linear_constraint()
+            program.set_constraint_lower_bound(row, bound)
+            program.set_constraint_upper_bound(row, inf)
+        # What a row is missed by is a column after all others.
+        rows, columns = np.append(self.row_of, np.arange(height)), np.append(self.columns, missed)
+        values = np.append(self.values, np.ones(height))
+        for entry in zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True):
+            program.add_term_to_constraint(*entry)
+        iterations = ITERATIONS * (width + 2 * height)
+        engine.set_solver_specific_parameters(
+            # Without preprocessing its points are nearer to the measure, and small programs faster.
+            f"max_number_of_iterations: {iterations} use_preprocessing: false"
+        )
+        if seconds is not None:
+            engine.set_time_limit_in_seconds(seconds)
+        if self.look.size <= LONG:
+            engine.solve(program)
+        else:
+            try:
+                waited_for(lambda: engine.solve(program), engine.interrupt_solve, seconds)
+            except OutOfTime:
+                return None
+        # Where the solver was stopped on its way is a matter of chance.
+        if engine.status() != SolveStatus.OPTIMAL:
+            return None
+        point, duals = np.array(engine.variable_values()), np.array(engine.dual_values())
+        return self._suggestion(point[:width], point[width:], duals, engine.objective_value())
 
     def _suggestion(
         self, values: FloatArray, missed: FloatArray, duals: FloatArray, optimum: float
@@ -403,29 +404,6 @@ class _Program:
             optimum,
             dict(zip(names, further.tolist(), strict=True)),
         )
-
-    def _model(self) -> ModelProto:
-        from planner.solver.glop import without_rows  # noqa: PLC0415
-
-        height, width = len(self.rows), self.open.size + self.scale.size
-        least, most = self._ends
-        costs = np.concatenate([self._costs, np.ones(height)])
-        nonzero = np.flatnonzero(costs)
-        model = without_rows(
-            [*least.tolist(), *[0.0] * height],
-            [*most.tolist(), *[inf] * height],
-            [False] * (width + height),
-            self.least.tolist(),
-            [inf] * height,
-            dict(zip(nonzero.tolist(), costs[nonzero].tolist(), strict=True)),
-        )
-        # What a row is missed by is a column after all others, and so the last of its row.
-        ends_of_rows = np.searchsorted(self.row_of, np.arange(1, height + 1))
-        matrix, numbers = model.linear_constraint_matrix, np.arange(height)
-        matrix.row_ids.extend(np.insert(self.row_of, ends_of_rows, numbers).tolist())
-        matrix.column_ids.extend(np.insert(self.columns, ends_of_rows, width + numbers).tolist())
-        matrix.coefficients.extend(np.insert(self.values, ends_of_rows, 1.0).tolist())
-        return model
 
 
 _LONG: Final = 2**31

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.errors import InputError, SchemaError
 from planner.laws import unkept
 from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
-from planner.models.shared.classes import Classes, Row
+from planner.models.shared.classes import Classes
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.models.yunikorn.formulation import Formulation
 from planner.models.yunikorn.laws import assemble
-from planner.models.yunikorn.relaxation import NodeRows, node_rows
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.profiles import Measure, Profile
 from planner.objective.terms import TermTable
@@ -28,9 +26,7 @@ from planner.objective.yunikorn import (
 )
 from planner.plan import Verdict, Verification
 from planner.plan.yunikorn import YuniKornPlan
-from planner.problem.array import IntArray
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
-from planner.proof.box import exact, sum_of_products
 from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.quantity import plural
@@ -38,8 +34,6 @@ from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.queue import Snapshot
 from planner.reference.yunikorn.decision import decide
 from planner.solver.answer import Planned
-from planner.solver.bound import Bound, best_single_row, trivial_bound
-from planner.solver.deadline import Deadline
 from planner.solver.search import Rules
 from planner.solver.yunikorn.describe import RuleSet, Subject, explain_infeasible, postponed
 from planner.state.yunikorn import YuniKornState
@@ -63,57 +57,6 @@ class YuniKornRules(Rules, Struct, frozen=True):
     def assemble(self, classes: Classes) -> Formulation:
         """Build the exact model in which only these classes give victims."""
         return assemble(self.problem, classes, self.rules, spare=self.spare)
-
-    def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether there is no node on which these classes hold enough."""
-        counts = classes.sizes
-        return all(_is_short(rows, counts) for rows in self._rows(classes).values())
-
-    def quick_bound(self, classes: Classes, costs: IntArray) -> Bound:
-        """Bound a separable cost from below, node by node.
-
-        A victim set is for one node. So its cost is at least the least bound of any node, and a
-        set with a victim of some class costs at least the bound of a node plus what the class adds
-        there. A class that no node can use is taken to cost more than all candidates together.
-        """
-        counts = classes.sizes
-        out_of_reach = sum_of_products(costs, counts) + 1
-        least = exact([out_of_reach] * len(classes), out_of_reach)
-        lowest = out_of_reach
-        for rows in self._rows(classes).values():
-            # No set is for a node that has too little: its bound must not lower the least one.
-            if _is_short(rows, counts):
-                continue
-            mine = rows.classes
-            bound, _ = best_single_row(rows.cover, costs[mine], counts[mine].tolist())
-            lowest = min(lowest, bound.whole)
-            with_class = [
-                max(0, -(-(bound.value + max(0, reduced)) // bound.denominator))
-                for reduced in bound.reduced
-            ]
-            least[mine] = np.minimum(least[mine], np.array(with_class, dtype=least.dtype))
-        # If no node will do, it is the exact model that says so.
-        if lowest == out_of_reach:
-            return trivial_bound(costs)
-        return Bound(lowest, (least - lowest).tolist(), 1)
-
-    def close_bound(
-        self, classes: Classes, costs: IntArray, limits: Sequence[Row], deadline: Deadline
-    ) -> Bound:
-        """Bound a separable cost from below: one node has few classes, so the quick bound will do.
-
-        The limits are left to the exact model.
-        """
-        del limits, deadline
-        return self.quick_bound(classes, costs)
-
-    def _rows(self, classes: Classes) -> dict[int, NodeRows]:
-        return node_rows(self.problem, classes, self.rules)
-
-
-def _is_short(rows: NodeRows, counts: IntArray) -> bool:
-    mine = counts[rows.classes]
-    return any(row.value(mine) < row.bound for row in rows.cover)
 
 
 Laws = Literal["design", "written", "code"]

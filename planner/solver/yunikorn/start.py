@@ -32,7 +32,8 @@ from planner.proof.claims import LAST_RESORT, Claims
 from planner.quantity import plural
 from planner.quota.yunikorn.cluster import find_ask, prepare
 from planner.solver.answer import (
-    Dropped,
+    Capped,
+    bind,
     cap,
     certify,
     no_plan,
@@ -40,8 +41,8 @@ from planner.solver.answer import (
     without_solver,
 )
 from planner.solver.deadline import Deadline, Trees
-from planner.solver.levels import find_any
-from planner.solver.proving.settle import Absence, Proved, Settling, prove_absence, say_proved
+from planner.solver.finder import find_any
+from planner.solver.levels import Absence, Proved, Settling, prove_absence, say_proved
 from planner.solver.search import Search
 from planner.solver.start import Given, Wanted, only_pending
 from planner.solver.yunikorn.describe import explain_refusal
@@ -78,7 +79,7 @@ def sparing(
         search = dataclasses.replace(free.fork(), rules=replace(rules, spare=spare))
         if known is not None and spare == "opted-out":
             search.incumbent = free.classes.counts(known)
-        elif find_any(search, search.active) == "unknown" and spare == "opted-out":
+        elif find_any(search) == "unknown" and spare == "opted-out":
             settled = False  # for originators the level `last_resort` settles it
         if search.incumbent is not None:
             return search, spare, settled
@@ -96,7 +97,7 @@ def why_last_resort(
     """Prove that no legal set spares all who opted out; ``claims`` are of sets that do."""
     everything = list(range(len(free.classes)))
     rules = replace(rules, spare="opted-out")
-    search = Search(rules, free.classes, free.deadline, everything, permitted=everything)
+    search = Search(rules, free.classes, free.deadline, everything)
     return prove_absence(search, claims, certify, LAST_RESORT)
 
 
@@ -104,16 +105,17 @@ class PreparedAsk(Struct, frozen=True):
     """A search that is ready for its levels, and spares whom law 1 spares as far as possible.
 
     ``spare`` says whom, ``settled`` whether it is known that no more can be spared; ``free`` is the
-    same search before law 1 and caps, ``rules`` are its rules; ``dropped`` are the caps that were
-    dropped, ``within`` says whether the core's own answer is one that the search may give.
+    same search before law 1 and caps, ``wished`` before caps; ``rules`` are its rules, ``capped``
+    its caps; ``within`` says whether the core's own answer is one that the search may give.
     """
 
     search: Search
     spare: Spared
     settled: bool
     free: Search
+    wished: Search
     rules: YuniKornRules
-    dropped: Dropped
+    capped: Capped
     within: bool
 
 
@@ -133,9 +135,7 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
     if resort.victims is not None:  # some legal set spares them after all: search anew from it
         found, proved, resort = _search(planning, profile, deadline, greedy, resort.victims)
     search = found.search
-    certificate = certify(
-        planning.state.digest, proved, started, caps=search.caps, dropped=found.dropped
-    )
+    certificate = certify(planning.state.digest, proved, started, found.capped)
     certificate = certificate.model_copy(
         update={"last_resort": "certified" if resort.tree else None}
     )
@@ -151,7 +151,7 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
         "optimal" if proved.outcome == "optimal" else "feasible",
         f"preempting {plural(len(positions), 'allocation')} makes room; "
         + say_proved(proved, deadline)
-        + found.dropped.words,
+        + found.capped.words,
         objective=profile.name,
         node=None if node is None else planning.problem.nodes[node],
         victims=positions,
@@ -175,8 +175,14 @@ def _search(
     it is to be proved, too, that no legal set does without such victims.
     """
     found = prepare_ask(planning, profile, deadline, greedy, known=known, proving=True)
-    claims = planning.claims(profile, found.search.caps, spare=found.spare)
-    proved = Settling(claims, found.search, profile.levels, planning.certify).settle()
+    claims = planning.claims(profile, found.capped.kept, spare=found.spare)
+    undecided, levels = found.capped.undecided, profile.levels
+
+    def fresh(_: Sequence[Measure]) -> Search:
+        return found.wished.fork()
+
+    given = claims, found.search, levels, fresh, planning.certify
+    proved = Settling(*given, undecided=undecided).settle()
     if proved.victims is None or is_spared(planning.problem, "opted-out", proved.victims):
         # If time ended before it was known whom law 1 spares, another plan might spare more.
         sure = found.settled or proved.outcome != "optimal"
@@ -232,8 +238,10 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     if greedy.victims and within:
         search.incumbent = classes.counts(planning.greedy_positions())
     claiming = partial(planning.claims, profile, spare=spare) if proving else None
-    dropped = cap(search, profile, greedy, claiming, planning.certify)
-    return PreparedAsk(search, spare, settled, free, rules, dropped, within)
+    bind(search, profile)
+    wished = search.fork()
+    capped = cap(search, profile, greedy, claiming, planning.certify)
+    return PreparedAsk(search, spare, settled, free, wished, rules, capped, within)
 
 
 def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:

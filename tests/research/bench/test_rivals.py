@@ -10,8 +10,6 @@ from planner.research.rivals import exact
 from planner.research.rivals.contest import Contest, Effort, Found
 from planner.research.rivals.rules import local_search, random_restarts
 from planner.research.rivals.table import RIVALS
-from planner.solver.attempt import ATTEMPTS
-from planner.solver.bound import trivial_bound
 from planner.solver.deadline import Deadline
 from planner.solver.search import Search
 from tests.research.bench.suites import BY_NAME, FOLDER, LITTLE, contest, state_of
@@ -96,38 +94,11 @@ def prepared(asked: Contest) -> Search:
     return asked.part.prepare(asked.planning, asked.profile, Deadline(), ())
 
 
-def test_what_a_search_without_fixing_keeps() -> None:
-    whole = prepared(contest("classical-1", "min-lost-work"))
-    without = prepared(contest("classical-1", "min-lost-work"))
-    without = exact.changed(exact.WithoutFixing, without)
-    before = list(without.active)
-    for search in (whole, without):
-        search.fix(dict.fromkeys(search.active, 2), 1)
-    assert whole.active == []
-    assert without.active == before
-
-
 def test_what_a_search_without_hints_says() -> None:
     search = exact.changed(exact.WithoutHints, prepared(contest("classical-1")))
-    formulation, _ = search.state(search.active)
-    assert search.hint(formulation, search.active, None) is None
+    formulation, _ = search.state()
+    assert search.hint(formulation, None) is None
     assert isinstance(search.fork(), exact.WithoutHints)
-
-
-def test_what_rules_without_bounds_say() -> None:
-    search = prepared(contest("classical-1"))
-    chosen = search.classes.subset(search.active)
-    costs = search.costs(("victims",), chosen)
-    assert search.rules.quick_bound(chosen, costs).whole > 0
-    bare = exact.Unbounded(search.rules)
-    assert bare.quick_bound(chosen, costs) == bare.close_bound(chosen, costs, (), Deadline())
-    assert bare.quick_bound(chosen, costs) == trivial_bound(costs)
-
-
-def test_the_last_attempt_alone() -> None:
-    search = exact.with_one_attempt(prepared(contest("classical-1")))
-    search.run_on(search.active, ("victims",))
-    assert search.attempts == ATTEMPTS[-1:]
 
 
 def test_without_classes_each_candidate_is_one() -> None:

@@ -5,16 +5,12 @@ The oracle is ``brute_force.py``: KEP-83 by its text, removal by removal, in eve
 
 from collections import Counter
 
-import numpy as np
 import pytest
 
 import planner
 from planner.errors import SchemaError
-from planner.models.kueue.formulation import Columns, build_classes
-from planner.models.shared.classes import Relaxation
 from planner.plan.kueue import Plan
-from planner.problem.array import IntArray
-from planner.research.kep83.model import eligible, relax
+from planner.research.kep83.model import eligible
 from planner.research.kep83.reference import decide_kep83
 from planner.solver.kueue.start import start
 from planner.solver.start import Given
@@ -110,31 +106,3 @@ def check(plan: Plan, decision: Decision) -> None:
     if legal:
         assert frozenset(plan.keys) in legal
         assert plan.terms["victims"] == min(map(len, legal))
-
-
-def test_relaxation_keeps_every_legal_set() -> None:
-    """The rows that bound costs from below hold for every legal set, with some witness of each."""
-    kept = 0
-    for seed in range(RELAXED):
-        decision = random_decision(seed, workloads=10, most=8)
-        base = decision.problem.base
-        nobody = np.zeros(len(base.workloads), dtype=np.bool_)
-        apart = [np.arange(len(base.workloads), dtype=np.int64)]
-        classes = build_classes(base, eligible(decision.problem), nobody, apart)
-        relaxation = relax(decision.problem, Columns(base, classes, nobody))
-        position = {one.key: place for place, one in enumerate(base.workloads)}
-        for legal in decision.simulation.legal_sets() if relaxation.rows else ():
-            take = np.array(classes.counts(position[key] for key in legal))
-            assert holds(relaxation, take), seed
-            kept += len(relaxation.choices)
-    assert kept > RELAXED / 10
-
-
-def holds(relaxation: Relaxation, take: IntArray) -> bool:
-    """Say whether counts per class satisfy all rows, given one witness of each choice."""
-    single = {row.slack[0][0]: row for row in relaxation.rows if row.amounts.size and row.slack}
-    plain = [row for row in relaxation.rows if not row.slack]
-    return all(row.value(take) >= row.bound for row in plain) and all(
-        any(single[z].value(take) + single[z].slack[0][1] >= single[z].bound for z in choice)
-        for choice in relaxation.choices
-    )

@@ -18,10 +18,10 @@ from planner.models.kueue.laws import assemble, attempts, eligible, restricted_w
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_units, is_milli
-from planner.solver.attempt import Outcome
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
 from planner.solver.kueue.planning import Planning
+from planner.solver.run import Outcome
 
 WORDS: Final[Register[Callable[[Problem], str]]] = Register()
 """What a law says of a problem, with its numbers, by the law's id."""

@@ -39,9 +39,9 @@ from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quantity import plural
 from planner.quota.yunikorn.cluster import NodeRoom
 from planner.quota.yunikorn.resource import fits, share_type
-from planner.solver.attempt import Outcome
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
+from planner.solver.run import Outcome
 from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.state.yunikorn import format_yunikorn_quantity as bare

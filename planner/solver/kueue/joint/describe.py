@@ -21,12 +21,12 @@ from planner.quota.kueue.snapshot import Snapshot
 from planner.reference.kueue.aftermath import next_targets, pending_again
 from planner.reference.kueue.cycle.turn import MOST_WORK
 from planner.solver.answer import certify
+from planner.solver.finder import LevelResult
 from planner.solver.kueue.describe import release_of, rule_set
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Served, after, refitting
 from planner.solver.kueue.run_times import on_run_times
-from planner.solver.levels import LevelResult
-from planner.solver.proving.settle import Proved
+from planner.solver.levels import Proved
 from planner.verifier.kueue.certificate import check_status
 from planner.verifier.wording import broken
 
@@ -80,7 +80,7 @@ def describe(
         status, explanation, cut_off = _status(found), _explained(question, found), found.cut_off
         examined = not (found.undecided or found.unexamined)
         claimed = status in {"feasible", "unknown"} and found.best and examined
-        proved = replace(proved, levels=found.levels, claimed=claimed)
+        proved = replace(proved, levels=found.levels, cut_off=cut_off, claimed=claimed)
         place = question.forest.place
         steps = [_step(step, found.table, place) for step in found.steps]
         if found.steps:
@@ -102,7 +102,7 @@ def describe(
         fit_again=fit_again,
         terms=terms,
         greedy=_greedy(question, found.table if found else None),
-        certificate=certify(question.state.digest, proved, started, cut_off=cut_off),
+        certificate=certify(question.state.digest, proved, started),
         kueue=release_of(snapshot.configuration),
         requests=snapshot.configuration.requests_from,
         notes=(*snapshot.notes, *on_run_times(question.state, gone)),

@@ -28,13 +28,12 @@ from planner.models.shared.measure import Measured
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.quota.kueue.assignment import contested
-from planner.solver.attempt import within
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
+from planner.solver.finder import LevelResult, solve_levels
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Refused, Served, replay
 from planner.solver.kueue.joint.ways import asked
-from planner.solver.levels import LevelResult, solve_levels
 from planner.solver.search import Rules, Search
 
 
@@ -69,6 +68,10 @@ class RelaxedRules(Rules, Struct, dict=True):
     def rows(self, classes: Classes) -> list[Row]:
         """Return the cover rows over some classes."""
         return joint_cover_rows(self.question.entrants, self.admit, classes)
+
+    def is_hopeless(self, classes: Classes) -> bool:
+        """Say whether these classes free too little even if all members are victims."""
+        return any(row.value(classes.sizes) < row.bound for row in self.rows(classes))
 
 
 def bounds_in_any_order(
@@ -133,7 +136,7 @@ class JointRules(RelaxedRules, dict=True):
         next one.
         """
         in_order, cuts = self.in_order, len(self.cuts)
-        key = classes.members, classes.least, in_order, self.admit, self.refuse, cuts
+        key = classes.members, in_order, self.admit, self.refuse, cuts
         if self._last is None or self._last[0] != key:
             self._last = key, self._built(classes, in_order=in_order, sharing=True)
         joint = self._last[1]
@@ -185,9 +188,9 @@ class JointRules(RelaxedRules, dict=True):
         while True:
             joint = self._of_all(positions, in_order=in_order)
             late = Linear({index: -step for (step, _), index in joint.taken.items() if step})
-            result = run(joint.builder, late, Deadline(), attempts=within(EFFORT))
+            result = run(joint.builder, late, Deadline(), effort=EFFORT)
             if not result.solution:
-                result = run(joint.builder, None, Deadline(), attempts=within(HARD))
+                result = run(joint.builder, None, Deadline(), effort=HARD)
             if not result.solution:
                 self.doubtful = self.doubtful or result.outcome == "unknown"
                 return None

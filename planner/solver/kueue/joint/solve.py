@@ -28,14 +28,15 @@ from planner.objective.kueue import known_groups
 from planner.objective.profiles import Measure, Profile, with_names
 from planner.objective.terms import TermTable
 from planner.plan.kueue import JointPlan
-from planner.solver.answer import bind, dropped_in_words, keep_caps, refuse_worse
-from planner.solver.attempt import Outcome
+from planner.proof.claims import Limits
+from planner.solver.answer import NO_CAPS, bind, keep_caps, refuse_worse
 from planner.solver.deadline import Deadline
+from planner.solver.finder import Answer, Least, LevelResult, find_any, find_within, solve_levels
 from planner.solver.kueue.joint.describe import Found, describe
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.rules import JointRules, RelaxedRules, bounds_in_any_order
 from planner.solver.kueue.joint.sequence import Refused, Step, replay, serve_at_best
-from planner.solver.levels import Answer, Least, LevelResult, find_any, find_within, solve_levels
+from planner.solver.run import Outcome
 from planner.solver.search import Counts, Search
 from planner.stage import begin
 
@@ -151,7 +152,7 @@ class _Joint:
             # A set cut off here may be lawful if others are admitted, or in another order.
             trial.incumbent, trial.cut, trial.deadline = None, [], until.half()
             self.rules.in_order = in_order
-            outcome = find_any(trial, trial.active)
+            outcome = find_any(trial)
             if outcome == "optimal":
                 self.search.incumbent = trial.incumbent
                 break
@@ -236,10 +237,10 @@ class _Joint:
             and self.rules.steps(positions) is not None
         )
         greedy = self.rules.table.evaluate(positions or ())
-        impossible: list[str] = []
+        capped = NO_CAPS
         if comparable:
-            impossible = keep_caps(self.search, self.profile, greedy, self._find_within)
-            self.dropped = dropped_in_words(self.profile, impossible, self.search.undecided)
+            capped = keep_caps(self.search, self.profile, greedy, self._find_within)
+            self.dropped = capped.words
         elif self.asked.caps:
             self.dropped = "; no caps: served one by one, others are admitted"
         if not self.in_order:
@@ -255,13 +256,14 @@ class _Joint:
         answer = solve_levels(self.search, self.profile.levels)
         if self.in_order:
             answer = self._bounded(unsolved, answer.levels)
-        undecided = self.search.undecided
-        if answer.outcome == "optimal" and comparable and not impossible and not undecided:
+        if capped.undecided:
+            answer = replace(answer, outcome="feasible")
+        if answer.outcome == "optimal" and comparable and not capped.dropped:
             chosen = self.rules.table.evaluate(self.search.classes.take(self.search.answer))
             refuse_worse(self.profile, chosen, greedy)
         return answer
 
-    def _find_within(self, trial: Search, measure: Measure, most: int) -> Outcome:
+    def _find_within(self, trial: Search, _: Limits, measure: Measure, most: int) -> Outcome:
         """Look for an answer within a bound."""
         outcome = find_within(trial, measure, most)
         # In another order it might be possible.
@@ -280,8 +282,7 @@ class _Joint:
         unsolved.incumbent = self.search.incumbent
         bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
         closed = all(level.least.bound == level.least.value for level in bounded)
-        proved = closed and not self.search.undecided
-        return Answer("optimal" if proved else "feasible", bounded)
+        return Answer("optimal" if closed else "feasible", bounded)
 
     def found(self, answer: Answer | None) -> Found:
         """Return the steps, the terms and what is proved of them."""
