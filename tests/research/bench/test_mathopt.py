@@ -1,5 +1,6 @@
 """Programs for other engines: what becomes one, how long they work, and Ctrl-C."""
 
+import random
 import signal
 from collections.abc import Iterator
 
@@ -8,11 +9,10 @@ from ortools.math_opt.parameters_pb2 import SolveParametersProto
 from ortools.sat.python import cp_model
 
 from planner.models.shared.builder import Builder, Linear
+from planner.research.rivals import mathopt
 from planner.research.rivals.mathopt import Kind, Milp, ask, relaxed, translate
-from planner.solver import glop
-from planner.solver.attempt import ITERATIONS
+from planner.solver.proving.program import ITERATIONS
 from planner.stage import progress_to
-from tests.solver.test_linear_program import wide
 from tests.solver.test_waiting import User, split_markets
 
 
@@ -24,15 +24,17 @@ def _ctrl_c() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+COLUMNS, ROWS = 40, 5
+
+
 def program() -> Milp:
-    """Return a program that takes more than one iteration."""
-    costs, most, rows = wide()
+    """Return a program that takes more than one iteration: of each column some are needed."""
+    chance = random.Random(1)  # noqa: S311 - test data
     builder = Builder()
-    columns = [builder.new(0, upper) for upper in most]
-    for each in rows:
-        terms = {columns[k]: int(c) for k, c in zip(each.classes, each.amounts, strict=True)}
-        builder.add(Linear(terms) >= each.bound)
-    builder.minimize(Linear(dict(zip(columns, costs, strict=True))))
+    columns = [builder.new(0, 3) for _ in range(COLUMNS)]
+    for _ in range(ROWS):
+        builder.add(Linear({column: chance.randint(0, 9) for column in columns}) >= 200)
+    builder.minimize(Linear({column: chance.randint(1, 99) for column in columns}))
     return translate(builder.proto)
 
 
@@ -55,21 +57,20 @@ def test_every_relaxation_has_a_limit(
 ) -> None:
     """Of iterations, always, by its rows and columns; and of time, where there is one."""
     given: list[SolveParametersProto] = []
-    limited = glop._limited  # noqa: SLF001 - watched
+    limited = mathopt._limited  # noqa: SLF001 - watched
 
     def watched(size: int, seconds: float | None) -> SolveParametersProto:
         given.append(limited(size, seconds))
         return given[-1]
 
-    monkeypatch.setattr(glop, "_limited", watched)
-    costs, _, rows = wide()
+    monkeypatch.setattr(mathopt, "_limited", watched)
     assert relaxed(program(), seconds)
     (limits,) = given
-    assert limits.iteration_limit == ITERATIONS * (len(costs) + len(rows))
+    assert limits.iteration_limit == ITERATIONS * (COLUMNS + ROWS)
     assert limits.HasField("time_limit") == (seconds is not None)
 
 
 def test_a_relaxation_that_is_stopped_claims_no_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = SolveParametersProto(iteration_limit=1)
-    monkeypatch.setattr(glop, "_limited", lambda _size, _seconds: parameters)
+    monkeypatch.setattr(mathopt, "_limited", lambda _size, _seconds: parameters)
     assert not relaxed(program(), None)
