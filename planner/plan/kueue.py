@@ -440,7 +440,7 @@ class Plan(AnyPlan):
         try:
             fits = self.rules in self.known_rules and self.by.read(named) == named
         except SchemaError as error:
-            raise ValueError(f"{error.found}: expected {error.expected}") from None
+            raise ValueError(f"for rule_options: {error.expected} ({error.found})") from None
         if not fits:
             raise ValueError(f'"{named}" does not name the rules "{self.rules}"')
         return self
