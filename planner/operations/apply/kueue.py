@@ -20,7 +20,6 @@ from planner.operations.apply.kueue_record import Applied, ApplyStatus
 from planner.operations.steer.kueue.carry import Lease
 from planner.operations.steer.kueue.decide import Policy
 from planner.operations.steer.kueue.loop import Cluster, How, Steer
-from planner.operations.steer.kueue.marks import Marked
 from planner.operations.steer.kueue.mirror import marked
 from planner.operations.steer.kueue.propose import Proposal, boosted
 from planner.operations.steer.kueue.setup import missing_gates
@@ -79,10 +78,8 @@ class Question(NamedTuple):
         return boosted(state, self.plan, Deadline.after(within_s))
 
 
-def cannot_be_applied(  # noqa: PLR0911 - one reason after the other
-    plan: Plan, state: State, preemptor: Marked | None
-) -> str:
-    """Say why a plan cannot be carried out for a preemptor as it stands; empty if it can."""
+def cannot_be_applied(plan: Plan, state: State) -> str:  # noqa: PLR0911 - one reason after another
+    """Say why a plan cannot be carried out in a state, whatever else holds; empty if it can."""
     if misnamed := plan.about.misnamed:
         return misnamed
     reasons = {
@@ -93,8 +90,10 @@ def cannot_be_applied(  # noqa: PLR0911 - one reason after the other
     }
     if said := next((reason for reason, holds in reasons.items() if holds), ""):
         return said
-    if preemptor is None:
+    found = state.workloads.find(plan.preemptor)
+    if found is None:
         return f"{plan.preemptor} is gone"
+    preemptor = marked(found)
     if not preemptor.is_gated:
         return f"{plan.preemptor}: {NO_GATE}"
     if said := missing_gates(state):
@@ -111,50 +110,42 @@ def preview(question: Question, cluster: Cluster, options: Sequence[str]) -> App
     plan = question.plan
     how = {**cluster.how, "now": plan.now}  # as the plan was made
     state = of_kueue(read_objects(cluster.take().value(), where="snapshot", **how))
-    found = state.workloads.find(plan.preemptor)
-    preemptor = None if found is None else marked(found)
-    if said := cannot_be_applied(plan, state, preemptor):
+    if said := cannot_be_applied(plan, state):
         return answer(plan, "refused", said)
     if changes := question.changes(state):
         why = "the cluster is no longer as the plan has it"
         way_on = f"plan again: kubectl preemption-plan --pending {plan.preemptor} -o plan.json"
         return answer(plan, "refused", why, changes=tuple(changes), way_on=way_on)
-    proposal = boosted(state, plan, Deadline.after(BOOSTS_S))
-    if proposal.why or preemptor is None:
-        return answer(plan, "refused", proposal.why)
-    steps = steps_of(state, preemptor, proposal, options)
+    reason, steps = steps_of(state, plan, options)
+    if reason:
+        return answer(plan, "refused", reason)
     return answer(plan, "planned", f"{len(steps)} steps", steps=steps)
 
 
 def with_commands(state: State, plan: Plan, options: Sequence[str]) -> Plan:
     """Return a plan for a state with the commands that carry it out, or why there are none."""
-    found = state.workloads.find(plan.preemptor)
-    preemptor = None if found is None else marked(found)
-    reason, steps = cannot_be_applied(plan, state, preemptor), tuple[Command, ...]()
-    if not reason and preemptor is not None:
-        proposal = boosted(state, plan, Deadline.after(BOOSTS_S))
-        touched = (preemptor, *(one for one, _ in _raised(state, proposal)))
-        unversioned = (f"{one.key} {NO_VERSION}" for one in touched if not one.version)
-        reason = proposal.why or next(unversioned, "")
-        steps = () if reason else steps_of(state, preemptor, proposal, options)
+    reason, steps = cannot_be_applied(plan, state), tuple[Command, ...]()
+    if not reason:
+        reason, steps = steps_of(state, plan, options)
     return plan.model_copy(update={"commands": Commands(reason=reason, steps=steps)})
 
 
-def _raised(state: State, proposal: Proposal) -> list[tuple[Marked, int]]:
-    """Return the workloads that a proposal boosts, each with its boost."""
-    found = ((state.workloads.find(key), boost) for key, boost in proposal.boosts.items())
-    return [(marked(one), boost) for one, boost in found if one is not None]
-
-
-def steps_of(
-    state: State, preemptor: Marked, proposal: Proposal, options: Sequence[str]
-) -> tuple[Command, ...]:
-    """Return the commands of all steps: boosts, the gate, and the boosts away again."""
-    raised = _raised(state, proposal)
-    patches = [one.boosted(boost, preemptor.key) for one, boost in raised]
-    after = [one.with_boost(boost, preemptor.key).unboosted() for one, boost in raised]
+def steps_of(state: State, plan: Plan, options: Sequence[str]) -> tuple[str, tuple[Command, ...]]:
+    """Return why there are no commands, or those of all steps: boosts, the gate, boosts away."""
+    proposal = boosted(state, plan, Deadline.after(BOOSTS_S))
+    preemptor, *raised = (
+        marked(one)
+        for key in (plan.preemptor, *proposal.boosts)
+        if (one := state.workloads.find(key)) is not None
+    )
+    unversioned = (f"{one.key} {NO_VERSION}" for one in (preemptor, *raised) if not one.version)
+    if reason := proposal.why or next(unversioned, ""):
+        return reason, ()
+    boosts = [(one, proposal.boosts[one.key]) for one in raised]
+    patches = [one.boosted(boost, preemptor.key) for one, boost in boosts]
+    after = [one.with_boost(boost, preemptor.key).unboosted() for one, boost in boosts]
     each = (*patches, preemptor.opened(state.now), *after)
-    return tuple(Command(title=one.title, command=one.command(options)) for one in each)
+    return "", tuple(Command(title=one.title, command=one.command(options)) for one in each)
 
 
 class Run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, get_args
@@ -17,6 +17,7 @@ from planner.cli.exit_code import FINDINGS, OPTIMAL
 from planner.cli.option import define
 from planner.cli.output import print_parts, say
 from planner.operations.cli import kueue_snapshot
+from planner.operations.cli.kueue_watch import telling
 from planner.operations.kubectl.kueue_resource import WATCHED
 from planner.operations.steer.kueue.carry import LEASE
 from planner.operations.steer.kueue.decide import Otherwise
@@ -25,7 +26,7 @@ from planner.operations.steer.kueue.setup import PolicyVersion, manifests
 if TYPE_CHECKING:
     from planner.operations.steer.kueue.carry import Lease
     from planner.operations.steer.kueue.loop import Cluster
-    from planner.operations.steer.record import Line, SteerFigures
+    from planner.operations.steer.record import Line
 
 EPILOG: Final = """\b
 Examples:
@@ -122,11 +123,11 @@ def lease_of(cluster: Cluster, key: str, *, needed: bool) -> Lease | None:
     return Lease(cluster.hands, key, f"{socket.gethostname()}-{os.getpid()}", time.monotonic)
 
 
-def _shown(given: Options, lines: Iterable[Line]) -> None:
+def _telling(given: Options, metrics: tuple[str, int] | None = None) -> Callable[[Line], None]:
     from planner.operations.report.steer import text_of
-    from planner.operations.report.watch import json_of
+    from planner.operations.steer.record import SteerFigures
 
-    print_parts(json_of(one) if given.layout == "jsonl" else text_of(one) for one in lines)
+    return telling("steer", given.layout, text_of, metrics, SteerFigures())
 
 
 def _check(given: Options) -> int:
@@ -136,8 +137,9 @@ def _check(given: Options) -> int:
 
     cluster = cluster_of(given, _how(given))
     state = of_kueue(read_objects(cluster.take().value(), where="snapshot", **cluster.how))
-    found = [*findings(state, cluster.hands, given.lease)]
-    _shown(given, found)
+    found, tell = [*findings(state, cluster.hands, given.lease)], _telling(given)
+    for one in found:
+        tell(one)
     return OPTIMAL if all(one.holds for one in found) else FINDINGS
 
 
@@ -158,20 +160,6 @@ def _steer(given: Options) -> int:
     from planner.operations.steer.kueue.loop import How, Scope, Steer
     from planner.operations.steer.kueue.propose import propose
 
-    figures: SteerFigures | None = None
-
-    def tell(line: Line) -> None:
-        if figures is not None:
-            figures.count(line)
-        _shown(given, [line])
-
-    if given.metrics is not None:
-        from planner.operations.steer.record import SteerFigures
-        from planner.operations.watch.endpoint import serve
-
-        figures = SteerFigures()
-        host = given.metrics[0]
-        say("steer", f"metrics at http://{host}:{serve(figures, *given.metrics)}/metrics")
     patience = float("inf") if given.patience is None else given.patience
     how = How(
         Policy(patience, given.otherwise),
@@ -180,6 +168,7 @@ def _steer(given: Options) -> int:
     )
     profile, cluster = find_profile(given.objective), cluster_of(given, _how(given))
     lease = lease_of(cluster, given.lease, needed=True)
+    tell = _telling(given, given.metrics)
     steer = Steer(cluster, partial(propose, profile=profile), tell, how, lease)
     with suppress(KeyboardInterrupt):  # it is how steering ends
         steer.run(given.for_s)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -77,14 +77,8 @@ def command(given: Options) -> int:
     """
     from planner.commands.audit.judge import Question
     from planner.objective.profile_file import find_profile
-    from planner.operations.report.watch import json_of, text_of
-
-    figures: Figures | None = None
-
-    def tell(line: Line) -> None:
-        if figures is not None:
-            figures.count(line)
-        print_parts([json_of(line) if given.layout == "jsonl" else text_of(line)])
+    from planner.operations.report.watch import text_of
+    from planner.operations.watch.record import Figures
 
     for one in option.written(OF_CLUSTERS) if given.states else ():
         raise click.UsageError(f"{one.opts[-1]} is for a cluster, and goes not with dumps")
@@ -92,13 +86,7 @@ def command(given: Options) -> int:
         if given.states:
             raise click.UsageError("--record keeps what is watched: dumps are kept already")
         make_folder("--record", given.record)
-    if given.metrics is not None:
-        from planner.operations.watch.endpoint import serve
-        from planner.operations.watch.record import Figures
-
-        figures = Figures()
-        host = given.metrics[0]
-        say("watch", f"metrics at http://{host}:{serve(figures, *given.metrics)}/metrics")
+    tell = telling("watch", given.layout, text_of, given.metrics, Figures())
     question = Question(
         (find_profile(given.objective),),
         given.time_limit,
@@ -123,6 +111,28 @@ def command(given: Options) -> int:
     except KeyboardInterrupt:
         return OPTIMAL  # it is how a watch ends
     return OPTIMAL
+
+
+def telling(
+    name: str,
+    layout: str,
+    text_of: Callable[[Any], str],
+    metrics: tuple[str, int] | None,
+    figures: Figures,
+) -> Callable[[Any], None]:
+    """Return what prints a line of a command, and counts it in the metrics it serves, if any."""
+    from planner.operations.report.watch import json_of
+
+    if metrics is not None:
+        from planner.operations.watch.endpoint import serve
+
+        say(name, f"metrics at http://{metrics[0]}:{serve(figures, *metrics)}/metrics")
+
+    def tell(line: Line) -> None:
+        figures.count(line)
+        print_parts([json_of(line) if layout == "jsonl" else text_of(line)])
+
+    return tell
 
 
 def _place(path: Path) -> list[tuple[int, str]]:

@@ -8,7 +8,7 @@ import pytest
 
 from planner.errors import InputError
 from planner.operations.kubectl.call import Answer
-from planner.operations.kubectl.kueue_resource import WATCHED
+from planner.operations.kubectl.kueue_resource import WATCHED, WORKLOADS
 from planner.operations.kubectl.watch import WatchEvent
 from planner.operations.steer.kueue.carry import LEASE_S, Lease
 from planner.operations.steer.kueue.decide import Policy
@@ -219,9 +219,31 @@ def test_an_outage_of_all_streams_is_told_once() -> None:
     world.poll = poll  # type: ignore[method-assign]
     world.steer()
     assert outages == []
-    notes = [one for one in world.lines if isinstance(one, Note) and not one.connected]
+    told = [one for one in world.lines if isinstance(one, Note)]
+    notes = [one for one in told if not one.connected]
     assert len(notes) == 2
     assert all("Unable to connect" in one.text for one in notes)
+    assert told[-1].connected  # and so says the metric
+    assert world.first_decisions() == {"ns/first": {"ns/saved"}}
+
+
+def test_what_cannot_be_read_is_read_anew() -> None:
+    world = blocked(until_s=20)
+    tell, odd = world.poll, [True]
+
+    def poll(timeout_s: float) -> Sequence[WatchEvent]:
+        events = [*tell(timeout_s)]
+        if odd and world.now_s >= 1:
+            odd.pop()
+            value = copy.deepcopy(world.find("ns/late"))
+            value["spec"]["podSets"] = 7
+            value["metadata"]["resourceVersion"] = "900"
+            events.append(WatchEvent(WORKLOADS, "MODIFIED", value))
+        return events
+
+    world.poll = poll  # type: ignore[method-assign]
+    world.steer()
+    assert [one.connected for one in world.lines if isinstance(one, Note)] == [True, False, True]
     assert world.first_decisions() == {"ns/first": {"ns/saved"}}
 
 

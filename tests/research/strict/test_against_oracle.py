@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from planner.quota.kueue.assignment import flavor_resources
 from planner.quota.kueue.holders import Admitted
@@ -41,7 +42,9 @@ def recorded_settings(name: str) -> Iterator[tuple[recorded.Line, Setting]]:
         if "exhaustive" in line["expect"]:
             state, assignment = recorded.state_of(line), recorded.assignment_of(line)
             snapshot = take_snapshot(state, extra=flavor_resources(assignment))
-            yield line, setting_for(state, snapshot, line["pending"], assignment)
+            found = setting_for(state, snapshot, line["pending"], assignment)
+            # The oracle's sets are those after which Kueue's search ends: it does not look at pods.
+            yield line, replace(found, request=found.searched)
 
 
 def asked(line: recorded.Line) -> Question:

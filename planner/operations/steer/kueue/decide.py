@@ -12,7 +12,7 @@ Source: docs/design/steering.md, the recipe and why it is the one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
@@ -23,6 +23,7 @@ Otherwise = Literal["kueue", "wait"]
 """What to do where a plan cannot be carried out: let Kueue choose, or wait."""
 
 
+BY_ITSELF: Final = "as Kueue chooses by itself"
 STALLED_S: Final = 30.0
 """Seconds after which an open gate that Kueue does nothing about does not hold up other workloads:
 its turn may never come."""
@@ -133,11 +134,9 @@ def next_action(  # noqa: PLR0911, PLR0913 - all that decides, and nothing else 
     if leaving := [one.key for one in tree.standing if one.evicted]:
         why = f"{min(leaving)} is leaving"
         return _take_back(current, ours, why) if ours else Action("wait", why)
-    if (
-        seconds - memory.turns.get(uid, seconds) >= policy.patience_s
-        and policy.otherwise == "kueue"
-    ):
-        return _otherwise(current, ours, f"{policy.patience_s:g} s are over")
+    waits = policy.otherwise == "wait"
+    if not waits and seconds - memory.turns.get(uid, seconds) >= policy.patience_s:
+        return _unboosted("open", current, ours, f"{BY_ITSELF}: {policy.patience_s:g} s are over")
     intent = memory.intents.get(uid)
     if intent is None:
         return Action("plan", "it is blocked, and Kueue would preempt for it", current)
@@ -146,11 +145,12 @@ def next_action(  # noqa: PLR0911, PLR0913 - all that decides, and nothing else 
     gone = intent.boosts.keys() - {one.key for one in tree.standing}
     if moved or gone:
         names = ", ".join(sorted({one.key for one in moved} | gone))
-        return _again(current, ours, f"admitted, evicted or gone meanwhile: {names}")
+        why = f"admitted, evicted or gone meanwhile: {names}"
+        return _unboosted("plan", current, ours, why)
     if intent.why:
-        if policy.otherwise == "wait":
+        if waits:
             return Action("wait", f"as asked: {intent.why}", current)
-        return _otherwise(current, ours, intent.why)
+        return _unboosted("open", current, ours, f"{BY_ITSELF}: {intent.why}")
     return _as_planned(current, intent, ours, replay(current.key).victims, looked=looked)
 
 
@@ -193,7 +193,7 @@ def _next(
 def _as_planned(
     current: Marked,
     intent: Intent,
-    ours: Iterable[Marked],
+    ours: Sequence[Marked],
     victims: frozenset[str],
     *,
     looked: bool,
@@ -203,22 +203,16 @@ def _as_planned(
     if missing := {key: n for key, n in intent.boosts.items() if there.get(key) != str(n)}:
         return Action("boost", "so that Kueue chooses as planned", current, missing)
     if victims != intent.victims:
-        return _again(current, ours, "Kueue would choose otherwise by now")
+        return _unboosted("plan", current, ours, "Kueue would choose otherwise by now")
     if not looked:
         return Action("look", "before the gate opens", current)
     return Action("open", "Kueue chooses just the planned victims", current, as_planned=True)
 
 
-def _again(current: Marked, ours: Iterable[Marked], why: str) -> Action:
-    found = [*ours]
-    return _take_back(current, found, why) if found else Action("plan", why, current)
+def _unboosted(do: Do, current: Marked, ours: Sequence[Marked], why: str) -> Action:
+    """Return what to do without boosts; as long as there are any they are taken back."""
+    return _take_back(current, ours, why) if ours else Action(do, why, current)
 
 
-def _otherwise(current: Marked, ours: Iterable[Marked], why: str) -> Action:
-    found = [*ours]
-    said = f"as Kueue chooses by itself: {why}"
-    return _take_back(current, found, said) if found else Action("open", said, current)
-
-
-def _take_back(current: Marked | None, boosted: Iterable[Marked], why: str) -> Action:
+def _take_back(current: Marked | None, boosted: Sequence[Marked], why: str) -> Action:
     return Action("take back", why, current, patches=tuple(one.unboosted() for one in boosted))
