@@ -8,7 +8,7 @@ from typing import Final
 
 from planner.coverage.answer import Covering, features_of
 from planner.plan import Uncovered
-from planner.quota.yunikorn.queue import Queue, QueueTree, build_queues, build_tree, inherited, walk
+from planner.quota.yunikorn.queue import Queue, QueueTree, build_queues, build_tree, walk
 from planner.quota.yunikorn.resource import (
     equal,
     fits_loose,
@@ -27,6 +27,7 @@ from planner.state.yunikorn import (
     Resource,
     YuniKornState,
     by_path,
+    inherited,
 )
 
 FEATURES: Final = features_of(

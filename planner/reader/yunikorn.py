@@ -31,12 +31,13 @@ from planner.reader.yunikorn_queues import (
     DumpedQueue,
     as_config,
     completed,
+    draining,
     in_force,
     other_amounts,
-    properties_in_force,
     read_dumped_queues,
     read_queues,
     refused,
+    with_what_is_in_force,
     written_queues,
 )
 from planner.state.clock import to_nanoseconds
@@ -116,7 +117,9 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
     if not isinstance(value, Mapping):
         raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
     clock = _clock(value, where) if now is None else now
+    extra = checked(InstanceExtra, _extra(value, where), where, ("x",), "x")
     config, notes = _config(value, where, files.queues)
+    config = completed(config, draining(extra.queues_before, extra.queue_state))
     nodes = checked_list(PartitionNodes, value, "nodes", where, "partitionName")
     applications = checked_list(Application, value, "applications", where, "applicationID")
     applications, placed = _settled(one for one in applications if not one.is_over)
@@ -141,27 +144,24 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
     # A recorded instance is a whole cluster: the core itself had no such node.
     whole = "now" in value
     partitions = tuple(
-        _partition(one, parts[one.name], running[one.name], where, whole=whole)
+        _partition(one, parts[one.name], running[one.name], where, whole=whole).model_copy(
+            update={"queue_states": extra.queue_state, "usage": extra.usage}
+        )
         for one in config.partitions
     )
     # That there is no room would be said of the other nodes.
     if absent := [name for one in partitions for name in _absent(one.nodes, one.applications)]:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         notes += (f"{NODES_ABSENT}: {plain(absent[0])}{more}",)
-    extra = checked(InstanceExtra, value.get("x") or {}, where, ("x",), "x")
     paths = {path for one in partitions for path, _ in by_path(one.root)}
     for path in extra.queue_usage:
         if path not in paths:
             raise SchemaError(place(where, ("x", "queueUsage", path)), "there is no such queue")
-    if isinstance(value.get("queues"), list | tuple):
-        queues = checked_list(DumpedQueue, value, "queues", where, "queuename")
-        notes += other_amounts(queues, partitions)
-        # Another queues.yaml than that of the dump is not in force.
-        is_own = files.queues is None or ("config" in value and CONFIG_DIFFERS not in notes)
-        known = properties_in_force(queues) if is_own else {}
-        partitions = tuple(
-            one.model_copy(update={"in_force": known.get(one.name, {})}) for one in partitions
-        )
+    queues = _dumped(value, where)
+    notes += other_amounts(queues, partitions)
+    # Another queues.yaml than that of the dump is not in force.
+    if files.queues is None or ("config" in value and CONFIG_DIFFERS not in notes):
+        partitions = tuple(with_what_is_in_force(one, queues) for one in partitions)
     infos = checked_list(ClusterInfo, value, "clusterInfo", where, "clusterName")
     versions = (build.build_version for one in infos for build in one.builds)
     return YuniKornState(
@@ -171,6 +171,7 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
         release=next((one for one in versions if _RELEASE.match(one)), ""),
         notes=notes + remarks,
         partitions=partitions,
+        objects=pods.objects,
         x=extra,
     )
 
@@ -190,6 +191,35 @@ def _clock(value: Json, where: str) -> int:
         found = f"{shown(clock)} is not a clock"
         raise SchemaError(place(where, (name,)), found, "nanoseconds since 1970")
     return clock
+
+
+def _dumped(value: Json, where: str) -> tuple[DumpedQueue, ...]:
+    """Return the queue objects of a dump; an instance has queues.yaml in their place."""
+    if not isinstance(value.get("queues"), list | tuple):
+        return ()
+    return checked_list(DumpedQueue, value, "queues", where, "queuename")
+
+
+def _extra(value: Json, where: str) -> object:
+    """Return what stands under ``x``, with each queues.yaml in it read as the core does."""
+    extra = value.get("x") or {}
+    if not isinstance(extra, Mapping):
+        return extra
+
+    def queues(one: object, *path: str | int) -> object:
+        return None if one is None else in_force(read_queues(one, place(where, ("x", *path))))[0]
+
+    read = dict(extra)
+    if "queuesBefore" in extra:
+        read["queuesBefore"] = queues(extra["queuesBefore"], "queuesBefore")
+    if isinstance(extra.get("steps"), list):
+        read["steps"] = [
+            {**one, "queues": queues(one.get("queues"), "steps", i, "queues")}
+            if isinstance(one, Mapping)
+            else one
+            for i, one in enumerate(extra["steps"])
+        ]
+    return read
 
 
 def _to_the_nanosecond(value: object, clock: int) -> int:
@@ -283,6 +313,7 @@ def _partition(
         name=config.name,
         root=root,
         preemption=config.preemption,
+        order=config.order,
         nodes=nodes,
         absent_nodes=tuple(absent),
         applications=tuple(applications),

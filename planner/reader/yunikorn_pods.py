@@ -17,10 +17,18 @@ from planner.errors import SchemaError
 from planner.reader.complaint import checked
 from planner.reader.items import Item
 from planner.reader.show import Path, place, shown
-from planner.reader.yunikorn_files import YuniKornFiles
+from planner.reader.yunikorn_files import YuniKornFiles, with_objects
+from planner.state.kueue_topology import Node as KubernetesNode
 from planner.state.pods import Taint
 from planner.state.yunikorn import Application, Ask, Claim, Node
-from planner.state.yunikorn_pods import ApartTerm, Namespace, Pod, PodPriorityClass, ShimNode
+from planner.state.yunikorn_pods import (
+    ApartTerm,
+    KubernetesObjects,
+    Namespace,
+    Pod,
+    PodPriorityClass,
+    ShimNode,
+)
 
 OPT_OUT_UNKNOWN: Final = (
     "the state dump does not say which pods opted out of preemption or may not preempt others: "
@@ -73,6 +81,7 @@ class Pods:
         self.classes: dict[str, PodPriorityClass] = {}
         self.taints: dict[str, Sequence[Taint]] = {}
         self.namespaces: dict[str, Mapping[str, str]] = {}
+        self.objects: KubernetesObjects | None = None
         self._tainted: dict[Taint, list[Node]] = {}
         self._labels: dict[str, Mapping[str, str]] = {}
         self._apart: dict[tuple[str, str], _Apart] = {}
@@ -267,22 +276,38 @@ class Pods:
 def read_pods(value: Mapping[str, Any], where: str, files: YuniKornFiles) -> Pods:
     """Read the shim's part of a dump, and the objects beside the dump, which go first.
 
+    A recorded instance has these in itself.
+
     Raises ``SchemaError`` if an object cannot be used, or stands twice.
     """
     pods = _diagnosed(value, where)
+    if isinstance(value.get("objects"), list | tuple):
+        files = with_objects(files, value["objects"])
     places: dict[tuple[str, str], Item] = {}
     for item in files.classes:
         one = checked(PodPriorityClass, item.value, item.root, item.path, "PriorityClass")
         _once(places, ("PriorityClass", one.metadata.name), item)
         pods.classes[one.metadata.name] = one
+    whole, namespaces = list[Pod](), list[Namespace]()
     for item in files.pods:
         pod = checked(Pod, item.value, item.root, item.path, "Pod")
         _once(places, ("Pod", pod.name), item)
         pods.add(pod)
+        whole.append(pod)
     for item in files.namespaces:
         namespace = checked(Namespace, item.value, item.root, item.path, "Namespace")
         _once(places, ("Namespace", namespace.name), item)
         pods.namespaces[namespace.name] = namespace.labels
+        namespaces.append(namespace)
+    nodes = []
+    for item in files.nodes:
+        node = checked(KubernetesNode, item.value, item.root, item.path, "Node")
+        _once(places, ("Node", node.metadata.name), item)
+        nodes.append(node)
+    if files.pods and nodes:
+        pods.objects = KubernetesObjects.model_construct(
+            pods=tuple(whole), nodes=tuple(nodes), namespaces=tuple(namespaces)
+        )
     return pods
 
 

@@ -25,15 +25,19 @@ from planner.reader.yunikorn_files import PACKED_KEY, QUEUES_KEY
 from planner.state.base import Bool, Schema
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,
+    DRAINING,
     ROOT,
     InForce,
+    Names,
     Partition,
     PartitionConfig,
     PreemptionSwitches,
     QueueConfig,
     QueueResources,
     QueuesConfig,
+    QueueState,
     Resource,
+    inherited,
     none_is_empty,
 )
 
@@ -72,6 +76,9 @@ class DumpedQueue(InForce):
     guaranteed_resource: Resource = Field(default_factory=dict)
     allocated_resource: Resource = Field(default_factory=dict)
     max_running_apps: int = Field(default=0, ge=0)
+    running_apps: int = 0
+    allocating_accepted_apps: Names = ()
+    status: str = ""
     children: Annotated[tuple[DumpedQueue, ...], BeforeValidator(none_is_empty)] = ()
 
     @model_validator(mode="before")
@@ -251,18 +258,47 @@ def read_dumped_queues(value: Json, where: str) -> QueuesConfig:
     return QueuesConfig(partitions=partitions)
 
 
-def properties_in_force(queues: Iterable[DumpedQueue]) -> dict[str, dict[str, InForce]]:
-    """Return what a dump says that the core made of properties: by partition, and by path."""
-    return {
-        one.partition: {
-            each.queuename.lower(): InForce.model_construct(
-                **{name: getattr(each, name) for name in InForce.model_fields}
-            )
-            for each in _each(one)
-            if "is_preemption_fence" in each.model_fields_set
-        }
-        for one in queues
+def with_what_is_in_force(partition: Partition, queues: Iterable[DumpedQueue]) -> Partition:
+    """Return a partition with what a dump says that the core made of its queues, and what runs.
+
+    Dumps before 1.7 do not say the former, and those that somebody trimmed not always the latter.
+    """
+    roots = [one for one in queues if one.partition == partition.name]
+    each = {one.queuename.lower(): one for root in roots for one in _each(root)}
+    said = {
+        path: one for path, one in each.items() if "is_preemption_fence" in one.model_fields_set
     }
+    update: dict[str, object] = {
+        "in_force": {path: _part(InForce, one) for path, one in said.items()}
+    }
+    if any(root.status for root in roots):
+        update["queue_states"] = {path: _part(QueueState, one) for path, one in each.items()}
+    return partition.model_copy(update=update)
+
+
+def _part(model: type[Schema], queue: DumpedQueue) -> Schema:
+    return model.model_construct(**{name: getattr(queue, name) for name in model.model_fields})
+
+
+def draining(before: QueuesConfig | None, states: Mapping[str, QueueState]) -> QueuesConfig:
+    """Return of an earlier queues.yaml the queues that drain, with the properties they had."""
+
+    def kept(queue: QueueConfig, path: str, above: Mapping[str, str]) -> QueueConfig | None:
+        effective = inherited(above, queue.properties)
+        below = [kept(each, f"{path}.{each.name.lower()}", effective) for each in queue.queues]
+        queues = tuple(each for each in below if each is not None)
+        drains = path in states and states[path].status == DRAINING
+        if not (drains or queues):
+            return None
+        return queue.model_copy(update={"queues": queues, "properties": effective})
+
+    known = () if before is None else before.partitions
+    found = [(one, kept(one.queues[0], ROOT, {})) for one in known]
+    return QueuesConfig(
+        partitions=tuple(
+            one.model_copy(update={"queues": (root,)}) for one, root in found if root is not None
+        )
+    )
 
 
 def other_amounts(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
 from pydantic import (
@@ -29,6 +29,7 @@ from planner.quantity import MAX_INT64
 from planner.state.base import Bool, Int32, Int64, KubernetesObject, Schema, Time
 from planner.state.record import AnyState
 from planner.state.yaml_number import yaml_number
+from planner.state.yunikorn_pods import KubernetesObjects
 
 VCORE: Final = "vcore"
 MILLI: Final = 1000
@@ -77,6 +78,13 @@ POD_NAME_TAG: Final = "kubernetes.io/meta/podName"
 """The tags in which the Kubernetes shim names the pod (yunikorn-k8shim, common/si_helper.go)."""
 DEFAULT_PARTITION: Final = "default"
 ROOT: Final = "root"
+PREEMPTION_POLICY: Final = "preemption.policy"
+PRIORITY_POLICY: Final = "priority.policy"
+PRIORITY_OFFSET: Final = "priority.offset"
+DEFAULT: Final = "default"
+DISABLED: Final = "disabled"
+DRAINING: Final = "Draining"
+"""The status of a queue that left queues.yaml, and schedules what it has."""
 
 _EXPECTED: Final = (
     "digits with an optional suffix k M G T P E or Ki Mi Gi Ti Pi Ei, for vcore also m"
@@ -154,6 +162,11 @@ def none_is_empty(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
     return () if value is None else value
 
 
+def _empty(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+    return {} if value is None else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(none_is_empty)]
 Resource = dict[str, Int64]
 """A sparse resource: a type that is absent is not the same as a type with value 0."""
 
@@ -239,6 +252,18 @@ class QueueConfig(ConfigSchema):
     queues: Annotated[tuple[QueueConfig, ...], BeforeValidator(none_is_empty)] = ()
 
 
+def inherited(effective: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """Return the effective properties of a queue: ``effective`` are its parent's, ``own`` its own.
+
+    Fences and offsets are not inherited; ``disabled`` reaches the whole subtree until a queue has
+    a policy of its own.
+    """
+    local = {PRIORITY_POLICY: DEFAULT, PRIORITY_OFFSET: "0"}
+    if effective.get(PREEMPTION_POLICY, "").lower() != DISABLED:
+        local[PREEMPTION_POLICY] = DEFAULT
+    return {**effective, **{name: local[name] for name in local if name in effective}, **own}
+
+
 def by_path(queue: QueueConfig, above: str = "") -> Iterator[tuple[str, QueueConfig]]:
     """Yield a queue and all below it, each with its path, such as ``root.batch``."""
     path = f"{above}{queue.name.lower()}"
@@ -254,6 +279,13 @@ class PreemptionSwitches(ConfigSchema):
     quota: Switch = Field(default=False, alias="quotapreemptionenabled")
 
 
+class NodeOrder(ConfigSchema):
+    """In which order nodes are tried: the least used first, or with ``binpacking`` the most."""
+
+    type: Text = ""
+    weights: dict[str, float] = Field(default_factory=dict, alias="resourceweights")
+
+
 class PartitionConfig(ConfigSchema):
     """A partition of queues.yaml."""
 
@@ -261,6 +293,7 @@ class PartitionConfig(ConfigSchema):
     limits: Limits = ()
     queues: tuple[QueueConfig, ...] = ()
     preemption: PreemptionSwitches = PreemptionSwitches.blank()
+    order: NodeOrder = Field(default=NodeOrder.blank(), alias="nodesortpolicy")
 
 
 class QueuesConfig(ConfigSchema):
@@ -335,9 +368,10 @@ class Allocation(Claim):
 
 
 class TaskGroup(KubernetesObject):
-    """How many placeholders a task group had, and what became of them."""
+    """How many placeholders a task group had, how large, and what became of them."""
 
     task_group_name: str = ""
+    min_resource: Resource = Field(default_factory=dict)
     count: int = 0
     replaced: int = 0
     timed_out: int = Field(default=0, alias="timedout")
@@ -346,6 +380,12 @@ class TaskGroup(KubernetesObject):
     def waiting(self) -> int:
         """How many asks of the group the core keeps for placeholders, whether these are there."""
         return self.count - self.replaced - self.timed_out
+
+
+class ApplicationExtra(Schema):
+    """What a dump lacks of an application: what its gang asks for, if not what it asked so far."""
+
+    placeholder_ask: Resource | None = None
 
 
 class Application(KubernetesObject):
@@ -357,6 +397,7 @@ class Application(KubernetesObject):
     application_id: str = Field(alias="applicationID")
     queue_name: str
     partition: str = ""
+    submission_time: Int64 = 0
     application_state: str = ""
     user: str = ""
     groups: tuple[str, ...] = ()
@@ -364,6 +405,7 @@ class Application(KubernetesObject):
     task_groups: tuple[TaskGroup, ...] = Field(default=(), alias="placeholderData")
     allocations: tuple[Allocation, ...] = ()
     requests: tuple[Ask, ...] = ()
+    x: ApplicationExtra = ApplicationExtra.blank()
 
     @property
     def is_over(self) -> bool:
@@ -430,11 +472,62 @@ class ClusterInfo(KubernetesObject):
     builds: tuple[Build, ...] = Field(default=(), alias="rmBuildInformation")
 
 
-class InstanceExtra(KubernetesObject):
-    """What only a recorded instance can say; a real cluster has none of it.
+class QueueState(KubernetesObject):
+    """What a queue object says of the applications that run, or were given something to start."""
 
-    ``predicates`` is ``none`` (no callback) or ``table`` (fixed answers); otherwise the shim
-    answers by resources, with the vetoes given here.
+    status: str = ""
+    max_running_apps: int = 0
+    running_apps: int = 0
+    allocating_accepted_apps: tuple[str, ...] = ()
+
+
+class TrackedQueue(KubernetesObject):
+    """A queue in the usage of a user or a group, with the limits in force."""
+
+    queue_path: str
+    resource_usage: Annotated[Resource, BeforeValidator(_empty)] = Field(default_factory=dict)
+    max_resources: Annotated[Resource, BeforeValidator(_empty)] = Field(default_factory=dict)
+    max_applications: int = 0
+    running_applications: Names = ()
+    children: Annotated[tuple[TrackedQueue, ...], BeforeValidator(none_is_empty)] = ()
+
+    @property
+    def by_path(self) -> dict[str, TrackedQueue]:
+        """The queue and all below it."""
+        below = (child.by_path for child in self.children)
+        return {self.queue_path: self} | {path: one for each in below for path, one in each.items()}
+
+
+class Tracked(KubernetesObject):
+    """A user or a group of the usage endpoints; ``groups`` of a user are by application."""
+
+    user_name: str = ""
+    group_name: str = ""
+    groups: Annotated[dict[str, str], BeforeValidator(_empty)] = Field(default_factory=dict)
+    queues: TrackedQueue | None = None
+
+
+class Usage(KubernetesObject):
+    """What ``/ws/v1/partition/P/usage/users`` and ``/groups`` print."""
+
+    users: Annotated[tuple[Tracked, ...], BeforeValidator(none_is_empty)] = ()
+    groups: Annotated[tuple[Tracked, ...], BeforeValidator(none_is_empty)] = ()
+
+
+class QuotaStep(KubernetesObject):
+    """A time that passes, in seconds, and the queues.yaml that then takes the place of the last."""
+
+    after: Int64 = 0
+    queues: QueuesConfig | None = None
+
+
+class InstanceExtra(KubernetesObject):
+    """What a dump lacks: of a recorded instance, and of limits whatever was asked beside the dump.
+
+    ``predicates`` is ``none`` (no callback), ``table`` (fixed answers) or ``k8s``; otherwise the
+    shim answers by resources, with the vetoes given here. With ``settle`` cycles without preemption
+    come first, after which no application backs off any more with ``clear_backoff``.
+    ``queues_before`` is the queues.yaml that was in force before.
     """
 
     root_max: Resource | None = None
@@ -447,6 +540,13 @@ class InstanceExtra(KubernetesObject):
     reservation_wait_timeout_s: int | None = Field(default=None, alias="reservationWaitTimeout")
     reservation_delay_ns: int | None = Field(default=None, alias="reservationDelay")
     quota_queue: str | None = None
+    quota_due: tuple[str, ...] = ()
+    steps: tuple[QuotaStep, ...] = ()
+    settle: Bool = False
+    clear_backoff: Bool = False
+    queues_before: QueuesConfig | None = None
+    queue_state: dict[str, QueueState] = Field(default_factory=dict)
+    usage: Usage | None = None
     must_remove: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     veto_nodes: tuple[str, ...] = ()
     flow: FlowOptions | None = None
@@ -465,14 +565,19 @@ class InForce(Schema):
 class Partition(Schema):
     """A partition with everything in it.
 
-    ``in_force`` is empty where the queues are not those of the dump. ``absent_nodes`` are nodes
-    that allocations are on, or asks require, and that a dump lacks.
+    ``in_force`` is empty where the queues are not those of the dump. ``queue_states`` is empty
+    where no queue object says what runs, and ``usage`` None where nobody asked the core what users
+    and groups have. ``absent_nodes`` are nodes that allocations are on, or asks require, and that a
+    dump lacks.
     """
 
     name: str
     root: QueueConfig
     preemption: PreemptionSwitches = PreemptionSwitches.blank()
+    order: NodeOrder = NodeOrder.blank()
     in_force: dict[str, InForce] = Field(default_factory=dict)
+    queue_states: dict[str, QueueState] = Field(default_factory=dict)
+    usage: Usage | None = None
     nodes: tuple[Node, ...] = ()
     absent_nodes: tuple[str, ...] = ()
     applications: tuple[Application, ...] = ()
@@ -488,6 +593,7 @@ class YuniKornState(AnyState):
 
     ``now`` is the clock of the decision in nanoseconds; ``digest`` names the input (SHA-256).
     ``release`` is the one that the dump names, such as ``1.8.0``; empty where it names none.
+    ``objects`` is what Kubernetes' predicates look at, where that was read beside the dump.
     """
 
     now: Int64
@@ -496,6 +602,7 @@ class YuniKornState(AnyState):
     release: str = ""
     notes: tuple[str, ...] = ()
     partitions: tuple[Partition, ...]
+    objects: KubernetesObjects | None = None
     x: InstanceExtra = InstanceExtra.blank()
 
     @property

@@ -40,15 +40,13 @@ from planner.quota.yunikorn.resource import (
 from planner.reference.laws import keeps
 from planner.reference.yunikorn.candidates import (
     Candidate,
-    Preconditions,
-    Predicates,
-    check,
     find_candidates,
     find_fence,
     in_order,
     may_go,
-    predicates_of,
 )
+from planner.reference.yunikorn.predicates import Predicates, predicates_of
+from planner.reference.yunikorn.turn import Preconditions, check, held_back
 from planner.state.yunikorn import Allocation, Ask
 
 
@@ -199,7 +197,7 @@ def try_preemption(
     checks = [plan for plan in plans if plan is not None and (plan.victims or not nodes_tried)]
     # Fewer victims first; a node with room (-1) before all others.
     checks.sort(key=lambda plan: (plan.index, plan.room.node_id))
-    choice = _choose(checks, snapshot, predicates)
+    choice = _choose(checks, predicates)
     if choice is None:
         return None
     plan, index = choice
@@ -208,9 +206,7 @@ def try_preemption(
     return None if more is None else _final(snapshot, plan.room, [*chosen, *more])
 
 
-def _choose(
-    checks: Sequence[Plan], snapshot: Snapshot, predicates: Predicates | None
-) -> tuple[Plan, int] | None:
+def _choose(checks: Sequence[Plan], predicates: Predicates | None) -> tuple[Plan, int] | None:
     """Choose the node, and the index of its last victim: the first node without a callback.
 
     With a callback it is the node of the lowest score, batch by batch.
@@ -221,9 +217,9 @@ def _choose(
     for start in range(0, len(checks), BATCH):
         for plan in checks[start : start + BATCH]:
             if plan.victims:
-                index = predicates.first_index(plan.room, snapshot.ask, plan.victims, plan.index)
+                index = predicates.first_index(plan.room, plan.victims, plan.index)
             else:
-                index = -1 if predicates.passes(plan.room, snapshot.ask) else None
+                index = -1 if predicates.passes(plan.room) else None
             if index is not None:
                 score = score_of(plan, index)
                 if best is None or score < best[0]:
@@ -310,24 +306,27 @@ def _final(snapshot: Snapshot, room: NodeRoom, victims: Sequence[Candidate]) -> 
 
 
 class RequiredNodeConditions(Struct, frozen=True):
-    """What must hold before the required node is made free."""
+    """What must hold before the required node is made free; ``held_back`` as of other asks."""
 
     reserved: bool
     fits_headroom: bool
     can_allocate: bool
     not_triggered: bool
+    held_back: str = ""
 
     @property
     def attempted(self) -> bool:
         """Whether the scheduler tries preemption."""
-        return self.reserved and self.fits_headroom and not self.can_allocate and self.not_triggered
+        ready = self.reserved and self.fits_headroom and not self.held_back
+        return ready and not self.can_allocate and self.not_triggered
 
 
 @keeps(laws.YK_MAY_PREEMPT)
-def check_required_node(asking: Asking, room: NodeRoom) -> RequiredNodeConditions:
+def check_required_node(cluster: Cluster, asking: Asking, room: NodeRoom) -> RequiredNodeConditions:
     """Check whether the reserved-allocation pass comes to preemption for the ask."""
     ask = asking.ask
     return RequiredNodeConditions(
+        held_back=held_back(cluster, asking),
         reserved=room.reserved_for(ask.allocation_key),
         fits_headroom=fits_loose(asking.leaf.headroom, ask.resource),
         can_allocate=fits(room.available, ask.resource),
@@ -438,16 +437,16 @@ def decide(
         room = cluster.node(ask.required_node)
         if room is None:
             return Decision(kind, None)
-        conditions = check_required_node(asking, room)
+        conditions = check_required_node(cluster, asking, room)
         # Some recorded states call the preemptor directly, whatever its conditions say.
         if direct is not None or conditions.attempted:
             victims = preempt_required_node(cluster, ask, room, ties)
             found = (room.node_id, victims) if victims else None
     else:
-        predicates = predicates_of(cluster.x)
-        conditions = check(cluster, asking, predicates)
+        conditions = check(cluster, asking)
         if direct is not None or conditions.attempted:
-            shim = predicates if callback else None
+            registered = callback and cluster.x.predicates != "none"
+            shim = predicates_of(cluster, ask) if registered else None
             tried = conditions.nodes_tried if direct is None else direct.nodes_tried
             found = try_preemption(cluster, asking, shim, nodes_tried=tried, ties=ties)
     if found is None:

@@ -17,8 +17,8 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.resource import Resource, fits, minus, minus_known, plus
-from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import RequiredNodeConditions
+from planner.reference.yunikorn.turn import Preconditions
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Ask, format_yunikorn_quantity
 
