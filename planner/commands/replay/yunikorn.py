@@ -8,7 +8,7 @@ values; for a flow its steps and the cluster at the end (docs/semantics/yunikorn
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, islice
 from typing import Any, Final
 
@@ -31,11 +31,19 @@ from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.cycle import CoreHangs, Event, run_cycles
 from planner.reference.yunikorn.decision import decide
 from planner.reference.yunikorn.flow import run_flow
-from planner.reference.yunikorn.quota import preempt_quota
+from planner.reference.yunikorn.quota import (
+    CorePanics,
+    QuotaTimes,
+    preempt_due,
+    preempt_quota,
+)
+from planner.state.clock import SECOND
 from planner.state.yunikorn import FlowOptions, YuniKornState
 
 Line = Mapping[str, Any]
 Ties = Mapping[str, int]
+PANIC: Final = "runtime error: invalid memory address or nil pointer dereference"
+"""What is recorded where the core panics."""
 Answering = tuple[Cluster, Callable[[Ties], Answer]]
 """A partition, and what is decided there if allocations without an order have these ranks."""
 
@@ -129,9 +137,71 @@ def _of_quota(line: Line, expected: Answer, state: YuniKornState, where: str) ->
                 "shares": found.shares,
                 "byApp": _by_application(found.victims),
             },
+            "panic": None,
         }
 
-    return cluster, answer
+    return cluster, or_panic(answer)
+
+
+def _of_due(line: Line, expected: Answer, state: YuniKornState, where: str) -> Answering:
+    """Return what one pass over the queues does whose time has passed."""
+    del line, expected, where
+    cluster = prepare(state)
+    return cluster, or_panic(lambda ties: _passed(cluster, state.x.quota_due, ties))
+
+
+def _of_timing(line: Line, expected: Answer, state: YuniKornState, where: str) -> Answering:
+    """Return when quota preemption starts, from file to file, and what one pass does then."""
+    del line, expected
+    if not state.x.steps or state.x.steps[0].queues is None:
+        raise SchemaError(f"{where}: x.steps", "does not begin with a queues.yaml")
+    clusters, partition, now = list[Cluster](), state.partitions[0], state.now
+    for step in state.x.steps:
+        now += step.after * SECOND
+        if step.queues is not None:
+            config = step.queues.partitions[0]
+            update = {"root": config.queues[0], "preemption": config.preemption}
+            partition = partition.model_copy(update=update)
+        clusters.append(prepare(state.model_copy(update={"partitions": (partition,), "now": now})))
+    first = clusters[0]
+    times = QuotaTimes(first.tree.root, enabled=first.partition.preemption.quota, now=first.now)
+    starts: list[dict[str, float]] = []
+    for step, cluster in zip(state.x.steps, clusters, strict=True):
+        if step.queues is not None and cluster is not first:
+            times.change(cluster.tree.root, cluster.now)
+        left = {path: (start - cluster.now) / SECOND for path, start in times.starts.items()}
+        starts.append(left)
+    last = clusters[-1]
+    due = [path for path, start in times.starts.items() if start <= last.now]
+
+    def answer(ties: Ties) -> Answer:
+        return {**_passed(last, due, ties), "starts": starts}
+
+    return last, or_panic(answer)
+
+
+def _passed(cluster: Cluster, due: Collection[str], ties: Ties) -> Answer:
+    done = sorted(preempt_due(cluster.tree.root, due, ties), key=lambda one: one[0].path)
+    victims = [victim for _, found in done for victim in found.victims]
+    return {
+        "processed": [{"queue": queue.path, "preemptable": found.amount} for queue, found in done],
+        "triggered": bool(victims),
+        "victims": sorted(victim.key for victim in victims),
+        "byApp": _by_application(victims),
+        "panic": None,
+    }
+
+
+def or_panic(answer: Callable[[Ties], Answer]) -> Callable[[Ties], Answer]:
+    """Return an answer that says so where the core panics."""
+
+    def guarded(ties: Ties) -> Answer:
+        try:
+            return answer(ties)
+        except CorePanics:
+            return {"panic": PANIC, "triggered": False, "victims": []}
+
+    return guarded
 
 
 def _by_application(victims: Iterable[Candidate]) -> dict[str, list[str]]:
@@ -244,10 +314,17 @@ def _decided_difference(
     recorded = (rows_of(expected, name, where) for name in ("canonicalOutcomes", "outcomes"))
     outcomes = [*chain.from_iterable(recorded)] or [expected]
     difference = difference_from_all(outcomes, answer({}))
-    orders = islice(_orders(cluster), MAX_ORDERS)
+    orders = chain(map(_as_taken, outcomes), islice(_orders(cluster), MAX_ORDERS))
     if not difference or any(not difference_from_all(outcomes, answer(ties)) for ties in orders):
         return ""
     return f"none of the recorded outcomes, in {MAX_ORDERS} orders: {difference}"
+
+
+def _as_taken(outcome: Answer) -> Ties:
+    """Return ranks by which the victims of a quota tie in the order in which they were taken."""
+    by_app = outcome.get("byApp") or (outcome.get("quota") or {}).get("byApp") or {}
+    keys = [key for keys in by_app.values() for key in keys]
+    return {key: rank - len(keys) for rank, key in enumerate(keys)}
 
 
 def _orders(cluster: Cluster) -> Iterator[Ties]:
@@ -304,5 +381,10 @@ def _marked(value: object) -> object:
     return "nothing" if value is None else value
 
 
-_MODES: Final = {"quota": _of_quota, "cycle": _of_cycles}
+_MODES: Final = {
+    "quota": _of_quota,
+    "quota-cycle": _of_due,
+    "quota-timing": _of_timing,
+    "cycle": _of_cycles,
+}
 _ARITHMETIC: Final = {"arith": _arithmetic, "arith-chain": _arithmetic_chain}

@@ -14,7 +14,7 @@ from msgspec import Struct
 from planner.errors import LookupFailed
 from planner.quota.yunikorn.limits import Limits
 from planner.quota.yunikorn.queue import Queue, QueueTree, build_tree
-from planner.quota.yunikorn.release import Release, release_of
+from planner.quota.yunikorn.release import V1_8, Release, release_of
 from planner.quota.yunikorn.resource import Resource, fits, minus, plus
 from planner.state.clock import SECOND
 from planner.state.yunikorn import Application, Ask, InstanceExtra, Node, Partition, YuniKornState
@@ -161,6 +161,8 @@ def _may_cancel(cluster: Cluster, key: str, ask: Ask) -> bool:
     """Say whether a reservation is cancelled: its ask has a lower priority, and it is too old."""
     holder = cluster.asks.get(key)
     if holder is None or holder.required_node or holder.triggered_preemption:
+        return False
+    if cluster.release < V1_8:
         return False
     seconds, delay = cluster.x.reservation_wait_timeout_s, cluster.x.reservation_delay_ns
     timeout = (WAIT_TIMEOUT_S if seconds is None else seconds) * SECOND

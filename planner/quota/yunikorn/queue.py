@@ -306,18 +306,22 @@ def under(rest: Resource, ask: Resource) -> bool:
 
 
 class Snapshot:
-    """The usage of all queues, to be changed without changing the queues; copied on write."""
+    """The usage of all queues, to be changed without changing the queues; copied on write.
 
-    __slots__ = ("_allocated", "ask", "leaf")
+    ``older`` says that the rules are those up to 1.7 (docs/semantics/yunikorn.md §25).
+    """
 
-    def __init__(self, leaf: Queue, ask: Resource) -> None:
+    __slots__ = ("_allocated", "ask", "leaf", "older")
+
+    def __init__(self, leaf: Queue, ask: Resource, *, older: bool = False) -> None:
         self.leaf = leaf
         self.ask = ask
+        self.older = older
         self._allocated: dict[str, Resource] = {}
 
     def fresh(self) -> Snapshot:
         """Return a snapshot in which nothing has changed yet."""
-        return Snapshot(self.leaf, self.ask)
+        return Snapshot(self.leaf, self.ask, older=self.older)
 
     def levels(self, queue: Queue) -> list[Level]:
         """Return the levels from the root to a queue, with the usage of this snapshot."""
@@ -338,8 +342,13 @@ class Snapshot:
         return remaining_guaranteed(self.levels(queue or self.leaf))
 
     def takeable(self, queue: Queue) -> bool:
-        """Say whether a queue is over its guaranteed in a type of the ask, or has no guaranteed."""
+        """Say whether a queue is over its guaranteed in a type of the ask, or has no guaranteed.
+
+        Up to 1.7 it must be over it in some type, and under it in none.
+        """
         rest = self.remaining(queue)
+        if self.older:
+            return rest is None or gt_zero(minus({}, rest))
         return rest is None or not under(rest, self.ask)
 
     def lists(self, leaf: Queue) -> bool:

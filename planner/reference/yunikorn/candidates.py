@@ -12,8 +12,10 @@ from msgspec import Struct
 
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.queue import Queue, Snapshot
+from planner.quota.yunikorn.release import V1_9, Release
 from planner.quota.yunikorn.resource import (
     Resource,
+    equal,
     ge_known,
     plus,
     share_type,
@@ -48,11 +50,12 @@ class Fence(Struct, frozen=True):
 
 
 @keeps(laws.YK_FENCE)
-def find_fence(leaf: Queue, ask: Ask) -> Fence:
+def find_fence(leaf: Queue, ask: Ask, release: Release = V1_9) -> Fence:
     """Walk up from the leaf of the ask to the first queue that stops preemption.
 
     Besides the root and a queue with the policy ``fence`` that is a queue which cannot take the
-    ask within its effective maximum, the leaf itself included.
+    ask within its effective maximum, the leaf itself included; up to 1.8 one that holds just its
+    own maximum.
     """
     priority = ask.priority
     priorities = {}
@@ -67,7 +70,10 @@ def find_fence(leaf: Queue, ask: Ask) -> Fence:
             break
         # A queue whose maximum keeps the ask out is a fence: victims elsewhere would not help it.
         # Where that is the leaf of the ask itself, there are no candidates at all (§13.7).
-        if queue.effective_max and not ge_known(
+        if release < V1_9:
+            if queue.max is not None and equal(queue.max, queue.allocated):
+                break
+        elif queue.effective_max and not ge_known(
             queue.effective_max, plus(queue.allocated, ask.resource)
         ):
             break
@@ -130,9 +136,12 @@ def in_leaf(leaf: Queue, wanted: Resource) -> Iterator[Candidate]:
                 yield Candidate(held, leaf, application.application_id)
 
 
-def may_go(held: Allocation, wanted: Resource) -> bool:
-    """Say whether an allocation holds a wanted type, and nothing spares it."""
-    spared = held.required_node or held.preempted or held.x.released
+def may_go(held: Allocation, wanted: Resource, *, released: bool = False) -> bool:
+    """Say whether an allocation holds a wanted type, and nothing spares it.
+
+    With ``released`` one that is being released is not spared.
+    """
+    spared = held.required_node or held.preempted or (held.x.released and not released)
     # By type alone: an allocation that holds 0 of a type counts (§4).
     return not spared and share_type(wanted, held.resource)
 

@@ -466,7 +466,8 @@ def cancelled_by(cluster: Cluster, asking: Asking) -> set[str]:
     lost = {key for room in cluster.nodes for key in cancelled(cluster, room, ask)}
     if not lost:
         return lost
-    found = find_candidates(asking.leaf, ask, find_fence(asking.leaf, ask))
+    fence = find_fence(asking.leaf, ask, cluster.release)
+    found = find_candidates(asking.leaf, ask, fence)
     if not can_help(Snapshot(asking.leaf, ask.resource), found):
         return set()
     own = [one.allocation_key for one in asking.application.requests if one.allocation_key in lost]

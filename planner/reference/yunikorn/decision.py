@@ -22,6 +22,7 @@ from msgspec import Struct, field
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
 from planner.quota.yunikorn.queue import Snapshot, under
+from planner.quota.yunikorn.release import V1_8
 from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
@@ -66,20 +67,31 @@ class Plan(Struct, frozen=True):
 def can_help(snapshot: Snapshot, candidates: Sequence[Candidate]) -> bool:
     """Say whether preemption can help at all: the ask fits into what is left of the guaranteed.
 
-    Where the leaf has no guaranteed of its own, removals may make room in that of an ancestor.
+    Where the leaf has no guaranteed of its own, removals may make room in that of an ancestor. Up
+    to 1.7 some removal has to be possible, and to leave room in all types.
     """
     trial = snapshot.fresh()
     rest = trial.remaining()
-    if rest is not None and fits_raw(rest, trial.ask):
+    if rest is not None and fits_raw(rest, trial.ask) and not trial.older:
         return True
     # The order does not matter: removals only add to what is left.
     trial.add(trial.leaf, trial.ask)
     for candidate in candidates:
         trial.remove(candidate.queue, candidate.resource)
-        rest = trial.remaining()
-        if rest is not None and under(rest, trial.ask):
+        if _is_within(trial):
             return True
     return False
+
+
+def _is_within(trial: Snapshot) -> bool:
+    """Say whether the ask's leaf is within its guaranteed in the types of the ask; None is not.
+
+    Up to 1.7 that is tested in all types.
+    """
+    rest = trial.remaining()
+    if rest is None:
+        return False
+    return ge_all(rest, {}) if trial.older else under(rest, trial.ask)
 
 
 @keeps(laws.YK_FITS_NODE)
@@ -99,7 +111,7 @@ def _first_pass(trial: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> 
         if not trial.takeable(candidate.queue):
             continue
         # The core ends the pass here, although later candidates may be smaller (§7).
-        if charge(trial, candidate) is None:
+        if not charge(trial, candidate)[0]:
             break
         more = plus(free, candidate.resource)
         if same_or_zero(floor_minus(trial.ask, free), floor_minus(trial.ask, more)):
@@ -132,19 +144,23 @@ def _second_pass(
     return None if index < 0 else Plan(room, group, index, victims)
 
 
-def charge(trial: Snapshot, candidate: Candidate) -> Amount:
+def charge(trial: Snapshot, candidate: Candidate) -> tuple[bool, Amount]:
     """Move a candidate's amount to the ask's leaf, if that has as much of its guaranteed left.
 
-    Returns what was left to the leaf after the removal and before it was charged, None if
-    nothing was moved.
+    Up to 1.7 it only must not be over it afterwards, in some type and under it in none. Returns
+    whether it was moved, and what was left to the leaf before it was charged.
     """
     trial.remove(candidate.queue, candidate.resource)
     rest = trial.remaining()
-    if rest is None or not fits_raw(rest, candidate.resource):
-        trial.add(candidate.queue, candidate.resource)
-        return None
     trial.add(trial.leaf, candidate.resource)
-    return rest
+    if trial.older:
+        after = trial.remaining()
+        is_moved = after is None or not gt_zero(minus({}, after))
+    else:
+        is_moved = rest is not None and fits_raw(rest, candidate.resource)
+    if not is_moved:
+        discharge(trial, candidate)
+    return is_moved, rest
 
 
 def discharge(trial: Snapshot, candidate: Candidate) -> None:
@@ -179,9 +195,9 @@ def try_preemption(
     that have no order in the core.
     """
     ask = asking.ask
-    fence = find_fence(asking.leaf, ask)
+    fence = find_fence(asking.leaf, ask, cluster.release)
     candidates = in_order(find_candidates(asking.leaf, ask, fence), ties)
-    snapshot = Snapshot(asking.leaf, ask.resource)
+    snapshot = Snapshot(asking.leaf, ask.resource, older=cluster.release < V1_8)
     if not can_help(snapshot, candidates):
         return None
     # The candidates of each node, in their order.
@@ -270,19 +286,16 @@ def _additional(
     for candidate in candidates:
         if candidate.key in taken or not trial.takeable(candidate.queue):
             continue
-        before = charge(trial, candidate)
-        if before is None:
+        is_moved, before = charge(trial, candidate)
+        if not is_moved:
             break
         # The removal changed nothing for the leaf, so the candidate does not help.
         if same_or_zero(before, trial.remaining()):
             discharge(trial, candidate)
         else:
             more.append(candidate)
-    if more:
-        rest = trial.remaining()
-        if rest is None or not under(rest, trial.ask):
-            return None
-    return more
+    tested = more or trial.older
+    return None if tested and not _is_within(trial) else more
 
 
 def _final(snapshot: Snapshot, room: NodeRoom, victims: Sequence[Candidate]) -> Success | None:
@@ -366,7 +379,7 @@ def _eligible(cluster: Cluster, ask: Ask, room: NodeRoom) -> list[Candidate]:
         if allocation.node_id == room.node_id
         and not allocation.x.not_on_node
         and allocation.priority <= ask.priority
-        and may_go(allocation, ask.resource)
+        and may_go(allocation, ask.resource, released=cluster.release < V1_8)
     ]
 
 

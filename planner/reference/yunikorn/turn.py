@@ -15,6 +15,7 @@ from msgspec import Struct
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.limits import ACCEPTED
+from planner.quota.yunikorn.release import V1_8
 from planner.quota.yunikorn.resource import fits_loose
 from planner.reference.laws import keeps
 from planner.reference.yunikorn.predicates import predicates_of
@@ -42,9 +43,11 @@ def may_not_start(cluster: Cluster, application: Application) -> str:
 
 
 def backs_off(cluster: Cluster, application: Application) -> bool:
-    """Say whether the core does not look at the asks of an application before some time."""
+    """Say whether the core does not look at the asks of an application yet; from 1.8 on."""
     deadline = application.backoff_deadline
-    return deadline is not None and cluster.now < to_nanoseconds(deadline)
+    if deadline is None or cluster.release < V1_8:
+        return False
+    return cluster.now < to_nanoseconds(deadline)
 
 
 def waits_for_placeholder(application: Application, ask: Ask) -> bool:
