@@ -30,8 +30,8 @@ from planner.reader.yunikorn_queues import (
     EXPECTED,
     DumpedQueue,
     as_config,
+    changed,
     completed,
-    draining,
     in_force,
     other_amounts,
     read_dumped_queues,
@@ -40,6 +40,7 @@ from planner.reader.yunikorn_queues import (
     with_what_is_in_force,
     written_queues,
 )
+from planner.state import AUTO
 from planner.state.clock import to_nanoseconds
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,
@@ -55,6 +56,7 @@ from planner.state.yunikorn import (
     YuniKornState,
     by_path,
 )
+from planner.state.yunikorn_release import release_of
 
 CONFIG_DIFFERS: Final = (
     "queues.yaml beside the state dump differs from the configuration inside: the former is used"
@@ -89,7 +91,7 @@ def read_yunikorn(
             found = f'"{moment.isoformat()}" is too far away'
             raise InputError("now", found, "1678 to 2262").of("option")
         clock = _to_the_nanosecond(files.dump.value, clock)
-    state = _state(files, clock)
+    state = _state(files, clock, settings.release)
     if ignored is not None and isinstance(files.dump.value, Mapping):
         ignored.kinds.update(files.ignored)
         ignored.fields.update(unknown_fields(_items(files.dump.value, files)))
@@ -112,14 +114,15 @@ def read_yunikorn_objects(
     return state.model_copy(update={"digest": known.digest})
 
 
-def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
+def _state(files: YuniKornFiles, now: int | None, release: str = AUTO) -> YuniKornState:
     where, value = files.dump.where, files.dump.value
     if not isinstance(value, Mapping):
         raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
     clock = _clock(value, where) if now is None else now
     extra = checked(InstanceExtra, _extra(value, where), where, ("x",), "x")
     config, notes = _config(value, where, files.queues)
-    config = completed(config, draining(extra.queues_before, extra.queue_state))
+    release = _release(value, where) if release == AUTO else release
+    config = changed(config, extra, release_of(release))
     nodes = checked_list(PartitionNodes, value, "nodes", where, "partitionName")
     applications = checked_list(Application, value, "applications", where, "applicationID")
     applications, placed = _settled(one for one in applications if not one.is_over)
@@ -162,13 +165,11 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
     # Another queues.yaml than that of the dump is not in force.
     if files.queues is None or ("config" in value and CONFIG_DIFFERS not in notes):
         partitions = tuple(with_what_is_in_force(one, queues) for one in partitions)
-    infos = checked_list(ClusterInfo, value, "clusterInfo", where, "clusterName")
-    versions = (build.build_version for one in infos for build in one.builds)
     return YuniKornState(
         now=clock,
         digest="",
         source=where,
-        release=next((one for one in versions if _RELEASE.match(one)), ""),
+        release=release,
         notes=notes + remarks,
         partitions=partitions,
         objects=pods.objects,
@@ -191,6 +192,13 @@ def _clock(value: Json, where: str) -> int:
         found = f"{shown(clock)} is not a clock"
         raise SchemaError(place(where, (name,)), found, "nanoseconds since 1970")
     return clock
+
+
+def _release(value: Json, where: str) -> str:
+    """Return the release of the core, which is that of the first build that names one."""
+    infos = checked_list(ClusterInfo, value, "clusterInfo", where, "clusterName")
+    versions = (build.build_version for one in infos for build in one.builds)
+    return next((one for one in versions if _RELEASE.match(one)), "")
 
 
 def _dumped(value: Json, where: str) -> tuple[DumpedQueue, ...]:

@@ -28,6 +28,7 @@ from planner.state.yunikorn import (
     DRAINING,
     ROOT,
     InForce,
+    InstanceExtra,
     Names,
     Partition,
     PartitionConfig,
@@ -40,13 +41,18 @@ from planner.state.yunikorn import (
     inherited,
     none_is_empty,
 )
+from planner.state.yunikorn_release import V1_9, Release
 
 _OF_DYNAMIC: Final = {
     "preemption.policy": "default",
     "preemption.delay": "30s",
     "application.unschedasks.backoff": "0",
+    "application.unschedasks.backoff.delay": "30s",
+    "application.sort.policy": "fifo",
+    "application.sort.priority": "enabled",
+    "quota.preemption.delay": "0s",
 }
-"""What holds in a queue that the core made itself, but for its template: it inherits nothing."""
+"""What holds in a queue that inherits nothing, as one that the core made itself, but for that."""
 EXPECTED: Final = "queues.yaml, its ConfigMap, or the full state dump of the core"
 MOST_UNPACKED: Final = 8 * 2**20
 """Bytes of queues.yaml in a ConfigMap at most: packed, Kubernetes keeps no more than some 1 MiB."""
@@ -62,6 +68,7 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}")
 _NAME_EXPECTED: Final = "at most 64 letters, digits and _ : # / @ -"
 
 Json = Mapping[str, Any]
+Properties = Mapping[str, str]
 
 
 class DumpedQueue(InForce):
@@ -280,25 +287,65 @@ def _part(model: type[Schema], queue: DumpedQueue) -> Schema:
     return model.model_construct(**{name: getattr(queue, name) for name in model.model_fields})
 
 
-def draining(before: QueuesConfig | None, states: Mapping[str, QueueState]) -> QueuesConfig:
-    """Return of an earlier queues.yaml the queues that drain, with the properties they had."""
+def changed(config: QueuesConfig, x: InstanceExtra, release: Release) -> QueuesConfig:
+    """Return queues.yaml as the core has it, which may have had another one before.
 
-    def kept(queue: QueueConfig, path: str, above: Mapping[str, str]) -> QueueConfig | None:
-        effective = inherited(above, queue.properties)
-        below = [kept(each, f"{path}.{each.name.lower()}", effective) for each in queue.queues]
+    Queues that left it drain, with what they had. Up to 1.8 a queue keeps what it inherited once,
+    and takes up only properties of its own.
+
+    Source: docs/semantics/yunikorn.md §24 and §25.
+    """
+    if x.queues_before is None:
+        return config
+    states = x.queue_state
+    olds = {one.name: one.queues[0] for one in x.queues_before.partitions}
+    had = {name: dict(_effective(root, ROOT, {})) for name, root in olds.items()}
+
+    def left(queue: QueueConfig, path: str, known: Mapping[str, Properties]) -> QueueConfig | None:
+        below = [left(each, f"{path}.{each.name.lower()}", known) for each in queue.queues]
         queues = tuple(each for each in below if each is not None)
-        drains = path in states and states[path].status == DRAINING
-        if not (drains or queues):
+        if not (queues or (path in states and states[path].status == DRAINING)):
             return None
-        return queue.model_copy(update={"queues": queues, "properties": effective})
+        return queue.model_copy(update={"queues": queues, "properties": known[path]})
 
-    known = () if before is None else before.partitions
-    found = [(one, kept(one.queues[0], ROOT, {})) for one in known]
-    return QueuesConfig(
-        partitions=tuple(
-            one.model_copy(update={"queues": (root,)}) for one, root in found if root is not None
-        )
+    roots = {name: left(root, ROOT, had[name]) for name, root in olds.items()}
+    drains = tuple(
+        PartitionConfig(name=name, queues=(root,)) for name, root in roots.items() if root
     )
+    if release < V1_9:
+        config = QueuesConfig(
+            partitions=tuple(
+                one.model_copy(
+                    update={"queues": (_kept(one.queues[0], ROOT, {}, had.get(one.name, {})),)}
+                )
+                for one in config.partitions
+            )
+        )
+    return completed(config, QueuesConfig(partitions=drains))
+
+
+def _effective(
+    queue: QueueConfig, path: str, above: Properties
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the effective properties of a queue and of those below it, by path."""
+    effective = inherited(above, queue.properties)
+    yield path, effective
+    for child in queue.queues:
+        yield from _effective(child, f"{path}.{child.name.lower()}", effective)
+
+
+def _kept(
+    queue: QueueConfig, path: str, above: Properties, had: Mapping[str, Properties]
+) -> QueueConfig:
+    """Return a queue with the properties that it had, and its own; a new one inherits ``above``.
+
+    What the parent then passes on to new queues are its own alone.
+    """
+    own = queue.properties
+    mine = {**had[path], **own} if path in had else inherited(above, own)
+    passed = own if path in had else mine
+    queues = (_kept(one, f"{path}.{one.name.lower()}", passed, had) for one in queue.queues)
+    return queue.model_copy(update={"properties": _OF_DYNAMIC | mine, "queues": tuple(queues)})
 
 
 def other_amounts(

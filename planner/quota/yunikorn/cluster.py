@@ -14,11 +14,11 @@ from msgspec import Struct
 from planner.errors import LookupFailed
 from planner.quota.yunikorn.limits import Limits
 from planner.quota.yunikorn.queue import Queue, QueueTree, build_tree
-from planner.quota.yunikorn.release import V1_8, Release, release_of
 from planner.quota.yunikorn.resource import Resource, fits, minus, plus
 from planner.state.clock import SECOND
 from planner.state.yunikorn import Application, Ask, InstanceExtra, Node, Partition, YuniKornState
 from planner.state.yunikorn_pods import KubernetesObjects
+from planner.state.yunikorn_release import V1_8, Release, release_of
 
 
 class NodeRoom(Struct, frozen=True):

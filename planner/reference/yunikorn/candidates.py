@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.queue import Queue, Snapshot
-from planner.quota.yunikorn.release import V1_9, Release
 from planner.quota.yunikorn.resource import (
     Resource,
     equal,
@@ -22,6 +21,7 @@ from planner.quota.yunikorn.resource import (
 )
 from planner.reference.laws import keeps
 from planner.state.yunikorn import Allocation, Ask
+from planner.state.yunikorn_release import V1_9, Release
 
 
 class Candidate(Struct, frozen=True, eq=False):

@@ -20,7 +20,6 @@ from planner.errors import UnsupportedError
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, cancelled, prepare
 from planner.quota.yunikorn.limits import ACCEPTED, RUNNING
 from planner.quota.yunikorn.queue import Queue, Snapshot
-from planner.quota.yunikorn.release import V1_8
 from planner.quota.yunikorn.resource import Resource, equal, fits, fits_loose, gt_zero, minus, plus
 from planner.reference.yunikorn.candidates import Candidate, find_candidates, find_fence
 from planner.reference.yunikorn.decision import (
@@ -46,6 +45,7 @@ from planner.reference.yunikorn.turn import (
 )
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Allocation, Application, Ask, Claim, YuniKornState
+from planner.state.yunikorn_release import V1_8
 
 ATTEMPTS: Final = 10
 """How many asks of a leaf get as far as preemption in one cycle."""

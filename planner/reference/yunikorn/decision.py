@@ -22,7 +22,6 @@ from msgspec import Struct, field
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
 from planner.quota.yunikorn.queue import Snapshot, under
-from planner.quota.yunikorn.release import V1_8
 from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
@@ -49,6 +48,7 @@ from planner.reference.yunikorn.candidates import (
 from planner.reference.yunikorn.predicates import Predicates, predicates_of
 from planner.reference.yunikorn.turn import Preconditions, check, held_back
 from planner.state.yunikorn import Allocation, Ask
+from planner.state.yunikorn_release import V1_8
 
 
 class Plan(Struct, frozen=True):

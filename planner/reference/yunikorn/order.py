@@ -13,9 +13,9 @@ from typing import Final
 from planner.errors import UnsupportedError
 from planner.quota.yunikorn.cluster import Cluster, NodeRoom
 from planner.quota.yunikorn.queue import Queue
-from planner.quota.yunikorn.release import V1_7
 from planner.quota.yunikorn.resource import Resource, gt_zero, minus, plus
 from planner.state.yunikorn import Application
+from planner.state.yunikorn_release import V1_7
 
 _LEAST: Final = -(2**31)
 _MOST: Final = 2**31 - 1

@@ -15,12 +15,12 @@ from msgspec import Struct
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
 from planner.quota.yunikorn.limits import ACCEPTED
-from planner.quota.yunikorn.release import V1_8
 from planner.quota.yunikorn.resource import fits_loose
 from planner.reference.laws import keeps
 from planner.reference.yunikorn.predicates import predicates_of
 from planner.state.clock import SECOND, to_nanoseconds
 from planner.state.yunikorn import Application, Ask
+from planner.state.yunikorn_release import V1_8
 
 QUEUE_IS_FULL: Final = "Maximum number of running applications reached the queue limit"
 USER_IS_FULL: Final = "Maximum number of running applications reached the user/group limit"

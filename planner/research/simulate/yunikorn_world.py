@@ -98,8 +98,10 @@ def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[s
     def now(application: Application) -> tuple[Ask, ...]:
         return tuple(ask for ask in application.requests if ask.allocation_key not in gone)
 
+    # What the core said of what runs, and of what users have, does not stay so.
+    counted: dict[str, object] = {"queue_states": {}, "usage": None}
     partitions = tuple(
-        _asked(one, now).model_copy(update={"nodes": tuple(unreserved(one.nodes, gone))})
+        _asked(one, now).model_copy(update={"nodes": tuple(unreserved(one.nodes, gone)), **counted})
         for one in state.partitions
     )
     return state.model_copy(update={"partitions": partitions}), found

@@ -24,3 +24,8 @@ def release_of(text: str) -> Release:
     """Return the release that a build's version names; without one, the newest."""
     found = _VERSION.match(text)
     return (int(found[1]), int(found[2])) if found else V1_9
+
+
+def is_known(text: str) -> bool:
+    """Say whether a text names a release whose rules are known, such as 1.8.0."""
+    return _VERSION.match(text) is not None and release_of(text) >= OLDEST
