@@ -39,6 +39,11 @@ _FLAGS: Final = {
     "allow_preempt_self": "being preempted",
     "allow_preempt_other": "preempting others",
 }
+UNTOLD: Final = (
+    "perhaps tolerations, host ports, spread or volumes, which no dump has: kubectl get "
+    "pods,nodes,namespaces -A -o json beside it would say so"
+)
+"""What binds a pod to nodes, and stands in its own object alone."""
 _BUILT_IN: Final = "system-"
 """The prefix of the classes of every cluster, which neither opt out nor forbid preempting."""
 
@@ -84,6 +89,7 @@ class Pods:
         self.objects: KubernetesObjects | None = None
         self._tainted: dict[Taint, list[Node]] = {}
         self._labels: dict[str, Mapping[str, str]] = {}
+        self._partial: set[str] = set()
         self._apart: dict[tuple[str, str], _Apart] = {}
         self._told_by: set[str] = set()
         self._selecting: dict[_Whom, list[_Apart]] = {}
@@ -98,9 +104,13 @@ class Pods:
         """Whether nothing was read that would say who opted out."""
         return not self.classes and not self.by_name
 
-    def add(self, pod: Pod, *, is_labelled: bool = True) -> None:
-        """Keep a pod, whose labels may be unknown: where they are known, none are none."""
+    def add(self, pod: Pod, *, is_labelled: bool = True, is_partial: bool = False) -> None:
+        """Keep a pod, whose labels may be unknown: where they are known, none are none.
+
+        Of one that is partial, as the shim prints it, the containers are there without their ports.
+        """
         self.by_name[pod.name] = pod
+        (self._partial.add if is_partial else self._partial.discard)(pod.name)
         if is_labelled:
             self._labels[pod.name] = pod.metadata.labels
         if pod.metadata.uid:
@@ -149,6 +159,8 @@ class Pods:
             name: flag for name, flag in flags.items() if name not in stated and not flag
         }  # both are allowed by default
         placement = () if pod is None else (*pod.spec.placement, *self._kept_off(pod, claim))
+        if pod is not None and pod.name in self._partial:
+            placement += (UNTOLD,)
         if placement:
             changed["placement"] = placement
         if not changed:
@@ -304,6 +316,7 @@ def read_pods(value: Mapping[str, Any], where: str, files: YuniKornFiles) -> Pod
         node = checked(KubernetesNode, item.value, item.root, item.path, "Node")
         _once(places, ("Node", node.metadata.name), item)
         nodes.append(node)
+        pods.taints[node.metadata.name] = node.spec.taints
     if files.pods and nodes:
         pods.objects = KubernetesObjects.model_construct(
             pods=tuple(whole), nodes=tuple(nodes), namespaces=tuple(namespaces)
@@ -340,7 +353,8 @@ def _diagnosed(value: Mapping[str, Any], where: str) -> Pods:
     for name, one in entries:
         path = (*at, "pods", name)
         whole = {**_with_metadata(one), "spec": one}
-        pods.add(checked(Pod, whole, where, path, "Pod"), is_labelled=is_labelled)
+        pod = checked(Pod, whole, where, path, "Pod")
+        pods.add(pod, is_labelled=is_labelled, is_partial=bool(pod.spec.containers))
     return pods
 
 

@@ -24,6 +24,10 @@ ACCEPTED: Final = "Accepted"
 RUNNING: Final = "Running"
 ANYBODY: Final = "*"
 """Whom a limit is for that is for no user, or no group, by name."""
+QUEUE_IS_FULL: Final = "Maximum number of running applications reached the queue limit"
+USER_IS_FULL: Final = "Maximum number of running applications reached the user/group limit"
+USER_QUOTA: Final = "Not enough user quota"
+"""What the core says where it passes over an application or an ask."""
 _STARTING: Final = frozenset({"", "New", ACCEPTED})
 
 Kind = Literal["users", "groups"]

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
-from planner.quota.yunikorn.limits import ACCEPTED
+from planner.quota.yunikorn.limits import ACCEPTED, QUEUE_IS_FULL, USER_IS_FULL, USER_QUOTA
 from planner.quota.yunikorn.resource import fits_loose
 from planner.reference.laws import keeps
 from planner.reference.yunikorn.predicates import predicates_of
@@ -22,11 +22,8 @@ from planner.state.clock import SECOND, to_nanoseconds
 from planner.state.yunikorn import Application, Ask
 from planner.state.yunikorn_release import V1_8
 
-QUEUE_IS_FULL: Final = "Maximum number of running applications reached the queue limit"
-USER_IS_FULL: Final = "Maximum number of running applications reached the user/group limit"
-USER_QUOTA: Final = "Not enough user quota"
 BACKS_OFF: Final = "too many unschedulable asks in the application, waiting"
-"""What the core says where it passes over an application or an ask."""
+"""What the core says where it does not look at an application."""
 PARENT: Final = "its queue is a parent, and the core looks at asks in leaves only"
 PLACEHOLDER: Final = "it waits for a placeholder of its group"
 """What the core says nothing of."""

@@ -158,6 +158,8 @@ def postponed(
     """Say what makes the core wait before it preempts for an ask, if anything does."""
     ask = asking.ask
     key, notes = ask.allocation_key, list[str]()
+    if conditions is not None and conditions.held_back:
+        notes.append(f"{key}: the core passes over it: {conditions.held_back}")
     if isinstance(conditions, RequiredNodeConditions):
         node = ask.required_node
         room = cluster.node(node)
