@@ -42,31 +42,31 @@ FEATURES: Final = features_of(
     "yunikorn",
     """
 user-limits | left out | limits of users and groups
-    docs/semantics/yunikorn.md §3: the core passes over an ask if its user or group would have more
-    than it may have
+    docs/semantics/yunikorn-features.md §18: the core passes over an ask if its user or group
+    would have more than it may have
 predicates | left out | the shim's predicates
-    docs/semantics/yunikorn.md §8: selectors, affinities, taints, ports and volumes decide, too,
-    where the pod may run
+    docs/semantics/yunikorn-features.md §22: selectors, affinities, taints, ports, spread and
+    volumes decide, too, where the pod may run
 placeholders | left out | placeholders of gangs
-    docs/semantics/yunikorn.md §3: an ask of a gang takes the place of a placeholder of its group,
-    and preempts nobody
+    docs/semantics/yunikorn-features.md §20: an ask of a gang takes the place of a placeholder
+    of its group, and preempts nobody
 running-applications | left out | limits on running applications
-    docs/semantics/yunikorn.md §3: the core passes over an application that may not start yet, and
-    all its asks
+    docs/semantics/yunikorn-features.md §19: the core passes over an application that may not
+    start yet, and all its asks
 back-off | left out | back-off of applications
-    docs/semantics/yunikorn.md §3: the core passes over an application, or its later asks, while it
-    backs off
+    docs/semantics/yunikorn-features.md §21: the core passes over an application, or its later
+    asks, while it backs off
 parent-queues | left out | asks in parent queues
-    docs/semantics/yunikorn.md §3: the core looks at asks in leaves only
+    docs/semantics/yunikorn-features.md §24: the core looks at asks in leaves only
 release | left out | rules of older releases
-    docs/semantics/yunikorn.md §16: up to 1.8 other full queues are fences, and up to 1.7 other
-    queues are over their guaranteed
+    docs/semantics/yunikorn-features.md §25: up to 1.8 other full queues are fences, and up to
+    1.7 other queues are over their guaranteed
 nodes | evidence | the nodes of the cluster
-    docs/semantics/yunikorn.md §14: a node that the dump lacks may have room, or victims, and counts
-    for what the root may have
+    docs/semantics/yunikorn.md §14: a node that the dump lacks may have room, or victims, and
+    counts for what the root may have
 in-force | evidence | what the core made of properties
-    docs/semantics/yunikorn.md §16: it is held against queues.yaml: up to 1.8 queues lose what they
-    inherit when that changes
+    docs/semantics/yunikorn.md §16: it is held against queues.yaml: up to 1.8 queues lose what
+    they inherit when that changes
 """,
 )
 LIMITS, PREDICATES, PLACEHOLDERS, RUNNING, BACKOFF, PARENTS, RELEASE, NODES, IN_FORCE = FEATURES
@@ -233,7 +233,7 @@ def _limited(
     Which group the core counts an application to depends on when it came, and which limits hold, on
     the changes of queues.yaml since: the usage endpoints say both.
 
-    Source: docs/semantics/yunikorn.md §18.
+    Source: docs/semantics/yunikorn-features.md §18.
     """
     partition, user = cluster.partition, application.user
     if partition.usage is not None and user:

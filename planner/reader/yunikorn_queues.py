@@ -29,19 +29,18 @@ from planner.state.yunikorn import (
     ROOT,
     InForce,
     InstanceExtra,
-    Names,
     Partition,
     PartitionConfig,
     PreemptionSwitches,
     QueueConfig,
     QueueResources,
     QueuesConfig,
-    QueueState,
     Resource,
     inherited,
     none_is_empty,
 )
 from planner.state.yunikorn_release import V1_9, Release
+from planner.state.yunikorn_usage import Names, QueueState
 
 _OF_DYNAMIC: Final = {
     "preemption.policy": "default",
@@ -293,7 +292,7 @@ def changed(config: QueuesConfig, x: InstanceExtra, release: Release) -> QueuesC
     Queues that left it drain, with what they had. Up to 1.8 a queue keeps what it inherited once,
     and takes up only properties of its own.
 
-    Source: docs/semantics/yunikorn.md §24 and §25.
+    Source: docs/semantics/yunikorn-features.md §24 and §25.
     """
     if x.queues_before is None:
         return config

@@ -30,6 +30,7 @@ from planner.state.base import Bool, Int32, Int64, KubernetesObject, Schema, Tim
 from planner.state.record import AnyState
 from planner.state.yaml_number import yaml_number
 from planner.state.yunikorn_pods import KubernetesObjects
+from planner.state.yunikorn_usage import QueueState, Usage
 
 VCORE: Final = "vcore"
 MILLI: Final = 1000
@@ -162,11 +163,6 @@ def none_is_empty(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
     return () if value is None else value
 
 
-def _empty(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
-    return {} if value is None else value
-
-
-Names = Annotated[tuple[str, ...], BeforeValidator(none_is_empty)]
 Resource = dict[str, Int64]
 """A sparse resource: a type that is absent is not the same as a type with value 0."""
 
@@ -470,48 +466,6 @@ class ClusterInfo(KubernetesObject):
     """What a dump says of its cluster: the builds of its resource managers, the shim's first."""
 
     builds: tuple[Build, ...] = Field(default=(), alias="rmBuildInformation")
-
-
-class QueueState(KubernetesObject):
-    """What a queue object says of the applications that run, or were given something to start."""
-
-    status: str = ""
-    max_running_apps: int = 0
-    running_apps: int = 0
-    allocating_accepted_apps: tuple[str, ...] = ()
-
-
-class TrackedQueue(KubernetesObject):
-    """A queue in the usage of a user or a group, with the limits in force."""
-
-    queue_path: str
-    resource_usage: Annotated[Resource, BeforeValidator(_empty)] = Field(default_factory=dict)
-    max_resources: Annotated[Resource, BeforeValidator(_empty)] = Field(default_factory=dict)
-    max_applications: int = 0
-    running_applications: Names = ()
-    children: Annotated[tuple[TrackedQueue, ...], BeforeValidator(none_is_empty)] = ()
-
-    @property
-    def by_path(self) -> dict[str, TrackedQueue]:
-        """The queue and all below it."""
-        below = (child.by_path for child in self.children)
-        return {self.queue_path: self} | {path: one for each in below for path, one in each.items()}
-
-
-class Tracked(KubernetesObject):
-    """A user or a group of the usage endpoints; ``groups`` of a user are by application."""
-
-    user_name: str = ""
-    group_name: str = ""
-    groups: Annotated[dict[str, str], BeforeValidator(_empty)] = Field(default_factory=dict)
-    queues: TrackedQueue | None = None
-
-
-class Usage(KubernetesObject):
-    """What ``/ws/v1/partition/P/usage/users`` and ``/groups`` print."""
-
-    users: Annotated[tuple[Tracked, ...], BeforeValidator(none_is_empty)] = ()
-    groups: Annotated[tuple[Tracked, ...], BeforeValidator(none_is_empty)] = ()
 
 
 class QuotaStep(KubernetesObject):

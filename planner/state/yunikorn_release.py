@@ -1,6 +1,7 @@
 """The releases of YuniKorn that decide otherwise than the newest.
 
-Source: docs/semantics/yunikorn.md §16 and §25; yunikorn-core, tags 1.6.3, 1.7.0, 1.8.0 and 1.9.0.
+Source: docs/semantics/yunikorn.md §16, docs/semantics/yunikorn-features.md §25; yunikorn-core,
+tags 1.6.3, 1.7.0, 1.8.0 and 1.9.0.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the shim's predicates refuse, by hand (docs/semantics/yunikorn.md §22)."""
+"""What the shim's predicates refuse, by hand (docs/semantics/yunikorn-features.md §22)."""
 
 from typing import Any
 

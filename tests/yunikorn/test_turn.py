@@ -1,4 +1,4 @@
-"""What holds an ask back before preemption, by hand (docs/semantics/yunikorn.md §18 to §24)."""
+"""What holds an ask back, by hand (docs/semantics/yunikorn-features.md §18 to §25)."""
 
 from typing import Any
 
@@ -250,10 +250,8 @@ def test_the_core_locks_itself() -> None:
 
 def kept(release: str, was_there: str) -> YuniKornState:
     """Read a state whose queues.yaml took a delay away from a parent of queues that were there."""
-    after, before = (
-        [queue("p", queue("a"), queue("b", preemption_delay="7s"), **own)]
-        for own in ({}, {"preemption_delay": "5s"})
-    )
+    below = queue("a"), queue("b", preemption_delay="7s")
+    after, before = [queue("p", *below)], [queue("p", *below, preemption_delay="5s")]
     before[0]["queues"] = [one for one in before[0]["queues"] if one["name"] in was_there]
     value = cluster_value(after, [node("n1", GPU)], [])
     value["x"] = {"queuesBefore": cluster_value(before, [], [])["queues"]}

@@ -35,9 +35,9 @@ from planner.state.yunikorn import (
     Application,
     ClusterInfo,
     PartitionNodes,
-    Usage,
 )
 from planner.state.yunikorn_pods import ALLOW_PREEMPTION, PodPriorityClass, ShimNode, ShimPod
+from planner.state.yunikorn_usage import Usage
 
 STATE_DUMPS: Final = ("/debug/fullstatedump", "/ws/v1/fullstatedump")
 PUT_TOGETHER: Final = (

@@ -4,8 +4,8 @@ The core keeps a tracker for each user and each group, with a row for each queue
 endpoints print them; without these they are made from queues.yaml and the applications, which is
 the same as long as the file did not change since the applications came.
 
-Source: docs/semantics/yunikorn.md §18 and §19; yunikorn-core be3bb487, scheduler/ugm and
-scheduler/objects/queue.go (canRunApp, incRunningApps, setAllocatingAccepted).
+Source: docs/semantics/yunikorn-features.md §18 and §19; yunikorn-core be3bb487, scheduler/ugm
+and scheduler/objects/queue.go (canRunApp, incRunningApps, setAllocatingAccepted).
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from functools import cached_property
 from typing import Final, Literal
 
 from planner.quota.yunikorn.resource import Amount, Resource, min_union, minus_known, plus
-from planner.state.yunikorn import Application, Limit, Partition, Tracked, by_path
+from planner.state.yunikorn import Application, Limit, Partition, by_path
+from planner.state.yunikorn_usage import Tracked
 
 ACCEPTED: Final = "Accepted"
 """The state of an application that has not started."""

@@ -308,7 +308,7 @@ def under(rest: Resource, ask: Resource) -> bool:
 class Snapshot:
     """The usage of all queues, to be changed without changing the queues; copied on write.
 
-    ``older`` says that the rules are those up to 1.7 (docs/semantics/yunikorn.md §25).
+    ``older`` says that the rules are those up to 1.7 (docs/semantics/yunikorn-features.md §25).
     """
 
     __slots__ = ("_allocated", "ask", "leaf", "older")

@@ -4,8 +4,8 @@ In each cycle the first pass that yields something ends it: reservations, then p
 allocation, of which preemption is a part. What the core changes in one cycle the next one sees; no
 pod of a victim or a placeholder is gone, as the shim confirms nothing in between.
 
-Source: docs/semantics/yunikorn.md §17 to §22; yunikorn-core be3bb487, scheduler/context.go
-(schedule), partition.go, objects/queue.go and application.go.
+Source: docs/semantics/yunikorn-features.md §17 to §22; yunikorn-core be3bb487,
+scheduler/context.go (schedule), partition.go, objects/queue.go and application.go.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ back resources and ports of its own node alone. So a node that a victim keeps cl
 
 Volumes and claims to devices are not looked at.
 
-Source: docs/semantics/yunikorn.md §22; yunikorn-k8shim 23b6b47f, plugin/predicates/
-predicate_manager.go; Kubernetes 1.36, pkg/scheduler/framework/plugins.
+Source: docs/semantics/yunikorn-features.md §22; yunikorn-k8shim 23b6b47f,
+plugin/predicates/predicate_manager.go; Kubernetes 1.36, pkg/scheduler/framework/plugins.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """In which order the core tries queues, applications and nodes.
 
-Source: docs/semantics/yunikorn.md §17; yunikorn-core be3bb487, scheduler/objects/sorters.go,
-nodesorting.go and queue.go (sortQueues, GetFairMaxResource, recalculatePriority).
+Source: docs/semantics/yunikorn-features.md §17; yunikorn-core be3bb487,
+scheduler/objects/sorters.go, nodesorting.go and queue.go (sortQueues, GetFairMaxResource,
+recalculatePriority).
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ The core asks by a callback that a cluster always has. The answer depends on the
 Kubernetes: where that is known, ``kubernetes.py`` gives it. Else the callback answers by resources,
 as in most of the recordings, or by a fixed table.
 
-Source: docs/semantics/yunikorn.md §8 and §22; yunikorn-core be3bb487, scheduler/objects/
-predicates.go.
+Source: docs/semantics/yunikorn.md §8, docs/semantics/yunikorn-features.md §22; yunikorn-core
+be3bb487, scheduler/objects/predicates.go.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Preemption after a queue's quota was lowered below its usage.
 
-Source: docs/semantics/yunikorn.md §11.2 and §23; yunikorn-core be3bb487,
-scheduler/objects/quota_preemptor.go and queue.go (setPreemptionTime, tryAcquirePreemption).
+Source: docs/semantics/yunikorn.md §11.2, docs/semantics/yunikorn-features.md §23;
+yunikorn-core be3bb487, scheduler/objects/quota_preemptor.go and queue.go
+(setPreemptionTime, tryAcquirePreemption).
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def preempt_due(
 class QuotaTimes:
     """When quota preemption starts in each queue, in nanoseconds, from one queues.yaml to the next.
 
-    At first the allocations arrive. Source: docs/semantics/yunikorn.md §23.
+    At first the allocations arrive. Source: docs/semantics/yunikorn-features.md §23.
     """
 
     def __init__(self, root: Queue, *, enabled: bool, now: int) -> None:

@@ -2,8 +2,9 @@
 
 None of what holds back looks at the asks of others: only at what is allocated, reserved, counted.
 
-Source: docs/semantics/yunikorn.md §3, §17 to §21; yunikorn-core be3bb487, scheduler/objects/
-application.go and queue.go (TryAllocate, canRunApp), preemption.go (CheckPreconditions).
+Source: docs/semantics/yunikorn.md §3, docs/semantics/yunikorn-features.md §17 to §21;
+yunikorn-core be3bb487, scheduler/objects/application.go, queue.go (TryAllocate,
+canRunApp) and preemption.go (CheckPreconditions).
 """
 
 from __future__ import annotations

@@ -169,8 +169,13 @@ def with_usage(answer: Answer, usage: Json) -> Answer:
 def test_what_users_and_groups_have_is_asked_where_there_are_limits(tmp_path: Path) -> None:
     out = tmp_path / "state.json"
     dump = dump_of()
-    row = {"queuePath": "root", "maxResources": {"vcore": 5}, "resourceUsage": {"vcore": 3}}
-    row |= {"maxApplications": 2, "runningApplications": ["a"], "children": None}
+    row: Json = {"queuePath": "root", "maxResources": {"vcore": 5}}
+    row |= {
+        "resourceUsage": {"vcore": 3},
+        "maxApplications": 2,
+        "runningApplications": ["a"],
+        "children": None,
+    }
     users = [{"userName": "ada", "groups": {"a": "ml"}, "queues": row, "more": SECRET}]
     answer = with_usage(core(dump), {"users": users, "groups": None})
     with serving(answer) as asked:
