@@ -7,7 +7,8 @@ written next to this script under the same names; the same recordings give the s
 large-units/ the short files are taken whole, and every tenth line of public.jsonl.gz; of
 kueue-features/ the examples of what decides who is nominated, and 40 lines of each other file; of
 kueue-releases/ ten lines of all files of a release together; of kueue-tas/ 30 lines of each file
-that was made up for this project.
+that was made up for this project; of yunikorn-features/ ten lines of each file, and of all files of
+a release together.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ RELEASES: Final = "kueue-releases"
 OF_RELEASE: Final = 10
 TOPOLOGY: Final = "kueue-tas"
 PLACED: Final = 30
+YUNIKORN: Final = "yunikorn-features"
 OF_INT64: Final = "v0.17.8"
 WRAPPED: Final = {
     "edge-0000045",
@@ -60,6 +62,9 @@ def main(folder: Path, target: Path = HERE) -> None:
         return
     if folder.name == TOPOLOGY:
         sample_topology(folder, target / "topology")
+        return
+    if folder.name == YUNIKORN:
+        sample_yunikorn(folder, target / YUNIKORN)
         return
     for pattern in PATTERNS:
         for path in sorted(folder.glob(f"{pattern}.jsonl.gz")):
@@ -105,6 +110,15 @@ def sample_topology(folder: Path, target: Path) -> None:
     for path in sorted([*folder.glob("tas-*.gz"), *(folder / "quirks").glob("tas-*.gz")]):
         lines = read(path)
         write(target / path.name, evenly(lines, min(PLACED, len(lines))))
+
+
+def sample_yunikorn(folder: Path, target: Path) -> None:
+    """Take ten lines of each file, and of each release; what crashes the core is taken whole."""
+    target.mkdir(exist_ok=True)
+    for path in sorted([*folder.glob("*.gz"), *(folder / "quirks").glob("*.gz")]):
+        lines = read(path)
+        write(target / path.name, evenly(lines, min(OF_RELEASE, len(lines))))
+    sample_releases(folder / "releases", target)
 
 
 def sample(path: Path) -> list[str]:

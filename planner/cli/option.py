@@ -48,7 +48,9 @@ class CommandLine:
     """
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        self.values = values
+        # Each scheduler has an option of its own, the library one parameter for all.
+        core = values.get("core_release")
+        self.values = values if core is None else {**values, "release": core}
         if [*named_to_read(values)].count(str(STDOUT)) > 1:
             raise click.UsageError("only one of the files that are read can be standard input")
         # A result that cannot be written later is refused before any work.
@@ -411,6 +413,7 @@ class Dumps(Sized):
     """A run that reads states, by a release and requests where their scheduler knows these."""
 
     release: Option[str] = own("release")
+    core_release: Option[str | None] = own("core_release")
     requests: Option[RequestsFrom] = own("requests")
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from planner.coverage.answer import Covering, features_of
 from planner.plan import Uncovered
-from planner.quota.yunikorn.queue import Queue, QueueTree, build_queues, build_tree, inherited, walk
+from planner.quota.yunikorn.cluster import Cluster, prepare
+from planner.quota.yunikorn.limits import (
+    ACCEPTED,
+    ANYBODY,
+    QUEUE_IS_FULL,
+    USER_IS_FULL,
+    USER_QUOTA,
+)
+from planner.quota.yunikorn.queue import Queue, build_queues, walk
 from planner.quota.yunikorn.resource import (
     equal,
     fits_loose,
@@ -22,58 +29,52 @@ from planner.state.yunikorn import (
     Application,
     Ask,
     InForce,
+    Limit,
     Partition,
     QueueConfig,
     Resource,
     YuniKornState,
     by_path,
 )
+from planner.state.yunikorn_release import V1_8, V1_9, release_of
 
 FEATURES: Final = features_of(
     "yunikorn",
     """
 user-limits | left out | limits of users and groups
-    docs/semantics/yunikorn.md §3: the core passes over an ask if its user or group would have more
-    than it may have
+    docs/semantics/yunikorn-features.md §18: the core passes over an ask if its user or group
+    would have more than it may have
 predicates | left out | the shim's predicates
-    docs/semantics/yunikorn.md §8: selectors, affinities, taints, ports and volumes decide, too,
-    where the pod may run
+    docs/semantics/yunikorn-features.md §22: selectors, affinities, taints, ports, spread and
+    volumes decide, too, where the pod may run
 placeholders | left out | placeholders of gangs
-    docs/semantics/yunikorn.md §3: an ask of a gang takes the place of a placeholder of its group,
-    and preempts nobody
+    docs/semantics/yunikorn-features.md §20: an ask of a gang takes the place of a placeholder
+    of its group, and preempts nobody
 running-applications | left out | limits on running applications
-    docs/semantics/yunikorn.md §3: the core passes over an application that may not start yet, and
-    all its asks
+    docs/semantics/yunikorn-features.md §19: the core passes over an application that may not
+    start yet, and all its asks
 back-off | left out | back-off of applications
-    docs/semantics/yunikorn.md §3: the core passes over an application, or its later asks, while it
-    backs off
+    docs/semantics/yunikorn-features.md §21: the core passes over an application, or its later
+    asks, while it backs off
 parent-queues | left out | asks in parent queues
-    docs/semantics/yunikorn.md §3: the core looks at asks in leaves only
+    docs/semantics/yunikorn-features.md §24: the core looks at asks in leaves only
 release | left out | rules of older releases
-    docs/semantics/yunikorn.md §16: up to 1.8 other full queues are fences, and up to 1.7 other
-    queues are over their guaranteed
+    docs/semantics/yunikorn-features.md §25: up to 1.8 other full queues are fences, and up to
+    1.7 other queues are over their guaranteed
 nodes | evidence | the nodes of the cluster
-    docs/semantics/yunikorn.md §14: a node that the dump lacks may have room, or victims, and counts
-    for what the root may have
+    docs/semantics/yunikorn.md §14: a node that the dump lacks may have room, or victims, and
+    counts for what the root may have
 in-force | evidence | what the core made of properties
-    docs/semantics/yunikorn.md §16: it is held against queues.yaml: up to 1.8 queues lose what they
-    inherit when that changes
+    docs/semantics/yunikorn.md §16: it is held against queues.yaml: up to 1.8 queues lose what
+    they inherit when that changes
 """,
 )
 LIMITS, PREDICATES, PLACEHOLDERS, RUNNING, BACKOFF, PARENTS, RELEASE, NODES, IN_FORCE = FEATURES
 
-BACKOFF_AFTER: Final = "application.unschedasks.backoff"
-"""The property that says after how many asks that fit nowhere an application waits."""
-_VERSION: Final = re.compile(r"v?([0-9]+)\.([0-9]+)", re.ASCII)
-_COUNT: Final = re.compile(r"[0-9]{1,20}", re.ASCII)
-_SAME_RULES: Final = (1, 9)
-"""The first release that decides as the planner does."""
-_SAME_BUT_FENCES: Final = (1, 8)
-
-ACCEPTED: Final = "Accepted"
-"""The state of an application that has not started."""
-ANYBODY: Final = "*"
-"""Whom a limit is for that is for no user, or no group, by name."""
+SETTLE_LIMITS: Final = (
+    "planner snapshot --yunikorn asks for /ws/v1/partition/{}/usage/users and /groups, which say it"
+)
+"""What settles which limits hold."""
 
 
 class YuniKornCoverage(Covering):
@@ -86,7 +87,7 @@ class YuniKornCoverage(Covering):
             for partition in state.partitions
             for application, ask in partition.asks
         }
-        self._trees: dict[str, QueueTree] = {}
+        self._clusters: dict[str, Cluster] = {}
         self._others: dict[str, Sequence[tuple[str, str]]] = {}
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
@@ -94,7 +95,7 @@ class YuniKornCoverage(Covering):
         there = self._asks.get(pending)
         if there is None:
             return ()
-        found = [*_of_ask(self._state, *there)]
+        found = [*_of_ask(self._state, self._cluster(there[0]), *there[1:])]
         older = self._of_release(*there)
         found += [older] if older else []
         partition, _, ask = there
@@ -125,24 +126,23 @@ class YuniKornCoverage(Covering):
 
         What is done for an ask with a required node is the same in all releases.
         """
-        version = _VERSION.match(self._state.release)
-        if ask.required_node or version is None:
-            return None
-        release = int(version[1]), int(version[2])
-        if release >= _SAME_RULES:
+        release = release_of(self._state.release)
+        if ask.required_node or release >= V1_9:
             return None
         objects = [f"YuniKorn {self._state.release}"]
-        if release < _SAME_BUT_FENCES:
-            return RELEASE.found(objects, "the state dump is of that release")
-        if partition.name not in self._trees:
-            tree = build_tree(partition, self._state.x, self._state.source)
-            self._trees[partition.name] = tree
-        leaf = self._trees[partition.name].leaf_of(application)
+        if release < V1_8:
+            return RELEASE.found(objects, f"the core is of release {self._state.release}")
+        leaf = self._cluster(partition).tree.leaf_of(application)
         then, now = (_fence(leaf, ask, older=older) for older in (True, False))
         if then is now:
             return None
-        evidence = f"the state dump is of that release, whose fence is {then.path}, not {now.path}"
+        evidence = f"the fence of that release is {then.path}, not {now.path}"
         return RELEASE.found(objects, evidence)
+
+    def _cluster(self, partition: Partition) -> Cluster:
+        if partition.name not in self._clusters:
+            self._clusters[partition.name] = prepare(self._state, partition.name)
+        return self._clusters[partition.name]
 
     def _otherwise(self, partition: Partition) -> Sequence[tuple[str, str]]:
         """Return the queues of which a dump says another thing than queues.yaml, and what."""
@@ -188,10 +188,10 @@ def _fence(leaf: Queue, ask: Ask, *, older: bool) -> Queue:
 
 
 def _of_ask(
-    state: YuniKornState, partition: Partition, application: Application, ask: Ask
+    state: YuniKornState, cluster: Cluster, application: Application, ask: Ask
 ) -> Iterator[Uncovered]:
-    path = list(_path(partition, application.queue_name))
-    limited = dict(_limited(state, partition, path, application, ask))
+    partition, leaf = cluster.partition, cluster.tree.leaf_of(application)
+    limited = dict(_limited(state, cluster, application, ask))
     if limited:
         yield LIMITS.found([f"queue {name}" for name in limited], next(iter(limited.values())))
     if ask.x.placement:
@@ -199,36 +199,48 @@ def _of_ask(
         yield PREDICATES.found([f"pod {ask.pod or ask.allocation_key}"], f"it has {fields}")
     yield from _absent_nodes(partition, ask)
     yield from _placeholders(application, ask)
-    if application.application_state == ACCEPTED and not application.allocations:
-        full = [f"queue {name}" for name, queue in path if _is_full(partition, name, queue)]
-        if full:
-            found = f"{application.application_id} has not started, and {full[0]} is full"
-            yield RUNNING.found(full, found)
-    waiting = "" if ask.required_node else _backoff(state.now, path, application, ask)
+    if full := _full(cluster, application):
+        said = f"{application.application_id} has not started: {full}"
+        yield RUNNING.found([f"application {application.application_id}"], said)
+    waiting = "" if ask.required_node else _backoff(state.now, leaf, application, ask)
     if waiting:
         yield BACKOFF.found([f"application {application.application_id}"], waiting)
-    name, leaf = path[-1]
-    if leaf.parent or leaf.queues:
-        yield PARENTS.found([f"queue {name}"], f"{name} is a parent")
+    if not leaf.is_leaf:
+        yield PARENTS.found([f"queue {leaf.path}"], f"{leaf.path} is a parent")
+
+
+def _full(cluster: Cluster, application: Application) -> str:
+    """Return why an application may not start, in the core's words; empty if it may, or runs.
+
+    Where no queue object says which applications were given something to start, one with
+    placeholders may count or not: after a restart it does not.
+    """
+    if application.application_state != ACCEPTED:
+        return ""
+    limits, known = cluster.limits, cluster.partition.queue_states
+    stranger = application if known else application.model_copy(update={"application_id": ""})
+    if path := limits.full_queue(stranger):
+        return f"{QUEUE_IS_FULL} ({path})"
+    path = limits.full_row(application) if cluster.partition.usage else ""
+    return f"{USER_IS_FULL} ({path})" if path else ""
 
 
 def _limited(
-    state: YuniKornState,
-    partition: Partition,
-    path: Iterable[tuple[str, QueueConfig]],
-    application: Application,
-    ask: Ask,
+    state: YuniKornState, cluster: Cluster, application: Application, ask: Ask
 ) -> Iterator[tuple[str, str]]:
     """Yield the queues whose limits of users and groups may keep an ask waiting, each with why.
 
-    Which group the core counts an application to depends on when it came: so all that anybody
-    with a group has in a queue is held against the limit of any group of this application's.
+    Which group the core counts an application to depends on when it came, and which limits hold, on
+    the changes of queues.yaml since: the usage endpoints say both.
 
-    Source: docs/semantics/yunikorn.md §3.
+    Source: docs/semantics/yunikorn-features.md §18.
     """
-    user, groups = application.user, {*application.groups, ANYBODY}
-    starts = application.application_state == ACCEPTED and not application.allocations
-    for name, queue in path:
+    partition, user = cluster.partition, application.user
+    if partition.usage is not None and user:
+        if not fits_loose(cluster.limits.headroom(application), ask.resource):
+            yield application.queue_name.lower(), f"{USER_QUOTA} for {user}"
+        return
+    for name, queue in _path(partition, application.queue_name):
         if not queue.limits:
             continue
         if not user:
@@ -236,21 +248,35 @@ def _limited(
         # The core counts what users have in a queue of any partition.
         elif len(state.partitions) > 1:
             yield name, f"{name} has limits, and queues of its path may be in another partition"
-        inside = _inside(partition, name)
         for limit in queue.limits:
-            mine = not {user, ANYBODY}.isdisjoint(limit.users)
-            shared = bool(application.groups) and not groups.isdisjoint(limit.groups)
-            if not (mine or shared):
-                continue
-            counted = [one for one in inside if one.user == user or (shared and one.groups)]
-            used: Resource = {}
-            for held in (each for one in counted for each in one.allocations):
-                used = plus(used, held.resource)
-            most = limit.maxresources if gt_zero(limit.maxresources) else None
-            if not fits_loose(minus_known(most, used), ask.resource):
-                yield name, f"what is left in {name} for {user} may be less than is asked for"
-            if starts and 0 < limit.maxapplications < len(counted):
-                yield name, f"{user} may have as many applications in {name} as may run"
+            if found := _by_file(_inside(partition, name), limit, application, ask):
+                yield name, f"{found} in {name}: {SETTLE_LIMITS.format(partition.name)}"
+
+
+def _by_file(
+    inside: Sequence[Application], limit: Limit, application: Application, ask: Ask
+) -> str:
+    """Say why a limit of queues.yaml may keep an ask waiting; ``inside`` is what is in its queue.
+
+    All that anybody with a group has there is held against the limit of any group of this
+    application's.
+    """
+    user, groups = application.user, {*application.groups, ANYBODY}
+    mine = not {user, ANYBODY}.isdisjoint(limit.users)
+    shared = bool(application.groups) and not groups.isdisjoint(limit.groups)
+    if not (mine or shared):
+        return ""
+    counted = [one for one in inside if one.user == user or (shared and one.groups)]
+    used: Resource = {}
+    for held in (each for one in counted for each in one.allocations):
+        used = plus(used, held.resource)
+    most = limit.maxresources if gt_zero(limit.maxresources) else None
+    if not fits_loose(minus_known(most, used), ask.resource):
+        return f"{user} may not have so much more"
+    starts = application.application_state == ACCEPTED and not application.allocations
+    if starts and 0 < limit.maxapplications < len(counted):
+        return f"{user} may have as many applications as may run"
+    return ""
 
 
 def _inside(partition: Partition, name: str) -> list[Application]:
@@ -294,38 +320,17 @@ def _placeholders(application: Application, ask: Ask) -> Iterator[Uncovered]:
         yield PLACEHOLDERS.found(objects, f"{waiting} placeholders of its group are left")
 
 
-def _backoff(
-    now: int, path: Sequence[tuple[str, QueueConfig]], application: Application, ask: Ask
-) -> str:
+def _backoff(now: int, leaf: Queue, application: Application, ask: Ask) -> str:
     """Return why the core may pass over an ask since others of its application fit nowhere."""
     deadline = application.backoff_deadline
     if deadline is not None and to_nanoseconds(deadline) > now:
         return f"it waits until {deadline.isoformat()}"
-    effective: dict[str, str] = {}
-    for _, queue in path:
-        effective = inherited(effective, queue.properties)
-    written = effective.get(BACKOFF_AFTER, "")
-    most = int(written) if _COUNT.fullmatch(written) else 0
+    most = leaf.properties.backoff
     mine = (-ask.priority, ask.request_time)
     before = sum((-one.priority, one.request_time) < mine for one in application.requests)
     if 0 < most <= before:
         return f"{before} asks come before it, and after {most} that fit nowhere it waits"
     return ""
-
-
-def _is_full(partition: Partition, name: str, queue: QueueConfig) -> bool:
-    """Say whether a queue runs as many applications as it may.
-
-    One that is accepted counts from its first allocation on.
-    """
-    if not queue.maxapplications:
-        return False
-    running = sum(
-        one.application_state == "Running"
-        or (one.application_state == ACCEPTED and bool(one.allocations))
-        for one in _inside(partition, name)
-    )
-    return running >= queue.maxapplications
 
 
 def _path(partition: Partition, path: str) -> Iterator[tuple[str, QueueConfig]]:

@@ -97,9 +97,10 @@ def read(  # noqa: PLR0913 - what can be said of a state
     ignored
         Where to count the fields and kinds that the planner does not read.
     release
-        The release of Kueue whose rules hold, such as ``0.18.6``, or ``main`` for the newest that
-        are known. With ``auto`` it is that of the recorded instance, or the one that the manager's
-        Deployment, the labels of a chart or the feature gates show, else the newest.
+        The release whose rules hold. Of Kueue such as ``0.18.6``, or ``main`` for the newest that
+        are known; with ``auto`` it is that of the recorded instance, or the one that the manager's
+        Deployment, the labels of a chart or the feature gates show, else the newest. Of YuniKorn
+        such as ``1.8.0``; with ``auto`` the one that the dump names, else the newest.
     requests
         Where the requests of pending workloads of Kueue are taken from: ``template``, their pods
         with all that the Configuration makes of them, or ``recorded``, what Kueue itself wrote into

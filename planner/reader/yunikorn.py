@@ -30,15 +30,17 @@ from planner.reader.yunikorn_queues import (
     EXPECTED,
     DumpedQueue,
     as_config,
+    changed,
     completed,
     in_force,
     other_amounts,
-    properties_in_force,
     read_dumped_queues,
     read_queues,
     refused,
+    with_what_is_in_force,
     written_queues,
 )
+from planner.state import AUTO
 from planner.state.clock import to_nanoseconds
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,
@@ -54,6 +56,7 @@ from planner.state.yunikorn import (
     YuniKornState,
     by_path,
 )
+from planner.state.yunikorn_release import release_of
 
 CONFIG_DIFFERS: Final = (
     "queues.yaml beside the state dump differs from the configuration inside: the former is used"
@@ -88,7 +91,7 @@ def read_yunikorn(
             found = f'"{moment.isoformat()}" is too far away'
             raise InputError("now", found, "1678 to 2262").of("option")
         clock = _to_the_nanosecond(files.dump.value, clock)
-    state = _state(files, clock)
+    state = _state(files, clock, settings.release)
     if ignored is not None and isinstance(files.dump.value, Mapping):
         ignored.kinds.update(files.ignored)
         ignored.fields.update(unknown_fields(_items(files.dump.value, files)))
@@ -111,12 +114,15 @@ def read_yunikorn_objects(
     return state.model_copy(update={"digest": known.digest})
 
 
-def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
+def _state(files: YuniKornFiles, now: int | None, release: str = AUTO) -> YuniKornState:
     where, value = files.dump.where, files.dump.value
     if not isinstance(value, Mapping):
         raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
     clock = _clock(value, where) if now is None else now
+    extra = checked(InstanceExtra, _extra(value, where), where, ("x",), "x")
     config, notes = _config(value, where, files.queues)
+    release = _release(value, where) if release == AUTO else release
+    config = changed(config, extra, release_of(release))
     nodes = checked_list(PartitionNodes, value, "nodes", where, "partitionName")
     applications = checked_list(Application, value, "applications", where, "applicationID")
     applications, placed = _settled(one for one in applications if not one.is_over)
@@ -141,36 +147,32 @@ def _state(files: YuniKornFiles, now: int | None) -> YuniKornState:
     # A recorded instance is a whole cluster: the core itself had no such node.
     whole = "now" in value
     partitions = tuple(
-        _partition(one, parts[one.name], running[one.name], where, whole=whole)
+        _partition(one, parts[one.name], running[one.name], where, whole=whole).model_copy(
+            update={"queue_states": extra.queue_state, "usage": extra.usage}
+        )
         for one in config.partitions
     )
     # That there is no room would be said of the other nodes.
     if absent := [name for one in partitions for name in _absent(one.nodes, one.applications)]:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         notes += (f"{NODES_ABSENT}: {plain(absent[0])}{more}",)
-    extra = checked(InstanceExtra, value.get("x") or {}, where, ("x",), "x")
     paths = {path for one in partitions for path, _ in by_path(one.root)}
     for path in extra.queue_usage:
         if path not in paths:
             raise SchemaError(place(where, ("x", "queueUsage", path)), "there is no such queue")
-    if isinstance(value.get("queues"), list | tuple):
-        queues = checked_list(DumpedQueue, value, "queues", where, "queuename")
-        notes += other_amounts(queues, partitions)
-        # Another queues.yaml than that of the dump is not in force.
-        is_own = files.queues is None or ("config" in value and CONFIG_DIFFERS not in notes)
-        known = properties_in_force(queues) if is_own else {}
-        partitions = tuple(
-            one.model_copy(update={"in_force": known.get(one.name, {})}) for one in partitions
-        )
-    infos = checked_list(ClusterInfo, value, "clusterInfo", where, "clusterName")
-    versions = (build.build_version for one in infos for build in one.builds)
+    queues = _dumped(value, where)
+    notes += other_amounts(queues, partitions)
+    # Another queues.yaml than that of the dump is not in force.
+    if files.queues is None or ("config" in value and CONFIG_DIFFERS not in notes):
+        partitions = tuple(with_what_is_in_force(one, queues) for one in partitions)
     return YuniKornState(
         now=clock,
         digest="",
         source=where,
-        release=next((one for one in versions if _RELEASE.match(one)), ""),
+        release=release,
         notes=notes + remarks,
         partitions=partitions,
+        objects=pods.objects,
         x=extra,
     )
 
@@ -190,6 +192,42 @@ def _clock(value: Json, where: str) -> int:
         found = f"{shown(clock)} is not a clock"
         raise SchemaError(place(where, (name,)), found, "nanoseconds since 1970")
     return clock
+
+
+def _release(value: Json, where: str) -> str:
+    """Return the release of the core, which is that of the first build that names one."""
+    infos = checked_list(ClusterInfo, value, "clusterInfo", where, "clusterName")
+    versions = (build.build_version for one in infos for build in one.builds)
+    return next((one for one in versions if _RELEASE.match(one)), "")
+
+
+def _dumped(value: Json, where: str) -> tuple[DumpedQueue, ...]:
+    """Return the queue objects of a dump; an instance has queues.yaml in their place."""
+    if not isinstance(value.get("queues"), list | tuple):
+        return ()
+    return checked_list(DumpedQueue, value, "queues", where, "queuename")
+
+
+def _extra(value: Json, where: str) -> object:
+    """Return what stands under ``x``, with each queues.yaml in it read as the core does."""
+    extra = value.get("x") or {}
+    if not isinstance(extra, Mapping):
+        return extra
+
+    def queues(one: object, *path: str | int) -> object:
+        return None if one is None else in_force(read_queues(one, place(where, ("x", *path))))[0]
+
+    read = dict(extra)
+    if "queuesBefore" in extra:
+        read["queuesBefore"] = queues(extra["queuesBefore"], "queuesBefore")
+    if isinstance(extra.get("steps"), list):
+        read["steps"] = [
+            {**one, "queues": queues(one.get("queues"), "steps", i, "queues")}
+            if isinstance(one, Mapping)
+            else one
+            for i, one in enumerate(extra["steps"])
+        ]
+    return read
 
 
 def _to_the_nanosecond(value: object, clock: int) -> int:
@@ -283,6 +321,7 @@ def _partition(
         name=config.name,
         root=root,
         preemption=config.preemption,
+        order=config.order,
         nodes=nodes,
         absent_nodes=tuple(absent),
         applications=tuple(applications),

@@ -14,6 +14,7 @@ from typing import Final, cast
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from planner.errors import SchemaError
 from planner.reader.items import Item, items_of
@@ -37,6 +38,7 @@ _YAML_NAME: Final = re.compile(rb"""^["']?([A-Za-z]+)["']?[ \t]*:""", re.MULTILI
 _CLASS: Final = ("scheduling.k8s.io", "PriorityClass")
 _POD: Final = ("", "Pod")
 _NAMESPACE: Final = ("", "Namespace")
+_NODE: Final = ("", "Node")
 _DEFAULTS: Final = "yunikorn-defaults"
 """The ConfigMap which the other one, ``yunikorn-configs``, overrides."""
 
@@ -44,8 +46,8 @@ _DEFAULTS: Final = "yunikorn-defaults"
 class YuniKornFiles(Struct, frozen=True):
     """A state dump or recorded instance of YuniKorn, and the documents beside it.
 
-    ``queues`` is queues.yaml, also inside its ConfigMap; ``classes``, ``pods`` and ``namespaces``
-    are objects of Kubernetes; ``ignored`` counts objects of other kinds.
+    ``queues`` is queues.yaml, also inside its ConfigMap; ``classes``, ``pods``, ``namespaces``
+    and ``nodes`` are objects of Kubernetes; ``ignored`` counts objects of other kinds.
     """
 
     dump: Document
@@ -53,6 +55,7 @@ class YuniKornFiles(Struct, frozen=True):
     classes: Sequence[Item] = ()
     pods: Sequence[Item] = ()
     namespaces: Sequence[Item] = ()
+    nodes: Sequence[Item] = ()
     ignored: Counter[str] = field(default_factory=Counter)
 
 
@@ -141,7 +144,9 @@ def _group(item: Item) -> str:
 
 
 def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
-    kept: dict[tuple[str, str], list[Item]] = {kind: [] for kind in (_CLASS, _POD, _NAMESPACE)}
+    kept: dict[tuple[str, str], list[Item]] = {
+        kind: [] for kind in (_CLASS, _POD, _NAMESPACE, _NODE)
+    }
     queues: list[Item] = []
     ignored: Counter[str] = Counter()
     for item in items:
@@ -164,7 +169,17 @@ def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
         classes=kept[_CLASS],
         pods=kept[_POD],
         namespaces=kept[_NAMESPACE],
+        nodes=kept[_NODE],
         ignored=ignored,
+    )
+
+
+def with_objects(files: YuniKornFiles, objects: Sequence[object]) -> YuniKornFiles:
+    """Return the documents with objects of Kubernetes that stand in a recorded instance."""
+    found = _sorted(files.dump, [*items_of(Document(files.dump.where, objects))])
+    kinds = ("classes", "pods", "namespaces", "nodes")
+    return replace(
+        files, **{kind: (*getattr(files, kind), *getattr(found, kind)) for kind in kinds}
     )
 
 

@@ -17,10 +17,18 @@ from planner.errors import SchemaError
 from planner.reader.complaint import checked
 from planner.reader.items import Item
 from planner.reader.show import Path, place, shown
-from planner.reader.yunikorn_files import YuniKornFiles
+from planner.reader.yunikorn_files import YuniKornFiles, with_objects
+from planner.state.kueue_topology import Node as KubernetesNode
 from planner.state.pods import Taint
 from planner.state.yunikorn import Application, Ask, Claim, Node
-from planner.state.yunikorn_pods import ApartTerm, Namespace, Pod, PodPriorityClass, ShimNode
+from planner.state.yunikorn_pods import (
+    ApartTerm,
+    KubernetesObjects,
+    Namespace,
+    Pod,
+    PodPriorityClass,
+    ShimNode,
+)
 
 OPT_OUT_UNKNOWN: Final = (
     "the state dump does not say which pods opted out of preemption or may not preempt others: "
@@ -31,6 +39,11 @@ _FLAGS: Final = {
     "allow_preempt_self": "being preempted",
     "allow_preempt_other": "preempting others",
 }
+UNTOLD: Final = (
+    "perhaps tolerations, host ports, spread or volumes, which no dump has: kubectl get "
+    "pods,nodes,namespaces -A -o json beside it would say so"
+)
+"""What binds a pod to nodes, and stands in its own object alone."""
 _BUILT_IN: Final = "system-"
 """The prefix of the classes of every cluster, which neither opt out nor forbid preempting."""
 
@@ -73,8 +86,10 @@ class Pods:
         self.classes: dict[str, PodPriorityClass] = {}
         self.taints: dict[str, Sequence[Taint]] = {}
         self.namespaces: dict[str, Mapping[str, str]] = {}
+        self.objects: KubernetesObjects | None = None
         self._tainted: dict[Taint, list[Node]] = {}
         self._labels: dict[str, Mapping[str, str]] = {}
+        self._partial: set[str] = set()
         self._apart: dict[tuple[str, str], _Apart] = {}
         self._told_by: set[str] = set()
         self._selecting: dict[_Whom, list[_Apart]] = {}
@@ -89,9 +104,13 @@ class Pods:
         """Whether nothing was read that would say who opted out."""
         return not self.classes and not self.by_name
 
-    def add(self, pod: Pod, *, is_labelled: bool = True) -> None:
-        """Keep a pod, whose labels may be unknown: where they are known, none are none."""
+    def add(self, pod: Pod, *, is_labelled: bool = True, is_partial: bool = False) -> None:
+        """Keep a pod, whose labels may be unknown: where they are known, none are none.
+
+        Of one that is partial, as the shim prints it, the containers are there without their ports.
+        """
         self.by_name[pod.name] = pod
+        (self._partial.add if is_partial else self._partial.discard)(pod.name)
         if is_labelled:
             self._labels[pod.name] = pod.metadata.labels
         if pod.metadata.uid:
@@ -140,6 +159,8 @@ class Pods:
             name: flag for name, flag in flags.items() if name not in stated and not flag
         }  # both are allowed by default
         placement = () if pod is None else (*pod.spec.placement, *self._kept_off(pod, claim))
+        if pod is not None and pod.name in self._partial:
+            placement += (UNTOLD,)
         if placement:
             changed["placement"] = placement
         if not changed:
@@ -267,22 +288,39 @@ class Pods:
 def read_pods(value: Mapping[str, Any], where: str, files: YuniKornFiles) -> Pods:
     """Read the shim's part of a dump, and the objects beside the dump, which go first.
 
+    A recorded instance has these in itself.
+
     Raises ``SchemaError`` if an object cannot be used, or stands twice.
     """
     pods = _diagnosed(value, where)
+    if isinstance(value.get("objects"), list | tuple):
+        files = with_objects(files, value["objects"])
     places: dict[tuple[str, str], Item] = {}
     for item in files.classes:
         one = checked(PodPriorityClass, item.value, item.root, item.path, "PriorityClass")
         _once(places, ("PriorityClass", one.metadata.name), item)
         pods.classes[one.metadata.name] = one
+    whole, namespaces = list[Pod](), list[Namespace]()
     for item in files.pods:
         pod = checked(Pod, item.value, item.root, item.path, "Pod")
         _once(places, ("Pod", pod.name), item)
         pods.add(pod)
+        whole.append(pod)
     for item in files.namespaces:
         namespace = checked(Namespace, item.value, item.root, item.path, "Namespace")
         _once(places, ("Namespace", namespace.name), item)
         pods.namespaces[namespace.name] = namespace.labels
+        namespaces.append(namespace)
+    nodes = []
+    for item in files.nodes:
+        node = checked(KubernetesNode, item.value, item.root, item.path, "Node")
+        _once(places, ("Node", node.metadata.name), item)
+        nodes.append(node)
+        pods.taints[node.metadata.name] = node.spec.taints
+    if files.pods and nodes:
+        pods.objects = KubernetesObjects.model_construct(
+            pods=tuple(whole), nodes=tuple(nodes), namespaces=tuple(namespaces)
+        )
     return pods
 
 
@@ -315,7 +353,8 @@ def _diagnosed(value: Mapping[str, Any], where: str) -> Pods:
     for name, one in entries:
         path = (*at, "pods", name)
         whole = {**_with_metadata(one), "spec": one}
-        pods.add(checked(Pod, whole, where, path, "Pod"), is_labelled=is_labelled)
+        pod = checked(Pod, whole, where, path, "Pod")
+        pods.add(pod, is_labelled=is_labelled, is_partial=bool(pod.spec.containers))
     return pods
 
 

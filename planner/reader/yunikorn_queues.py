@@ -25,8 +25,10 @@ from planner.reader.yunikorn_files import PACKED_KEY, QUEUES_KEY
 from planner.state.base import Bool, Schema
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,
+    DRAINING,
     ROOT,
     InForce,
+    InstanceExtra,
     Partition,
     PartitionConfig,
     PreemptionSwitches,
@@ -34,15 +36,22 @@ from planner.state.yunikorn import (
     QueueResources,
     QueuesConfig,
     Resource,
+    inherited,
     none_is_empty,
 )
+from planner.state.yunikorn_release import V1_9, Release
+from planner.state.yunikorn_usage import Names, QueueState
 
 _OF_DYNAMIC: Final = {
     "preemption.policy": "default",
     "preemption.delay": "30s",
     "application.unschedasks.backoff": "0",
+    "application.unschedasks.backoff.delay": "30s",
+    "application.sort.policy": "fifo",
+    "application.sort.priority": "enabled",
+    "quota.preemption.delay": "0s",
 }
-"""What holds in a queue that the core made itself, but for its template: it inherits nothing."""
+"""What holds in a queue that inherits nothing, as one that the core made itself, but for that."""
 EXPECTED: Final = "queues.yaml, its ConfigMap, or the full state dump of the core"
 MOST_UNPACKED: Final = 8 * 2**20
 """Bytes of queues.yaml in a ConfigMap at most: packed, Kubernetes keeps no more than some 1 MiB."""
@@ -58,6 +67,7 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_:#/@-]{1,64}")
 _NAME_EXPECTED: Final = "at most 64 letters, digits and _ : # / @ -"
 
 Json = Mapping[str, Any]
+Properties = Mapping[str, str]
 
 
 class DumpedQueue(InForce):
@@ -72,6 +82,9 @@ class DumpedQueue(InForce):
     guaranteed_resource: Resource = Field(default_factory=dict)
     allocated_resource: Resource = Field(default_factory=dict)
     max_running_apps: int = Field(default=0, ge=0)
+    running_apps: int = 0
+    allocating_accepted_apps: Names = ()
+    status: str = ""
     children: Annotated[tuple[DumpedQueue, ...], BeforeValidator(none_is_empty)] = ()
 
     @model_validator(mode="before")
@@ -251,18 +264,87 @@ def read_dumped_queues(value: Json, where: str) -> QueuesConfig:
     return QueuesConfig(partitions=partitions)
 
 
-def properties_in_force(queues: Iterable[DumpedQueue]) -> dict[str, dict[str, InForce]]:
-    """Return what a dump says that the core made of properties: by partition, and by path."""
-    return {
-        one.partition: {
-            each.queuename.lower(): InForce.model_construct(
-                **{name: getattr(each, name) for name in InForce.model_fields}
-            )
-            for each in _each(one)
-            if "is_preemption_fence" in each.model_fields_set
-        }
-        for one in queues
+def with_what_is_in_force(partition: Partition, queues: Iterable[DumpedQueue]) -> Partition:
+    """Return a partition with what a dump says that the core made of its queues, and what runs.
+
+    Dumps before 1.7 do not say the former, and those that somebody trimmed not always the latter.
+    """
+    roots = [one for one in queues if one.partition == partition.name]
+    each = {one.queuename.lower(): one for root in roots for one in _each(root)}
+    said = {
+        path: one for path, one in each.items() if "is_preemption_fence" in one.model_fields_set
     }
+    update: dict[str, object] = {
+        "in_force": {path: _part(InForce, one) for path, one in said.items()}
+    }
+    if any(root.status for root in roots):
+        update["queue_states"] = {path: _part(QueueState, one) for path, one in each.items()}
+    return partition.model_copy(update=update)
+
+
+def _part(model: type[Schema], queue: DumpedQueue) -> Schema:
+    return model.model_construct(**{name: getattr(queue, name) for name in model.model_fields})
+
+
+def changed(config: QueuesConfig, x: InstanceExtra, release: Release) -> QueuesConfig:
+    """Return queues.yaml as the core has it, which may have had another one before.
+
+    Queues that left it drain, with what they had. Up to 1.8 a queue keeps what it inherited once,
+    and takes up only properties of its own.
+
+    Source: docs/semantics/yunikorn-features.md §24 and §25.
+    """
+    if x.queues_before is None:
+        return config
+    states = x.queue_state
+    olds = {one.name: one.queues[0] for one in x.queues_before.partitions}
+    had = {name: dict(_effective(root, ROOT, {})) for name, root in olds.items()}
+
+    def left(queue: QueueConfig, path: str, known: Mapping[str, Properties]) -> QueueConfig | None:
+        below = [left(each, f"{path}.{each.name.lower()}", known) for each in queue.queues]
+        queues = tuple(each for each in below if each is not None)
+        if not (queues or (path in states and states[path].status == DRAINING)):
+            return None
+        return queue.model_copy(update={"queues": queues, "properties": known[path]})
+
+    roots = {name: left(root, ROOT, had[name]) for name, root in olds.items()}
+    drains = tuple(
+        PartitionConfig(name=name, queues=(root,)) for name, root in roots.items() if root
+    )
+    if release < V1_9:
+        config = QueuesConfig(
+            partitions=tuple(
+                one.model_copy(
+                    update={"queues": (_kept(one.queues[0], ROOT, {}, had.get(one.name, {})),)}
+                )
+                for one in config.partitions
+            )
+        )
+    return completed(config, QueuesConfig(partitions=drains))
+
+
+def _effective(
+    queue: QueueConfig, path: str, above: Properties
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the effective properties of a queue and of those below it, by path."""
+    effective = inherited(above, queue.properties)
+    yield path, effective
+    for child in queue.queues:
+        yield from _effective(child, f"{path}.{child.name.lower()}", effective)
+
+
+def _kept(
+    queue: QueueConfig, path: str, above: Properties, had: Mapping[str, Properties]
+) -> QueueConfig:
+    """Return a queue with the properties that it had, and its own; a new one inherits ``above``.
+
+    What the parent then passes on to new queues are its own alone.
+    """
+    own = queue.properties
+    mine = {**had[path], **own} if path in had else inherited(above, own)
+    passed = own if path in had else mine
+    queues = (_kept(one, f"{path}.{one.name.lower()}", passed, had) for one in queue.queues)
+    return queue.model_copy(update={"properties": _OF_DYNAMIC | mine, "queues": tuple(queues)})
 
 
 def other_amounts(

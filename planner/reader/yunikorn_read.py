@@ -15,6 +15,7 @@ from planner.reader.settings import Settings
 from planner.reader.unknown import Ignored
 from planner.reader.yunikorn_files import yunikorn_files
 from planner.state import AUTO
+from planner.state.yunikorn_release import is_known
 
 if TYPE_CHECKING:
     from planner.state.yunikorn import YuniKornState
@@ -26,13 +27,13 @@ def read(
     """Make one state of the documents of YuniKorn; None if none of them is YuniKorn's.
 
     Raises ``InputError`` if a document cannot be used, or a setting is given that holds for Kueue
-    only.
+    only, such as one of its releases.
     """
     files = yunikorn_files(documents)
     if files is None:
         return None
-    if settings.release != AUTO or settings.requests != "template":
-        of_release = settings.release != AUTO
+    of_release = settings.release != AUTO and not is_known(settings.release)
+    if of_release or settings.requests != "template":
         what = "no release of Kueue applies" if of_release else "Kueue recorded no requests"
         raise UnsupportedError(
             settings.source, f"is a state of YuniKorn, to which {what}", "a state of Kueue"

@@ -21,6 +21,8 @@ kueue_topology.py     topologies, nodes, and the pods that take room on nodes
 name.py               names that Kubernetes allows
 yaml_number.py        numbers as YAML writes them
 yunikorn.py           a cluster of YuniKorn, with its quantities
+yunikorn_usage.py     what its core says of what runs, and of what users and groups have
+yunikorn_release.py   the releases of YuniKorn that decide otherwise than the newest
 yunikorn_pods.py      what Kubernetes knows of its pods and their PriorityClasses
 """
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final
 
 from pydantic import (
@@ -29,6 +29,8 @@ from planner.quantity import MAX_INT64
 from planner.state.base import Bool, Int32, Int64, KubernetesObject, Schema, Time
 from planner.state.record import AnyState
 from planner.state.yaml_number import yaml_number
+from planner.state.yunikorn_pods import KubernetesObjects
+from planner.state.yunikorn_usage import QueueState, Usage
 
 VCORE: Final = "vcore"
 MILLI: Final = 1000
@@ -77,6 +79,13 @@ POD_NAME_TAG: Final = "kubernetes.io/meta/podName"
 """The tags in which the Kubernetes shim names the pod (yunikorn-k8shim, common/si_helper.go)."""
 DEFAULT_PARTITION: Final = "default"
 ROOT: Final = "root"
+PREEMPTION_POLICY: Final = "preemption.policy"
+PRIORITY_POLICY: Final = "priority.policy"
+PRIORITY_OFFSET: Final = "priority.offset"
+DEFAULT: Final = "default"
+DISABLED: Final = "disabled"
+DRAINING: Final = "Draining"
+"""The status of a queue that left queues.yaml, and schedules what it has."""
 
 _EXPECTED: Final = (
     "digits with an optional suffix k M G T P E or Ki Mi Gi Ti Pi Ei, for vcore also m"
@@ -239,6 +248,18 @@ class QueueConfig(ConfigSchema):
     queues: Annotated[tuple[QueueConfig, ...], BeforeValidator(none_is_empty)] = ()
 
 
+def inherited(effective: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """Return the effective properties of a queue: ``effective`` are its parent's, ``own`` its own.
+
+    Fences and offsets are not inherited; ``disabled`` reaches the whole subtree until a queue has
+    a policy of its own.
+    """
+    local = {PRIORITY_POLICY: DEFAULT, PRIORITY_OFFSET: "0"}
+    if effective.get(PREEMPTION_POLICY, "").lower() != DISABLED:
+        local[PREEMPTION_POLICY] = DEFAULT
+    return {**effective, **{name: local[name] for name in local if name in effective}, **own}
+
+
 def by_path(queue: QueueConfig, above: str = "") -> Iterator[tuple[str, QueueConfig]]:
     """Yield a queue and all below it, each with its path, such as ``root.batch``."""
     path = f"{above}{queue.name.lower()}"
@@ -254,6 +275,13 @@ class PreemptionSwitches(ConfigSchema):
     quota: Switch = Field(default=False, alias="quotapreemptionenabled")
 
 
+class NodeOrder(ConfigSchema):
+    """In which order nodes are tried: the least used first, or with ``binpacking`` the most."""
+
+    type: Text = ""
+    weights: dict[str, float] = Field(default_factory=dict, alias="resourceweights")
+
+
 class PartitionConfig(ConfigSchema):
     """A partition of queues.yaml."""
 
@@ -261,6 +289,7 @@ class PartitionConfig(ConfigSchema):
     limits: Limits = ()
     queues: tuple[QueueConfig, ...] = ()
     preemption: PreemptionSwitches = PreemptionSwitches.blank()
+    order: NodeOrder = Field(default=NodeOrder.blank(), alias="nodesortpolicy")
 
 
 class QueuesConfig(ConfigSchema):
@@ -335,9 +364,10 @@ class Allocation(Claim):
 
 
 class TaskGroup(KubernetesObject):
-    """How many placeholders a task group had, and what became of them."""
+    """How many placeholders a task group had, how large, and what became of them."""
 
     task_group_name: str = ""
+    min_resource: Resource = Field(default_factory=dict)
     count: int = 0
     replaced: int = 0
     timed_out: int = Field(default=0, alias="timedout")
@@ -346,6 +376,12 @@ class TaskGroup(KubernetesObject):
     def waiting(self) -> int:
         """How many asks of the group the core keeps for placeholders, whether these are there."""
         return self.count - self.replaced - self.timed_out
+
+
+class ApplicationExtra(Schema):
+    """What a dump lacks of an application: what its gang asks for, if not what it asked so far."""
+
+    placeholder_ask: Resource | None = None
 
 
 class Application(KubernetesObject):
@@ -357,6 +393,7 @@ class Application(KubernetesObject):
     application_id: str = Field(alias="applicationID")
     queue_name: str
     partition: str = ""
+    submission_time: Int64 = 0
     application_state: str = ""
     user: str = ""
     groups: tuple[str, ...] = ()
@@ -364,6 +401,7 @@ class Application(KubernetesObject):
     task_groups: tuple[TaskGroup, ...] = Field(default=(), alias="placeholderData")
     allocations: tuple[Allocation, ...] = ()
     requests: tuple[Ask, ...] = ()
+    x: ApplicationExtra = ApplicationExtra.blank()
 
     @property
     def is_over(self) -> bool:
@@ -430,11 +468,20 @@ class ClusterInfo(KubernetesObject):
     builds: tuple[Build, ...] = Field(default=(), alias="rmBuildInformation")
 
 
-class InstanceExtra(KubernetesObject):
-    """What only a recorded instance can say; a real cluster has none of it.
+class QuotaStep(KubernetesObject):
+    """A time that passes, in seconds, and the queues.yaml that then takes the place of the last."""
 
-    ``predicates`` is ``none`` (no callback) or ``table`` (fixed answers); otherwise the shim
-    answers by resources, with the vetoes given here.
+    after: Int64 = 0
+    queues: QueuesConfig | None = None
+
+
+class InstanceExtra(KubernetesObject):
+    """What a dump lacks: of a recorded instance, and of limits whatever was asked beside the dump.
+
+    ``predicates`` is ``none`` (no callback), ``table`` (fixed answers) or ``k8s``; otherwise the
+    shim answers by resources, with the vetoes given here. With ``settle`` cycles without preemption
+    come first, after which no application backs off any more with ``clear_backoff``.
+    ``queues_before`` is the queues.yaml that was in force before.
     """
 
     root_max: Resource | None = None
@@ -447,6 +494,13 @@ class InstanceExtra(KubernetesObject):
     reservation_wait_timeout_s: int | None = Field(default=None, alias="reservationWaitTimeout")
     reservation_delay_ns: int | None = Field(default=None, alias="reservationDelay")
     quota_queue: str | None = None
+    quota_due: tuple[str, ...] = ()
+    steps: tuple[QuotaStep, ...] = ()
+    settle: Bool = False
+    clear_backoff: Bool = False
+    queues_before: QueuesConfig | None = None
+    queue_state: dict[str, QueueState] = Field(default_factory=dict)
+    usage: Usage | None = None
     must_remove: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     veto_nodes: tuple[str, ...] = ()
     flow: FlowOptions | None = None
@@ -465,14 +519,19 @@ class InForce(Schema):
 class Partition(Schema):
     """A partition with everything in it.
 
-    ``in_force`` is empty where the queues are not those of the dump. ``absent_nodes`` are nodes
-    that allocations are on, or asks require, and that a dump lacks.
+    ``in_force`` is empty where the queues are not those of the dump. ``queue_states`` is empty
+    where no queue object says what runs, and ``usage`` None where nobody asked the core what users
+    and groups have. ``absent_nodes`` are nodes that allocations are on, or asks require, and that a
+    dump lacks.
     """
 
     name: str
     root: QueueConfig
     preemption: PreemptionSwitches = PreemptionSwitches.blank()
+    order: NodeOrder = NodeOrder.blank()
     in_force: dict[str, InForce] = Field(default_factory=dict)
+    queue_states: dict[str, QueueState] = Field(default_factory=dict)
+    usage: Usage | None = None
     nodes: tuple[Node, ...] = ()
     absent_nodes: tuple[str, ...] = ()
     applications: tuple[Application, ...] = ()
@@ -488,6 +547,7 @@ class YuniKornState(AnyState):
 
     ``now`` is the clock of the decision in nanoseconds; ``digest`` names the input (SHA-256).
     ``release`` is the one that the dump names, such as ``1.8.0``; empty where it names none.
+    ``objects`` is what Kubernetes' predicates look at, where that was read beside the dump.
     """
 
     now: Int64
@@ -496,6 +556,7 @@ class YuniKornState(AnyState):
     release: str = ""
     notes: tuple[str, ...] = ()
     partitions: tuple[Partition, ...]
+    objects: KubernetesObjects | None = None
     x: InstanceExtra = InstanceExtra.blank()
 
     @property

@@ -12,7 +12,8 @@ from typing import Final, Literal
 from pydantic import Field
 
 from planner.state.base import Int32, NamedObject, Schema
-from planner.state.pods import LabelSelector, Taint, Toleration
+from planner.state.kueue_topology import Node
+from planner.state.pods import Affinity, Container, LabelSelector, PodSpec, Taint
 
 ALLOW_PREEMPTION: Final = "yunikorn.apache.org/allow-preemption"
 """The annotation of a pod or a PriorityClass; ``"false"`` opts out of being preempted."""
@@ -51,13 +52,15 @@ class Namespace(NamedObject):
 
 
 class PodPort(Schema):
-    """A port of a container."""
+    """A port of a container, which may be one of its node, at one address or at all."""
 
     host_port: int = 0
+    host_ip: str = Field(default="", alias="hostIP")
+    protocol: str = "TCP"
 
 
-class PodContainer(Schema):
-    """A container of a pod, of which only the ports on its node count."""
+class PodContainer(Container):
+    """A container of a pod: what it asks for, and its ports."""
 
     ports: tuple[PodPort, ...] = ()
 
@@ -69,12 +72,8 @@ class PodVolume(Schema):
     ephemeral: dict[str, object] | None = None
 
 
-class There(Schema):
-    """Something of which only counts that it is there."""
-
-
 class ApartTerm(Schema):
-    """A term of a pod that keeps some pods out of its domain of a topology, by their labels.
+    """A term of a pod about those in its domain of a topology, which it keeps out or comes to.
 
     A term without a ``labelSelector`` selects nobody. It selects pods of the namespaces that it
     names and of those whose labels its ``namespaceSelector`` selects, without both those of its
@@ -111,24 +110,39 @@ class ApartTerm(Schema):
 
 
 class PodAntiAffinity(Schema):
-    """Which pods a pod keeps out of its domains; what is only preferred is not read."""
+    """Which pods a pod keeps out of its domains, or comes to; preferences are not read."""
 
     required: tuple[ApartTerm, ...] = Field(
         default=(), alias="requiredDuringSchedulingIgnoredDuringExecution"
     )
 
 
-class PodAffinity(Schema):
+class PodAffinity(Affinity):
     """What draws a pod to nodes and to other pods, and what keeps it and others apart."""
 
-    node_affinity: There | None = None
-    pod_affinity: There | None = None
+    pod_affinity: PodAntiAffinity | None = None
     pod_anti_affinity: PodAntiAffinity | None = None
 
     @property
     def is_there(self) -> bool:
         """Whether any of it is given."""
         return bool(self.model_fields_set)
+
+
+class SpreadConstraint(Schema):
+    """How evenly pods are spread over the domains of a topology.
+
+    Of ``matchLabelKeys`` the pods that count have what the pod itself has.
+    """
+
+    max_skew: int = 1
+    topology_key: str = ""
+    when_unsatisfiable: str = "DoNotSchedule"
+    label_selector: LabelSelector | None = None
+    min_domains: int = 1
+    node_affinity_policy: str = "Honor"
+    node_taints_policy: str = "Ignore"
+    match_label_keys: tuple[str, ...] = ()
 
 
 class PodStatus(Schema):
@@ -143,19 +157,13 @@ class ShimNode(Schema):
     taints: tuple[Taint, ...] = ()
 
 
-class PodPreemption(Schema):
-    """The part of a pod's ``spec`` that says who may preempt whom, and what binds it to nodes.
-
-    What binds it is only read to know that it is there, and what keeps others off its node to know
-    whom: the shim's predicates are not modelled.
-    """
+class PodPreemption(PodSpec):
+    """The part of a pod's ``spec`` that says who may preempt whom, and what binds it to nodes."""
 
     priority_class_name: str = ""
     preemption_policy: PreemptionPolicy = "PreemptLowerPriority"
-    node_selector: dict[str, object] = Field(default_factory=dict)
     affinity: PodAffinity = PodAffinity.blank()
-    spread: tuple[object, ...] = Field(default=(), alias="topologySpreadConstraints")
-    tolerations: tuple[Toleration, ...] = ()
+    spread: tuple[SpreadConstraint, ...] = Field(default=(), alias="topologySpreadConstraints")
     containers: tuple[PodContainer, ...] = ()
     volumes: tuple[PodVolume, ...] = ()
     node_name: str = ""
@@ -165,6 +173,12 @@ class PodPreemption(Schema):
         """The terms that keep other pods out of the pod's domains, as long as it runs."""
         anti = self.affinity.pod_anti_affinity
         return () if anti is None else anti.required
+
+    @property
+    def together(self) -> tuple[ApartTerm, ...]:
+        """The terms that all have to select some pod in the domain to which the pod comes."""
+        company = self.affinity.pod_affinity
+        return () if company is None else company.required
 
     @property
     def placement(self) -> tuple[str, ...]:
@@ -221,3 +235,11 @@ class Pod(NamedObject):
     def allow_preempt_other(self) -> bool:
         """Whether it may preempt others."""
         return self.spec.preemption_policy != "Never"
+
+
+class KubernetesObjects(Schema):
+    """What the predicates look at: pods, nodes and namespaces, as kubectl prints them."""
+
+    pods: tuple[Pod, ...] = ()
+    nodes: tuple[Node, ...] = ()
+    namespaces: tuple[Namespace, ...] = ()

@@ -297,3 +297,33 @@ def test_output_is_repeatable() -> None:
     shown = [call("solve", YUNIKORN, "--format", "plain").stdout for _ in range(2)]
     first, second = (re.sub(r"seconds=[0-9.]+", "", text) for text in shown)
     assert first == second
+
+
+@pytest.mark.parametrize(
+    ("told", "given", "uncovered"),
+    [
+        ("", [], []),
+        ("1.7.0", [], ["release"]),
+        ("1.7.0", ["1.9.0"], []),
+        ("", ["1.7.0"], ["release"]),
+    ],
+)
+def test_the_release_is_told_or_given(
+    tmp_path: Path, told: str, given: list[str], uncovered: list[str]
+) -> None:
+    path = write(
+        tmp_path, crowd() | {"clusterInfo": [{"rmBuildInformation": [{"buildVersion": told}]}]}
+    )
+    options = [part for one in given for part in ("--yunikorn-release", one)]
+    result = call("solve", path, "--pending", "ask", "--format", "json", *options)
+    found = [one["feature"] for one in json.loads(result.stdout)["coverage"]]
+    assert found == uncovered
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--yunikorn-release", "1.5.2"), ("--kueue-release", "0.18.6")]
+)
+def test_a_release_without_rules(option: str, value: str) -> None:
+    result = call("solve", YUNIKORN, option, value)
+    assert result.exit_code == 2
+    assert value in result.stderr or "no release of Kueue applies" in result.stderr

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import planner
-from planner.coverage.yunikorn import BACKOFF_AFTER, YuniKornCoverage
+from planner.coverage.yunikorn import YuniKornCoverage
 from planner.plan.yunikorn import YuniKornPlan
+from planner.quota.yunikorn.queue import BACKOFF_AFTER
 from tests.conftest import YUNIKORN
 from tests.yunikorn.building import (
     allocation,
@@ -25,6 +26,7 @@ from tests.yunikorn.building import (
     two_queues,
 )
 
+QUOTA = "Not enough user quota for serving"
 ASK = "bc018a5b-01eb-4d89-a462-6516dbfbb560"
 
 
@@ -39,7 +41,7 @@ def solved(tmp_path: Path) -> Callable[..., YuniKornPlan]:
         pending: str | None = None,
     ) -> YuniKornPlan:
         folder = tmp_path / "dump"
-        shutil.copytree(YUNIKORN, folder)
+        shutil.copytree(YUNIKORN, folder, dirs_exist_ok=True)
         dump = json.loads((folder / "statedump.json").read_text("utf-8"))
         change(dump)
         (folder / "statedump.json").write_text(json.dumps(dump), "utf-8")
@@ -129,6 +131,55 @@ def test_how_many_applications_of_a_user_may_run(
 
     limits = f"limits: [{{users: [serving], maxapplications: {most}}}]"
     assert features(solved(change, lambda text: with_line(text, limits))) == expected
+
+
+@pytest.mark.parametrize(("used", "expected"), [(26_000, []), (26_001, ["user-limits"])])
+def test_limits_by_the_usage_endpoints(
+    solved: Callable[..., YuniKornPlan], used: int, expected: list[str]
+) -> None:
+    """They go before queues.yaml, by which nobody may have anything."""
+
+    def change(dump: dict[str, Any]) -> None:
+        row = {"queuePath": "root", "maxResources": {"vcore": 34_000}}
+        row |= {"resourceUsage": {"vcore": used}}
+        below = {"queuePath": "root.serving"}
+        usage = {"users": [{"userName": "serving", "queues": {**row, "children": [below]}}]}
+        dump["x"] = {"usage": usage}
+
+    limits = "limits: [{users: ['*'], maxresources: {vcore: 1}}]"
+    plan = solved(change, lambda text: with_line(text, limits))
+    assert features(plan) == expected
+    assert [one.evidence for one in plan.coverage] == [QUOTA] * len(expected)
+
+
+def test_an_accepted_gang_that_no_queue_counts(solved: Callable[..., YuniKornPlan]) -> None:
+    """Its allocations are there since before a restart: queue objects say that it runs nowhere."""
+
+    def change(accepted: list[str], dump: dict[str, Any]) -> None:
+        ranker, _ = of_ranker(dump)
+        ranker["applicationState"] = "Accepted"
+        (root,) = dump["queues"]
+        of_serving = next(one for one in root["children"] if one["queuename"] == "root.serving")
+        root["status"] = of_serving["status"] = "Active"
+        of_serving |= {"maxRunningApps": 1, "runningApps": 1, "allocatingAcceptedApps": accepted}
+
+    assert features(solved(partial(change, ["ranker"]))) == []
+    assert features(solved(partial(change, []))) == ["running-applications"]
+
+
+def test_what_stands_in_pods_alone(solved: Callable[..., YuniKornPlan]) -> None:
+    """A dump with containers has them without ports: only the pod itself says that it has none."""
+
+    def change(dump: dict[str, Any]) -> None:
+        dump["rmDiagnostics"]["cache"]["pods"]["serving/ranker-2"]["containers"] = [{"name": "c"}]
+
+    plan = solved(change)
+    assert features(plan) == ["predicates"]
+    assert "kubectl get pods,nodes,namespaces -A" in plan.coverage[0].evidence
+    metadata = {"name": "ranker-2", "namespace": "serving", "uid": ASK}
+    spec = {"containers": [{"name": "c"}], "priorityClassName": "serving"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    assert features(solved(change, pods=[pod])) == []
 
 
 def test_limits_where_the_dump_does_not_say_whose_an_application_is(

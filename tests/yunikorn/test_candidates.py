@@ -5,14 +5,10 @@ from typing import Any
 import pytest
 
 from planner.quota.yunikorn.cluster import prepare
-from planner.reference.yunikorn.candidates import (
-    Preconditions,
-    find_candidates,
-    find_fence,
-    in_order,
-)
+from planner.reference.yunikorn.candidates import find_candidates, find_fence, in_order
 from planner.reference.yunikorn.decision import Decision, RequiredNodeConditions
 from planner.reference.yunikorn.quota import QuotaPreemption, preempt_quota
+from planner.reference.yunikorn.turn import Preconditions
 from tests.yunikorn.building import (
     NOW,
     SECOND,

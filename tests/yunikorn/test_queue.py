@@ -10,13 +10,13 @@ from planner.quota.yunikorn.queue import (
     Level,
     Properties,
     Snapshot,
-    inherited,
     preemptable,
     read_properties,
     remaining_guaranteed,
 )
 from planner.quota.yunikorn.resource import Amount
 from planner.state.clock import SECOND, parse_duration
+from planner.state.yunikorn import inherited
 from tests.yunikorn.building import (
     allocation,
     application,

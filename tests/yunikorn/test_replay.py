@@ -11,13 +11,9 @@ from planner.commands.replay import Comparison, replay_line
 from planner.errors import InputError
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, is_usable, prepare
 from planner.quota.yunikorn.queue import Snapshot, preemptable
-from planner.reference.yunikorn.candidates import (
-    Preconditions,
-    find_candidates,
-    find_fence,
-    in_order,
-)
+from planner.reference.yunikorn.candidates import find_candidates, find_fence, in_order
 from planner.reference.yunikorn.decision import can_help, decide, plan_node, score_of
+from planner.reference.yunikorn.turn import Preconditions
 from tests.conftest import ROOT
 from tests.yunikorn.building import allocation, application, queue, state_of, two_queues
 from tests.yunikorn.recorded import NAMES, Line, lines

@@ -37,16 +37,16 @@ from planner.commands.whatif.edit import (
     replaced,
 )
 from planner.quota.yunikorn.queue import (
-    DEFAULT,
-    DISABLED,
     FENCE,
     PREEMPTION_DELAY,
-    PREEMPTION_POLICY,
-    PRIORITY_OFFSET,
-    PRIORITY_POLICY,
 )
 from planner.state.clock import parse_duration
 from planner.state.yunikorn import (
+    DEFAULT,
+    DISABLED,
+    PREEMPTION_POLICY,
+    PRIORITY_OFFSET,
+    PRIORITY_POLICY,
     ROOT,
     Allocation,
     Application,

@@ -37,11 +37,16 @@ from planner.state.yunikorn import (
     PartitionNodes,
 )
 from planner.state.yunikorn_pods import ALLOW_PREEMPTION, PodPriorityClass, ShimNode, ShimPod
+from planner.state.yunikorn_usage import Usage
 
 STATE_DUMPS: Final = ("/debug/fullstatedump", "/ws/v1/fullstatedump")
 PUT_TOGETHER: Final = (
     "the service gives no full state dump: the state is put together from what it says of "
     "partitions, queues, nodes and applications, one after the other, at the time of this machine"
+)
+NO_USAGE: Final = (
+    "the service does not say what users and groups have: which limits hold is taken from "
+    "queues.yaml, which may have changed since applications came"
 )
 OPEN: Final = (
     "`kubectl port-forward -n yunikorn service/yunikorn-service 9080:9080` lets "
@@ -106,8 +111,26 @@ def take_dump(service: Service) -> Dump:
                 if not all(isinstance(value.get(name), list) for name in ("partitions", "queues")):
                     found = "answers with an object that is no state dump"
                     raise InputError(where, found, _CORE, OPEN)
-                return Dump(_trimmed(value))
-        return Dump(_trimmed(_put_together(service)), (PUT_TOGETHER,))
+                return _with_usage(service, Dump(_trimmed(value)))
+        return _with_usage(service, Dump(_trimmed(_put_together(service)), (PUT_TOGETHER,)))
+
+
+def _with_usage(service: Service, dump: Dump) -> Dump:
+    """Ask what users and groups have, and which limits hold for them, where there are limits.
+
+    One tracker counts for all partitions, so the first is asked.
+    """
+    names = [str(one.get("name")) for one in _objects(dump.value.get("partitions"))]
+    if not (names and _has_limits(dump.value.get("config"))):
+        return dump
+    usage: Json = {}
+    for kind in ("users", "groups"):
+        path = f"/ws/v1/partition/{quote(names[0], safe='')}/usage/{kind}"
+        reply = service.get(path)
+        if _is_absent(reply):
+            return Dump(dump.value, (*dump.notes, NO_USAGE))
+        usage[kind] = _list(reply, f"{service.url}{path}")
+    return Dump({**dump.value, "x": {"usage": known_part(Usage, usage)}}, dump.notes)
 
 
 def _is_absent(reply: Reply) -> bool:
@@ -125,11 +148,7 @@ def _put_together(service: Service) -> Json:
         return _object(service.get(path), f"{service.url}{path}")
 
     def list_at(path: str) -> list[Json]:
-        value = _parsed(service.get(path), f"{service.url}{path}")
-        listed = [] if value is None else value  # null is an empty list to Go
-        if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-            raise _stranger(f"{service.url}{path}", value)
-        return listed
+        return _list(service.get(path), f"{service.url}{path}")
 
     partitions = list_at("/ws/v1/partitions")
     state: Json = {"timestamp": to_nanoseconds(present()), "partitions": partitions}
@@ -152,6 +171,14 @@ def _object(reply: Reply, where: str) -> Json:
     if not isinstance(value, dict):
         raise _stranger(where, value)
     return value
+
+
+def _list(reply: Reply, where: str) -> list[Json]:
+    value = _parsed(reply, where)
+    listed = [] if value is None else value  # null is an empty list to Go
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise _stranger(where, value)
+    return listed
 
 
 def _parsed(reply: Reply, where: str) -> object:

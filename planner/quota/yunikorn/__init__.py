@@ -3,6 +3,7 @@
 resource.py    arithmetic of sparse resources
 queue.py       what queues inherit, and what their properties mean; their tree with limits and
                usage; what is left of the guaranteed; a copy of the usage to try removals on
+limits.py      what users and groups may have, and how many applications may run
 cluster.py     a partition made ready: queues, nodes, asks, and which nodes may host an ask
 
 Source: docs/semantics/yunikorn.md §1, §2 and §5; yunikorn-core be3bb487.

@@ -12,10 +12,13 @@ from typing import Final
 from msgspec import Struct
 
 from planner.errors import LookupFailed
+from planner.quota.yunikorn.limits import Limits
 from planner.quota.yunikorn.queue import Queue, QueueTree, build_tree
 from planner.quota.yunikorn.resource import Resource, fits, minus, plus
 from planner.state.clock import SECOND
 from planner.state.yunikorn import Application, Ask, InstanceExtra, Node, Partition, YuniKornState
+from planner.state.yunikorn_pods import KubernetesObjects
+from planner.state.yunikorn_release import V1_8, Release, release_of
 
 
 class NodeRoom(Struct, frozen=True):
@@ -38,14 +41,21 @@ class NodeRoom(Struct, frozen=True):
         return bool(self.node.reservations) and not self.reserved_for(key)
 
 
-class Cluster(Struct, frozen=True):
-    """Everything a decision about one partition needs."""
+class Cluster(Struct, frozen=True, eq=False):
+    """Everything a decision about one partition needs.
+
+    ``objects`` is what Kubernetes' predicates look at, None where that is not known; ``release`` is
+    the core's, the newest that is known where nothing says which.
+    """
 
     now: int
     partition: Partition
     tree: QueueTree
     nodes: Sequence[NodeRoom]
     asks: Mapping[str, Ask]
+    limits: Limits
+    release: Release
+    objects: KubernetesObjects | None
     x: InstanceExtra
 
     def node(self, node_id: str) -> NodeRoom | None:
@@ -94,6 +104,9 @@ def prepare(state: YuniKornState, partition: str | None = None) -> Cluster:
         # By name: where scores are equal, the first that is looked at wins, in every run the same.
         nodes=tuple(sorted(rooms, key=lambda room: room.node_id)),
         asks={ask.allocation_key: ask for _, ask in chosen.asks},
+        limits=Limits(chosen),
+        release=release_of(state.release),
+        objects=state.objects,
         x=state.x,
     )
 
@@ -109,6 +122,15 @@ def find_ask(cluster: Cluster, allocation_key: str, application_id: str | None =
             return Asking(ask, application, cluster.tree.leaf_of(application))
     owner = f' of application "{application_id}"' if application_id else ""
     raise LookupFailed("state", f'there is no ask "{allocation_key}"{owner}')
+
+
+def knows_pod(cluster: Cluster, ask: Ask) -> bool:
+    """Say whether what Kubernetes' predicates look at is known of an ask and all nodes."""
+    if cluster.objects is None:
+        return False
+    nodes = {node.metadata.name for node in cluster.objects.nodes}
+    uids = {pod.metadata.uid for pod in cluster.objects.pods}
+    return ask.allocation_key in uids and all(room.node_id in nodes for room in cluster.nodes)
 
 
 WAIT_TIMEOUT_S: Final = 60 * 60
@@ -139,6 +161,8 @@ def _may_cancel(cluster: Cluster, key: str, ask: Ask) -> bool:
     """Say whether a reservation is cancelled: its ask has a lower priority, and it is too old."""
     holder = cluster.asks.get(key)
     if holder is None or holder.required_node or holder.triggered_preemption:
+        return False
+    if cluster.release < V1_8:
         return False
     seconds, delay = cluster.x.reservation_wait_timeout_s, cluster.x.reservation_delay_ns
     timeout = (WAIT_TIMEOUT_S if seconds is None else seconds) * SECOND

@@ -29,45 +29,54 @@ from planner.quota.yunikorn.resource import (
     without_zeros,
 )
 from planner.state.clock import SECOND, parse_duration
-from planner.state.yunikorn import Application, InstanceExtra, Partition, QueueConfig
+from planner.state.yunikorn import (
+    DISABLED,
+    PREEMPTION_POLICY,
+    PRIORITY_OFFSET,
+    PRIORITY_POLICY,
+    Application,
+    InstanceExtra,
+    Partition,
+    QueueConfig,
+    inherited,
+)
 
-PREEMPTION_POLICY: Final = "preemption.policy"
 PREEMPTION_DELAY: Final = "preemption.delay"
 QUOTA_PREEMPTION_DELAY: Final = "quota.preemption.delay"
-PRIORITY_POLICY: Final = "priority.policy"
-PRIORITY_OFFSET: Final = "priority.offset"
+BACKOFF_AFTER: Final = "application.unschedasks.backoff"
+BACKOFF_DELAY: Final = "application.unschedasks.backoff.delay"
+SORT_POLICY: Final = "application.sort.policy"
+SORT_PRIORITY: Final = "application.sort.priority"
+FAIR: Final = "fair"
 RECOVERY: Final = "root.@recovery@"
 """The queue of those whose own queue was gone when the core started again."""
-DEFAULT: Final = "default"
-DISABLED: Final = "disabled"
 FENCE: Final = "fence"
 
 DEFAULT_DELAY: Final = 30 * SECOND
 
 _INT32: Final = re.compile(r"[+-]?[0-9]+")
+_COUNT: Final = re.compile(r"[0-9]{1,20}", re.ASCII)
 _LONGEST: Final = 100
 
 
 class Properties(Struct, frozen=True):
-    """The effective properties of a queue; ``delay`` is in nanoseconds."""
+    """The effective properties of a queue; delays are in nanoseconds.
+
+    After ``backoff`` asks that fit nowhere an application waits, 0 is never; ``quota_delay`` is
+    that of preemption after the quota was lowered, 0 is never. Applications are sorted by the
+    priority of their asks first, unless not ``by_priority``, and else by age, unless ``fair``.
+    """
 
     disabled: bool = False
     preemption_fence: bool = False
     priority_fence: bool = False
     priority_offset: int = 0
     delay: int = DEFAULT_DELAY
-
-
-def inherited(effective: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """Return the effective properties of a queue: ``effective`` are its parent's, ``own`` its own.
-
-    Fences and offsets are not inherited; ``disabled`` reaches the whole subtree until a queue has
-    a policy of its own.
-    """
-    local = {PRIORITY_POLICY: DEFAULT, PRIORITY_OFFSET: "0"}
-    if effective.get(PREEMPTION_POLICY, "").lower() != DISABLED:
-        local[PREEMPTION_POLICY] = DEFAULT
-    return {**effective, **{name: local[name] for name in local if name in effective}, **own}
+    backoff: int = 0
+    backoff_delay: int = DEFAULT_DELAY
+    quota_delay: int = 0
+    fair: bool = False
+    by_priority: bool = True
 
 
 def read_properties(effective: Mapping[str, str]) -> Properties:
@@ -76,7 +85,7 @@ def read_properties(effective: Mapping[str, str]) -> Properties:
     Policies are read in any case (scheduler/policies, PreemptionPolicyFromString).
     """
     policy = effective.get(PREEMPTION_POLICY, "").lower()
-    delay = parse_duration(effective.get(PREEMPTION_DELAY, "")) or 0
+    backoff = effective.get(BACKOFF_AFTER, "")
     text = effective.get(PRIORITY_OFFSET, "0")
     offset = int(text) if len(text) <= _LONGEST and _INT32.fullmatch(text) else 0
     return Properties(
@@ -84,8 +93,18 @@ def read_properties(effective: Mapping[str, str]) -> Properties:
         preemption_fence=policy == FENCE,
         priority_fence=effective.get(PRIORITY_POLICY, "").lower() == FENCE,
         priority_offset=offset if -(2**31) <= offset < 2**31 else 0,
-        delay=delay if delay > 0 else DEFAULT_DELAY,
+        delay=_delay(effective, PREEMPTION_DELAY, DEFAULT_DELAY),
+        backoff=int(backoff) if _COUNT.fullmatch(backoff) else 0,
+        backoff_delay=_delay(effective, BACKOFF_DELAY, DEFAULT_DELAY),
+        quota_delay=_delay(effective, QUOTA_PREEMPTION_DELAY, 0),
+        fair=effective.get(SORT_POLICY) == FAIR,
+        by_priority=effective.get(SORT_PRIORITY, "").lower() != DISABLED,
     )
+
+
+def _delay(effective: Mapping[str, str], name: str, default: int) -> int:
+    delay = parse_duration(effective.get(name, "")) or 0
+    return delay if delay > 0 else default
 
 
 @dataclass(eq=False)
@@ -287,18 +306,22 @@ def under(rest: Resource, ask: Resource) -> bool:
 
 
 class Snapshot:
-    """The usage of all queues, to be changed without changing the queues; copied on write."""
+    """The usage of all queues, to be changed without changing the queues; copied on write.
 
-    __slots__ = ("_allocated", "ask", "leaf")
+    ``older`` says that the rules are those up to 1.7 (docs/semantics/yunikorn-features.md §25).
+    """
 
-    def __init__(self, leaf: Queue, ask: Resource) -> None:
+    __slots__ = ("_allocated", "ask", "leaf", "older")
+
+    def __init__(self, leaf: Queue, ask: Resource, *, older: bool = False) -> None:
         self.leaf = leaf
         self.ask = ask
+        self.older = older
         self._allocated: dict[str, Resource] = {}
 
     def fresh(self) -> Snapshot:
         """Return a snapshot in which nothing has changed yet."""
-        return Snapshot(self.leaf, self.ask)
+        return Snapshot(self.leaf, self.ask, older=self.older)
 
     def levels(self, queue: Queue) -> list[Level]:
         """Return the levels from the root to a queue, with the usage of this snapshot."""
@@ -319,8 +342,13 @@ class Snapshot:
         return remaining_guaranteed(self.levels(queue or self.leaf))
 
     def takeable(self, queue: Queue) -> bool:
-        """Say whether a queue is over its guaranteed in a type of the ask, or has no guaranteed."""
+        """Say whether a queue is over its guaranteed in a type of the ask, or has no guaranteed.
+
+        Up to 1.7 it must be over it in some type, and under it in none.
+        """
         rest = self.remaining(queue)
+        if self.older:
+            return rest is None or gt_zero(minus({}, rest))
         return rest is None or not under(rest, self.ask)
 
     def lists(self, leaf: Queue) -> bool:

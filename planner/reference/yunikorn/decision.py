@@ -40,16 +40,15 @@ from planner.quota.yunikorn.resource import (
 from planner.reference.laws import keeps
 from planner.reference.yunikorn.candidates import (
     Candidate,
-    Preconditions,
-    Predicates,
-    check,
     find_candidates,
     find_fence,
     in_order,
     may_go,
-    predicates_of,
 )
+from planner.reference.yunikorn.predicates import Predicates, predicates_of
+from planner.reference.yunikorn.turn import Preconditions, check, held_back
 from planner.state.yunikorn import Allocation, Ask
+from planner.state.yunikorn_release import V1_8
 
 
 class Plan(Struct, frozen=True):
@@ -68,20 +67,31 @@ class Plan(Struct, frozen=True):
 def can_help(snapshot: Snapshot, candidates: Sequence[Candidate]) -> bool:
     """Say whether preemption can help at all: the ask fits into what is left of the guaranteed.
 
-    Where the leaf has no guaranteed of its own, removals may make room in that of an ancestor.
+    Where the leaf has no guaranteed of its own, removals may make room in that of an ancestor. Up
+    to 1.7 some removal has to be possible, and to leave room in all types.
     """
     trial = snapshot.fresh()
     rest = trial.remaining()
-    if rest is not None and fits_raw(rest, trial.ask):
+    if rest is not None and fits_raw(rest, trial.ask) and not trial.older:
         return True
     # The order does not matter: removals only add to what is left.
     trial.add(trial.leaf, trial.ask)
     for candidate in candidates:
         trial.remove(candidate.queue, candidate.resource)
-        rest = trial.remaining()
-        if rest is not None and under(rest, trial.ask):
+        if _is_within(trial):
             return True
     return False
+
+
+def _is_within(trial: Snapshot) -> bool:
+    """Say whether the ask's leaf is within its guaranteed in the types of the ask; None is not.
+
+    Up to 1.7 that is tested in all types.
+    """
+    rest = trial.remaining()
+    if rest is None:
+        return False
+    return ge_all(rest, {}) if trial.older else under(rest, trial.ask)
 
 
 @keeps(laws.YK_FITS_NODE)
@@ -101,7 +111,7 @@ def _first_pass(trial: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> 
         if not trial.takeable(candidate.queue):
             continue
         # The core ends the pass here, although later candidates may be smaller (§7).
-        if charge(trial, candidate) is None:
+        if not charge(trial, candidate)[0]:
             break
         more = plus(free, candidate.resource)
         if same_or_zero(floor_minus(trial.ask, free), floor_minus(trial.ask, more)):
@@ -134,19 +144,23 @@ def _second_pass(
     return None if index < 0 else Plan(room, group, index, victims)
 
 
-def charge(trial: Snapshot, candidate: Candidate) -> Amount:
+def charge(trial: Snapshot, candidate: Candidate) -> tuple[bool, Amount]:
     """Move a candidate's amount to the ask's leaf, if that has as much of its guaranteed left.
 
-    Returns what was left to the leaf after the removal and before it was charged, None if
-    nothing was moved.
+    Up to 1.7 it only must not be over it afterwards, in some type and under it in none. Returns
+    whether it was moved, and what was left to the leaf before it was charged.
     """
     trial.remove(candidate.queue, candidate.resource)
     rest = trial.remaining()
-    if rest is None or not fits_raw(rest, candidate.resource):
-        trial.add(candidate.queue, candidate.resource)
-        return None
     trial.add(trial.leaf, candidate.resource)
-    return rest
+    if trial.older:
+        after = trial.remaining()
+        is_moved = after is None or not gt_zero(minus({}, after))
+    else:
+        is_moved = rest is not None and fits_raw(rest, candidate.resource)
+    if not is_moved:
+        discharge(trial, candidate)
+    return is_moved, rest
 
 
 def discharge(trial: Snapshot, candidate: Candidate) -> None:
@@ -181,9 +195,9 @@ def try_preemption(
     that have no order in the core.
     """
     ask = asking.ask
-    fence = find_fence(asking.leaf, ask)
+    fence = find_fence(asking.leaf, ask, cluster.release)
     candidates = in_order(find_candidates(asking.leaf, ask, fence), ties)
-    snapshot = Snapshot(asking.leaf, ask.resource)
+    snapshot = Snapshot(asking.leaf, ask.resource, older=cluster.release < V1_8)
     if not can_help(snapshot, candidates):
         return None
     # The candidates of each node, in their order.
@@ -199,7 +213,7 @@ def try_preemption(
     checks = [plan for plan in plans if plan is not None and (plan.victims or not nodes_tried)]
     # Fewer victims first; a node with room (-1) before all others.
     checks.sort(key=lambda plan: (plan.index, plan.room.node_id))
-    choice = _choose(checks, snapshot, predicates)
+    choice = _choose(checks, predicates)
     if choice is None:
         return None
     plan, index = choice
@@ -208,9 +222,7 @@ def try_preemption(
     return None if more is None else _final(snapshot, plan.room, [*chosen, *more])
 
 
-def _choose(
-    checks: Sequence[Plan], snapshot: Snapshot, predicates: Predicates | None
-) -> tuple[Plan, int] | None:
+def _choose(checks: Sequence[Plan], predicates: Predicates | None) -> tuple[Plan, int] | None:
     """Choose the node, and the index of its last victim: the first node without a callback.
 
     With a callback it is the node of the lowest score, batch by batch.
@@ -221,9 +233,9 @@ def _choose(
     for start in range(0, len(checks), BATCH):
         for plan in checks[start : start + BATCH]:
             if plan.victims:
-                index = predicates.first_index(plan.room, snapshot.ask, plan.victims, plan.index)
+                index = predicates.first_index(plan.room, plan.victims, plan.index)
             else:
-                index = -1 if predicates.passes(plan.room, snapshot.ask) else None
+                index = -1 if predicates.passes(plan.room) else None
             if index is not None:
                 score = score_of(plan, index)
                 if best is None or score < best[0]:
@@ -274,19 +286,16 @@ def _additional(
     for candidate in candidates:
         if candidate.key in taken or not trial.takeable(candidate.queue):
             continue
-        before = charge(trial, candidate)
-        if before is None:
+        is_moved, before = charge(trial, candidate)
+        if not is_moved:
             break
         # The removal changed nothing for the leaf, so the candidate does not help.
         if same_or_zero(before, trial.remaining()):
             discharge(trial, candidate)
         else:
             more.append(candidate)
-    if more:
-        rest = trial.remaining()
-        if rest is None or not under(rest, trial.ask):
-            return None
-    return more
+    tested = more or trial.older
+    return None if tested and not _is_within(trial) else more
 
 
 def _final(snapshot: Snapshot, room: NodeRoom, victims: Sequence[Candidate]) -> Success | None:
@@ -310,24 +319,27 @@ def _final(snapshot: Snapshot, room: NodeRoom, victims: Sequence[Candidate]) -> 
 
 
 class RequiredNodeConditions(Struct, frozen=True):
-    """What must hold before the required node is made free."""
+    """What must hold before the required node is made free; ``held_back`` as of other asks."""
 
     reserved: bool
     fits_headroom: bool
     can_allocate: bool
     not_triggered: bool
+    held_back: str = ""
 
     @property
     def attempted(self) -> bool:
         """Whether the scheduler tries preemption."""
-        return self.reserved and self.fits_headroom and not self.can_allocate and self.not_triggered
+        ready = self.reserved and self.fits_headroom and not self.held_back
+        return ready and not self.can_allocate and self.not_triggered
 
 
 @keeps(laws.YK_MAY_PREEMPT)
-def check_required_node(asking: Asking, room: NodeRoom) -> RequiredNodeConditions:
+def check_required_node(cluster: Cluster, asking: Asking, room: NodeRoom) -> RequiredNodeConditions:
     """Check whether the reserved-allocation pass comes to preemption for the ask."""
     ask = asking.ask
     return RequiredNodeConditions(
+        held_back=held_back(cluster, asking),
         reserved=room.reserved_for(ask.allocation_key),
         fits_headroom=fits_loose(asking.leaf.headroom, ask.resource),
         can_allocate=fits(room.available, ask.resource),
@@ -367,7 +379,7 @@ def _eligible(cluster: Cluster, ask: Ask, room: NodeRoom) -> list[Candidate]:
         if allocation.node_id == room.node_id
         and not allocation.x.not_on_node
         and allocation.priority <= ask.priority
-        and may_go(allocation, ask.resource)
+        and may_go(allocation, ask.resource, released=cluster.release < V1_8)
     ]
 
 
@@ -438,16 +450,16 @@ def decide(
         room = cluster.node(ask.required_node)
         if room is None:
             return Decision(kind, None)
-        conditions = check_required_node(asking, room)
+        conditions = check_required_node(cluster, asking, room)
         # Some recorded states call the preemptor directly, whatever its conditions say.
         if direct is not None or conditions.attempted:
             victims = preempt_required_node(cluster, ask, room, ties)
             found = (room.node_id, victims) if victims else None
     else:
-        predicates = predicates_of(cluster.x)
-        conditions = check(cluster, asking, predicates)
+        conditions = check(cluster, asking)
         if direct is not None or conditions.attempted:
-            shim = predicates if callback else None
+            registered = callback and cluster.x.predicates != "none"
+            shim = predicates_of(cluster, ask) if registered else None
             tried = conditions.nodes_tried if direct is None else direct.nodes_tried
             found = try_preemption(cluster, asking, shim, nodes_tried=tried, ties=ties)
     if found is None:

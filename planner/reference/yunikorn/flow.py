@@ -18,8 +18,9 @@ from msgspec.structs import replace
 
 from planner.quota.yunikorn.cluster import Asking, Cluster, cancelled, prepare
 from planner.quota.yunikorn.resource import Resource, fits, fits_loose, minus, plus
-from planner.reference.yunikorn.candidates import Candidate, free_node, predicates_of
+from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import Decision, decide
+from planner.reference.yunikorn.turn import free_node
 from planner.state.yunikorn import Allocation, Ask, Claim, Node, Partition, YuniKornState
 
 
@@ -94,11 +95,10 @@ def looks(
 
     Required nodes of the cluster are reserved already.
     """
-    predicates = predicates_of(cluster.x)
     for application in cluster.partition.applications:
         for ask in application.requests:
             asking = Asking(ask, application, cluster.tree.leaf_of(application))
-            room = free_node(cluster, asking, predicates)
+            room = free_node(cluster, asking)
             if room is not None:
                 step = Step(ask.allocation_key, "allocate", room.node_id)
                 yield Look(asking, attempted=False, step=step)

@@ -1,24 +1,28 @@
 """Preemption after a queue's quota was lowered below its usage.
 
-Source: docs/semantics/yunikorn.md §11.2; yunikorn-core be3bb487,
-scheduler/objects/quota_preemptor.go. Here the start time counts as passed.
+Source: docs/semantics/yunikorn.md §11.2, docs/semantics/yunikorn-features.md §23;
+yunikorn-core be3bb487, scheduler/objects/quota_preemptor.go and queue.go
+(setPreemptionTime, tryAcquirePreemption).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from math import floor
 from typing import Final
 
 from msgspec import Struct, field
 
+from planner.errors import UnsupportedError
 from planner.quantity import MAX_INT64, MIN_INT64
-from planner.quota.yunikorn.queue import Queue
+from planner.quota.yunikorn.queue import Queue, walk
 from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
+    equal,
     fits_loose,
     ge_known,
+    gt_zero,
     min_left,
     min_union,
     minus,
@@ -46,17 +50,91 @@ class QuotaPreemption(Struct, frozen=True):
     victims: tuple[Candidate, ...] = ()
 
 
+class CorePanics(UnsupportedError):  # noqa: N818 - it says what the core does
+    """The core ends with a nil pointer dereference, and its process with it."""
+
+
 def preempt_quota(queue: Queue, ties: Mapping[str, int]) -> QuotaPreemption:
-    """Free what a queue uses above its maximum, as far as the guaranteed on its path allows."""
+    """Free what a queue uses above its maximum, as far as the guaranteed on its path allows.
+
+    The start time counts as passed.
+
+    Raises `CorePanics` where the core does.
+    """
     if ge_known(queue.max, queue.allocated):
         return QuotaPreemption(acquired=False)
     amount = preemptable_amount(queue)
     if not amount:
+        if any(_parts(queue).values()):
+            found = "has nothing to free, but children above their guaranteed: the core panics"
+            raise CorePanics(f"queue {queue.path}", found)
         return QuotaPreemption(acquired=True, amount=amount)
     shares = {queue: amount} if queue.is_leaf else dict(_split(queue, amount))
     victims = [v for leaf, share in shares.items() for v in search_leaf(leaf, share, ties)]
     named = {} if queue.is_leaf else {leaf.path: share for leaf, share in shares.items()}
     return QuotaPreemption(acquired=True, amount=amount, shares=named, victims=tuple(victims))
+
+
+def preempt_due(
+    root: Queue, due: Collection[str], ties: Mapping[str, int]
+) -> list[tuple[Queue, QuotaPreemption]]:
+    """Free what queues use above their maximum whose time has passed, in one pass from the root.
+
+    A queue for which that is done hides all below it until the next pass.
+
+    Raises `CorePanics` where the core does.
+    """
+    if root.path in due:
+        found = preempt_quota(root, ties)
+        if found.acquired:
+            return [(root, found)]
+    return [each for child in root.children for each in preempt_due(child, due, ties)]
+
+
+class QuotaTimes:
+    """When quota preemption starts in each queue, in nanoseconds, from one queues.yaml to the next.
+
+    At first the allocations arrive. Source: docs/semantics/yunikorn-features.md §23.
+    """
+
+    def __init__(self, root: Queue, *, enabled: bool, now: int) -> None:
+        self._queues = {queue.path: queue for queue in walk(root)}
+        self.starts: dict[str, int] = {}
+        for path, queue in self._queues.items() if enabled else ():
+            if queue.properties.quota_delay and _is_above(queue):
+                self.starts[path] = now + queue.properties.quota_delay
+
+    def change(self, root: Queue, now: int) -> None:
+        """Put another queues.yaml into force; of the root only nodes change the maximum."""
+        new = {queue.path: queue for queue in walk(root)}
+        for path, queue in new.items():
+            if queue.parent is not None and path in self._queues:
+                self._change(self._queues[path], queue, now)
+        self._queues |= new
+
+    def _change(self, old: Queue, new: Queue, now: int) -> None:
+        before, delay = old.properties.quota_delay, new.properties.quota_delay
+        start = self.starts.pop(new.path, None)
+        if not delay or not _is_above(new):
+            return
+        is_same = old.max is not None and equal(old.max, new.max or {})
+        is_lower = not is_same and _exceeds(old.max, new.max)
+        is_higher = not is_same and _exceeds(new.max, old.max)
+        if start is None and ((is_same and not before) or is_lower):
+            start = now + delay
+        elif start is not None and (is_same or is_lower or is_higher):
+            start += delay - before
+        if start is not None:
+            self.starts[new.path] = start
+
+
+def _is_above(queue: Queue) -> bool:
+    return queue.max is not None and not ge_known(queue.max, queue.allocated)
+
+
+def _exceeds(a: Amount, b: Amount) -> bool:
+    """Say whether ``a`` is more than ``b`` in some type, and less in none; nothing is 0."""
+    return gt_zero(minus(a, b))
 
 
 def preemptable_amount(queue: Queue) -> Amount:
@@ -97,12 +175,9 @@ def _split(queue: Queue, amount: Resource) -> Iterator[tuple[Queue, Resource]]:
 
     Types below the guaranteed count with their absolute value too.
     """
-    parts: dict[Queue, Resource] = {}
-    total: dict[str, int] = {}
-    for child in queue.children:
-        if child.allocated and not ge_known(child.guaranteed, child.allocated):
-            parts[child] = {t: abs(value) for t, value in (_left(child) or {}).items()}
-            total = plus(total, parts[child])
+    parts, total = _parts(queue), dict[str, int]()
+    for part in parts.values():
+        total = plus(total, part)
     for child, part in parts.items():
         share = {
             # In doubles, as in the core, and rounded down: the shares may add up to less.
@@ -114,6 +189,15 @@ def _split(queue: Queue, amount: Resource) -> Iterator[tuple[Queue, Resource]]:
             yield child, share
         else:
             yield from _split(child, share)
+
+
+def _parts(queue: Queue) -> dict[Queue, Resource]:
+    """Return what each child above its guaranteed uses above it, if only in some type."""
+    return {
+        child: {t: abs(value) for t, value in (_left(child) or {}).items()}
+        for child in queue.children
+        if child.allocated and not ge_known(child.guaranteed, child.allocated)
+    }
 
 
 def search_leaf(leaf: Queue, amount: Resource, ties: Mapping[str, int]) -> list[Candidate]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from planner.quota.yunikorn.cluster import Asking, Cluster
-from planner.reference.yunikorn.candidates import Candidate, Preconditions
+from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import Decision, decide
+from planner.reference.yunikorn.turn import Preconditions
 from planner.research.simulate.simulate import Asked, Unproved
 from planner.solver.deadline import Deadline
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning

@@ -24,9 +24,9 @@ from planner.errors import InputError, LookupFailed, SchemaError
 from planner.objective.terms import work
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, plus
-from planner.reference.yunikorn.candidates import CHECK_INTERVAL
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.flow import Look, after, asked_as, looks, reserved, unreserved
+from planner.reference.yunikorn.turn import CHECK_INTERVAL
 from planner.research.simulate.record import Event, Kind, Standing, Use
 from planner.research.simulate.script import Arrivals, Leaving, Script
 from planner.research.simulate.simulate import EVICTION_S, OPTIMUM, Asked, Unproved
@@ -98,8 +98,10 @@ def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[s
     def now(application: Application) -> tuple[Ask, ...]:
         return tuple(ask for ask in application.requests if ask.allocation_key not in gone)
 
+    # What the core said of what runs, and of what users have, does not stay so.
+    counted: dict[str, object] = {"queue_states": {}, "usage": None}
     partitions = tuple(
-        _asked(one, now).model_copy(update={"nodes": tuple(unreserved(one.nodes, gone))})
+        _asked(one, now).model_copy(update={"nodes": tuple(unreserved(one.nodes, gone)), **counted})
         for one in state.partitions
     )
     return state.model_copy(update={"partitions": partitions}), found

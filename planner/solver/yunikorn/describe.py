@@ -17,8 +17,8 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.resource import Resource, fits, minus, minus_known, plus
-from planner.reference.yunikorn.candidates import Preconditions
 from planner.reference.yunikorn.decision import RequiredNodeConditions
+from planner.reference.yunikorn.turn import Preconditions
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Ask, format_yunikorn_quantity
 
@@ -158,6 +158,8 @@ def postponed(
     """Say what makes the core wait before it preempts for an ask, if anything does."""
     ask = asking.ask
     key, notes = ask.allocation_key, list[str]()
+    if conditions is not None and conditions.held_back:
+        notes.append(f"{key}: the core passes over it: {conditions.held_back}")
     if isinstance(conditions, RequiredNodeConditions):
         node = ask.required_node
         room = cluster.node(node)

@@ -156,6 +156,56 @@ def test_whose_applications_are_is_kept_where_there_are_limits(tmp_path: Path) -
     assert (kept["user"], kept["groups"]) == ("ada", ["ml"])
 
 
+def with_usage(answer: Answer, usage: Json) -> Answer:
+    """Answer what users and groups have, too."""
+
+    def asked(path: str, handler: BaseHTTPRequestHandler) -> Said | None:
+        kind = path.rpartition("/ws/v1/partition/default/usage/")[2]
+        return as_json(usage[kind]) if kind in usage else answer(path, handler)
+
+    return asked
+
+
+def test_what_users_and_groups_have_is_asked_where_there_are_limits(tmp_path: Path) -> None:
+    out = tmp_path / "state.json"
+    dump = dump_of()
+    row: Json = {"queuePath": "root", "maxResources": {"vcore": 5}}
+    row |= {
+        "resourceUsage": {"vcore": 3},
+        "maxApplications": 2,
+        "runningApplications": ["a"],
+        "children": None,
+    }
+    users = [{"userName": "ada", "groups": {"a": "ml"}, "queues": row, "more": SECRET}]
+    answer = with_usage(core(dump), {"users": users, "groups": None})
+    with serving(answer) as asked:
+        assert call("snapshot", "--yunikorn", asked.url, "-o", out).exit_code == 0
+    assert asked.paths == ["/debug/fullstatedump"]
+    dump["config"]["Partitions"][0]["Limits"] = [{"Users": ["ada"]}]
+    answer = with_usage(core(dump), {"users": users, "groups": None})
+    with serving(answer) as asked:
+        assert call("snapshot", "--yunikorn", asked.url, "-o", out).exit_code == 0
+    assert SECRET not in out.read_text()
+    state = read(out)
+    assert isinstance(state, YuniKornState)
+    usage = state.partitions[0].usage
+    assert usage is not None
+    (ada,) = usage.users
+    assert (ada.user_name, ada.groups, usage.groups) == ("ada", {"a": "ml"}, ())
+    assert ada.queues is not None
+    known = ada.queues.resource_usage, ada.queues.max_resources, ada.queues.max_applications
+    assert known == ({"vcore": 3}, {"vcore": 5}, 2)
+
+
+def test_a_service_that_does_not_say_what_users_have(tmp_path: Path) -> None:
+    dump = dump_of()
+    dump["config"]["Partitions"][0]["Limits"] = [{"Users": ["ada"]}]
+    with serving(core(dump)) as asked:
+        result = call("snapshot", "--yunikorn", asked.url, "-o", tmp_path / "state.json")
+    assert result.exit_code == 0
+    assert "the service does not say what users and groups have" in result.stderr
+
+
 def test_before_yunikorn_1_7(tmp_path: Path) -> None:
     out = tmp_path / "state.json"
     with serving(core(dump_of(), dump_at="/ws/v1/fullstatedump")) as asked:

@@ -24,7 +24,7 @@ from planner.models.yunikorn.candidates import is_under_guaranteed, short_of_gua
 from planner.models.yunikorn.laws import spared_by
 from planner.objective.yunikorn import chosen_node
 from planner.plan.yunikorn import ResourceAmount, YuniKornPlan
-from planner.quota.yunikorn.queue import DEFAULT, DISABLED, FENCE, read_properties
+from planner.quota.yunikorn.queue import FENCE, read_properties
 from planner.solver.search import Counts
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import (
@@ -34,7 +34,12 @@ from planner.solver.yunikorn.start import (
     prepare_ask,
     settled_ask,
 )
-from planner.state.yunikorn import ROOT, format_yunikorn_quantity
+from planner.state.yunikorn import (
+    DEFAULT,
+    DISABLED,
+    ROOT,
+    format_yunikorn_quantity,
+)
 
 YuniKornExplainer = Explainer[YuniKornPlanning, YuniKornPlan]
 

@@ -18,20 +18,22 @@ from planner.operations.lint.yunikorn.world import (
     without_property,
 )
 from planner.quota.yunikorn.queue import (
-    DEFAULT,
-    DISABLED,
     FENCE,
     PREEMPTION_DELAY,
-    PREEMPTION_POLICY,
-    PRIORITY_OFFSET,
-    PRIORITY_POLICY,
     QUOTA_PREEMPTION_DELAY,
     Queue,
     read_properties,
     walk,
 )
 from planner.state.clock import parse_duration
-from planner.state.yunikorn import format_yunikorn_quantity
+from planner.state.yunikorn import (
+    DEFAULT,
+    DISABLED,
+    PREEMPTION_POLICY,
+    PRIORITY_OFFSET,
+    PRIORITY_POLICY,
+    format_yunikorn_quantity,
+)
 
 MAX_OTHERS = 4
 

@@ -14,8 +14,8 @@ from planner.operations.lint.lint import Example
 from planner.quota.yunikorn.cluster import Cluster, find_ask, prepare
 from planner.quota.yunikorn.queue import Queue
 from planner.reader.yunikorn import read_yunikorn_objects
-from planner.reference.yunikorn.candidates import free_node
 from planner.reference.yunikorn.decision import decide
+from planner.reference.yunikorn.turn import free_node
 from planner.state.yunikorn import Partition, QueueConfig, YuniKornState
 
 
@@ -147,7 +147,7 @@ class World(Struct, frozen=True):
         cluster = prepare(read_yunikorn_objects(self.dump(*changes), where="example"))
         asking = find_ask(cluster, ASKS)
         victims = decide(cluster, asking).victim_keys
-        return Decided(free_node(cluster, asking, None) is not None, victims)
+        return Decided(free_node(cluster, asking) is not None, victims)
 
     def example(self, *shows: str) -> Example:
         """Return the cluster as an example."""

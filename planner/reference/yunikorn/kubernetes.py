@@ -1,0 +1,263 @@
+"""What the shim answers to the core: whether a pod may run on a node, and after which removals.
+
+The shim asks the plugins of Kubernetes' default profile. What they count over the cluster (required
+pod affinity, anti-affinity and spread) they count once, with all pods in place; a removal gives
+back resources and ports of its own node alone. So a node that a victim keeps closed stays closed.
+
+Volumes and claims to devices are not looked at.
+
+Source: docs/semantics/yunikorn-features.md §22; yunikorn-k8shim 23b6b47f,
+plugin/predicates/predicate_manager.go; Kubernetes 1.36, pkg/scheduler/framework/plugins.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Final
+
+from planner.quantity import NANO
+from planner.quota.kueue.request import Defaults, add_to, pod_request
+from planner.quota.yunikorn.cluster import Cluster, NodeRoom
+from planner.quota.yunikorn.resource import fits
+from planner.reference.kueue.eligibility import untolerated
+from planner.reference.kueue.topology.slots import meets_term
+from planner.reference.yunikorn.candidates import Candidate
+from planner.state.kueue_topology import Node
+from planner.state.pods import LabelSelector, Taint
+from planner.state.yunikorn import Ask
+from planner.state.yunikorn_pods import ApartTerm, KubernetesObjects, Pod, SpreadConstraint
+
+_UNSCHEDULABLE: Final = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+_PODS: Final = "pods"
+_ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104 - what Kubernetes writes for all addresses of a node
+
+Domain = tuple[str, str]
+"""A key of a topology, and the value that all nodes of the domain have there."""
+Port = tuple[str, str, int]
+
+
+class Placed:
+    """The pods and nodes of Kubernetes, and where the pods are."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        objects = cluster.objects or KubernetesObjects.blank()
+        self.pods = {pod.metadata.uid: pod for pod in objects.pods}
+        self.nodes = {node.metadata.name: node for node in objects.nodes}
+        self.namespaces = {one.metadata.name: one.labels for one in objects.namespaces}
+        held = (each for one in cluster.partition.applications for each in one.allocations)
+        at = {each.allocation_key: each.node_id for each in held}
+        self.on: dict[str, dict[str, Pod]] = defaultdict(dict)
+        for uid, pod in self.pods.items():
+            node = pod.spec.node_name or at.get(uid, "")
+            if node in self.nodes and not pod.is_over:
+                self.on[node][uid] = pod
+
+        self._requests: dict[str, Mapping[str, int]] = {}
+
+    def request(self, pod: Pod) -> Mapping[str, int]:
+        """Return what a pod asks for, in nano-units, but for itself."""
+        uid = pod.metadata.uid or ""
+        if uid not in self._requests:
+            asked = pod_request(pod.spec, Defaults())
+            self._requests[uid] = {t: n for t, n in asked.items() if t != _PODS}
+        return self._requests[uid]
+
+    @property
+    def each(self) -> Iterator[tuple[Node, Pod]]:
+        """All pods that are on a node, with that."""
+        return ((self.nodes[name], pod) for name, pods in self.on.items() for pod in pods.values())
+
+
+placed_of = lru_cache(maxsize=8)(Placed)
+"""The pods and nodes of a cluster, sorted once for all asks."""
+
+
+class ByPredicates:
+    """The answers for one ask."""
+
+    def __init__(self, cluster: Cluster, ask: Ask) -> None:
+        self._placed = placed_of(cluster)
+        self._ask = ask
+        self._pod = self._placed.pods[ask.allocation_key]
+
+    def passes(self, room: NodeRoom) -> bool:
+        """Say whether the node takes the ask as it is."""
+        if not fits(room.available, self._ask.resource) or not self.reservable(room):
+            return False
+        return self._has_room(room, self._placed.on[room.node_id])
+
+    def reservable(self, room: NodeRoom) -> bool:
+        """Say whether the node would take the ask, but for its resources."""
+        node = self._placed.nodes[room.node_id]
+        here = self._placed.on[room.node_id]
+        return self._is_eligible(node) and self._is_welcome(node) and self._has_ports(here)
+
+    def first_index(self, room: NodeRoom, victims: Sequence[Candidate], start: int) -> int | None:
+        """Return the first index, from ``start``, up to which victims are enough; None for none."""
+        node = self._placed.nodes[room.node_id]
+        if not (self._is_eligible(node) and self._is_welcome(node)):
+            return None
+        left = dict(self._placed.on[room.node_id])
+        for index, victim in enumerate(victims):
+            left.pop(victim.key, None)  # a pod that the shim has no more is gone
+            if index >= start and self._has_ports(left) and self._has_room(room, left):
+                return index
+        return None
+
+    def _is_eligible(self, node: Node) -> bool:
+        """Say whether the pod may be on the node by what the node itself is."""
+        taints = (*node.spec.taints, *([_UNSCHEDULABLE] if node.spec.unschedulable else ()))
+        return next(untolerated(taints, self._pod.spec.tolerations), None) is None and _selects(
+            self._pod, node
+        )
+
+    def _has_ports(self, pods: Mapping[str, Pod]) -> bool:
+        wanted = [*_ports(self._pod)]
+        used = [port for pod in pods.values() for port in _ports(pod)] if wanted else ()
+        return not any(_clash(one, other) for one in wanted for other in used)
+
+    def _has_room(self, room: NodeRoom, pods: Mapping[str, Pod]) -> bool:
+        """Say whether there is room beside some pods, of which each takes one of ``pods``."""
+        allocatable = self._placed.nodes[room.node_id].status.allocatable
+        used: dict[str, int] = {}
+        for pod in (*pods.values(), self._pod):
+            add_to(used, self._placed.request(pod))
+            add_to(used, {_PODS: NANO})
+        wanted = (_PODS, *(t for t, n in self._placed.request(self._pod).items() if n > 0))
+        return all(used[t] <= allocatable.get(t, 0) for t in wanted)
+
+    def _is_welcome(self, node: Node) -> bool:
+        """Say whether the pods of the cluster let the pod in: affinity both ways, and spread."""
+        labels = node.metadata.labels
+        if any((key, labels.get(key)) in self._closed for key in labels):
+            return False
+        return self._has_company(node) and all(
+            self._is_even(constraint, index, node) for index, constraint in enumerate(self._spread)
+        )
+
+    @cached_property
+    def _closed(self) -> frozenset[Domain]:
+        """The domains that anti-affinity closes: of the pod itself, and of pods that run."""
+        closed = set[Domain]()
+        for node, pod in self._placed.each:
+            apart = [one for one in self._pod.spec.apart if self._looks_at(one, self._pod, pod)]
+            apart += [one for one in pod.spec.apart if self._looks_at(one, pod, self._pod)]
+            keys = (one.topology_key for one in apart)
+            closed.update((key, value) for key in keys if (value := _label(node, key)) is not None)
+        return frozenset(closed)
+
+    def _looks_at(self, term: ApartTerm, owner: Pod, other: Pod) -> bool:
+        """Say whether a term of a pod selects another pod."""
+        own, namespace = _namespace(owner), _namespace(other)
+        labels = self._placed.namespaces.get(namespace)
+        selects = term.selects_namespace(namespace, own, labels)
+        return bool(selects) and _matches(term.label_selector, other)
+
+    @cached_property
+    def _company(self) -> frozenset[Domain]:
+        """The domains with a pod that all terms of the pod's own affinity select."""
+        terms = self._pod.spec.together
+        return frozenset(
+            (term.topology_key, value)
+            for node, pod in (self._placed.each if terms else ())
+            if all(self._looks_at(term, self._pod, pod) for term in terms)
+            for term in terms
+            if (value := _label(node, term.topology_key)) is not None
+        )
+
+    def _has_company(self, node: Node) -> bool:
+        terms = self._pod.spec.together
+        values = [(term.topology_key, _label(node, term.topology_key)) for term in terms]
+        if any(value is None for _, value in values):
+            return False
+        if all(domain in self._company for domain in values):
+            return True
+        # The first of its kind may come anywhere.
+        own = all(self._looks_at(term, self._pod, self._pod) for term in terms)
+        return not self._company and own
+
+    @cached_property
+    def _spread(self) -> tuple[SpreadConstraint, ...]:
+        hard = (one for one in self._pod.spec.spread if one.when_unsatisfiable == "DoNotSchedule")
+        return tuple(hard)
+
+    @cached_property
+    def _counted(self) -> tuple[Counter[str], ...]:
+        """How many pods that it selects each domain has, constraint by constraint.
+
+        A node that lacks a key of any of them is in no domain.
+        """
+        counts: tuple[Counter[str], ...] = tuple(Counter() for _ in self._spread)
+        keys = [one.topology_key for one in self._spread]
+        for name, node in self._placed.nodes.items():
+            if any(key not in node.metadata.labels for key in keys):
+                continue
+            for constraint, count in zip(self._spread, counts, strict=True):
+                if self._is_counted(constraint, node):
+                    pods = self._placed.on[name].values()
+                    found = sum(self._selects(constraint, pod) for pod in pods)
+                    count[node.metadata.labels[constraint.topology_key]] += found
+        return counts
+
+    def _is_counted(self, constraint: SpreadConstraint, node: Node) -> bool:
+        if constraint.node_affinity_policy == "Honor" and not _selects(self._pod, node):
+            return False
+        tolerations = self._pod.spec.tolerations
+        honors = constraint.node_taints_policy == "Honor"
+        return not honors or next(untolerated(node.spec.taints, tolerations), None) is None
+
+    def _selects(self, constraint: SpreadConstraint, pod: Pod) -> bool:
+        own, labels = self._pod.metadata.labels, pod.metadata.labels
+        same = all(labels.get(key) == own[key] for key in constraint.match_label_keys if key in own)
+        there = _namespace(pod) == _namespace(self._pod) and not pod.metadata.deletion_timestamp
+        return there and same and _matches(constraint.label_selector, pod)
+
+    def _is_even(self, constraint: SpreadConstraint, index: int, node: Node) -> bool:
+        value = _label(node, constraint.topology_key)
+        if value is None:
+            return False
+        counts = self._counted[index]
+        least = min(counts.values(), default=None)
+        if least is None:
+            return True
+        if len(counts) < constraint.min_domains:
+            least = 0
+        own = self._selects(constraint, self._pod)
+        return counts[value] + own - least <= constraint.max_skew
+
+
+def _label(node: Node, key: str) -> str | None:
+    return node.metadata.labels.get(key)
+
+
+def _namespace(pod: Pod) -> str:
+    return pod.metadata.namespace or "default"
+
+
+def _matches(selector: LabelSelector | None, pod: Pod) -> bool:
+    return selector is not None and selector.matches(pod.metadata.labels)
+
+
+def _selects(pod: Pod, node: Node) -> bool:
+    """Say whether a pod's selector and its required node affinity take a node."""
+    labels = node.metadata.labels
+    if any(labels.get(key) != value for key, value in pod.spec.node_selector.items()):
+        return False
+    affinity = pod.spec.affinity.node_affinity
+    required = None if affinity is None else affinity.required
+    return required is None or any(meets_term(term, node) for term in required.terms)
+
+
+def _ports(pod: Pod) -> Iterator[Port]:
+    """Yield the ports of its node that a pod takes: address, protocol, number."""
+    for container in pod.spec.containers:
+        for port in container.ports:
+            if port.host_port > 0:
+                yield port.host_ip or _ANY_ADDRESS, port.protocol or "TCP", port.host_port
+
+
+def _clash(one: Port, other: Port) -> bool:
+    same = one[1:] == other[1:]
+    return same and (one[0] == other[0] or _ANY_ADDRESS in {one[0], other[0]})

@@ -1,0 +1,91 @@
+"""What the shim answers to the core about one ask: whether a node takes it, after which removals.
+
+The core asks by a callback that a cluster always has. The answer depends on the whole of
+Kubernetes: where that is known, ``kubernetes.py`` gives it. Else the callback answers by resources,
+as in most of the recordings, or by a fixed table.
+
+Source: docs/semantics/yunikorn.md §8, docs/semantics/yunikorn-features.md §22; yunikorn-core
+be3bb487, scheduler/objects/predicates.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct, field
+
+from planner.quota.yunikorn.cluster import Cluster, NodeRoom, knows_pod
+from planner.quota.yunikorn.resource import Resource, fits, plus
+from planner.reference.yunikorn.candidates import Candidate
+from planner.state.yunikorn import Ask
+
+if TYPE_CHECKING:
+    from planner.reference.yunikorn.kubernetes import ByPredicates
+
+
+class ByResource(Struct, frozen=True):
+    """Predicates that look at resources, and at vetoes a test may add."""
+
+    ask: Resource
+    veto: frozenset[str] = frozenset()
+    must_remove: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def passes(self, room: NodeRoom) -> bool:
+        """Say whether the node takes the ask as it is."""
+        vetoed = room.node_id in self.veto or bool(self.must_remove.get(room.node_id))
+        return not vetoed and fits(room.available, self.ask)
+
+    def reservable(self, room: NodeRoom) -> bool:
+        """Say whether the node would take the ask, but for its resources."""
+        return room.node_id not in self.veto
+
+    def first_index(self, room: NodeRoom, victims: Sequence[Candidate], start: int) -> int | None:
+        """Return the first index, from ``start``, up to which victims are enough; None for none."""
+        if room.node_id in self.veto:
+            return None
+        free = room.available
+        wanted = set(self.must_remove.get(room.node_id, ()))
+        for index, victim in enumerate(victims):
+            free = plus(free, victim.resource)
+            wanted.discard(victim.key)
+            # Not before `start`: victims up to it are removed in one go, without a test.
+            if index >= start and not wanted and fits(free, self.ask):
+                return index
+        return None
+
+
+class ByTable(Struct, frozen=True):
+    """Predicates with fixed answers, node by node."""
+
+    takes: frozenset[str]
+    index: Mapping[str, int]
+
+    def passes(self, room: NodeRoom) -> bool:
+        """Say whether the node takes the ask as it is."""
+        return room.node_id in self.takes
+
+    reservable = passes
+
+    def first_index(self, room: NodeRoom, *_: object) -> int | None:
+        """Return the index of the table, None if it has no success for the node."""
+        return self.index.get(room.node_id)
+
+
+Predicates: TypeAlias = "ByResource | ByTable | ByPredicates"
+"""The callback of the shim, about one ask."""
+
+
+def predicates_of(cluster: Cluster, ask: Ask) -> Predicates:
+    """Return what the shim says about an ask."""
+    x = cluster.x
+    if x.predicates == "table":
+        index = {row.node: row.index for row in x.table if row.success}
+        return ByTable(frozenset(x.alloc_nodes), index)
+    if knows_pod(cluster, ask):
+        # What decides in Kubernetes is loaded for those who gave it.
+        from planner.reference.yunikorn.kubernetes import ByPredicates  # noqa: PLC0415
+
+        return ByPredicates(cluster, ask)
+    must_remove = {node: frozenset(keys) for node, keys in x.must_remove.items()}
+    return ByResource(ask.resource, frozenset(x.veto_nodes), must_remove)

@@ -1,0 +1,32 @@
+"""The releases of YuniKorn that decide otherwise than the newest.
+
+Source: docs/semantics/yunikorn.md §16, docs/semantics/yunikorn-features.md §25; yunikorn-core,
+tags 1.6.3, 1.7.0, 1.8.0 and 1.9.0.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+Release = tuple[int, int]
+"""A release by its two first numbers, such as (1, 8): within these nothing decides otherwise."""
+
+V1_7: Final[Release] = (1, 7)
+V1_8: Final[Release] = (1, 8)
+V1_9: Final[Release] = (1, 9)
+"""The first release that decides as the newest."""
+OLDEST: Final[Release] = (1, 6)
+"""The oldest release whose rules are known."""
+_VERSION: Final = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})", re.ASCII)
+
+
+def release_of(text: str) -> Release:
+    """Return the release that a build's version names; without one, the newest."""
+    found = _VERSION.match(text)
+    return (int(found[1]), int(found[2])) if found else V1_9
+
+
+def is_known(text: str) -> bool:
+    """Say whether a text names a release whose rules are known, such as 1.8.0."""
+    return _VERSION.match(text) is not None and release_of(text) >= OLDEST

@@ -1,0 +1,137 @@
+"""Recorded cycles of the real core with limits, gangs, predicates, quota changes and releases.
+
+Every line is a case. Besides, each rule is taken away: recorded lines must notice.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.commands.replay import replay, replay_line
+from planner.quota.yunikorn import limits, queue
+from planner.reference.yunikorn import cycle, decision, kubernetes, order, quota
+from tests.conftest import ROOT, recorded_root
+from tests.recorded import put
+
+Line = dict[str, Any]
+
+FULL = recorded_root()
+FOLDER = (
+    FULL / "yunikorn-features" if FULL else ROOT / "instances" / "recorded" / "yunikorn-features"
+)
+NAMES = sorted(
+    path.relative_to(FOLDER).as_posix().removesuffix(".jsonl.gz")
+    for path in FOLDER.rglob("*.jsonl.gz")
+)
+
+
+def path_of(name: str) -> Path:
+    """Return a file of the recording."""
+    return FOLDER / f"{name}.jsonl.gz"
+
+
+@cache
+def lines(name: str) -> list[Line]:
+    """Return the lines of a recorded file."""
+    with gzip.open(path_of(name), "rt", encoding="utf-8") as file:
+        return [json.loads(text) for text in file]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_line_is_reproduced(name: str) -> None:
+    found = replay(str(path_of(name)))
+    assert [(one.id, one.detail) for one in (*found.different, *found.uncovered)] == []
+    assert found.equal == found.instances > 0
+
+
+def never(*_: object, **__: object) -> bool:
+    return False
+
+
+def always(*_: object, **__: object) -> bool:
+    return True
+
+
+def nothing(*_: object, **__: object) -> str:
+    return ""
+
+
+RULES: list[tuple[object, str, object, str]] = [
+    (cycle, "fits_user", always, "limits"),
+    (limits.Limits, "group", nothing, "limits"),
+    (limits.Limits, "full_queue", nothing, "maxapps"),
+    (limits.Limits, "full_row", nothing, "maxapps"),
+    (cycle, "may_not_start", nothing, "maxapps"),
+    (cycle, "waits_for_placeholder", never, "gang"),
+    (cycle.Core, "_try_placeholders", never, "gang"),
+    (cycle.Core, "_reserve", nothing, "cycle"),
+    (cycle, "nodes_in_order", lambda one: list(one.nodes), "cycle"),
+    (cycle, "leftover", lambda *_: 0.0, "cycle"),
+    (cycle, "in_turn", list, "cycle"),
+    (cycle, "cancelled_by", lambda *_: set(), "hang"),
+    (order, "_share", lambda *_: 0.0, "cycle"),
+    (order, "_priority", lambda *_: 0, "cycle"),
+    (kubernetes.ByPredicates, "_is_eligible", always, "predicates"),
+    (kubernetes.ByPredicates, "_has_ports", always, "predicates"),
+    (kubernetes.ByPredicates, "_is_welcome", always, "predicates"),
+    (kubernetes.ByPredicates, "_has_company", always, "predicates"),
+    (kubernetes.ByPredicates, "_is_even", always, "predicates"),
+    (kubernetes.ByPredicates, "_closed", frozenset(), "predicates"),
+    (kubernetes, "_selects", always, "predicates"),
+    (quota, "_is_above", always, "quota-timing"),
+    (quota, "_exceeds", never, "quota-timing"),
+    (quota, "_parts", lambda _: {}, "panic"),
+    (queue.Snapshot, "takeable", always, "v1.7.0"),
+    (decision, "_is_within", always, "v1.7.0"),
+]
+
+
+def in_file(name: str) -> Iterator[Line]:
+    """Yield the lines of a file, of all files of a release, or of what crashes the core."""
+    folder = {"v": "releases/", "h": "quirks/", "p": "quirks/" if name == "panic" else ""}
+    for file in NAMES:
+        if file == name or file.startswith(f"{folder.get(name[0], '')}{name}"):
+            yield from lines(file)
+
+
+@pytest.mark.usefixtures("conformance")
+@pytest.mark.parametrize(
+    ("owner", "rule", "without", "name"), RULES, ids=[f"{one[1]}-{one[3]}" for one in RULES]
+)
+def test_a_rule_that_is_taken_away_is_missed(
+    monkeypatch: pytest.MonkeyPatch,
+    owner: object,
+    rule: str,
+    without: object,
+    name: str,
+) -> None:
+    monkeypatch.setattr(owner, rule, without)
+    assert any(replay_line(line).outcome == "different" for line in in_file(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "new"),
+    [
+        ("limits", ("outcome",), "allocated"),
+        ("limits", ("node",), "node-99"),
+        ("gang", ("events", 0, "cycle"), 7),
+        ("cycle", ("events", 0, "reserved"), {"ask": "node"}),
+        ("quota-cycle", ("processed", 0, "queue"), "root.x"),
+        ("quota-timing", ("starts", 0), {"root.x": 5}),
+        ("small-quota", ("panic",), "runtime error"),
+        ("limits", ("hangs",), True),
+    ],
+)
+def test_every_tampering_is_found(name: str, path: tuple[str | int, ...], new: object) -> None:
+    kept = (one for one in lines(name) if one["expect"].get(path[0]) or len(path) == 1)
+    line = deepcopy(next(iter(islice(kept, 1))))
+    put(line["expect"], path, new)
+    found = replay_line(line)
+    assert (found.outcome, bool(found.detail)) == ("different", True)

@@ -1,0 +1,271 @@
+"""What holds an ask back, by hand (docs/semantics/yunikorn-features.md §18 to §25)."""
+
+from typing import Any
+
+import pytest
+
+from planner.quota.yunikorn.cluster import prepare
+from planner.reference.yunikorn.cycle import CoreHangs, run_cycles
+from planner.reference.yunikorn.turn import BACKS_OFF, PARENT, PLACEHOLDER, Preconditions
+from planner.state.yunikorn import YuniKornState
+from tests.yunikorn.building import (
+    NOW,
+    SECOND,
+    Json,
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    decided,
+    node,
+    queue,
+    state_of,
+    two_queues,
+)
+
+GPU = {"gpu": 1}
+QUOTA = "Not enough user quota"
+QUEUE = "Maximum number of running applications reached the queue limit"
+USER = "Maximum number of running applications reached the user/group limit"
+
+
+def asking(
+    *limits: Json,
+    own: int = 1,
+    wants: int = 1,
+    of_others: tuple[str, ...] = ("dev", "ops"),
+    **more: Any,
+) -> Json:
+    """Build a full node: ``low`` runs what goes; of ``high``, with limits, ada has some, and asks.
+
+    ``of_others`` are the groups of the application that has some, ``more`` is of the one that asks.
+    """
+    held = [allocation(f"own-{i}", GPU, on="n2") for i in range(own)]
+    high = queue("high", guaranteed={"gpu": 9}) | {"limits": list(limits)}
+    return cluster_value(
+        [queue("low"), high],
+        [node("n1", {"gpu": 2}), node("n2", {"gpu": own or 1}, schedulable=False)],
+        [
+            application("runs", "root.low", allocation("v1", GPU), allocation("v2", GPU)),
+            application("has", "root.high", *held) | {"user": "ada", "groups": of_others},
+            application("asks", "root.high", asks=(ask("ask", {"gpu": wants}),))
+            | {"user": "ada", "applicationState": "Accepted"}
+            | more,
+        ],
+    )
+
+
+def held_back(value: Json) -> str:
+    """Return what holds the ask back; it preempts if and only if nothing does."""
+    found = decided(value)
+    assert isinstance(found.conditions, Preconditions)
+    assert found.triggered == (not found.conditions.held_back)
+    return found.conditions.held_back
+
+
+def of(users: str = "", groups: str = "", apps: int = 0, **most: int) -> Json:
+    """Build a limit of one user or of groups."""
+    whom = {"users": [users]} if users else {"groups": groups.split()}
+    amounts = {name: str(amount) for name, amount in most.items()}
+    return {**whom, "maxresources": amounts, "maxapplications": apps}
+
+
+@pytest.mark.parametrize(
+    ("limits", "whose", "said"),
+    [
+        ([of("ada", gpu=2)], {}, ""),
+        ([of("ada", gpu=1)], {}, QUOTA),
+        ([of("*", gpu=1)], {}, QUOTA),
+        ([of("*", gpu=1)], {"user": "bob"}, ""),  # each has the whole of it
+        ([of("ada", vcore=1)], {}, ""),  # what it does not name is free
+        ([of("ada", apps=9), of("*", gpu=1)], {}, ""),  # a name takes the place of all others
+        ([of("ada", gpu=0)], {}, ""),
+        ([of(groups="ops", gpu=1)], {"groups": ["ops"]}, QUOTA),
+        ([of(groups="ops", gpu=1)], {"groups": ["ops"], "of_others": ("dev",)}, ""),
+        ([of(groups="ops dev", gpu=1)], {"groups": ["dev"]}, ""),  # the first listed counts
+        ([of(groups="ops", gpu=1), of(groups="dev", gpu=1)], {"groups": ["dev"]}, ""),
+        ([of(groups="qa", gpu=9), of(groups="*", gpu=1)], {"groups": ["ops"]}, QUOTA),
+        ([of(groups="qa", gpu=9), of(groups="*", gpu=1)], {"groups": ["qa"]}, ""),
+        ([of(groups="ops", gpu=1)], {}, ""),  # no groups, no group
+    ],
+)
+def test_limits_of_users_and_groups(limits: list[Json], whose: Json, said: str) -> None:
+    assert held_back(asking(*limits, **whose)) == said
+
+
+def tracked(path: str, used: int, most: int, *apps: str, **more: Any) -> Json:
+    """Build a queue of the usage endpoints, with root above."""
+    row = {"queuePath": path, "resourceUsage": {"gpu": used}, "maxResources": {"gpu": most}}
+    row |= {"runningApplications": list(apps), **more}
+    return {"queuePath": "root", "children": [row], "runningApplications": list(apps)}
+
+
+@pytest.mark.parametrize(
+    ("user", "group", "said"),
+    [
+        (tracked("root.high", 1, 3), None, ""),
+        (tracked("root.high", 2, 3), None, QUOTA),
+        (tracked("root.low", 0, 9), None, QUOTA),  # the file's limit of anybody is for 1
+        (tracked("root.high", 0, 0), tracked("root.high", 1, 2), QUOTA),
+        (tracked("root.high", 0, 0), tracked("root.low", 1, 1), ""),
+        (tracked("root.high", 0, 0, "has", maxApplications=1), None, f"{USER} (root.high)"),
+        (tracked("root.high", 0, 0, "asks", maxApplications=1), None, ""),
+    ],
+)
+def test_usage_endpoints_go_before_the_file(user: Json, group: Json | None, said: str) -> None:
+    value = asking(of("*", gpu=1), wants=2, groups=["ops"])
+    users = [{"userName": "ada", "queues": user, "groups": {"asks": "ops"} if group else None}]
+    groups = [{"groupName": "ops", "queues": group}] if group else None
+    value["x"] = {"usage": {"users": users, "groups": groups}}
+    assert held_back(value) == said
+
+
+@pytest.mark.parametrize(
+    ("most", "states", "state", "said"),
+    [
+        (1, {}, "Accepted", f"{QUEUE} (root.high)"),
+        (2, {}, "Accepted", ""),
+        (1, {}, "Running", ""),
+        (9, {"maxRunningApps": 2, "runningApps": 2}, "Accepted", f"{QUEUE} (root.high)"),
+        (9, {"maxRunningApps": 2, "runningApps": 1}, "Accepted", ""),
+        (
+            *(9, {"maxRunningApps": 2, "runningApps": 1, "allocatingAcceptedApps": ["x"]}),
+            *("Accepted", f"{QUEUE} (root.high)"),
+        ),
+        (
+            9,
+            {"maxRunningApps": 1, "runningApps": 1, "allocatingAcceptedApps": ["asks"]},
+            "Accepted",
+            "",
+        ),
+    ],
+)
+def test_running_applications(most: int, states: Json, state: str, said: str) -> None:
+    value = asking(applicationState=state)
+    value["queues"]["partitions"][0]["queues"][0]["queues"][1]["maxapplications"] = most
+    value["applications"][1]["applicationState"] = "Running"
+    value["x"] = {"queueState": {"root.high": states} if states else {}}
+    assert held_back(value) == said
+
+
+def test_a_gang_that_a_restart_took_out_of_the_count() -> None:
+    """Its placeholders are there, but the queue object does not count it: it may not start."""
+    gang = allocation("ph", GPU, on="n2", placeholder=True, taskGroupName="tg")
+    value = asking(own=0, allocations=[gang])
+    states = {"root.high": {"maxRunningApps": 1, "runningApps": 1}}
+    assert held_back({**value, "x": {"queueState": states}}) == f"{QUEUE} (root.high)"
+    states["root.high"]["allocatingAcceptedApps"] = ["asks"]  # type: ignore[assignment]
+    assert held_back({**value, "x": {"queueState": states}}) == ""
+
+
+def of_group(count: int, replaced: int = 0, timedout: int = 0) -> list[Json]:
+    return [
+        {"taskGroupName": "tg", "count": count, "replaced": replaced, "timedout": timedout},
+        {"taskGroupName": "other", "count": 1},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "more", "said"),
+    [
+        (of_group(1), {"taskGroupName": "tg"}, PLACEHOLDER),
+        (of_group(2, 1, 1), {"taskGroupName": "tg"}, ""),
+        (of_group(1), {"taskGroupName": "tg", "placeholder": True}, ""),
+        (of_group(1), {}, ""),
+    ],
+)
+def test_an_ask_of_a_gang(data: list[Json], more: Json, said: str) -> None:
+    value = asking(placeholderData=data, requests=[ask("ask", GPU, **more)])
+    assert held_back(value) == said
+
+
+@pytest.mark.parametrize(
+    ("release", "deadline", "said"),
+    [
+        ("1.9.0", "2027-01-15T08:00:01Z", BACKS_OFF),
+        ("1.9.0", "2027-01-15T08:00:00Z", ""),
+        ("1.7.0", "2027-01-15T08:00:01Z", ""),
+    ],
+)
+def test_back_off(release: str, deadline: str, said: str) -> None:
+    value = asking(backoffDeadline=deadline)
+    value["clusterInfo"] = [{"rmBuildInformation": [{"buildVersion": release}]}]
+    value["applications"][2]["requests"][0]["requestTime"] = NOW - 86_400 * SECOND
+    assert held_back(value) == said
+
+
+def test_a_leaf_that_became_a_parent() -> None:
+    value = asking()
+    value["queues"]["partitions"][0]["queues"][0]["queues"][1]["parent"] = True
+    assert held_back(value) == PARENT
+
+
+def events(value: Json) -> list[tuple[str, str, list[str]]]:
+    """Return what cycles do: the ask that is placed, where, and what is released."""
+    return [
+        (one.ask or "".join(one.triggered), one.node, [key for key, _ in one.released])
+        for one in run_cycles(state_of(value))
+    ]
+
+
+def test_what_is_accepted_takes_the_place_of_others() -> None:
+    """A placeholder is allocated, so that its gang counts as one that runs."""
+    value = cluster_value(
+        [queue("a", max={"gpu": 9}) | {"maxapplications": 1}],
+        [node("n1", {"gpu": 9})],
+        [
+            application("gang", "root.a", asks=(ask("ph", GPU, placeholder=True, priority="5"),))
+            | {"applicationState": "Accepted"}
+            | {"placeholderData": [{"taskGroupName": "tg", "count": 2, "minResource": GPU}]},
+            application("late", "root.a", asks=(ask("late", GPU),))
+            | {"applicationState": "Accepted"},
+        ],
+    )
+    assert events(value) == [("ph", "n1", [])]
+    value["applications"][0]["placeholderData"] = []
+    value["queues"]["partitions"][0]["queues"][0]["queues"][0]["maxapplications"] = 2
+    assert events(value) == [("ph", "n1", []), ("late", "n1", [])]
+
+
+def test_an_application_backs_off_after_asks_that_fit_nowhere() -> None:
+    def value(most: str) -> Json:
+        asks = [ask("a", {"gpu": 9}, priority="9"), ask("b", {"gpu": 1})]
+        leaf = queue("a", application_unschedasks_backoff=most)
+        held = application("held", "root.a", asks=tuple(asks))
+        return cluster_value([leaf], [node("n1", {"gpu": 8}), node("n2", {"gpu": 2})], [held])
+
+    assert events(value("1")) == []
+    assert events(value("2")) == [("b", "n1", [])]
+
+
+def test_the_core_locks_itself() -> None:
+    """The node is reserved for a lower ask of the same application, three hours ago."""
+    old = {"age": 3 * 3600}
+    value = two_queues(allocation("v", GPU), size=1, **old)
+    value["applications"][1]["requests"].append(ask("low", GPU, priority="-1", **old))
+    value["nodes"][0]["nodesInfo"][0]["reservations"] = ["low"]
+    with pytest.raises(CoreHangs, match="of the same application"):
+        run_cycles(state_of(value))
+
+
+def kept(release: str, was_there: str) -> YuniKornState:
+    """Read a state whose queues.yaml took a delay away from a parent of queues that were there."""
+    below = queue("a"), queue("b", preemption_delay="7s")
+    after, before = [queue("p", *below)], [queue("p", *below, preemption_delay="5s")]
+    before[0]["queues"] = [one for one in before[0]["queues"] if one["name"] in was_there]
+    value = cluster_value(after, [node("n1", GPU)], [])
+    value["x"] = {"queuesBefore": cluster_value(before, [], [])["queues"]}
+    value["clusterInfo"] = [{"rmBuildInformation": [{"buildVersion": release}]}]
+    return state_of(value)
+
+
+@pytest.mark.parametrize(
+    ("release", "was_there", "delays"),
+    [("1.8.0", "ab", (5, 7)), ("1.9.0", "ab", (30, 7)), ("1.8.0", "b", (30, 7))],
+)
+def test_up_to_1_8_a_queue_keeps_what_it_inherited(
+    release: str, was_there: str, delays: tuple[int, int]
+) -> None:
+    tree = prepare(kept(release, was_there)).tree
+    found = [tree.by_path[f"root.p.{name}"].properties.delay // SECOND for name in "ab"]
+    assert tuple(found) == delays
