@@ -290,8 +290,8 @@ class Settling:
             return False
         if self.prove_ties():
             return True
-        tried = [*(self.victims or ())]
-        return self.break_ties() and {*(self.victims or ())} != {*tried} and self.prove_ties()
+        tried = {*(self.victims or ())}
+        return self.break_ties() and {*(self.victims or ())} != tried and self.prove_ties()
 
     def break_ties(self) -> bool:
         """Make the answer canonical by the solver."""
