@@ -61,10 +61,6 @@ class Cascades(Protocol):
         """
         ...
 
-    def is_steady(self, position: int) -> bool:
-        """Say whether a workload could preempt nobody again, whichever other victims there are."""
-        ...
-
 
 PER_MILLE: Final = 1000
 """The unit of ``unfairness``."""
@@ -167,20 +163,6 @@ class TermTable(Struct, frozen=True):
             # workloads are interchangeable.
             others["unstable"] = np.arange(len(self.rank), dtype=np.int64)
         return [*arrays, *(array for term, array in others.items() if term in wanted)]
-
-    def is_separable(self, terms: Iterable[str]) -> bool:
-        """Say whether the sum of terms is a sum over victims."""
-        return all(term in self.separable for term in terms)
-
-    def in_sum(self, terms: Iterable[str], of: IntArray | slice = slice(None)) -> IntArray:
-        """Return what each workload, or each at positions, adds to the sum of separable terms.
-
-        Raises ``KeyError`` if one of the terms is not separable.
-        """
-        total: IntArray = np.zeros_like(self.rank[of])
-        for term in terms:
-            total = total + self.separable[term][of]
-        return total
 
     def rated(self, objective: str, rates: Mapping[str, int]) -> TermTable:
         """Return these terms with ``rated`` among them; rates are positive whole numbers.

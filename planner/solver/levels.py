@@ -161,7 +161,7 @@ class Settling:
             begin("certifying")
             if search.incumbent is not None:
                 self.victims = search.classes.take(search.incumbent)
-            elif not self.first(self.brief):
+            elif not self.first(self.soon):
                 found = self.find_first()
                 if found != "optimal" and not self.first(self.effort):
                     search.deadline = whole
@@ -185,7 +185,7 @@ class Settling:
         return (EFFORTS if whole else LATER).get(self.certify)
 
     @property
-    def brief(self) -> Effort | None:
+    def soon(self) -> Effort | None:
         """How much a tree may take before the solver is asked."""
         return None if self.certify is False else BRIEF
 
@@ -207,7 +207,7 @@ class Settling:
     def is_proved_soon(self, measure: Measure) -> bool:
         """Say whether a brief tree proves a level, of the answer or of the better sets it finds."""
         for _ in range(1 + MOST_BETTER):
-            if self.settle_level(measure, self.brief):
+            if self.settle_level(measure, self.soon):
                 if self.levels[-1].proved:
                     return True
                 self.levels.pop()
@@ -290,7 +290,8 @@ class Settling:
             return False
         if self.prove_ties():
             return True
-        return self.break_ties() and self.prove_ties()
+        tried = {*(self.victims or ())}
+        return self.break_ties() and {*(self.victims or ())} != tried and self.prove_ties()
 
     def break_ties(self) -> bool:
         """Make the answer canonical by the solver."""

@@ -137,21 +137,6 @@ def test_lessons_are_true_of_every_legal_set() -> None:
     assert elsewhere
 
 
-def test_the_steady_never_preempt_again() -> None:
-    steady = others = 0
-    for name, fair in FILES:
-        for line in asked(name, fair=fair):
-            for key in line.truth.keys:
-                position = line.measured.position[key]
-                calm = line.cascade_replay.is_steady(position)
-                steady += calm
-                others += not calm
-                if calm:
-                    assert not any(position in found for found in line.unstable.values())
-    assert steady
-    assert others
-
-
 def test_the_loan_goes_instead_of_the_workload_that_would_want_it() -> None:
     """``big`` and ``loan`` free 9 for the 6 asked for; nobody then reclaims anything."""
     state = state_of(*third_party())

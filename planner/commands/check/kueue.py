@@ -140,11 +140,6 @@ class _Aftermath:
             self._found[chosen] = {key: targets for key, targets in found.items() if targets}
         return self._found[chosen]
 
-    def is_steady(self, position: int) -> bool:
-        """Say whether a workload never preempts again: that is not known."""
-        del position
-        return False
-
 
 @dataclass
 class _Checking:

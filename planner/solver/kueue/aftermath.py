@@ -124,12 +124,6 @@ class CascadeReplay:
             self._found[chosen] = tuple(one for one in followed if one is not None)
         return self._found[chosen]
 
-    def is_steady(self, position: int) -> bool:
-        """Say whether a workload, once evicted, could preempt nobody, whoever else is evicted."""
-        self._check_time()
-        is_candidate = self._is_candidate_for(self._pending_again(position))
-        return not any(is_candidate(one) for one in self._latest_of_all)
-
     def _check_time(self) -> None:
         if self.is_late():
             raise OutOfTime
@@ -229,10 +223,6 @@ class CascadeReplay:
     def _holder(self) -> Admitted:
         """The preemptor as it is admitted by the plan."""
         return admit(self.snapshot, self.preemptor, self.assignment)
-
-    @cached_property
-    def _latest_of_all(self) -> list[Admitted]:
-        return self._latest(())
 
     @cached_property
     def _latest_of_others(self) -> list[Admitted]:
