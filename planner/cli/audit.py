@@ -87,6 +87,7 @@ class Batch(CommandLine):
 class Assumed(option.Dumps):
     """What answers on many states are given last."""
 
+    core_release = option.core_release
     assume = option.assume
 
 

@@ -30,6 +30,7 @@ whose flavors were chosen for least disruption, a joint plan or a front ends in 
 class Options(option.OfState):
     """What `planner check` is given."""
 
+    core_release = option.core_release
     state = option.OfState.state
     plan = value.argument("PLAN", str)
     objective = option.objective_of_plan(

@@ -33,6 +33,7 @@ STDIN: Final = "-"
 class Options(option.OfState):
     """What `planner explain` is given."""
 
+    core_release = option.core_release
     pending = option.pending
     victim = value.one(
         "--victim NAME",

@@ -209,6 +209,10 @@ def own(name: str) -> Option[Any]:
     return ChainMap(*(dict(one.OPTIONS) for one in COMMAND_LINE.of_all()))[name]
 
 
+core_release: Option[str | None] = own("core_release")
+"""The release under another scheduler's name, for commands that serve several."""
+
+
 def own_help(about: str) -> str:
     """Return the texts of all schedulers and wings about a subject in the help of commands."""
     known = [one.HELP for one in COMMAND_LINE.of_all()] + [wing.help for wing in wings()]
@@ -413,7 +417,6 @@ class Dumps(Sized):
     """A run that reads states, by a release and requests where their scheduler knows these."""
 
     release: Option[str] = own("release")
-    core_release: Option[str | None] = own("core_release")
     requests: Option[RequestsFrom] = own("requests")
 
 

@@ -89,7 +89,7 @@ class Options(option.OfState):
     )
     show_commands: Option[bool] = option.own("show_commands")
     release = option.Dumps.release
-    core_release = option.Dumps.core_release
+    core_release = option.core_release
     requests = option.Dumps.requests
     max_bytes = option.Sized.max_bytes
     verbose = value.flag("-v, --verbose", "Say which fields and kinds were ignored.")

@@ -33,6 +33,7 @@ of the plan after the edits.
 class Options(option.OfState):
     """What `planner whatif` is given."""
 
+    core_release = option.core_release
     pending = option.pending
     edits = value.several(
         "--set OBJECT.FIELD=VALUE", str, "What to change, in the order given; may be repeated."

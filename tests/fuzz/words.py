@@ -383,6 +383,9 @@ BY_NAME: Final[dict[str, Maker]] = {
     "--state-time-limit": _of(_one("30", "none"), ("0", "-1", "nan", "1e308", "x")),
     "--timeout": _of(_one("20", "none"), ("0", "-1", "nan", "1e308", "1e-9", "x")),
     "--state-memory-limit": _of(_one("4G"), ("0", "-1", "1", "9E", "x")),
+    "--yunikorn-release": _of(
+        _one("1.6.3", "1.7.0", "1.8.0", "1.9.0"), ("", "x", "1.5", "v1", "auto")
+    ),
     "--kueue-release": _of(_one(*RELEASES), ("", "x", "0.18", "0.1.0", "v", "AUTO", "9" * 5000)),
     "--max-size": SIZE,
     "--now": MOMENT,

@@ -3,7 +3,9 @@
 import gzip
 import json
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +16,24 @@ Line = dict[str, Any]
 
 FULL = recorded_root()
 FOLDER = FULL / "yunikorn" if FULL else ROOT / "instances" / "recorded" / "yunikorn"
-NAMES = sorted(
-    path.relative_to(FOLDER).as_posix().removesuffix(".jsonl.gz")
-    for path in FOLDER.rglob("*.jsonl.gz")
-)
+FEATURES = (FULL or ROOT / "instances" / "recorded") / "yunikorn-features"
+"""What was decided in whole cycles; the project has copies of its own."""
+
+
+def named(folder: Path) -> list[str]:
+    """Return the names of the recorded files of a folder."""
+    paths = folder.rglob("*.jsonl.gz")
+    return sorted(one.relative_to(folder).as_posix().removesuffix(".jsonl.gz") for one in paths)
+
+
+NAMES = named(FOLDER)
+
+
+@cache
+def texts(path: Path) -> list[str]:
+    """Return the lines of a recorded file."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return file.readlines()
 
 
 def lines(name: str, step: int) -> Iterator[Line]:

@@ -16,7 +16,7 @@ from planner.reference.yunikorn.decision import can_help, decide, plan_node, sco
 from planner.reference.yunikorn.turn import Preconditions
 from tests.conftest import ROOT
 from tests.yunikorn.building import allocation, application, queue, state_of, two_queues
-from tests.yunikorn.recorded import NAMES, Line, lines
+from tests.yunikorn.recorded import FEATURES, NAMES, Line, lines, texts
 
 GPU = {"gpu": 1}
 WITH_CONDITIONS = [
@@ -51,6 +51,7 @@ def test_every_answer_is_reproduced(name: str) -> None:
 @pytest.mark.usefixtures("conformance")
 def test_the_readme_counts_them() -> None:
     count = sum(len(replayed(name)) for name in NAMES)
+    count += sum(len(texts(path)) for path in FEATURES.rglob("*.gz"))  # replayed by test_features
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"{count:,} of YuniKorn, and none differs" in " ".join(text.split())
 

@@ -66,7 +66,7 @@ class Options(option.Saved):
         "--baseline", "The JSON of an earlier run: findings that it has do not count again."
     )
     release = option.Dumps.release
-    core_release = option.Dumps.core_release
+    core_release = option.core_release
     max_bytes = option.Sized.max_bytes
     style = option.style(
         (*option.PAGE_FORMATS, SARIF),

@@ -39,6 +39,7 @@ SHAPES: Final[click.Choice[Shapes]] = click.Choice(["pending", "running", "all"]
 class Options(option.OfState):
     """What `planner risk` is given."""
 
+    core_release = option.core_release
     shapes: Option[Shapes | None] = value.one(
         "--shapes",
         SHAPES,

@@ -46,6 +46,7 @@ plan was not proved best in time; 0 else.
 class Options(option.OfState):
     """What `planner simulate` is given."""
 
+    core_release = option.core_release
     decider = value.one(
         "--decider",
         click.Choice(sorted([*INSTEAD, *(one.id for one in schedulers())])),
