@@ -146,6 +146,7 @@ def room_of(module: str) -> str | None:
     return room if room in MAY_IMPORT | WINGS else FACE
 
 
+@cache
 def room_imports() -> dict[str, set[str]]:
     """Say for every room which others it does import."""
     found: dict[str, set[str]] = {}
@@ -287,11 +288,6 @@ def loaded_after(code: str) -> set[str]:
 def test_importing_planner_costs_nothing() -> None:
     heavy = {"click", "numpy", "ortools", "pandas", "pydantic", "rich", "scipy", "yaml"}
     assert not heavy & loaded_after("import planner")
-
-
-def test_help_does_not_wait_for_a_solver() -> None:
-    code = "from planner.cli.main import main\nmain(['--help'], standalone_mode=False)"
-    assert not {"numpy", "ortools", "pandas", "scipy"} & loaded_after(code)
 
 
 def test_a_small_plan_waits_for_no_other_library() -> None:

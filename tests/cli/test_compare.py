@@ -58,26 +58,6 @@ def test_several_states_of_both_schedulers(dump: Path) -> None:
     assert {row["state"] for row in value["rows"]} == {str(dump), str(YUNIKORN)}
 
 
-def test_table(dump: Path) -> None:
-    text = call("compare", dump, *THREE, "--format", "table").stdout
-    assert "1 state, 1 case" in text
-    assert "3; the first is greedy" in text
-    assert "Against greedy" in text
-    assert "optimum:min-count" in text
-
-
-def test_plain(dump: Path) -> None:
-    lines = call("compare", dump, *THREE, "--format", "plain").stdout.splitlines()
-    rows = [line.split() for line in lines if line.startswith("row ")]
-    assert [row[3] for row in rows] == ["greedy", "kueue-fair", "optimum:min-count"]
-    assert "victims=1" in rows[2]
-    assert {"level=victims", "bound=1", "proved=yes"} <= set(rows[2])
-    assert "score            optimum:min-count greedy victims wins=1 ties=0 losses=0" in "\n".join(
-        lines
-    )
-    assert lines[-1].split() == ["total", "states=1", "cases=1", "failures=0"]
-
-
 def test_csv(dump: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(call("compare", dump, "--format", "csv").stdout)))
     assert [(row["algorithm"], row["victims"]) for row in rows] == [

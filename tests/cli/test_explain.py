@@ -119,26 +119,6 @@ def test_victim_asked_about_where_nothing_goes(stuck: Path) -> None:
     assert value["clash"]["changes"]
 
 
-def test_plain_text_has_a_line_per_fact(dump: Path) -> None:
-    lines = call("explain", dump, "--victim", BIG).stdout.splitlines()
-    assert "fewer            ns/big" in lines
-    assert sum(line.startswith("term ") for line in lines) > 7
-
-
-def test_plain_text_of_nothing(stuck: Path) -> None:
-    lines = call("explain", stuck).stdout.splitlines()
-    assert "proved           yes changes_all_tried=yes" in lines
-    assert [line.split()[1] for line in lines if line.startswith("clash")] == ["KQ-01", "KQ-05"]
-    assert sum(line.startswith("change ") for line in lines) >= 2
-
-
-def test_tables(dump: Path) -> None:
-    text = call("explain", dump, "--victim", BIG, "--format", "table").stdout
-    assert "Why this victim" in text
-    assert "Sparing" in text
-    assert "+3" in text
-
-
 def test_tables_of_nothing(stuck: Path) -> None:
     text = call("explain", stuck, "--format", "table", env={"COLUMNS": "140"}).stdout
     assert "Why nothing" in text

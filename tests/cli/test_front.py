@@ -35,33 +35,6 @@ def test_json_holds_every_point_with_its_plan(trade: Path) -> None:
     assert greedy["plan"]["algorithm"] == "kueue"
 
 
-def test_plain_text_has_a_line_per_point_and_victim(trade: Path) -> None:
-    lines = call("solve", trade, *AT_NOW).stdout.splitlines()
-    assert 'measure          lost_work unit="accelerator-seconds" title="lost work"' in lines
-    start = lines.index("points           2")
-    assert lines[start + 1 :] == [
-        "point            1 workloads=1 lost_work=12000 victims=1",
-        "point_victim     1 ns/big",
-        "point            2 workloads=2 lost_work=4800 victims=2",
-        "point_victim     2 ns/half-1",
-        "point_victim     2 ns/half-2",
-        "greedy           kueue workloads=2 lost_work=4800 victims=2 place=on points=2",
-        "greedy_victim    kueue ns/half-1",
-        "greedy_victim    kueue ns/half-2",
-    ]
-
-
-def test_table_marks_the_scheduler_s_own_point(trade: Path) -> None:
-    result = call("solve", trade, *AT_NOW, "--format", "table", env={"COLUMNS": "100"})
-    rows = [line.split() for line in result.stdout.splitlines()]
-    # 12,000 and 4,800 accelerator-seconds
-    assert ["1", "1", "3.33", "1", "ns/big"] in rows
-    assert ["2", "2", "1.33", "2", "ns/half-1,", "ns/half-2"] in rows
-    assert ["Kueue", "2", "1.33", "2", "ns/half-1,", "ns/half-2"] in rows
-    assert "PROVED COMPLETE" in result.stdout
-    assert "Kueue's own plan is on the front, as good as point 2." in result.stdout
-
-
 def test_a_scheduler_behind_the_front(dump: Path) -> None:
     text = call("solve", dump, *AT_NOW, "--format", "table").stdout
     assert (

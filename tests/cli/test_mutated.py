@@ -88,7 +88,7 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
     return dump
 
 
-@examples(300)
+@examples(100)
 @given(mutated(), st.sampled_from(["table", "plain", "json"]))
 def test_solve_gives_an_answer_or_a_clean_error(dump: dict[str, Any], style: str) -> None:
     result = call("solve", "-", "--all", "--format", style, stdin=json.dumps(dump))

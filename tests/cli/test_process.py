@@ -79,10 +79,11 @@ def test_standard_input_by_a_pipe(dump: Path) -> None:
     assert BIG in done.stdout
 
 
-def test_a_terminal_gets_a_coloured_table(dump: Path) -> None:
-    screen = on_terminal("solve", dump, env={"COLUMNS": "120"})
+def test_a_terminal_gets_a_coloured_table_of_its_width(dump: Path) -> None:
+    screen = on_terminal("solve", dump, env={"COLUMNS": "80"})
     assert "\x1b[1;32mPROVED OPTIMAL" in screen
     assert "─" in screen
+    assert max(map(cell_len, ESCAPE.sub("", screen).split("\n"))) <= 80
 
 
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
@@ -94,8 +95,6 @@ def test_colors_can_be_refused(dump: Path, variables: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("columns", [80, 108, 160])
 def test_columns_are_obeyed(dump: Path, columns: int) -> None:
-    screen = ESCAPE.sub("", on_terminal("solve", dump, env={"COLUMNS": str(columns)}))
-    assert max(cell_len(line) for line in screen.split("\n")) <= columns
     piped = call("solve", dump, "--format", "table", env={"COLUMNS": str(columns)}).stdout
     assert max(map(cell_len, piped.split("\n"))) <= columns
     assert "\x1b" not in piped
@@ -113,22 +112,12 @@ def test_formats_are_the_same_on_a_terminal(dump: Path) -> None:
     assert json.loads(screen)["status"] == "optimal"
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--help"],
-        ["solve", "--help"],
-        ["laws", "--format", "json"],
-        ["solve", "DUMP", "--all", "--format", "json"],
-    ],
-)
-def test_closed_pipe_is_no_error(tmp_path: Path, words: list[str]) -> None:
+def test_closed_pipe_is_no_error(tmp_path: Path) -> None:
     many = [another_pending(f"w{i}") for i in range(8)]
-    path = str(write(tmp_path, cluster(*many)))
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        command(*(path if word == "DUMP" else word for word in words)),
+        command("solve", write(tmp_path, cluster(*many)), "--all", "--format", "json"),
         env=environment(),
         stdout=writing,
         stderr=subprocess.PIPE,

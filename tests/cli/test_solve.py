@@ -54,15 +54,6 @@ def test_plan_beats_the_scheduler(dump: Path) -> None:
     assert plan["now"] == NOW
 
 
-def test_plan_is_readable_in_every_format(dump: Path) -> None:
-    for style in ("table", "plain", "json"):
-        result = call("solve", dump, "--format", style)
-        assert result.exit_code == 0
-        assert result.stderr == ""
-        assert BIG in result.stdout
-        assert SMALL[0] in result.stdout
-
-
 def test_plain_text_is_the_default_where_there_is_no_terminal(dump: Path) -> None:
     plain = call("solve", dump, "--format", "plain").stdout
     assert without_time(call("solve", dump).stdout) == without_time(plain)
@@ -214,12 +205,6 @@ def test_all_goes_on_after_an_error(crowd: Path) -> None:
 def test_all_ends_with_the_worst_code(tmp_path: Path) -> None:
     dump = write(tmp_path, cluster(another_pending("huge", amount=100)))
     assert call("solve", dump, "--all").exit_code == 3
-
-
-@pytest.mark.parametrize("style", ["table", "plain"])
-def test_all_in_other_formats(crowd: Path, style: str) -> None:
-    result = call("solve", crowd, "--all", "--format", style)
-    assert all(name in result.stdout for name in ("ns/pending", "ns/second", "ns/huge"))
 
 
 def test_all_of_none(tmp_path: Path) -> None:

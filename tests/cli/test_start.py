@@ -1,17 +1,18 @@
 """What a small plan loads, builds and starts: as most of its time is that, only what it needs."""
 
 import gc
+import json
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
+from functools import cache
+from typing import Any
 
 from tests.cli.running import call, environment
 from tests.conftest import QUICKSTART
 
 PLAN = f"""
 import gc
+import json
 import os
 import sys
 from planner.cli.main import run
@@ -21,6 +22,22 @@ try:
     run()
 except SystemExit as end:
     assert end.code == 0
+tasks = "/proc/self/task"
+found = {{
+    "loaded": [*sys.modules],
+    "built": [
+        model.__name__
+        for module in [*sys.modules.values()]
+        if module.__name__.startswith(("planner.plan", "planner.state"))
+        for model in vars(module).values()
+        if getattr(model, "__pydantic_complete__", False)
+    ],
+    "threads": len(os.listdir(tasks)) if os.path.isdir(tasks) else 1,
+    "lazy": getattr(sys, "getdlopenflags", int)() == getattr(os, "RTLD_LAZY", 0),
+    "threshold": gc.get_threshold()[0],
+    "frozen": gc.get_freeze_count(),
+}}
+print(json.dumps(found), file=sys.stderr)
 """
 
 UNUSED = {
@@ -40,45 +57,38 @@ UNUSED = {
 from a file, a level without a tree."""
 
 
-def after_a_plan(expression: str) -> list[str]:
-    """Return the words that an expression of Python comes to when the quickstart is planned."""
+@cache
+def after_a_plan() -> dict[str, Any]:
+    """Return what is there in a process that has planned the quickstart."""
     variables = environment()
     variables.pop("OPENBLAS_NUM_THREADS", None)
-    code = f"{PLAN}print({expression}, file=sys.stderr)"
     done = subprocess.run(
-        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
+        [sys.executable, "-c", PLAN], env=variables, capture_output=True, text=True, check=True
     )
-    return done.stderr.splitlines()[-1].split()
+    found: dict[str, Any] = json.loads(done.stderr.splitlines()[-1])
+    return found
 
 
 def test_a_plan_loads_nothing_that_it_does_not_need() -> None:
-    loaded = after_a_plan("*sys.modules")
+    loaded = after_a_plan()["loaded"]
     assert "planner.solver.kueue.solve" in loaded
     assert UNUSED.isdisjoint(loaded)
 
 
 def test_a_plan_builds_validators_only_of_what_it_reads_and_writes() -> None:
-    expression = (
-        "*(model.__name__ for module in [*sys.modules.values()]"
-        " if module.__name__.startswith(('planner.plan', 'planner.state'))"
-        " for model in vars(module).values()"
-        " if getattr(model, '__pydantic_complete__', False))"
-    )
-    built = after_a_plan(expression)
+    built = after_a_plan()["built"]
     assert {"ClusterQueue", "Plan"} <= {*built}
     # Made without one, or not there: a state is put together of objects that were checked.
     others = {"Deployment", "Event", "JointPlan", "Node", "Pod", "State"}
     assert others.isdisjoint(built)
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux's list of threads")
 def test_a_plan_leaves_no_thread() -> None:
-    assert after_a_plan("len(os.listdir('/proc/self/task'))") == ["1"]
+    assert after_a_plan()["threads"] == 1
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="which binds so in any case")
 def test_libraries_are_bound_as_they_are_called() -> None:
-    assert after_a_plan("sys.getdlopenflags() == os.RTLD_LAZY") == ["True"]
+    assert after_a_plan()["lazy"]
 
 
 def test_only_a_program_sets_its_process_up() -> None:
@@ -87,7 +97,7 @@ def test_only_a_program_sets_its_process_up() -> None:
     assert call("laws").exit_code == 0
     assert gc.get_threshold() == usual
     assert gc.get_freeze_count() <= frozen  # some may be gone
-    assert after_a_plan("gc.get_threshold()[0], gc.get_freeze_count() > 0") == ["100000", "True"]
+    assert (after_a_plan()["threshold"], after_a_plan()["frozen"] > 0) == (100_000, True)
 
 
 def test_ctrl_c_while_modules_are_loaded_ends_without_a_traceback() -> None:

@@ -22,22 +22,6 @@ def test_json_holds_both_plans_and_the_difference(dump: Path) -> None:
     assert value["before"]["certificate"]["digest"] != value["after"]["certificate"]["digest"]
 
 
-def test_plain_text_has_a_line_per_fact(dump: Path) -> None:
-    lines = call("whatif", dump, "--set", NEVER).stdout.splitlines()
-    assert f"plan_no_longer   {BIG}" in lines
-    (after,) = (line for line in lines if line.startswith("plan_after "))
-    assert after.split()[1] == "infeasible"
-    (count,) = (line for line in lines if line.startswith("term             workloads "))
-    assert "kueue_before=4 plan_before=1 " in count
-
-
-def test_table_marks_who_goes_when(dump: Path) -> None:
-    text = call("whatif", dump, "--set", NEVER, "--format", "table").stdout
-    (row,) = (line for line in text.splitlines() if line.split()[:1] == [BIG])
-    assert row.split()[-4:] == ["-", "-", "x", "-"]
-    assert NEVER in text
-
-
 def test_nothing_changes(dump: Path) -> None:
     edit = "workload/ns/pending.priority=11"
     result = call("whatif", dump, "--set", edit, "--format", "table")

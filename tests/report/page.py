@@ -10,6 +10,10 @@ VOID: Final = {"meta", "br", "wbr", "hr", "rect", "line"}
 """Elements without an end; those of SVG end themselves."""
 
 
+TOLD: Final = {"title", "h1", "h2", "h3", "p", "li", "dt", "dd", "caption", "summary", "pre"}
+CELLS: Final = {"th", "td"}
+
+
 @dataclass
 class Element:
     """An element: its tag, its attributes, and all text in it."""
@@ -75,3 +79,19 @@ class Page(HTMLParser):
     def texts(self, tag: str, style: str = "") -> list[str]:
         """Return the texts of the same, without spaces at the ends."""
         return [" ".join(element.text.split()) for element in self.all(tag, style)]
+
+    def told(self) -> str:
+        """Return what the page says: a line for each text and picture, one for each row."""
+        lines = []
+        for element in self.elements:
+            label = element.attributes.get("aria-label", "")
+            text = " ".join((label or element.text).split())
+            if element.tag in CELLS:
+                lines[-1] += f" | {text}"
+            elif element.tag == "tr" or element.tag in TOLD or label:
+                style = element.attributes.get("class", "").split()
+                mark = ".".join([element.tag, *style])
+                lines.append(mark if element.tag == "tr" else f"{mark}: {text}")
+            elif element.tag == "span" and "badge" in element.attributes.get("class", ""):
+                lines.append(f"badge: {text}")
+        return "".join(f"{line}\n" for line in lines)

@@ -1,6 +1,5 @@
 """Audits as pages and in Markdown: numbers, distributions, links, and nothing of the names' own."""
 
-import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,37 +41,6 @@ def test_page_is_well_formed_and_alone() -> None:
     assert "://" not in text
     assert not {e.tag for e in read.elements} & {"script", "link", "img", "iframe"}
     assert text == written(make_audit())
-
-
-def test_numbers_come_first() -> None:
-    read = Page.of(written(make_audit()))
-    assert read.texts("h1") == ["3 states, 3 cases"]
-    assert read.texts("span", "badge") == ["1 case with findings"]
-    assert [text for text in read.texts("li") if "needless" in text] == [
-        "1 needless victim of 4 that it evicts"
-    ]
-    assert rows(read, "What is wrong with the scheduler's own answers")[1] == [
-        "disruption",
-        "1",
-        "33.3%",
-        "another legal set is better by an objective",
-    ]
-
-
-def test_every_format_says_what_levels_rest_on() -> None:
-    """Under each of two objectives 2, 5, 4 and 1."""
-    said = (
-        "24 of all optima: 4 that cannot be below 0, 10 by one row, 8 by a sum of rows, 2 by a tree"
-    )
-    read = make_audit()
-    assert said in Page.of(written(read)).texts("dd")
-    assert said in in_markdown(read)
-    assert f" Levels      {said}\n" in render(read, "table", width=120, color=False)
-    counts = "zero=2 one_row=5 multipliers=4 tree=1 unproved=0"
-    plain = render(read, "plain", width=120, color=False).splitlines()
-    assert [one for one in plain if one.startswith("levels ")] == [
-        f"levels           {objective} {counts}" for objective in ("no-regret", "kube-like")
-    ]
 
 
 def test_an_audit_without_findings_says_so() -> None:
@@ -129,29 +97,6 @@ def test_a_histogram_is_told_in_words_and_seen() -> None:
     assert said[0].endswith("cases: 0: 1, 1: 0, 2: 1")
     assert len(read.all("rect", "series-0")) == 2 + 2 + 2
     assert len(read.all("rect", "series-1")) == 1
-
-
-def test_worst_cases_name_victims_and_optima() -> None:
-    read = Page.of(written(make_audit()))
-    assert rows(read, WORST)[1:-1] == [
-        [
-            "states/one.json",
-            "ns/wants",
-            "3",
-            "1",
-            "1",
-            "1",
-            "2.50",
-            "redundant, disruption",
-            "ns/c",
-        ]
-    ]
-    assert rows(read, "What could not be audited")[1] == [
-        "states/bad.json",
-        "",
-        "failed",
-        "is no JSON",
-    ]
 
 
 def test_the_worst_lose_most_needlessly_and_then_evict_most() -> None:
@@ -219,14 +164,6 @@ def test_hostile_names_are_text(name: str) -> None:
     assert rows(read, WORST)[1][:2] == [shown, shown]
     assert "script" not in {element.tag for element in read.elements}
     assert {e.tag for e in read_back(in_markdown(audit)).elements} <= MADE_TAGS
-
-
-def test_markdown_says_the_same() -> None:
-    text = in_markdown(make_audit())
-    assert "**1 case with findings**" in text
-    assert "| `states/one.json` | `ns/wants` | 3 | 1 | 1 | 1 | 2.50 |" in text
-    assert re.search(r"\| to 10 +\| 1 \|", text)
-    assert {element.tag for element in read_back(text).elements} <= MADE_TAGS
 
 
 def lost(day: int, own: dict[str, int], best: dict[str, int], **changes: object) -> Case:

@@ -10,7 +10,7 @@ from planner.errors import PlannerError
 from planner.plan import Uncovered
 from planner.plan.base import qualified
 from planner.report.text import cells
-from tests.conftest import FOR_EVER_S, ROOT
+from tests.conftest import FOR_EVER_S, ROOT, TEST_ALL
 from tests.report.factory import make_greedy, make_infeasible, make_plan, make_victim
 from tests.report.rendering import brief, table
 from tests.report.yunikorn_factory import make_yunikorn
@@ -30,7 +30,9 @@ def dumps() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    "path", [*dumps()], ids=lambda path: path.relative_to(INSTANCES).as_posix()
+    "path",
+    [*dumps()][:: 1 if TEST_ALL else 3],
+    ids=lambda path: path.relative_to(INSTANCES).as_posix(),
 )
 def test_every_instance_is_answered_on_one_screen(path: Path) -> None:
     try:

@@ -45,21 +45,6 @@ def screen(plan: Plan) -> str:
     return " ".join(table.render(plan, width=120, color=False).split())
 
 
-def test_table_names_both_flavors_and_what_kueues_own_cost() -> None:
-    text = table.render(make_chosen(), width=120, color=False)
-    assert f" workers  {GPU}  h200    l4\n" in text
-    said = (
-        "The rules permit 6 assignments of flavors. With Kueue's own the best plan evicts "
-        "3 workloads: team-b/one, team-b/two, team-c/three."
-    )
-    assert said in " ".join(text.split())
-    rows = [line.split() for line in text.splitlines()]
-    assert ["workloads", "2", "3", "+1", "workloads"] in rows
-    (sums,) = [row for row in rows if "-3.43" in row]  # 33,360 s and 21,000 s
-    assert sums[0] == "lost_work+restart_cost"
-    assert sums[-4:] == ["9.27", "5.83", "-3.43", "accelerator-hours"]
-
-
 def test_table_where_kueues_own_are_as_good_or_have_no_plan() -> None:
     assert "None is better than Kueue's own." in screen(make_chosen(own="h200"))
     none = make_chosen(status="infeasible", victims=(), terms={})
@@ -83,21 +68,6 @@ def test_table_without_a_plan_shows_no_flavors() -> None:
 def test_a_plan_with_kueues_flavors_says_nothing_of_it() -> None:
     assert "assignments of flavors" not in screen(make_plan())
     assert "flavors" not in plain.render(make_plan())
-
-
-def test_plain_lines() -> None:
-    lines = [line.split() for line in plain.render(make_chosen()).splitlines()]
-    found = {tuple(line[:2]): line[2:] for line in lines if "flavor" in line[0]}
-    assert found["flavors", "permitted=6"] == ["distinct=4", "examined=4", "complete=yes"]
-    assert found["flavor", "workers"] == [GPU, "h200", "kueue=l4"]
-    assert found["kueue_flavors", "optimal"][0] == "victims=3"
-    assert ("kueue_flavors_victim", "team-c/three") in found
-    assert found["flavors_term", "workloads"][:2] == ["plan=2", "kueue_flavors=3"]
-    assert found["flavors_term", "lost_work+restart_cost"][:2] == [
-        "plan=33360",
-        "kueue_flavors=21000",
-    ]
-    assert ("flavors_term", "queues") not in found  # not known of Kueue's own
 
 
 def test_a_flavor_that_kueue_assigns_to_nothing() -> None:

@@ -4,12 +4,13 @@ PLANNER_UPDATE_GOLDEN=1 stores screens anew. No page is wider than the window it
 table on a phone: a browser lays all of them out in one start, with all that is folded opened.
 """
 
-import html
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,59 @@ import pytest
 
 import planner
 from planner.commands.compare import compare
+from planner.report.audit import render as render_audit
 from planner.report.compare import render as render_comparison
 from planner.report.text import cells
 from tests.browser import BROWSER, OPTIONS
 from tests.conftest import FOR_EVER_S, ROOT, YUNIKORN
-from tests.report.factory import make_infeasible, make_plan, make_victim
-from tests.report.rendering import brief, plain, table
-from tests.report.yunikorn_factory import make_no_yunikorn, make_yunikorn
+from tests.report.audit_factory import make_audit
+from tests.report.factory import make_infeasible, make_plan
+from tests.report.page import Page
+from tests.report.plans import PLANS
+from tests.report.rendering import brief, html, markdown, plain, table
+from tests.report.yunikorn_factory import make_yunikorn
 
 COMMANDS = (*("explain", "spared", "front", "joint", "audit", "whatif", "compare"),)
 GOLDEN = Path(__file__).parent / "golden"
+FILES = tuple(
+    f"{kind}-{width}.txt"
+    for kind, widths in {
+        "plan": "60 80 120 200 plain",
+        "infeasible": "108 plain",
+        "evicting": "108",
+        "kueue": "108 plain",
+        "same": "108",
+        "open": "108",
+        "unknown": "108",
+        "broken": "108",
+        "cut-off": "108 plain",
+        "costs": "108",
+        "cpu": "108",
+        "memory": "108",
+        "resources": "80 108 160",
+        "long": "80",
+        "huge": "80",
+        "hundreds": "80",
+        "many": "108",
+        "flavors": "120 plain",
+        "fair": "108 plain",
+        "fair-infeasible": "108",
+        "yunikorn": "60 80 120 160 200 plain",
+        "yunikorn-infeasible": "108 plain",
+        "yunikorn-core": "108 plain",
+        "yunikorn-same": "108",
+        "yunikorn-one": "80 100 160",
+        "yunikorn-bare": "108",
+        "yunikorn-types": "80 200",
+        "yunikorn-nodes": "80 160",
+        "yunikorn-limits": "60 80 108",
+        "yunikorn-room": "108",
+        "yunikorn-costs": "160",
+        "yunikorn-hundreds": "120",
+    }.items()
+    for width in widths.split()
+)
+"""Plans of ``plans.py``, each at the widths at which it is worth a look."""
 SPARED = "research/statefulset-notebook-ada-c9a6d"
 QUICKSTART = Path("instances/quickstart/cluster.json")
 
@@ -62,12 +106,29 @@ def answer(command: str) -> Any:
 
 
 def screen(command: str, width: int) -> str:
-    found = answer(command)
+    """Return an answer as a table, or, of no width, in plain lines."""
+    found, style = answer(command), "table" if width else "plain"
     if command == "compare":
-        text = render_comparison(found, "table", width=width, color=False)
+        text = render_comparison(found, style, width=width, color=False)
         lines = text.splitlines(keepends=True)
-        return "".join(line for line in lines if not line.startswith(" Seconds"))
-    return planner.render(found, width=width)
+        return "".join(line for line in lines if not re.match(r" Seconds|.* seconds ", line))
+    return planner.render(found, style, width=width or 108)
+
+
+def planned(name: str) -> str:
+    """Return a plan on a screen, by the name of its file: KIND-WIDTH, or KIND-plain."""
+    kind, _, width = name.partition(".")[0].rpartition("-")
+    if width == "plain":
+        return plain.render(PLANS[kind]())
+    return table.render(PLANS[kind](), width=int(width))
+
+
+def told(page: str) -> str:
+    return Page.of(page).told()
+
+
+def audited(style: str) -> str:
+    return render_audit(make_audit(), style, width=120, color=False)
 
 
 SCREENS: dict[str, Callable[[], str]] = {
@@ -76,23 +137,24 @@ SCREENS: dict[str, Callable[[], str]] = {
     "brief-infeasible-108.txt": lambda: brief.render(make_infeasible(), width=108),
     "brief-yunikorn-80.txt": lambda: brief.render(make_yunikorn(), width=80),
     "brief-yunikorn-120.txt": lambda: brief.render(make_yunikorn(), width=120),
-    "plan-80.txt": lambda: table.render(make_plan(), width=80),
-    "plan-120.txt": lambda: table.render(make_plan(), width=120),
-    "plan-200.txt": lambda: table.render(make_plan(), width=200),
-    "infeasible-108.txt": lambda: table.render(make_infeasible(), width=108),
-    "evicting-108.txt": lambda: table.render(
-        make_plan(victims=[make_victim("team-b/gone", evicted=True)]), width=108
-    ),
-    "plan-plain.txt": lambda: plain.render(make_plan()),
-    "yunikorn-80.txt": lambda: table.render(make_yunikorn(), width=80),
-    "yunikorn-120.txt": lambda: table.render(make_yunikorn(), width=120),
-    "yunikorn-200.txt": lambda: table.render(make_yunikorn(), width=200),
-    "yunikorn-infeasible-108.txt": lambda: table.render(make_no_yunikorn(), width=108),
-    "yunikorn-plain.txt": lambda: plain.render(make_yunikorn()),
-} | {
-    f"{command}-{width}.txt": partial(screen, command, width)
-    for command in COMMANDS
-    for width in (80, 120, 200)
+    "several-80.txt": lambda: table.render_all([make_plan(), make_infeasible()], width=80),
+    **{name: partial(planned, name) for name in FILES},
+    "page-several.txt": lambda: told(html.render_all([make_plan(), make_infeasible()])),
+    "page-none.txt": lambda: told(html.render_all([])),
+    **{
+        f"page-{kind}.txt": lambda kind=kind: told(html.render(PLANS[kind]()))
+        for kind in ("plan", "infeasible", "broken", "flavors", "fair", "yunikorn")
+    },
+    **{f"{kind}.md": lambda kind=kind: markdown.render(PLANS[kind]()) for kind in ("plan", "fair")},
+    "page-audit.txt": lambda: told(audited("html")),
+    "audit.md": lambda: audited("markdown"),
+    "made-audit-120.txt": lambda: audited("table"),
+    "made-audit-plain.txt": lambda: audited("plain"),
+    **{
+        f"{command}-{width or 'plain'}.txt": partial(screen, command, width)
+        for command in COMMANDS
+        for width in (0, 80, 120, 200)
+    },
 }
 
 
@@ -103,10 +165,11 @@ def test_screen_is_as_stored(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def is_as_stored(screen: str, file: Path) -> None:
-    """Compare a screen with a file, whose name ends in the width, or store it anew."""
+    """Compare a screen with a file, whose name may end in the width, or store it anew."""
     width = file.stem.rpartition("-")[2]
-    if width != "plain":
+    if width.isdigit():
         assert max(map(cells, screen.splitlines())) <= int(width)
+        assert not [line for line in screen.splitlines() if line != line.rstrip()]
     if os.environ.get("PLANNER_UPDATE_GOLDEN"):
         file.write_text(screen, encoding="utf-8")
     assert screen == file.read_text(encoding="utf-8")
@@ -147,7 +210,7 @@ def test_no_page_is_wider_than_its_window_and_no_table_on_a_phone(
 def fit_their_windows(pages: Mapping[str, str], tmp_path: Path) -> None:
     """Lay pages out, by their names, and compare their widths."""
     frames = [
-        f'<iframe title="{name} at {width}" width="{width}" srcdoc="{html.escape(page)}"></iframe>'
+        f'<iframe title="{name} at {width}" width="{width}" srcdoc="{escape(page)}"></iframe>'
         for name, page in pages.items()
         for width in WIDTHS
     ]
@@ -163,7 +226,7 @@ def fit_their_windows(pages: Mapping[str, str], tmp_path: Path) -> None:
         check=True,
     )
     measured = done.stdout.partition("<title>measured ")[2].partition("</title>")[0]
-    found = json.loads(html.unescape(measured))
+    found = json.loads(unescape(measured))
     assert len(found) == len(frames)
     assert all(shown > 0 for sizes in found.values() for _, shown in sizes)
     for name, (page, *tables) in found.items():

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from planner.plan import AnyPlan
 from planner.report.markdown import MAX_ROWS, code, prose
-from tests.report.factory import make_certificate, make_infeasible, make_plan, make_victim
+from tests.report.factory import make_infeasible, make_plan, make_victim
 from tests.report.page import Page
 from tests.report.rendering import markdown
 from tests.report.test_html import PLANS, SHOWN, evil_plan, rows
@@ -39,28 +39,6 @@ def test_every_row_has_as_many_cells_as_its_title(plan: AnyPlan) -> None:
         counts = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
         assert len(counts) == 1, table
     assert len(read_back(text).all("table")) == len(tables)
-
-
-def test_victims_are_those_of_the_plan() -> None:
-    plan = make_plan()
-    read = read_back(markdown.render(plan))
-    table = next(element for element in read.all("table") if "Why it may go" in element.text)
-    assert [name for name in plan.keys if name in table.text] == list(plan.keys)
-    assert "| **2 victims** |" in markdown.render(plan)
-
-
-def test_sums_of_rows_are_there_to_be_followed() -> None:
-    (level,) = (one for one in make_certificate().levels if one.term == "priority_weight")
-    paragraphs = read_back(markdown.render(make_plan())).texts("p")
-    (said,) = [text for text in paragraphs if "priority_weight ≥" in text]
-    assert said == f"priority_weight ≥ 6: {level.says}"
-
-
-def test_tree_is_a_table() -> None:
-    text = markdown.render(make_plan())
-    assert "|  | today | after the plan | quota | borrowing limit |" in text
-    assert "| `research` Cohort, 2 not shown | 13 | 13 | 16 | - |" in text
-    assert "| &emsp;`team-a` ClusterQueue, asks here | 4 | **8** | 8 | - |" in text
 
 
 def test_hostile_names_are_text() -> None:

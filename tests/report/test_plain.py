@@ -6,10 +6,8 @@ import shlex
 import pytest
 
 from tests.report.factory import (
-    OUTSIDE,
     make_certificate,
     make_demand,
-    make_fair,
     make_greedy,
     make_infeasible,
     make_plan,
@@ -24,54 +22,10 @@ def lines_of(text: str, label: str) -> list[list[str]]:
     return [rest for _, *rest in fields]
 
 
-def test_facts_are_found_by_their_first_word() -> None:
-    text = plain.render(make_plan())
-    assert lines_of(text, "preemptor") == [["team-a/train-llm"]]
-    assert lines_of(text, "status") == [["optimal"]]
-    assert lines_of(text, "borrowing") == [["no"]]
-    assert lines_of(text, "now") == [["2026-03-08T21:06:00Z"]]
-    assert [fields[1] for fields in lines_of(text, "victim")] == [
-        "team-b/sweep-17",
-        "team-a/notebook-3",
-    ]
-    assert len(lines_of(text, "kueue_victim")) == 3
-    assert lines_of(text, "spared") == [["team-b/sweep-12"], ["team-b/sweep-13"]]
-    assert len(lines_of(text, "law")) == 8
-
-
-def test_records_hold_key_and_value() -> None:
-    text = plain.render(make_plan())
-    first = dict(field.split("=", 1) for field in lines_of(text, "victim")[0][2:])
-    assert first["cluster_queue"] == "team-b"
-    assert first["law"] == "KQ-05"
-    assert first["age_s"] == "720"
-    assert first["evicting"] == "no"
-    assert first["lost_work"] == "2880"
-    term = dict(field.split("=", 1) for field in lines_of(text, "term")[4][1:])
-    assert term == {
-        "plan": "33360",
-        "kueue": "114930",
-        "level": "5",
-        "bound": "33360",
-        "proof": "certified",
-        "accelerator_hours": "9.27",
-        "unit": "accelerator-seconds",
-        "title": "lost work and restart cost",
-    }
-
-
 def test_numbers_have_no_thousands_separator() -> None:
     victim = make_victim("a/b", costs={"lost_work": 10**9}, age_s=10**9)
     plan = make_plan(victims=[victim], terms={"lost_work": 10**9}, greedy=None)
     assert not re.search(r"\d,\d", plain.render(plan))
-
-
-def test_everything_is_there_for_an_infeasible_plan() -> None:
-    text = plain.render(make_infeasible())
-    assert lines_of(text, "status") == [["infeasible"]]
-    assert lines_of(text, "victims") == [["0"]]
-    assert lines_of(text, "borrowing") == [["none"]]
-    assert lines_of(text, "certificate")[0][:2] == ["infeasible", "levels=0/0"]
 
 
 def test_a_hostile_name_stays_one_field_on_one_line() -> None:
@@ -104,30 +58,3 @@ def test_several_plans_have_an_empty_line_between_them() -> None:
     text = plain.render_all([make_plan(), make_infeasible()])
     assert text == plain.render(make_plan()) + "\n" + plain.render(make_infeasible())
     assert plain.render_all([]) == ""
-
-
-def test_shares_under_fair_sharing() -> None:
-    text = plain.render(make_fair())
-    assert lines_of(text, "share")[0] == [
-        "team-b",
-        "kind=ClusterQueue",
-        "weight=0",
-        "before=inf",
-        "with_preemptor=inf",
-        "after=0",
-    ]
-    (outside,) = lines_of(text, "kueue_outside_rules")
-    assert outside == ["FS-07", f"Kueue's own answer is outside its own rules: {OUTSIDE}"]
-
-
-def test_scheduler_s_own_plan_outside_its_rules() -> None:
-    greedy = make_greedy(rules="kueue-fair", outside_rules=(OUTSIDE, "FS-06 x: y"))
-    outside = lines_of(plain.render(greedy), "outside_rules")
-    assert [law for law, _ in outside] == ["FS-07", "FS-06"]
-    assert "outside_rules" not in plain.render(make_plan())
-
-
-def test_cut_off_sets_are_counted_where_there_are_any() -> None:
-    certificate = make_certificate(cut_off=3)
-    assert " cut_off=3 " in plain.render(make_plan(certificate=certificate))
-    assert "cut_off" not in plain.render(make_plan())

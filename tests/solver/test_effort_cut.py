@@ -91,7 +91,7 @@ def crowds() -> Iterator[tuple[AnyState, Given]]:
 
 
 def asks() -> Iterator[tuple[AnyState, Given]]:
-    for seed in range(400 * MANY):
+    for seed in range(200 * MANY):
         yield state_of(random_cluster(seed, plain=seed % 2 == 0, twins=seed % 3 == 0)), Given("ask")
 
 

@@ -105,8 +105,8 @@ def test_the_lines_hold_these_objectives_and_no_others(name: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_oracle_finds_the_same(name: str) -> None:
-    """Two enumerations that share no line: as many legal sets, the same values, sets and caps."""
-    for line, state in read(name):
+    """Two enumerations that share no code: as many legal sets, the same values, sets and caps."""
+    for line, state in read(name)[:: 4 if name == LONG and not TEST_ALL else 1]:
         greedy = planner.greedy(state, line["pending"])
         cluster = Cluster(line["state"]["items"], line["now"])
         legal = legal_sets(ask(cluster, line["pending"], flavors_of(greedy)))

@@ -5,20 +5,24 @@ not look at), ``planner.solve`` has nothing to search; there the search itself i
 required node the plan is legal, and never larger than what the core takes.
 """
 
+from functools import cache
+
 import pytest
 
 import planner
 from planner.objective.profiles import PROFILES
+from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.yunikorn.cluster import find_ask, prepare
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.yunikorn.planning import Laws
+from planner.state.yunikorn import YuniKornState
 from tests.conftest import TEST_ALL
 from tests.solver.ways import solve
 from tests.solver.yunikorn_truth import FEW, LAWS, SAMPLE, truths, value_of
 from tests.yunikorn.brute_force import legal_sets
 from tests.yunikorn.building import NOW, SECOND, Json, allocation, state_of, two_queues
 from tests.yunikorn.legality import SMALL
-from tests.yunikorn.recorded import NAMES, lines, step
+from tests.yunikorn.recorded import NAMES, Line, lines, step
 
 SEEDS = range(2 if TEST_ALL else 1)
 
@@ -152,12 +156,21 @@ SMALL_ENOUGH = 8
 """Allocations up to which every subset is tried."""
 
 
-@pytest.mark.parametrize("name", RECORDED)
-def test_plan_is_legal_and_not_larger_than_the_core_s(name: str) -> None:
-    smaller = compared = 0
+@cache
+def planned(name: str) -> list[tuple[Line, YuniKornState, YuniKornPlan]]:
+    """Return the lines of a file with their states and plans of the fewest victims."""
+    found = []
     for line in lines(name, step(name, EVERY)):
         state = read_yunikorn_objects(line, where=line["id"])
         plan = solve(state, line["ask"]["allocationKey"], "min-count")
+        found.append((line, state, plan))
+    return found
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_plan_is_legal_and_not_larger_than_the_core_s(name: str) -> None:
+    smaller = compared = 0
+    for line, state, plan in planned(name):
         assert plan.rules == "yunikorn-required-node"
         assert planner.verify(state, plan).accepted, line["id"]
         assert plan.greedy is not None
@@ -174,18 +187,15 @@ def test_plan_is_legal_and_not_larger_than_the_core_s(name: str) -> None:
 @pytest.mark.parametrize("name", RECORDED)
 def test_plan_is_the_smallest_of_all_legal_sets(name: str) -> None:
     found = none = 0
-    for line in lines(name, step(name, EVERY)):
-        state = read_yunikorn_objects(line, where=line["id"])
-        key = line["ask"]["allocationKey"]
+    for line, state, plan in planned(name):
         cluster = prepare(state)
-        asking = find_ask(cluster, key)
+        asking = find_ask(cluster, line["ask"]["allocationKey"])
         here = [
             one
             for each in cluster.partition.applications
             for one in each.allocations
             if one.node_id == asking.ask.required_node
         ]
-        plan = solve(state, key, "min-count")
         if len(here) > SMALL_ENOUGH or "fits as it is" in plan.explanation:
             continue
         sets = legal_sets(cluster, asking, plan.rules)
@@ -259,9 +269,8 @@ def test_places_on_a_required_node_are_those_in_which_the_core_goes_there() -> N
 @pytest.mark.parametrize("name", RECORDED)
 def test_the_core_takes_the_first_places_of_a_required_node(name: str) -> None:
     compared = 0
-    for line in lines(name, step(name, EVERY)):
-        state = read_yunikorn_objects(line, where=line["id"])
-        greedy = solve(state, line["ask"]["allocationKey"], "min-count").greedy
+    for line, _, plan in planned(name):
+        greedy = plan.greedy
         if greedy is not None and list(greedy.keys) == line["expect"]["victims"]:
             compared += len(greedy.keys)
             assert [one.position for one in greedy.victims] == [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 
 from planner.laws.kueue import FS_BORROWING
 from planner.models.kueue.laws import eligible
@@ -174,30 +174,23 @@ def value_of(terms: Terms, measure: Measure) -> int:
 
 
 def truths(name: str, every: int, *, fair: bool) -> Iterator[Truth]:
-    """Yield every so-manieth line of a file with or without fair sharing.
+    """Yield those of every so-manieth line of a file that are with or without fair sharing.
 
     Of the project's own copies, which are few, it is every line.
     """
     step = every if recorded_root() else 1
-    return (_truth(name, place) for place in _places(name, fair)[step - 1 :: step])
-
-
-@cache
-def _places(name: str, fair: bool) -> list[int]:  # noqa: FBT001 - arguments of a cache
-    """Return where the lines of a file stand whose legal sets are known, with fair sharing or not.
-
-    A file is asked for by many tests, and most of them take few of its lines.
-    """
-    return [
-        place
-        for place, line in enumerate(recorded.lines(name))
-        if "exhaustive" in line["expect"]
-        and recorded.state_of(line).configuration.fair_sharing_on == fair
-        and recorded.asks_the_state(line)
-    ]
+    places = range(step - 1, sum(1 for _ in recorded.lines(name)), step)
+    found = (_truth(name, place) for place in places)
+    return (one for one in found if one and one.state.configuration.fair_sharing_on == fair)
 
 
 @lru_cache(maxsize=512)
-def _truth(name: str, place: int) -> Truth:
+def _truth(name: str, place: int) -> Truth | None:
+    """Return a line whose legal sets are known, None of another.
+
+    A file is asked for by many tests, and most of them take few of its lines.
+    """
     line = recorded.line(name, place)
+    if "exhaustive" not in line["expect"] or not recorded.asks_the_state(line):
+        return None
     return Truth(line, recorded.state_of(line))

@@ -27,10 +27,10 @@ from tests.solver.ways import solve
 from tests.yunikorn.legality import candidates_of, last_tier_of, opted_out_of, sets_of
 from tests.yunikorn.recorded import Line, lines, step
 
-SAMPLE = 30
+SAMPLE = 60
 """One line in so many is tried by default."""
 
-FEW = 3
+FEW = 5
 """And of the files of few lines, one in so many."""
 
 LAWS: tuple[Laws, ...] = ("design", "code")

@@ -281,7 +281,7 @@ def test_points_are_cases_of_two_plans(drawn_comparison: Comparison) -> None:
     assert first == ((190 * 60 + 240) / 3600, (4 + 240) / 3600)
 
 
-@pytest.mark.parametrize("name", ["$x_{", "<b>&amp;", "名前", "a\nb", "n" * 300])
+@pytest.mark.parametrize("name", ["$x_{ <b>&amp; 名前\nb", "n" * 300])
 def test_any_name_can_be_drawn(tmp_path: Path, name: str) -> None:
     path = tmp_path / "own.toml"
     quoted = name.replace("\n", "\\n")

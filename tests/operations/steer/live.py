@@ -139,7 +139,7 @@ class Live(NamedTuple):
             if found is not None and until(found):
                 return found
             assert time.monotonic() < end, found and found.value
-            time.sleep(0.2)
+            time.sleep(0.5)
 
     def evicted_for(self, uid: str) -> set[str]:
         """Return the Jobs that were evicted for a Workload, also those that are back."""
@@ -236,7 +236,7 @@ def stand_in(folder: Path) -> Iterator[Path]:
             world.vanish(f"{item['metadata']['namespace']}/job-{item['metadata']['name']}")
 
     def decide() -> None:
-        while not ended.wait(0.05):
+        while not ended.wait(0.1):
             with whole:
                 world.now_s = time.monotonic() - begun
                 world.kueue()

@@ -112,8 +112,7 @@ EVERY_CLASH = 3
 def without_plan(name: str, laws: Laws) -> Iterator[YuniKornTruth]:
     for line in lines(name, EVERY_CLASH):
         running = sum(len(each.get("allocations") or ()) for each in line["applications"])
-        truth = YuniKornTruth(line, laws)
-        if running <= MOST and not truth.legal:
+        if running <= MOST and not (truth := YuniKornTruth(line, laws)).legal:
             yield truth
 
 
