@@ -149,8 +149,9 @@ class Core:
     def settle(self) -> None:
         """Run cycles without preemption until nothing moves."""
         self._preempts = False
-        while not self.cycle().is_idle:
-            pass
+        for _ in range(MOST_CYCLES):
+            if self.cycle().is_idle:
+                break
         for owner in self._applications if self._state.x.clear_backoff else ():
             self._change(owner, backoff_deadline=None)
         self._preempts = self._partition.preemption.enabled
