@@ -82,7 +82,7 @@ class Page(HTMLParser):
 
     def told(self) -> str:
         """Return what the page says: a line for each text and picture, one for each row."""
-        lines = []
+        lines: list[str] = []
         for element in self.elements:
             label = element.attributes.get("aria-label", "")
             text = " ".join((label or element.text).split())

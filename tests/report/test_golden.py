@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from html import escape, unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -107,7 +107,8 @@ def answer(command: str) -> Any:
 
 def screen(command: str, width: int) -> str:
     """Return an answer as a table, or, of no width, in plain lines."""
-    found, style = answer(command), "table" if width else "plain"
+    found = answer(command)
+    style: Literal["table", "plain"] = "table" if width else "plain"
     if command == "compare":
         text = render_comparison(found, style, width=width, color=False)
         lines = text.splitlines(keepends=True)
@@ -127,6 +128,14 @@ def told(page: str) -> str:
     return Page.of(page).told()
 
 
+def page_of(kind: str) -> str:
+    return told(html.render(PLANS[kind]()))
+
+
+def markdown_of(kind: str) -> str:
+    return markdown.render(PLANS[kind]())
+
+
 def audited(style: str) -> str:
     return render_audit(make_audit(), style, width=120, color=False)
 
@@ -142,10 +151,10 @@ SCREENS: dict[str, Callable[[], str]] = {
     "page-several.txt": lambda: told(html.render_all([make_plan(), make_infeasible()])),
     "page-none.txt": lambda: told(html.render_all([])),
     **{
-        f"page-{kind}.txt": lambda kind=kind: told(html.render(PLANS[kind]()))
+        f"page-{kind}.txt": partial(page_of, kind)
         for kind in ("plan", "infeasible", "broken", "flavors", "fair", "yunikorn")
     },
-    **{f"{kind}.md": lambda kind=kind: markdown.render(PLANS[kind]()) for kind in ("plan", "fair")},
+    **{f"{kind}.md": partial(markdown_of, kind) for kind in ("plan", "fair")},
     "page-audit.txt": lambda: told(audited("html")),
     "audit.md": lambda: audited("markdown"),
     "made-audit-120.txt": lambda: audited("table"),

@@ -30,7 +30,7 @@ from tests.yunikorn.recorded import Line, lines, step
 SAMPLE = 60
 """One line in so many is tried by default."""
 
-FEW = 5
+FEW = 3
 """And of the files of few lines, one in so many."""
 
 LAWS: tuple[Laws, ...] = ("design", "code")
