@@ -162,9 +162,9 @@ class PodPreemption(PodSpec):
 
     priority_class_name: str = ""
     preemption_policy: PreemptionPolicy = "PreemptLowerPriority"
-    affinity: PodAffinity = PodAffinity.blank()
+    affinity: PodAffinity = PodAffinity.blank()  # pyright: ignore[reportIncompatibleVariableOverride]
     spread: tuple[SpreadConstraint, ...] = Field(default=(), alias="topologySpreadConstraints")
-    containers: tuple[PodContainer, ...] = ()
+    containers: tuple[PodContainer, ...] = ()  # pyright: ignore[reportIncompatibleVariableOverride]
     volumes: tuple[PodVolume, ...] = ()
     node_name: str = ""
 

@@ -57,14 +57,14 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     found, helper = Counter[str](), model_builder_helper.ModelSolverHelper
 
     class Watched(helper):  # type: ignore[misc, valid-type]
-        def set_solver_specific_parameters(self, text: str) -> None:
-            assert "max_number_of_iterations" in text
+        def set_solver_specific_parameters(self, solver_specific_parameters: str) -> None:
+            assert "max_number_of_iterations" in solver_specific_parameters
             found["bounded"] += 1
-            super().set_solver_specific_parameters(text)
+            super().set_solver_specific_parameters(solver_specific_parameters)
 
-        def set_time_limit_in_seconds(self, seconds: float) -> None:
+        def set_time_limit_in_seconds(self, limit: float) -> None:
             found["limited"] += 1
-            super().set_time_limit_in_seconds(seconds)
+            super().set_time_limit_in_seconds(limit)
 
         def solve(self, model: Any) -> None:
             super().solve(model)

@@ -104,9 +104,8 @@ def apps_in_order(leaf: Queue) -> list[Application]:
         )
 
     def rank(one: Application) -> tuple[int, int]:
-        highest = -max(ask.priority for ask in one.requests)
-        key = highest, one.submission_time
-        return key if leaf.properties.by_priority else key[::-1]
+        first, since = -max(ask.priority for ask in one.requests), one.submission_time
+        return (first, since) if leaf.properties.by_priority else (since, first)
 
     return sorted((one for one in leaf.applications if gt_zero(waiting_of(one))), key=rank)
 
