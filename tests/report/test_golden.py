@@ -154,9 +154,9 @@ SCREENS: dict[str, Callable[[], str]] = {
         f"page-{kind}.txt": partial(page_of, kind)
         for kind in ("plan", "infeasible", "broken", "flavors", "fair", "yunikorn")
     },
-    **{f"{kind}.md": partial(markdown_of, kind) for kind in ("plan", "fair")},
+    **{f"markdown-{kind}.txt": partial(markdown_of, kind) for kind in ("plan", "fair")},
     "page-audit.txt": lambda: told(audited("html")),
-    "audit.md": lambda: audited("markdown"),
+    "markdown-audit.txt": lambda: audited("markdown"),
     "made-audit-120.txt": lambda: audited("table"),
     "made-audit-plain.txt": lambda: audited("plain"),
     **{

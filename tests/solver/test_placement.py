@@ -156,14 +156,7 @@ def in_racks(*running: list[Object]) -> planner.State:
     return state_of(topology(), flavor(), parts, *running, wanted)
 
 
-@pytest.fixture
-def rack_by_rack(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let states of any size be searched domain by domain."""
-    monkeypatch.setattr("planner.solver.levels.MOST_TOGETHER", 0)
-
-
-@pytest.mark.usefixtures("rack_by_rack")
-def test_rack_by_rack_the_priority_is_lowered_until_none_is_lower() -> None:
+def test_of_racks_the_one_with_the_lowest_priorities_is_freed() -> None:
     state = in_racks(
         runs("high", {"gpu": 2}, {"n1": 2}, priority=3),
         runs("low", {"gpu": 2}, {"n2": 1}, priority=1),
@@ -175,7 +168,6 @@ def test_rack_by_rack_the_priority_is_lowered_until_none_is_lower() -> None:
     assert all(level.claimed == level.value for level in plan.certificate.levels if level.value)
 
 
-@pytest.mark.usefixtures("rack_by_rack")
 @pytest.mark.parametrize("first", ["n1", "n2"])
 def test_of_racks_alike_the_one_whose_victims_come_first_is_freed(first: str) -> None:
     """The newest come first in Kueue's order: they are as good as any."""

@@ -66,15 +66,6 @@ def test_the_fewest_victims_are_as_many_as_in_the_smallest_legal_set() -> None:
         _compare(line, plan, legal, min((len(one) for one in legal), default=None))
 
 
-def test_domain_by_domain_nothing_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Large states are searched one domain after the other: here, small ones are, too."""
-    together = {line["id"]: solve(state_of(line), line["pending"]) for line in lines()}
-    monkeypatch.setattr("planner.solver.levels.MOST_TOGETHER", 0)
-    for line in lines():
-        plan, known = solve(state_of(line), line["pending"]), together[line["id"]]
-        assert (plan.status, plan.keys) == (known.status, known.keys), line["id"]
-
-
 def test_the_cheapest_cost_what_the_cheapest_legal_set_costs() -> None:
     for number, line in enumerate(lines()):
         keys = line["expect"]["exhaustive"]["candidates"]
