@@ -480,6 +480,19 @@ def test_streams_that_end_together_are_one_note(kueue: Cluster, answer: Answer) 
     assert [one.connected for one in notes] == [True, False, True, False]
 
 
+def test_a_stream_that_ends_again_before_all_is_read_is_an_error(kueue: Cluster) -> None:
+    """Once is what a server does to any stream; else nobody would learn that nothing comes."""
+
+    def lost() -> list[WatchEvent]:
+        return [WatchEvent(WATCHED[0], "LOST", answer=ENDED)]
+
+    kueue.steps = [lost, kueue.begin, nothing]
+    assert kueue.run()
+    kueue.steps = [lost, lost]
+    with pytest.raises(InputError, match="ended"):
+        kueue.run()
+
+
 def test_what_cannot_be_planned_for_is_a_note(
     kueue: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

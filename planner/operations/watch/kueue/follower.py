@@ -68,6 +68,7 @@ class Follower(Generic[Kept]):
         self._pace, self._seconds = pace, pace.seconds
         self._kept: Kept | None = None
         self._begun: set[str] = set()
+        self._ended: set[str] = set()
         self._told: set[str] = set()
         # A gap: changes were missed. Else what is kept may be wrong, and no change is missed.
         self._is_gap = self._is_wanted = True
@@ -134,7 +135,9 @@ class Follower(Generic[Kept]):
         self._begun.discard(resource)
         self._is_gap, begins = True, self._kept is None
         what, error = ended(resource, answer, begins=begins)
-        if (begins and answer.code) or (self.needs_rights and is_forbidden(answer)):
+        again = resource in self._ended  # a server may close a stream once while all begins
+        self._ended.add(resource)
+        if (begins and (answer.code or again)) or (self.needs_rights and is_forbidden(answer)):
             raise error
         if begins or answer.code or answer.stderr:  # else it ended as each does after a while
             self._trouble(str(error), what)
