@@ -31,7 +31,6 @@ from planner.state.yunikorn import (
     InForce,
     Limit,
     Partition,
-    QueueConfig,
     Resource,
     YuniKornState,
     by_path,
@@ -240,15 +239,13 @@ def _limited(
         if not fits_loose(cluster.limits.headroom(application), ask.resource):
             yield application.queue_name.lower(), f"{USER_QUOTA} for {user}"
         return
-    for name, queue in _path(partition, application.queue_name):
-        if not queue.limits:
-            continue
+    for name, limits in reversed([*cluster.limits.configured(application.queue_name)]):
         if not user:
             yield name, f"{name} has limits, and the dump does not say whose the application is"
         # The core counts what users have in a queue of any partition.
         elif len(state.partitions) > 1:
             yield name, f"{name} has limits, and queues of its path may be in another partition"
-        for limit in queue.limits:
+        for limit in limits:
             if found := _by_file(_inside(partition, name), limit, application, ask):
                 yield name, f"{found} in {name}: {SETTLE_LIMITS.format(partition.name)}"
 
@@ -331,15 +328,3 @@ def _backoff(now: int, leaf: Queue, application: Application, ask: Ask) -> str:
     if 0 < most <= before:
         return f"{before} asks come before it, and after {most} that fit nowhere it waits"
     return ""
-
-
-def _path(partition: Partition, path: str) -> Iterator[tuple[str, QueueConfig]]:
-    """Yield the queues on a path, the root first, each with its path."""
-    queue: QueueConfig | None = partition.root
-    names = path.lower().split(".")[1:]
-    above = partition.root.name
-    while queue is not None:
-        yield above, queue
-        following = names.pop(0) if names else None
-        queue = next((one for one in queue.queues if one.name.lower() == following), None)
-        above = f"{above}.{following}"

@@ -137,15 +137,6 @@ class Problem(Struct, frozen=True):
         return (*(fr for fr, amount in enumerate(self.searched) if amount), *self.zeros)
 
     @property
-    def fits_within_nominal(self) -> bool:
-        """Whether the preemptor's queue stays within nominal quota without any removal (KQ-02)."""
-        quota, usage = self.quota[self.own_queue], self.usage[self.own_queue]
-        return all(
-            quota[fr] == UNLIMITED or usage[fr] + self.searched[fr] <= quota[fr]
-            for fr in self.within_nominal
-        )
-
-    @property
     def from_own_queue(self) -> BoolArray:
         """(W,) whether a workload holds its quota in the preemptor's queue."""
         return np.equal(self.queue, self.own_queue)

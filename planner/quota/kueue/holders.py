@@ -17,6 +17,7 @@ from planner.quota.kueue.holding import Shape
 from planner.state import Remarks
 from planner.state.kueue import Workload
 from planner.state.kueue_facts import Entry
+from planner.state.kueue_workloads import Workloads
 
 IntArray = NDArray[np.int64]
 
@@ -58,6 +59,12 @@ class Admitted(NamedTuple):
     def workload(self) -> Workload:
         """The workload object, which may be made only now."""
         return self.workloads[self.place]
+
+    @property
+    def own_priority(self) -> int:
+        """The priority without any boost, for which no object is made."""
+        held = self.workloads
+        return (held.entries if isinstance(held, Workloads) else held)[self.place].priority
 
     def changed(self, workload: Workload) -> Admitted:
         """Return this holder with another object as its workload; its run goes on."""

@@ -71,8 +71,12 @@ class Asking(Struct, frozen=True):
     leaf: Queue
 
 
-def prepare(state: YuniKornState, partition: str | None = None) -> Cluster:
+def prepare(
+    state: YuniKornState, partition: str | None = None, limits: Limits | None = None
+) -> Cluster:
     """Make a partition ready; without a name, the only or the first one.
+
+    ``limits`` are those of the partition so far, where it goes on.
 
     Raises `LookupFailed` if there is no such partition, or an application is in a queue which does
     not exist.
@@ -104,7 +108,7 @@ def prepare(state: YuniKornState, partition: str | None = None) -> Cluster:
         # By name: where scores are equal, the first that is looked at wins, in every run the same.
         nodes=tuple(sorted(rooms, key=lambda room: room.node_id)),
         asks={ask.allocation_key: ask for _, ask in chosen.asks},
-        limits=Limits(chosen),
+        limits=limits or Limits(chosen),
         release=release_of(state.release),
         objects=state.objects,
         x=state.x,
@@ -124,17 +128,9 @@ def find_ask(cluster: Cluster, allocation_key: str, application_id: str | None =
     raise LookupFailed("state", f'there is no ask "{allocation_key}"{owner}')
 
 
-def knows_pod(cluster: Cluster, ask: Ask) -> bool:
-    """Say whether what Kubernetes' predicates look at is known of an ask and all nodes."""
-    if cluster.objects is None:
-        return False
-    nodes = {node.metadata.name for node in cluster.objects.nodes}
-    uids = {pod.metadata.uid for pod in cluster.objects.pods}
-    return ask.allocation_key in uids and all(room.node_id in nodes for room in cluster.nodes)
-
-
 WAIT_TIMEOUT_S: Final = 60 * 60
 RESERVATION_DELAY: Final = 2 * SECOND
+"""How old an ask must be before a node is reserved for it."""
 
 
 def is_usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:

@@ -11,7 +11,7 @@ and scheduler/objects/queue.go (canRunApp, incRunningApps, setAllocatingAccepted
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal
@@ -90,11 +90,17 @@ class Limits:
             self._groups[key] = self._chosen(application) if told is None else told
         return self._groups[key]
 
+    def configured(self, path: str) -> Iterator[tuple[str, Sequence[Limit]]]:
+        """Yield the queues from a path up to the root that have limits, each with these."""
+        for above in ancestry(path):
+            if limits := self._limits.get(above):
+                yield above, limits
+
     def _chosen(self, application: Application) -> str:
         if not application.groups:
             return ""
-        for path in ancestry(application.queue_name):
-            configured = [group for one in self._limits.get(path, ()) for group in one.groups]
+        for _, limits in self.configured(application.queue_name):
+            configured = [group for one in limits for group in one.groups]
             named = (one for one in configured if one != ANYBODY and one in application.groups)
             found = next(named, ANYBODY if ANYBODY in configured else None)
             if found is not None:

@@ -17,7 +17,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from planner.errors import UnsupportedError
-from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, cancelled, prepare
+from planner.quota.yunikorn.cluster import (
+    RESERVATION_DELAY,
+    Asking,
+    Cluster,
+    NodeRoom,
+    cancelled,
+    prepare,
+)
 from planner.quota.yunikorn.limits import ACCEPTED, RUNNING
 from planner.quota.yunikorn.queue import Queue, Snapshot
 from planner.quota.yunikorn.resource import Resource, equal, fits, fits_loose, gt_zero, minus, plus
@@ -43,14 +50,12 @@ from planner.reference.yunikorn.turn import (
     may_not_start,
     waits_for_placeholder,
 )
-from planner.state.clock import SECOND, from_nanoseconds
+from planner.state.clock import from_nanoseconds
 from planner.state.yunikorn import Allocation, Application, Ask, Claim, YuniKornState
 from planner.state.yunikorn_release import V1_8
 
 ATTEMPTS: Final = 10
 """How many asks of a leaf get as far as preemption in one cycle."""
-RESERVATION_DELAY: Final = 2 * SECOND
-"""How old an ask must be before a node is reserved for it."""
 MOST_IDLE: Final = 4
 """After so many cycles in a row that did nothing, nothing moves any more."""
 MOST_CYCLES: Final = 10_000
@@ -133,7 +138,7 @@ class Core:
             }
             partition = self._partition.model_copy(update=update)
             state = self._state.model_copy(update={"partitions": (partition,)})
-            self._cluster = replace(prepare(state), limits=self._limits)
+            self._cluster = prepare(state, limits=self._limits)
         return self._cluster
 
     def cycle(self) -> Event:

@@ -48,13 +48,17 @@ class Placed:
         self.namespaces = {one.metadata.name: one.labels for one in objects.namespaces}
         held = (each for one in cluster.partition.applications for each in one.allocations)
         at = {each.allocation_key: each.node_id for each in held}
+        self._is_whole = all(room.node_id in self.nodes for room in cluster.nodes)
         self.on: dict[str, dict[str, Pod]] = defaultdict(dict)
         for uid, pod in self.pods.items():
             node = pod.spec.node_name or at.get(uid, "")
             if node in self.nodes and not pod.is_over:
                 self.on[node][uid] = pod
-
         self._requests: dict[str, Mapping[str, int]] = {}
+
+    def knows(self, ask: Ask) -> bool:
+        """Say whether what the predicates look at is known of an ask, and of all nodes."""
+        return self._is_whole and ask.allocation_key in self.pods
 
     def request(self, pod: Pod) -> Mapping[str, int]:
         """Return what a pod asks for, in nano-units, but for itself."""
@@ -77,10 +81,9 @@ placed_of = lru_cache(maxsize=8)(Placed)
 class ByPredicates:
     """The answers for one ask."""
 
-    def __init__(self, cluster: Cluster, ask: Ask) -> None:
-        self._placed = placed_of(cluster)
-        self._ask = ask
-        self._pod = self._placed.pods[ask.allocation_key]
+    def __init__(self, placed: Placed, ask: Ask) -> None:
+        self._placed, self._ask = placed, ask
+        self._pod = placed.pods[ask.allocation_key]
 
     def passes(self, room: NodeRoom) -> bool:
         """Say whether the node takes the ask as it is."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct, field
 
-from planner.quota.yunikorn.cluster import Cluster, NodeRoom, knows_pod
+from planner.quota.yunikorn.cluster import Cluster, NodeRoom
 from planner.quota.yunikorn.resource import Resource, fits, plus
 from planner.reference.yunikorn.candidates import Candidate
 from planner.state.yunikorn import Ask
@@ -82,10 +82,11 @@ def predicates_of(cluster: Cluster, ask: Ask) -> Predicates:
     if x.predicates == "table":
         index = {row.node: row.index for row in x.table if row.success}
         return ByTable(frozenset(x.alloc_nodes), index)
-    if knows_pod(cluster, ask):
+    if cluster.objects is not None:
         # What decides in Kubernetes is loaded for those who gave it.
-        from planner.reference.yunikorn.kubernetes import ByPredicates  # noqa: PLC0415
+        from planner.reference.yunikorn.kubernetes import ByPredicates, placed_of  # noqa: PLC0415
 
-        return ByPredicates(cluster, ask)
+        if (placed := placed_of(cluster)).knows(ask):
+            return ByPredicates(placed, ask)
     must_remove = {node: frozenset(keys) for node, keys in x.must_remove.items()}
     return ByResource(ask.resource, frozenset(x.veto_nodes), must_remove)

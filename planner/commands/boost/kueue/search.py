@@ -42,7 +42,6 @@ from planner.reference.kueue.classical import collect_candidates
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.fair_sharing import fair_candidates
 from planner.solver.deadline import Deadline
-from planner.state.kueue_workloads import Workloads
 
 LEAST_BOOST, LARGEST_BOOST = -(2**31), 2**31 - 1
 """The annotation is a 32-bit integer."""
@@ -89,8 +88,7 @@ class Candidate(Struct, frozen=True):
     @property
     def own(self) -> int:
         """The priority without any boost."""
-        held, place = self.workload.workloads, self.workload.place
-        return (held.entries if isinstance(held, Workloads) else held)[place].priority
+        return self.workload.own_priority
 
     @property
     def reach(self) -> tuple[int, int]:
