@@ -33,11 +33,12 @@ from planner.models.shared.builder import (
     total,
     variable,
 )
-from planner.models.shared.classes import Classes, group_alike, new_takes
+from planner.models.shared.classes import new_takes
 from planner.models.shared.measure import hit_where_taken
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import FairRules, Problem
 from planner.quantity import UNLIMITED
+from planner.quota.classes import Classes, group
 from planner.quota.kueue.tree import NO_PARENT
 
 
@@ -79,7 +80,7 @@ def build_classes(
     # A workload that is being evicted already costs nothing new, and comes first in the order.
     flags = [restricted.astype(np.int64), problem.evicted.astype(np.int64)]
     columns = [problem.queue, *flags, *costs, *kinds, problem.holding]
-    return group_alike(problem.order, eligible, columns)
+    return group(problem.order, np.flatnonzero(eligible), columns)
 
 
 class TreeUsage:

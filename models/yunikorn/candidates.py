@@ -4,9 +4,8 @@ Every mask is (A,), True where the law forbids the allocation. Nothing here depe
 allocations are victims, so excluded allocations get no variable.
 
 What victims must free, and what they may, is per law, by queue or node and resource type: an amount
-for all victims at or below a queue together, so that laws.py can state it as one row and
-relaxation.py as one row per node. The amounts depend on which guaranteed amounts count at a queue:
-what the core calls its remaining guaranteed.
+for all victims at or below a queue together, so that laws.py can state it as one row. The amounts
+depend on which guaranteed amounts count at a queue: what the core calls its remaining guaranteed.
 
 Source: docs/semantics/yunikorn.md §5; yunikorn-core be3bb487 scheduler/objects/preemption.go
 (``getRemainingGuaranteedResource``).

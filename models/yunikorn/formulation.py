@@ -16,9 +16,9 @@ import numpy as np
 from planner.laws.yunikorn import Spared
 from planner.models.shared import classes as shared
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes, group_alike
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
+from planner.quota.classes import Classes, group
 
 _LARGEST: Final = 2**61
 
@@ -72,9 +72,10 @@ class Columns(shared.Columns[YuniKornProblem], frozen=True):
         - ``leaves``: (G, Q) the leaves that count, all by default.
         """
         # In doubles, which do not wrap around: only the order of magnitude matters.
-        largest = (np.abs(self.holding.astype(np.float64)) * self.counts[:, None]).sum(initial=0)
+        sizes = self.classes.sizes[:, None]
+        largest = (np.abs(self.holding.astype(np.float64)) * sizes).sum(initial=0)
         exact = self.holding.astype(np.int64 if largest <= _LARGEST else object, copy=False)
-        held = exact * self.counts[:, None]
+        held = exact * sizes
         size = len(self.problem.queues)
         total = np.zeros((len(groups), size, held.shape[1]), dtype=held.dtype)
         for index, these in enumerate(groups):
@@ -96,7 +97,7 @@ def build_classes(
       holding must.
     """
     columns = [problem.queue, problem.node, *costs, problem.holding]
-    return group_alike(problem.order, eligible, columns)
+    return group(problem.order, np.flatnonzero(eligible), columns)
 
 
 @dataclass

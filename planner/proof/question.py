@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from msgspec.structs import replace
@@ -20,8 +20,6 @@ from planner.plan.proof import ByLaws, ByRows, CaseSplit, Cut, Narrowing, Split,
 from planner.plan.record import OWN_ROW
 from planner.proof.box import (
     Box,
-    IntArray,
-    Members,
     Row,
     add_up,
     all_within,
@@ -30,6 +28,7 @@ from planner.proof.box import (
     narrowed,
 )
 from planner.proof.measures import Bounded, Measures
+from planner.quota.classes import Classes, IntArray
 
 _NOWHERE: Final = 2**62
 """Behind every place in the candidate order."""
@@ -49,15 +48,16 @@ Written = tuple[Mapping[str, tuple[Row, Row]], dict[str, Row]]
 class Rules(Protocol):
     """What the verifier derives from the state of a scheduler."""
 
-    @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        ...
-
-    @property
-    def queue(self) -> IntArray:
-        """The queue of each class: (K,)."""
-        ...
+    scheduler: str
+    """The id of the scheduler."""
+    queue: IntArray
+    """The queue of each class: (K,)."""
+    classes: Classes
+    """The classes of candidates."""
+    order: IntArray
+    """The rank of each workload in the scheduler's candidate order: (W,)."""
+    ranges: dict[str, tuple[int, int]]
+    """The least and the largest value of every further quantity of the rows."""
 
     @property
     def shape(self) -> IntArray:
@@ -66,16 +66,6 @@ class Rules(Protocol):
 
     def name(self, node: int, /) -> str:
         """Return what trees call a queue or cohort."""
-        ...
-
-    @property
-    def members(self) -> Members[Any]:
-        """The classes of candidates."""
-        ...
-
-    @property
-    def ranges(self) -> dict[str, tuple[int, int]]:
-        """The least and the largest value of every further quantity of the rows."""
         ...
 
     @property
@@ -312,7 +302,7 @@ class Question:
         """Say which bound the victims of some class counts exceed; empty if none."""
         # By identity: the part of a box with at most so many of a class has the same least.
         if self._judged is None or self._judged[0] is not counts:
-            terms = self.table.evaluate(self.rules.members.taken(counts), self._bounded)
+            terms = self.table.evaluate(self.rules.classes.take(counts), self._bounded)
             above = (b for b in self.bounds if sum(terms[t] for t in b.measure) > b.most)
             first = next(above, None)
             self._judged = counts, "" if first is None else f"above {first.name}"
@@ -335,8 +325,8 @@ class Question:
     def _measures(self, need: tuple[int, ...]) -> Measures:
         measured = self.shared.measured
         if need not in measured:
-            members = self.rules.members
-            measured[need] = Measures(self.table, members.first, members.sizes, need)
+            classes = self.rules.classes
+            measured[need] = Measures(self.table, classes.first, classes.sizes, need)
         return measured[need]
 
     # The check.
@@ -462,23 +452,23 @@ class Question:
         set has in all at least one member more than these victims. Of each class a set has the
         first members, as the answer does. Raises ``ValueError`` if there is no answer.
         """
-        members = self.rules.members
+        classes, order = self.rules.classes, self.rules.order
         if not self.answer or "before" in box.sums:
             message = "there is no answer to come before"
             raise ValueError(message)
-        counts = np.zeros_like(members.sizes)
-        following = members.places[members.starts[:-1]]  # of the next member of each class
+        counts = np.zeros_like(classes.sizes)
+        following = order[classes.first]  # of the next member of each class
         for position in self.answer:
-            k, place = members.class_of(position), members.place_of(position)
-            earlier = np.flatnonzero(following < place)
+            k = classes.class_of(position)
+            earlier = np.flatnonzero(following < order[position])
             needed = 1 + int(counts[earlier].sum())
             row = Row(earlier, np.ones_like(earlier), needed)
             least = np.maximum(box.least, counts)
             yield replace(box, least=least, sums={**box.sums, "before": row})
             counts[k] += 1
-            number = members.starts[k] + counts[k]
-            inside = number < members.starts[k + 1]
-            following[k] = members.places[number] if inside else _NOWHERE
+            number = classes.starts[k] + counts[k]
+            inside = number < classes.starts[k + 1]
+            following[k] = order[classes.positions[number]] if inside else _NOWHERE
 
     def narrowed(self, box: Box, multipliers: Mapping[str, int]) -> Box:
         """Return the part of a box that weighed rows leave: all, if the box has no such rows."""

@@ -16,7 +16,6 @@ import numpy as np
 from planner.proof.box import (
     Box,
     Holders,
-    IntArray,
     Numbers,
     Row,
     all_but_last,
@@ -25,6 +24,7 @@ from planner.proof.box import (
 )
 from planner.proof.kueue.frame import Frame
 from planner.quantity import MAX_INT64, UNLIMITED
+from planner.quota.classes import IntArray
 from planner.quota.kueue.amount import add, subtract
 from planner.verifier.kueue.fair_sharing import INITIAL_SHARE, FairSetting
 
@@ -116,7 +116,7 @@ class _Passing:
             return
         below, is_queue = frame.below[node], frame.tree.nodes[node].is_queue
         # Unless what is stored binds, the part that is kept takes nothing: all freed passes up.
-        sizes = frame.members.sizes[below]
+        sizes = frame.classes.sizes[below]
         binds = kept != 0 and sum_of_products(frame.held(fr)[below], sizes) > used - kept
         here = Freed([], {}) if binds else freed
         if is_queue:

@@ -31,7 +31,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from planner.proof.box import Box, IntArray, Members, Numbers, Row, exact
+from planner.proof.box import Box, Numbers, Row, exact
+from planner.quota.classes import IntArray
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Group
 from planner.verifier.kueue_topology import Floor
@@ -74,12 +75,19 @@ class Rooms:
     """The rows of all groups of one decision, over K classes of its candidates."""
 
     def __init__(
-        self, floor: Floor, members: Members[Admitted], ranges: dict[str, tuple[int, int]]
+        self,
+        floor: Floor,
+        first: Sequence[Admitted],
+        sizes: IntArray,
+        ranges: dict[str, tuple[int, int]],
     ) -> None:
-        """Make rows whose further quantities are entered into ``ranges``."""
+        """Make rows whose further quantities are entered into ``ranges``.
+
+        ``first`` and ``sizes`` are (K,): a member of each class, and how many it has.
+        """
         self.floor = floor
         self.groups: Mapping[str, Group] = {group.name: group for group in floor.groups}
-        self._members = members
+        self.first, self.sizes = first, sizes
         self._given: dict[str, Given] = {}
         self._now: dict[tuple[str, str], Numbers] = {}
         self.ranges = ranges
@@ -91,7 +99,7 @@ class Rooms:
         if flavor not in self._given:
             lines = [
                 (leaf, k, amounts)
-                for k, one in enumerate(self._members.representatives)
+                for k, one in enumerate(self.first)
                 for leaf, amounts in self.floor.nodes.given_back([one]).get(flavor, {}).items()
             ]
             names = {name for _, _, amounts in lines for name in amounts}
@@ -143,7 +151,7 @@ class Rooms:
                 nodes.left(flavor, leaf, name) for leaf in range(len(nodes.tree(flavor).nodes))
             ]
             freed = given.amounts.get(name, np.zeros(0, dtype=np.int64)).tolist()
-            reach = sum(map(abs, freed)) * int(self._members.sizes.max(initial=1))
+            reach = sum(map(abs, freed)) * int(self.sizes.max(initial=1))
             reach += max(map(abs, before), default=0)
             self._now[flavor, name] = exact(before, reach)
         left: Numbers = self._now[flavor, name].copy()
@@ -193,8 +201,8 @@ class Rooms:
         if aim is None:
             return
         tree = self.floor.nodes.tree(group.flavor)
-        now = self._slots(group, np.zeros_like(self._members.sizes)).pods
-        most = self._slots(group, self._members.sizes).pods
+        now = self._slots(group, np.zeros_like(self.sizes)).pods
+        most = self._slots(group, self.sizes).pods
         inside = domains_of(tree, aim.level) if domain is not None else [0] * len(now)
         wanted = 0 if domain is None else domain
         more: dict[str, int] = {}
@@ -258,7 +266,7 @@ class Rooms:
             for k, count in counts.items():
                 by_class.setdefault(k, {})[name] = -count
         for k, used in by_class.items():
-            yield f"{self._members.representative(k).key} for {where}", _row({k: 1}, used, 0)
+            yield f"{self.first[k].key} for {where}", _row({k: 1}, used, 0)
         if len(names) > 1:
             yield f"one way for {where}", _row({}, dict.fromkeys(names, -1), -1)
 
@@ -271,7 +279,7 @@ class Rooms:
         lines = given.by_leaf.get(leaf, ())
         classes = [int(given.classes[line]) for line in lines]
         wanted = {name: asked for name, asked in group.workers.amounts.items() if asked}
-        sizes = self._members.sizes[classes].tolist()
+        sizes = self.sizes[classes].tolist()
         if prod(count + 1 for count in sizes) > MOST_WAYS:
             return None
         nodes = self.floor.nodes

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
-from planner.proof.box import Box, IntArray, Row, combined, group, numbered
+from planner.proof.box import Box, Row, numbered
 from planner.proof.claims import Claims
 from planner.proof.kueue.frame import Frame, variants
 from planner.proof.kueue.inequalities import (
@@ -28,6 +28,7 @@ from planner.proof.kueue.inequalities import (
     share_rows,
 )
 from planner.quantity import format_units
+from planner.quota.classes import IntArray, group
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.holders import Holders
 from planner.verifier.kueue.case import remove_all, usage_with
@@ -65,7 +66,7 @@ def stuck(frame: Frame, box: Box) -> tuple[int, str] | None:
 
 def _may_be_last(frame: Frame, box: Box, k: int) -> list[int]:
     """Return the nodes, from the queue of a class up, of which it may have the last victim."""
-    usage, victim = frame.usage_after(box.least), frame.members.representative(k)
+    usage, victim = frame.usage_after(box.least), frame.first[k]
     side = frame.setting.side(victim.queue)
     if box.least[k] > 0:
         frs = sorted({fr for node in side for fr in frame.watched[node]})
@@ -95,14 +96,14 @@ def _is_fair(frame: Frame, box: Box, k: int, top: int) -> bool:
     after = before = shares.of(usage, top)
     if box.least[k] > 0:
         back = usage.copy()
-        back.add(int(frame.queue[k]), frame.members.representative(k).usage)
+        back.add(int(frame.queue[k]), frame.first[k].usage)
         before = shares.of(back, top)
     return frame.fair.is_fair(mine, before, after)
 
 
 def _refused_set(frame: Frame, box: Box) -> str:
     """Judge the one set of a box step by step; say what is in its way."""
-    victims = frame.members.take(box.least.tolist())
+    victims = [frame.workloads[at] for at in frame.classes.take(box.least)]
     if not frame.setting.floor.finds(victims):
         return "some podset finds no place on the nodes"
     obstacle = remove_all(frame.setting, victims).obstacle
@@ -136,7 +137,7 @@ class KueueRules(Frame):
 
     def root(self) -> Box:
         """Return the box of all victim sets."""
-        return Box(np.zeros_like(self.members.sizes), self.members.sizes)
+        return Box(np.zeros_like(self.classes.sizes), self.classes.sizes)
 
     def alternative(self, box: Box) -> int | None:  # noqa: ARG002 - the protocol's
         """Return 0: whatever the victims, the same has to be freed."""
@@ -301,26 +302,23 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
     - ``order``: (W,) the rank of each position in the scheduler's candidate order.
     - ``caps``, ``wishes``: What binds every plan besides the laws.
     """
-    going = lawful(setting)
+    positions, ranks = workloads.places_of(lawful(setting)), np.array(order, dtype=np.int64)
     frs = sorted({*setting.request, *setting.contested})
     fair = isinstance(setting, FairSetting)  # shares count all that is held; there are no variants
-    first, alike = going.alike
+    some, alike = workloads.alike
     holds = numbered(
         tuple(sorted(one.usage.items()) if fair else [one.usage.get(fr, 0) for fr in frs])
-        for one in first
+        for one in some
     )
-    parts = [holds[alike], going.columns.evicted.astype(np.int64)]
+    columns = [workloads.columns.queue, holds[alike], workloads.columns.evicted.astype(np.int64)]
     if not fair:
-        parts.append(variants(setting, going))
+        columns.append(variants(setting, workloads))
     if setting.floor.groups:
-        parts.append(numbered(setting.floor.marks(going)))
-    kinds = going.columns.queue
-    for part in parts:
-        kinds = combined(kinds, part)
-    positions = workloads.places_of(going)
+        columns.append(np.zeros_like(ranks))
+        columns[-1][positions] = numbered(setting.floor.marks(workloads.at(positions)))
 
     def rules_for(table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]) -> KueueRules:
-        costs = [*table.telling_apart(terms), *marks]
-        return KueueRules(setting, going, group(going, positions, order, kinds, costs))
+        telling = [*columns, *table.telling_apart(terms), *marks]
+        return KueueRules(setting, workloads, ranks, group(ranks, positions, telling))
 
     return Claims(table, rules_for, caps, wishes)

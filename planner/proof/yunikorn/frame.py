@@ -30,8 +30,6 @@ from planner.laws.yunikorn import (
 from planner.proof.box import (
     Box,
     Holders,
-    IntArray,
-    Members,
     Numbers,
     Row,
     all_but_last,
@@ -40,6 +38,7 @@ from planner.proof.box import (
     sum_of_products,
 )
 from planner.quantity import MAX_INT64, MIN_INT64
+from planner.quota.classes import Classes, IntArray
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import fits
@@ -110,7 +109,7 @@ class Turns:
     """
 
     def __init__(self, frame: Frame) -> None:
-        self.leaves, self.leaf, self.sizes = frame.leaves, frame.queue, frame.members.sizes
+        self.leaves, self.leaf, self.sizes = frame.leaves, frame.queue, frame.classes.sizes
         self.ranges: dict[str, tuple[int, int]] = {}
         self.guarantees: list[Guarantee] = []
         self.watched: list[tuple[int, ...] | None] = []
@@ -250,22 +249,28 @@ NOWHERE: Final = -1
 class Frame:
     """An ask, over K classes of its candidates on N nodes.
 
-    ``cluster`` has the nodes and queues, ``asking`` is the ask, ``rules`` the rule set; ``members``
-    are the candidates, in classes of the same queue, node and resources. Raises
-    ``UnsupportedError`` if the core itself cannot add amounts up exactly.
+    ``cluster`` has the nodes and queues, ``asking`` is the ask, ``rules`` the rule set; ``victims``
+    are the candidates by their positions among all allocations, in classes of the same queue, node
+    and resources. Raises ``UnsupportedError`` if the core itself cannot add amounts up exactly.
     """
 
     def __init__(
-        self, cluster: Cluster, asking: Asking, rules: str, members: Members[Victim]
+        self,
+        cluster: Cluster,
+        asking: Asking,
+        rules: str,
+        victims: Mapping[int, Victim],
+        classes: Classes,
     ) -> None:
         self.cluster = cluster
         self.asking = asking
         self.rule_set = rules
-        self.members = members
+        self.victims = victims
+        self.classes = classes
         self.ask = asking.ask.resource
         self.required = rules == REQUIRED_NODE
         self.laws = laws_in_force(cluster, asking, rules)
-        self.first: Sequence[Victim] = members.representatives
+        self.first = [victims[position] for position in classes.first.tolist()]
         self.leaves = list({victim.queue.path: victim.queue for victim in self.first}.values())
         number = {queue.path: i for i, queue in enumerate(self.leaves)}
         self.queue = integers(number[victim.queue.path] for victim in self.first)
@@ -291,7 +296,7 @@ class Frame:
     @cached_property
     def _together(self) -> int:
         """What all candidates hold of all types."""
-        sizes = self.members.sizes.tolist()
+        sizes = self.classes.sizes.tolist()
         pairs = zip(self.first, sizes, strict=True)
         return sum(sum(one.resource.values()) * size for one, size in pairs)
 
@@ -300,7 +305,7 @@ class Frame:
         if self._together <= MAX_INT64:  # nothing that is used is below zero by more than that
             return False
         queues = {step.path: step for leaf in self.leaves for step in leaf.lineage}
-        everyone, sizes = np.arange(self.queue.size), self.members.sizes
+        everyone, sizes = np.arange(self.queue.size), self.classes.sizes
         for queue in queues.values():
             mine = self.inside(everyone, queue)
             for t in {t for k in mine.tolist() for t in self.first[k].resource}:

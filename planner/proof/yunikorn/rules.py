@@ -27,9 +27,18 @@ from planner.laws.yunikorn import (
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
-from planner.proof.box import Box, IntArray, Members, Row, group, numbered, sum_of_products
+from planner.proof.box import Box, Row, numbered, sum_of_products
 from planner.proof.claims import Claims
-from planner.proof.yunikorn.frame import Frame, Turns, candidates, counting, key_of, used_between
+from planner.proof.yunikorn.frame import (
+    Frame,
+    Turns,
+    candidates,
+    counting,
+    integers,
+    key_of,
+    used_between,
+)
+from planner.quota.classes import Classes, IntArray, group
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.resource import clamped
 from planner.term import RATED
@@ -61,12 +70,15 @@ class YuniKornRules(Frame):
         cluster: Cluster,
         asking: Asking,
         rules: str,
-        members: Members[Victim],
+        victims: Mapping[int, Victim],
+        classes: Classes,
         *,
+        order: IntArray,
         spare: Spared,
         over_freed: bool,
     ) -> None:
-        super().__init__(cluster, asking, rules, members)
+        super().__init__(cluster, asking, rules, victims, classes)
+        self.order = order
         self.spare: Spared = spare
         self.over_freed = over_freed
         self._rows: dict[int, list[NamedRow]] = {}
@@ -100,7 +112,7 @@ class YuniKornRules(Frame):
 
     def root(self) -> Box:
         """Return the box of all victim sets."""
-        most = self.members.sizes.copy()
+        most = self.classes.sizes.copy()
         # Spared candidates are not in the box, instead of only dear: YK-01 holds at any cost.
         most[self._spared] = 0
         box = Box(np.zeros_like(most), most)
@@ -244,7 +256,7 @@ class YuniKornRules(Frame):
                 may_go += self.ask.get(t, 0) if queue in self.asking.leaf.lineage else 0
                 holding = classes[self.held(t)[classes] > 0]
                 held = self.held(t)[holding]
-                if sum_of_products(held, self.members.sizes[holding]) > may_go:
+                if sum_of_products(held, self.classes.sizes[holding]) > may_go:
                     yield f"YK-02 {t} of {queue.path}", Row(holding, -held, -may_go)
 
     # Refusals.
@@ -268,7 +280,7 @@ class YuniKornRules(Frame):
 
     def _refused_set(self, box: Box) -> str:
         """Judge the one set of a box by the verifier; say what is in its way."""
-        victims = tuple(self.members.take(box.least.tolist()))
+        victims = tuple(self.victims[position] for position in self.classes.take(box.least))
         if not victims:
             return "YK-10: nobody goes"
         host = self.host_of(box.least, victims)
@@ -302,20 +314,18 @@ def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
 
     Questions raise ``UnsupportedError`` if the core itself cannot add amounts up exactly.
     """
-    found = {
-        victim.key: (position, victim) for position, victim in candidates(cluster, asking, rules)
-    }
-    victims = [victim for _, victim in found.values()]
-    positions = [position for position, _ in found.values()]
-    kinds = numbered((key_of(one), one.is_spared(spare)) for one in victims)
+    victims = dict(candidates(cluster, asking, rules))
+    ranks, positions = np.array(order, dtype=np.int64), integers(victims)
+    kinds = np.zeros_like(ranks)
+    kinds[positions] = numbered((key_of(one), one.is_spared(spare)) for one in victims.values())
 
     def rules_for(
         table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]
     ) -> YuniKornRules:
         asked = set(terms)
-        costs = [*table.telling_apart(asked), *marks]
-        members = group(victims, positions, order, kinds, costs)
+        classes = group(ranks, positions, [kinds, *table.telling_apart(asked), *marks])
         over_freed = "excess_freed" in asked or (RATED in asked and "excess_freed" in table.rates)
-        return YuniKornRules(cluster, asking, rules, members, spare=spare, over_freed=over_freed)
+        given = cluster, asking, rules, victims, classes
+        return YuniKornRules(*given, order=ranks, spare=spare, over_freed=over_freed)
 
     return Claims(table, rules_for, caps, wishes)

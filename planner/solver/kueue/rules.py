@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from planner.models.kueue.formulation import Columns, Formulation
 from planner.models.kueue.laws import assemble
-from planner.models.shared.classes import Classes
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
+from planner.quota.classes import Classes
 from planner.solver.search import Rules
 
 

@@ -8,10 +8,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from planner.plan.proof import CaseSplit
-from planner.proof.box import Box, IntArray
+from planner.proof.box import Box
 from planner.proof.kueue import KueueRules
 from planner.proof.kueue.inequalities import may_dominate, some_over
 from planner.proof.kueue.rules import stuck
+from planner.quota.classes import IntArray
 from planner.solver.proving.program import FRACTION, Suggestion
 
 

@@ -16,17 +16,17 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import Final
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
-from planner.models.kueue.relaxation import joint_cover_rows
+from planner.models.kueue.relaxation import cover_rows
 from planner.models.shared.builder import Builder, Linear, variable
-from planner.models.shared.classes import Classes, Row
+from planner.models.shared.classes import new_takes
 from planner.models.shared.measure import Measured
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
+from planner.quota.classes import Classes
 from planner.quota.kueue.assignment import contested
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
@@ -34,7 +34,7 @@ from planner.solver.finder import LevelResult, solve_levels
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Refused, Served, replay
 from planner.solver.kueue.joint.ways import asked
-from planner.solver.search import Rules, Search
+from planner.solver.search import RowOverClasses, Rules, Search
 
 
 class Freeing(Struct, frozen=True):
@@ -60,18 +60,19 @@ class RelaxedRules(Rules, Struct, dict=True):
     def assemble(self, classes: Classes) -> Measured:
         """Build the model in which only these classes give victims."""
         builder = Builder()
-        take = [builder.new(0, classes.count(k)) for k in range(len(classes))]
+        take = new_takes(builder, classes)
         builder.new(0, 0)  # without any variable the empty solution would read as none
         state_rows(builder, take, self.rows(classes))
         return Freeing(builder, classes, take)
 
-    def rows(self, classes: Classes) -> list[Row]:
+    def rows(self, classes: Classes) -> list[RowOverClasses]:
         """Return the cover rows over some classes."""
-        return joint_cover_rows(self.question.entrants, self.admit, classes)
+        return cover_rows(self.question.entrants, self.admit, classes)
 
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether these classes free too little even if all members are victims."""
-        return any(row.value(classes.sizes) < row.bound for row in self.rows(classes))
+        sizes: list[int] = classes.sizes.tolist()
+        return any(held.value(sizes) < least for held, least in self.rows(classes))
 
 
 def bounds_in_any_order(
@@ -94,11 +95,10 @@ def bounds_in_any_order(
     return tuple(bounded)
 
 
-def state_rows(builder: Builder, take: Sequence[int], rows: Sequence[Row]) -> None:
+def state_rows(builder: Builder, take: Sequence[int], rows: Sequence[RowOverClasses]) -> None:
     """State rows over the victims of each class in a model."""
-    for row in rows:
-        terms = zip(row.classes.tolist(), row.amounts.tolist(), strict=True)
-        builder.add(Linear({take[k]: amount for k, amount in terms}) >= row.bound)
+    for held, least in rows:
+        builder.add(Linear({take[k]: amount for k, amount in held.terms.items()}) >= least)
 
 
 EFFORT: Final = 1.0
@@ -205,7 +205,7 @@ class JointRules(RelaxedRules, dict=True):
     def _of_all(self, positions: Sequence[int], *, in_order: bool) -> JointFormulation:
         """Build the model in which exactly the workloads at these positions are victims."""
         # A class for each: the question is who goes in which step, also among interchangeable ones.
-        alone = Classes([[position] for position in positions], np.array(positions, dtype=np.int64))
+        alone = Classes.of([[position] for position in positions])
         # Of equal divisions the solver's first is taken. Which that is depends on the variables: to
         # share them would save little here, and change plans.
         joint = self._built(alone, in_order=in_order, sharing=False)
