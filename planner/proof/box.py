@@ -314,15 +314,13 @@ def most_within(row: Row, weights: IntArray, box: Box) -> int:
     """
     sizes, least = -row.amounts, box.least[row.classes]
     if row.extra or not row.classes.size or bool((sizes <= 0).any()):
-        message = "it is no row that bounds victims alone"
-        raise ValueError(message)
+        raise ValueError("it is no row that bounds victims alone")
     unit = int(np.gcd.reduce(sizes))
     room = (-row.least - sum_of_products(sizes, least)) // unit
     counts = box.most[row.classes].tolist()
     reach = sum(abs(w) * n for w, n in zip(weights.tolist(), counts, strict=True))
     if not 0 <= room <= MOST_ROOM or reach >= _INT64:
-        message = "it leaves too much, or nothing"
-        raise ValueError(message)
+        raise ValueError("it leaves too much, or nothing")
     best = np.zeros(room + 1, dtype=np.int64)
     free = (box.most[row.classes] - least).tolist()
     for size, weight, count in zip((sizes // unit).tolist(), weights.tolist(), free, strict=True):

@@ -340,28 +340,23 @@ class Question:
         ahead, deepest, held = [(self.root, 0)], self._deepest, room_of(self.root)
         for number, step in enumerate(steps, start=1):
             if not ahead:
-                message = f"step {number} belongs to nothing"
-                raise Open(message)
+                raise Open(f"step {number} belongs to nothing")
             box, depth = ahead.pop()
             held -= room_of(box)
             if depth > deepest or held > MOST_HELD:
-                message = f"step {number}: no tree of this state need be so deep"
-                raise Open(message)
+                raise Open(f"step {number}: no tree of this state need be so deep")
             if isinstance(step, ByRows | ByLaws):
                 if not self.closes(box, step):
-                    message = f"step {number} closes nothing"
-                    raise Open(message)
+                    raise Open(f"step {number} closes nothing")
                 continue
             try:
                 parts = self.parts(box, step)
                 ahead.extend((part, depth + 1) for part in reversed(parts))
                 held += sum(map(room_of, parts))
             except ValueError as error:
-                message = f"step {number}: {error}"
-                raise Open(message) from error
+                raise Open(f"step {number}: {error}") from error
         if ahead:
-            message = f"{len(ahead)} parts are left open at the end"
-            raise Open(message)
+            raise Open(f"{len(ahead)} parts are left open at the end")
 
     @cached_property
     def _deepest(self) -> int:
@@ -395,27 +390,23 @@ class Question:
             return (self._less(box, step),)
         # Trees come from files: numbers beyond 64 bits would fail in the arrays, without a message.
         if abs(step.most) >= _NOWHERE:
-            message = f"nothing is {step.most}"
-            raise ValueError(message)
+            raise ValueError(f"nothing is {step.most}")
         if isinstance(step, WholeSplit):
             named = any(step.whole in row.extra for row in self.rows(box).values())
             # A queue is touched or not, whatever the rows would allow between.
             whole = {*self.rules.whole, *chain.from_iterable(self.touched(box).values())}
             if not named or step.whole not in whole:
-                message = f"{step.whole} is no quantity that is whole"
-                raise ValueError(message)
+                raise ValueError(f"{step.whole} is no quantity that is whole")
             return box.dividing(step.whole, step.most)
         if not step.of or not all(0 <= k < box.most.size for k in step.of):
-            message = f"there are no such classes: {step.of}"
-            raise ValueError(message)
+            raise ValueError(f"there are no such classes: {step.of}")
         first, *others = step.of
         if others:
             # Sums of the planner's own are of classes alike, each class in one: a box that knew any
             # number would be written down with all of them, part by part.
             known = len(box.sums) - _cuts(box)
             if known > 2 * (box.most.size + len(self.ranges(box))):
-                message = "there are more sums than classes and quantities"
-                raise ValueError(message)
+                raise ValueError("there are more sums than classes and quantities")
             return box.summing(step.of, step.most)
         return box.at_most(first, step.most), box.at_least(first, step.most + 1)
 
@@ -429,15 +420,13 @@ class Question:
             return self._within(narrowed(pairs, box, self.ranges(box)))
         row, added = self.layers(box).find(step.cut), self._weighed(box, step.weighing)
         if row is None or _cuts(box) >= MOST_CUTS:
-            message = f"there is no row {step.cut!r} here, or there are too many cuts"
-            raise ValueError(message)
+            raise ValueError(f"there is no row {step.cut!r} here, or there are too many cuts")
         total = add_up(added, box, self.ranges(box))
         everywhere = np.zeros(box.most.size, dtype=total.amounts.dtype)
         everywhere[total.classes] = total.amounts
         weights = everywhere[row.classes]
         if weights.dtype == object:
-            message = "its sum leaves 64 bits"
-            raise ValueError(message)
+            raise ValueError("its sum leaves 64 bits")
         most = most_within(row, weights, box)
         counted = np.flatnonzero(weights)
         further = Row(row.classes[counted], -weights[counted], -most).rounded()
@@ -454,8 +443,7 @@ class Question:
         """
         classes, order = self.rules.classes, self.rules.order
         if not self.answer or "before" in box.sums:
-            message = "there is no answer to come before"
-            raise ValueError(message)
+            raise ValueError("there is no answer to come before")
         counts = np.zeros_like(classes.sizes)
         following = order[classes.first]  # of the next member of each class
         for position in self.answer:
@@ -496,8 +484,7 @@ class Question:
         for name, multiplier in multipliers.items():
             row = layers.find(name)
             if row is None or multiplier < 0:
-                message = f"there is no row {name!r} here, or its multiplier is negative"
-                raise ValueError(message)
+                raise ValueError(f"there is no row {name!r} here, or its multiplier is negative")
             pairs.append((row, multiplier))
         return pairs
 

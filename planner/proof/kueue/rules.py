@@ -243,8 +243,7 @@ class KueueRules(Frame):
         elif self._node(at) in self.touched(box):
             parts = self._parts_of_touched(box, split, self._node(at))
         if not parts:
-            message = f"no cases {split} of {at} are all there is"
-            raise ValueError(message)
+            raise ValueError(f"no cases {split} of {at} are all there is")
         return parts
 
     def _parts_of_touched(self, box: Box, split: str, node: int) -> Sequence[Box]:
@@ -263,8 +262,7 @@ class KueueRules(Frame):
     def _node(self, name: str | None) -> int:
         node = self._named.get(name or "")
         if node is None:
-            message = f"no node {name} has candidates"
-            raise ValueError(message)
+            raise ValueError(f"no node {name} has candidates")
         return node
 
 

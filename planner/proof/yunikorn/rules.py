@@ -140,8 +140,7 @@ class YuniKornRules(Frame):
             untouched = box.without(np.flatnonzero(self.queue == leaf))
             parts = [untouched, replace(box, touched=box.touched | {leaf})]
         if not parts:
-            message = f"no cases {split} of {at} are all there is"
-            raise ValueError(message)
+            raise ValueError(f"no cases {split} of {at} are all there is")
         return parts
 
     def certain(self, box: Box) -> Iterator[IntArray]:

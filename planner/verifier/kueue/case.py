@@ -222,8 +222,7 @@ class Case(Struct, frozen=True, dict=True):
 
     def __post_init__(self) -> None:
         if len(self.victims) != len(self.reasons):
-            message = f"{len(self.victims)} victims with {len(self.reasons)} reasons"
-            raise ValueError(message)
+            raise ValueError(f"{len(self.victims)} victims with {len(self.reasons)} reasons")
 
     @classmethod
     def of(cls, setting: Setting, plan: Plan) -> Self:
