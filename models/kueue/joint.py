@@ -293,7 +293,7 @@ class Step:
     def _victims_from_borrowers(self, formulation: Formulation) -> None:
         """FS-05: every touched queue but the own borrows something contested before the step."""
         problem = self.problem
-        for queue in formulation.classes_of:
+        for queue in dict.fromkeys(formulation.columns.queue.tolist()):
             if queue == problem.own_queue:
                 continue
             borrows = (
@@ -337,17 +337,17 @@ class StateUsage(TreeUsage):
         problem = way.problem
         # No classes: victims and admissions so far depend on the step; `_after` adds them.
         columns = Columns(problem, Classes.of([]), way.restricted)
-        super().__init__(joint.builder, problem, columns, ())
+        request = problem.searched if moment == "with request" else None
+        super().__init__(joint.builder, problem, columns, (), request)
         self._joint, self._tree, self._at = joint, tree, step
         self._last = step + (moment != "before")
-        self._own = problem.searched if moment == "with request" else [0] * len(problem.frs)
 
     def _after(self, node: int, fr: int) -> Linear:
         problem = self._problem
         if problem.children[node]:
             return super()._after(node, fr)
         joint, there = self._joint, (self._tree, node)
-        usage = problem.usage[node][fr] + self._own[fr] * (node == problem.own_queue)
+        usage = problem.usage[node][fr] + self._request[fr] * (node == problem.own_queue)
         # The usage of the queue's preemptors that were served in earlier steps.
         changes: dict[int, int] = {}
         for at, literal, way in joint.serve_at.get(there, ()):

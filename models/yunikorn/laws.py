@@ -133,7 +133,7 @@ class _Turns:
 
     def _over(self, leaf: int, g: Guarantee) -> Linear:
         over = constant(-g.left) - self._gone(leaf, g.type) + self._last(leaf, g.type)
-        below = self._formulation.columns.within[g.queue]
+        below = self._formulation.problem.within[g.queue]
         for other in self.leaves:
             if other != leaf and below[other]:
                 over = over - self._still_gone(other, leaf, g.type)
@@ -238,7 +238,7 @@ def leaves_guaranteed(formulation: Formulation) -> None:
     for queue, t, may_go in above_guaranteed(formulation.problem):
         # Only one group has victims, and most groups do not hold more than may be freed.
         binding = [
-            classes[columns.within[queue][columns.queue[classes]]]
+            classes[columns.problem.within[queue][columns.queue[classes]]]
             for classes, held in zip(groups, sums[:, queue, t].tolist(), strict=True)
             if held > may_go
         ]
@@ -357,7 +357,7 @@ def lacking(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[int,
             if held[on_node, t].sum() < amount
         ]
         for queue, t, amount in (*short, *over):
-            below = on_node[columns.within[queue][columns.queue[on_node]]]
+            below = on_node[columns.problem.within[queue][columns.queue[on_node]]]
             if held[below, t].sum() < amount:
                 found[node].append(f"{problem.types[t]} below {problem.queues[queue].path}")
     return found

@@ -13,33 +13,13 @@ import numpy as np
 from msgspec import Struct
 
 from planner.problem.array import BoolArray, IntArray
-from planner.quota.yunikorn.cluster import Asking, Cluster, is_usable
+from planner.quota.yunikorn.cluster import Asking, Cluster, may_host
 from planner.quota.yunikorn.queue import Queue, walk
-from planner.quota.yunikorn.resource import Amount, Resource, fits
+from planner.quota.yunikorn.resource import Resource, fits
 from planner.state.yunikorn import Allocation, Ask
 
 NOWHERE = -1
 """The node of an allocation whose node is not in the partition; the parent of the root."""
-
-
-class QueueFacts(Struct, frozen=True):
-    """A queue as the laws see it; amounts are sparse, ``None`` where nothing is set.
-
-    ``allocated`` and ``preempting`` are sums over everything at or below it; ``parent`` is the
-    position of the queue above it, -1 for the root.
-    """
-
-    path: str
-    parent: int
-    is_leaf: bool
-    guaranteed: Amount
-    max: Amount
-    allocated: Resource
-    preempting: Resource
-    priority_offset: int
-    priority_fence: bool
-    preemption_fence: bool
-    disabled: bool
 
 
 class YuniKornProblem(Struct, frozen=True, dict=True):
@@ -50,8 +30,9 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     - ``ask``: The ask itself; ``ask.resource`` is what it wants, in the core's units.
     - ``may_preempt``: Whether the partition and the ask permit preemption at all (YK-11).
     - ``types``: (T,) every resource type that the ask, a node, a queue or an allocation names.
-    - ``queues``, ``path``: (Q,) parents before their children; the queue of the ask, then those
-      above it, the root last.
+    - ``queues``, ``parent``: (Q,) the queues, parents before their children; the position of the
+      queue above each, -1 for the root.
+    - ``path``: The queue of the ask, then those above it, the root last.
     - ``nodes``, ``usable``, ``available``: (N,) names; whether the ask may go there; sparse
       amounts, also negative ones. For an ask with a required node only that node is usable.
     - ``allocations``, ``applications``, ``queue``, ``node``: (A,): the records; the ids of their
@@ -66,7 +47,8 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     ask: Ask
     may_preempt: bool
     types: Sequence[str]
-    queues: Sequence[QueueFacts]
+    queues: Sequence[Queue]
+    parent: Sequence[int]
     path: Sequence[int]
     nodes: Sequence[str]
     usable: BoolArray
@@ -85,6 +67,15 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     def own_queue(self) -> int:
         """The queue of the ask."""
         return self.path[0]
+
+    @cached_property
+    def within(self) -> BoolArray:
+        """(Q, Q) whether the second queue is the first one or below it."""
+        within = np.eye(len(self.queues), dtype=np.bool_)
+        for queue, above in enumerate(self.parent):  # parents come before their children
+            if above != NOWHERE:
+                within[:, queue] |= within[:, above]
+        return within
 
     @cached_property
     def roomy(self) -> tuple[int, ...]:
@@ -116,16 +107,7 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         named.update(allocation.resource)
     types = sorted(named)
     holding = [[allocation.resource.get(t, 0) for t in types] for allocation in allocations]
-    # Recorded states may name nodes that the shim always refuses: no law, but no room either.
-    veto = cluster.x.veto_nodes
-    usable = [
-        room.node_id == ask.required_node
-        if ask.required_node
-        else room.node_id not in veto and is_usable(cluster, room, ask)
-        for room in cluster.nodes
-    ]
-    rank = _rank_for_required_node if ask.required_node else _rank
-    keys = [rank(one) for one in allocations]
+    keys = [_rank(one, required_node=bool(ask.required_node)) for one in allocations]
     order = np.empty(len(keys), dtype=np.int64)
     order[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
     # With a required node only an earlier attempt forbids preemption.
@@ -134,10 +116,11 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         ask=ask,
         may_preempt=not ask.triggered_preemption and (bool(ask.required_node) or permitted),
         types=types,
-        queues=[_facts(queue, position) for queue in queues],
+        queues=queues,
+        parent=[position[one.parent.path] if one.parent else NOWHERE for one in queues],
         path=[position[queue.path] for queue in reversed(asking.leaf.lineage)],
         nodes=list(nodes),
-        usable=np.array(usable, dtype=np.bool_),
+        usable=np.array([may_host(cluster, room, ask) for room in cluster.nodes], dtype=np.bool_),
         available=[room.available for room in cluster.nodes],
         allocations=allocations,
         applications=[application for _, application, _ in rows],
@@ -151,32 +134,13 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
     )
 
 
-def _rank(held: Allocation) -> tuple[int, ...]:
-    """Rank an allocation as the core orders candidates (docs/semantics/yunikorn.md §7)."""
-    return held.opted_out, held.originator, -held.allocation_time
+def _rank(held: Allocation, *, required_node: bool) -> tuple[int, ...]:
+    """Rank an allocation as the core orders candidates (docs/semantics/yunikorn.md §7 and §11.1).
 
-
-def _rank_for_required_node(held: Allocation) -> tuple[int, ...]:
-    """Rank an allocation as the core does on a node that an ask requires (§11.1).
-
-    Of two that hold as many types, the one that holds less of each comes first, as its sum is less.
+    On a node that an ask requires, of two that hold as many types, the one that holds less of each
+    comes first, as its sum is less.
     """
+    if not required_node:
+        return held.opted_out, held.originator, -held.allocation_time
     tier = 2 if held.originator else int(held.opted_out)
     return tier, held.priority, -held.allocation_time, sum(held.resource.values())
-
-
-def _facts(queue: Queue, position: dict[str, int]) -> QueueFacts:
-    properties = queue.properties
-    return QueueFacts(
-        path=queue.path,
-        parent=NOWHERE if queue.parent is None else position[queue.parent.path],
-        is_leaf=queue.is_leaf,
-        guaranteed=queue.guaranteed,
-        max=queue.max,
-        allocated=queue.allocated,
-        preempting=queue.preempting,
-        priority_offset=properties.priority_offset,
-        priority_fence=properties.priority_fence,
-        preemption_fence=properties.preemption_fence,
-        disabled=properties.disabled,
-    )

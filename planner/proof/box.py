@@ -25,14 +25,6 @@ from planner.quota.classes import IntArray
 _INT64: Final = 2**62
 
 
-def by_value(values: IntArray, classes: IntArray) -> dict[int, IntArray]:
-    """Return the classes that have each value, values and classes in order; ``values`` is (K,)."""
-    in_order = classes[np.argsort(values[classes], kind="stable")]
-    ordered = values[in_order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
-    return dict(zip(ordered[starts].tolist(), np.split(in_order, starts[1:]), strict=False))
-
-
 def numbered(keys: Iterable[Hashable]) -> IntArray:
     """Return a number for each key, the same for equal keys: (C,)."""
     numbers: dict[Hashable, int] = {}
@@ -102,9 +94,7 @@ class Row(Struct, frozen=True, dict=True):
         open_ = least < box.most[self.classes]
         if open_.all():
             return self
-        fixed = np.flatnonzero(~open_ & (least != 0))
-        amounts, counts = self.amounts[fixed].tolist(), least[fixed].tolist()
-        certain = sum(amount * count for amount, count in zip(amounts, counts, strict=True))
+        certain = sum_of_products(self.amounts[~open_], least[~open_])
         return Row(self.classes[open_], self.amounts[open_], self.least - certain, self.extra)
 
 

@@ -230,7 +230,7 @@ class Question:
         need = self._need(box)
         if need not in self._rows_by_need:
             measures = self._measures(need)
-            rows = dict(self._fixed)
+            rows = {**self._fixed, **self.besides}
             for bounded in self.bounds:
                 rows.update(measures.rows_of(bounded))
             rows = {name: row for name, row in rows.items() if row.says_something}
@@ -302,21 +302,16 @@ class Question:
         """Say which bound the victims of some class counts exceed; empty if none."""
         # By identity: the part of a box with at most so many of a class has the same least.
         if self._judged is None or self._judged[0] is not counts:
-            terms = self.table.evaluate(self.rules.classes.take(counts), self._bounded)
+            bounded = frozenset(chain.from_iterable(each.measure for each in self.bounds))
+            terms = self.table.evaluate(self.rules.classes.take(counts), bounded)
             above = (b for b in self.bounds if sum(terms[t] for t in b.measure) > b.most)
             first = next(above, None)
             self._judged = counts, "" if first is None else f"above {first.name}"
         return self._judged[1]
 
     @cached_property
-    def _bounded(self) -> frozenset[str]:
-        """The terms that are bounded."""
-        return frozenset(term for bounded in self.bounds for term in bounded.measure)
-
-    @cached_property
-    def _fixed(self) -> dict[str, Row]:
-        besides = {name: row.rounded() for name, row in self.besides.items()}
-        return {**self.rules.fixed_rows(self.root.most), **besides}
+    def _fixed(self) -> Mapping[str, Row]:
+        return self.rules.fixed_rows(self.root.most)
 
     def _need(self, box: Box) -> tuple[int, ...]:
         alternative = self.rules.alternative(box)
@@ -337,7 +332,12 @@ class Question:
         Raises ``Open`` if a leaf closes nothing, a split is none, or a part has no steps; or if the
         tree is deeper than any that this question needs.
         """
-        ahead, deepest, held = [(self.root, 0)], self._deepest, room_of(self.root)
+        box, ranges = self.root, self.ranges(self.root)
+        # Each split of a tree that the planner grows leaves out members of a class, values of a
+        # whole quantity, or a case of the nodes with candidates; the rest is to spare.
+        whole = (ranges[name] for name in self.rules.whole if name in ranges)
+        open_ = int((box.most - box.least).sum()) + sum(most - least for least, most in whole)
+        ahead, deepest, held = [(box, 0)], 100 + 10 * open_, room_of(box)
         for number, step in enumerate(steps, start=1):
             if not ahead:
                 raise Open(f"step {number} belongs to nothing")
@@ -357,18 +357,6 @@ class Question:
                 raise Open(f"step {number}: {error}") from error
         if ahead:
             raise Open(f"{len(ahead)} parts are left open at the end")
-
-    @cached_property
-    def _deepest(self) -> int:
-        """The most splits, one within the other, that a tree of this question may have.
-
-        Each split of a tree that the planner grows leaves out members of a class, values of a
-        whole quantity, or a case of the nodes with candidates; the rest is to spare.
-        """
-        box, ranges = self.root, self.ranges(self.root)
-        whole = (ranges[name] for name in self.rules.whole if name in ranges)
-        open_ = int((box.most - box.least).sum()) + sum(most - least for least, most in whole)
-        return 100 + 10 * open_
 
     def is_asked(self, box: Box) -> bool:
         """Say whether all sets of a box are in question, but for laws and bounds.

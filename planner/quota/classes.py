@@ -97,6 +97,14 @@ class Classes(Struct, frozen=True, dict=True):
         return bool(np.array_equal(amounts[self.positions], expected))
 
 
+def by_value(values: IntArray, classes: IntArray) -> dict[int, IntArray]:
+    """Return the classes that have each value, values and classes in order; ``values`` is (K,)."""
+    in_order = classes[np.argsort(values[classes], kind="stable")]
+    ordered = values[in_order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
+    return dict(zip(ordered[starts].tolist(), np.split(in_order, starts[1:]), strict=False))
+
+
 def group(order: IntArray, positions: IntArray, columns: Iterable[IntArray]) -> Classes:
     """Group candidates that agree in all columns, and number classes by their first members.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any
 
-from planner.laws import Law
-from planner.plan import Verdict
+from planner.laws import Law, Register
+from planner.plan import Verdict, Verification
 
 _SHOWN = 4
 
@@ -40,6 +40,20 @@ def judge_order(
     return judge(law, [obstacle] if obstacle else [], replayed)
 
 
+def verify_by(
+    case: Any,  # noqa: ANN401 - of any scheduler
+    checks: Register[Callable[[Any], Verdict]],
+    laws: Iterable[Law],
+) -> Verification:
+    """Judge a case by some laws, in their order."""
+    verdicts = tuple(checks[law.id](case) for law in laws)
+    return Verification(
+        accepted=all(verdict.holds for verdict in verdicts),
+        verdicts=verdicts,
+        removal_order=tuple(victim.key for victim in case.removal.order),
+    )
+
+
 def broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
     """Return the verdicts that do not hold, in words."""
     return tuple(
@@ -47,6 +61,22 @@ def broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
         for verdict in verdicts
         if not verdict.holds
     )
+
+
+def misnamed(
+    keys: Iterable[str], preemptor: str, known: Container[str], itself: str, others: str
+) -> Iterator[str]:
+    """Yield findings if keys of victims are the preemptor's, not known, or named twice.
+
+    ``itself`` and ``others`` say in words what the preemptor is, and what is known.
+    """
+    for key, count in Counter(keys).items():
+        if key == preemptor:
+            yield f"{key} is {itself} itself"
+        elif key not in known:
+            yield f"{key} is not among {others}"
+        if count > 1:
+            yield f"{key} is named {count} times"
 
 
 def once_each(what: str, stated: Sequence[Any], held: Iterable[Any]) -> list[str]:

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.proof.box import Box, Numbers, by_value, exact, numbered
+from planner.proof.box import Box, Numbers, Row, exact, numbered
 from planner.proof.kueue.places import Rooms
 from planner.quantity import UNLIMITED
-from planner.quota.classes import Classes, IntArray
+from planner.quota.classes import Classes, IntArray, by_value
 from planner.quota.kueue.holders import Holders
 from planner.quota.kueue.tree import Usage
 from planner.verifier.kueue.fair_sharing import FairSetting
@@ -50,6 +50,7 @@ class Frame:
         self.queue: IntArray = self.first.columns.queue
         self.ranges: dict[str, tuple[int, int]] = {}
         self.rooms = Rooms(setting.floor, self.first, classes.sizes, self.ranges)
+        self.written: dict[bytes, Mapping[str, Row]] = {}
         self._held: dict[int, IntArray] = {}
         self._beneath: dict[int, Sequence[int]] = {}
         self._after: list[tuple[IntArray, Usage]] = []
@@ -105,11 +106,6 @@ class Frame:
         _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
         # Numbered in order of classes: what is split first does not depend on numbers of queues.
         return np.argsort(np.argsort(first))[which]
-
-    @cached_property
-    def attempts(self) -> tuple[bool, ...]:
-        """KQ-08: the attempts that there are; other rules make one only."""
-        return self.setting.attempts
 
     @cached_property
     def restricted(self) -> NDArray[np.bool_]:

@@ -32,7 +32,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from planner.proof.box import Box, Numbers, Row, exact
-from planner.quota.classes import IntArray
+from planner.quota.classes import IntArray, by_value
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Group
 from planner.verifier.kueue_topology import Floor
@@ -65,10 +65,7 @@ class Given(Struct, frozen=True, dict=True):
     @cached_property
     def by_leaf(self) -> Mapping[int, IntArray]:
         """The lines of each leaf."""
-        order = np.argsort(self.leaves, kind="stable")
-        ends = np.flatnonzero(np.diff(self.leaves[order])) + 1
-        parts = np.split(order, ends) if order.size else []
-        return {int(self.leaves[part[0]]): part for part in parts}
+        return by_value(self.leaves, np.arange(self.leaves.size))
 
 
 class Rooms:
@@ -92,7 +89,7 @@ class Rooms:
         self._now: dict[tuple[str, str], Numbers] = {}
         self.ranges = ranges
         self.whole: set[str] = set()
-        self._rows: dict[tuple[str, int | None], Mapping[str, Row]] = {}
+        self._rows: dict[tuple[str, int], Sequence[tuple[str, Row]]] = {}
 
     def given(self, flavor: str) -> Given:
         """Return what a member of each class gives back on the leaves of a flavor."""
@@ -174,29 +171,26 @@ class Rooms:
         held = held_by(tree, group, self._slots(group, box.most))
         return [domain for domain, most in enumerate(held) if most >= group.slices]
 
-    def fixed_rows(self) -> Mapping[str, Row]:
-        """Return the rows of groups that may lie in several domains: of room in all together."""
-        found: dict[str, Row] = {}
-        for name, group in self.groups.items():
+    def fixed_rows(self) -> Iterator[tuple[str, Row]]:
+        """Yield the rows of groups that may lie in several domains: of room in all together."""
+        for group in self.groups.values():
             # Which domain must hold all is a choice: its rows are for the parts of that split.
             if group.aim is not None and not group.aim.required:
-                found.update(self.rows_in(name, None))
-        return found
+                yield from self._rows_in(group, None)
 
     def rows(self, box: Box) -> Iterator[tuple[str, Row]]:
         """Yield the rows of groups whose domain is settled in a box."""
         for name, domain in box.domain.items():
-            yield from self.rows_in(name, domain).items()
-
-    def rows_in(self, name: str, domain: int | None) -> Mapping[str, Row]:
-        """Return the rows of a group, in one domain of its level or in all of them."""
-        key = name, domain
-        if key not in self._rows:
-            self._rows[key] = dict(self._rows_in(self.groups[name], domain))
-        return self._rows[key]
+            key = name, domain
+            if key not in self._rows:
+                self._rows[key] = [*self._rows_in(self.groups[name], domain)]
+            yield from self._rows[key]
 
     def _rows_in(self, group: Group, domain: int | None) -> Iterator[tuple[str, Row]]:
-        """Yield rows that bound slices in all, slices by pods on leaves, pods by what is freed."""
+        """Yield rows that bound slices in all, slices by pods on leaves, pods by what is freed.
+
+        They are of one domain of the group's level, or of all of them.
+        """
         aim = group.aim
         if aim is None:
             return

@@ -114,7 +114,7 @@ def _refused_set(frame: Frame, box: Box) -> str:
         "a victim may not go while borrowing"
         if borrowing and restricted
         else _over_nominal(frame, box, borrowing=borrowing)
-        for borrowing in (frame.attempts if box.attempt is None else (box.attempt,))
+        for borrowing in (frame.setting.attempts if box.attempt is None else (box.attempt,))
     ]
     # A set that is legal in one attempt is legal.
     return reasons[0] if all(reasons) else ""
@@ -154,26 +154,23 @@ class KueueRules(Frame):
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
         """Return the rows that legal sets with at most ``most`` of each class satisfy."""
-        known = self._fixed.get(most.tobytes())
-        if known is not None:
-            return known
-        rows = dict(self._fit_rows)
-        if not any(self.attempts):  # the only one does not borrow
-            rows.update((name, row.rounded()) for name, row in nominal_rows(self))
+        key = most.tobytes()
+        if key not in self.written:
+            self.written[key] = {name: row.rounded() for name, row in self._always(most)}
+        return self.written[key]
+
+    def _always(self, most: IntArray) -> Iterator[tuple[str, Row]]:
+        yield from self._fit.items()
+        if not any(self.setting.attempts):  # the only one does not borrow
+            yield from nominal_rows(self)
         for node in self.side_nodes:
             if most[self.below[node]].any():
-                rows.update((name, row.rounded()) for name, row in excess_rows(self, node, most))
-        rows.update((name, row.rounded()) for name, row in self.rooms.fixed_rows().items())
-        self._fixed[most.tobytes()] = rows
-        return rows
+                yield from excess_rows(self, node, most)
+        yield from self.rooms.fixed_rows()
 
     @cached_property
     def _fit(self) -> Mapping[str, Row]:
         return dict(fit_rows(self))
-
-    @cached_property
-    def _fit_rows(self) -> Mapping[str, Row]:
-        return {name: row.rounded() for name, row in self._fit.items()}
 
     @property
     def needs(self) -> Mapping[str, str]:
@@ -184,10 +181,6 @@ class KueueRules(Frame):
             if at:
                 found[name] = f"{format_units(row.least, what.partition(' ')[0])} {what}"
         return found
-
-    @cached_property
-    def _fixed(self) -> dict[bytes, Mapping[str, Row]]:
-        return {}
 
     def rows(self, box: Box) -> Iterator[tuple[str, Row]]:
         """Yield the further rows that hold for every legal set in a box."""
@@ -231,7 +224,7 @@ class KueueRules(Frame):
             spared = box.without(np.flatnonzero(self.restricted))
             parts = [
                 replace(spared if borrowing else box, attempt=borrowing)
-                for borrowing in self.attempts
+                for borrowing in self.setting.attempts
             ]
         elif split == "domain" and at is not None and at in self.rooms.groups:
             domains = self.rooms.open_domains(at, box)

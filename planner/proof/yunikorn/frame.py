@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import UnsupportedError
+from planner.laws import RULE_SETS
 from planner.laws.yunikorn import (
     YK_FENCE,
     YK_MAY_PREEMPT,
@@ -38,11 +39,10 @@ from planner.proof.box import (
     sum_of_products,
 )
 from planner.quantity import MAX_INT64, MIN_INT64
-from planner.quota.classes import Classes, IntArray
-from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
+from planner.quota.classes import Classes, IntArray, by_value
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, may_host
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import fits
-from planner.verifier.yunikorn import verify_yunikorn_case
 from planner.verifier.yunikorn.case import REQUIRED_NODE, Victim, YuniKornCase
 from planner.verifier.yunikorn.laws import CHECKS, room_faults
 
@@ -135,19 +135,11 @@ class Turns:
         return np.array([watched is not None for watched in self.watched], dtype=np.bool_)
 
     @cached_property
-    def _affected(self) -> list[list[int]]:
-        """(L,) the guarantees that count removals from a leaf: of its queue and queues above."""
-        paths = [{step.path for step in queue.lineage} for queue in self.leaves]
-        numbered = list(enumerate(self.guarantees))
-        return [[i for i, g in numbered if g.queue.path in above] for above in paths]
-
-    @cached_property
     def _counted(self) -> NDArray[np.bool_]:
-        """(G, L) whether a guarantee counts removals from a leaf."""
-        counted = np.zeros((len(self.guarantees), len(self.leaves)), dtype=np.bool_)
-        for leaf, affected in enumerate(self._affected):
-            counted[affected, leaf] = True
-        return counted
+        """(L, G) whether a guarantee counts removals from a leaf: of its queue, or of one above."""
+        paths = [{step.path for step in queue.lineage} for queue in self.leaves]
+        counted = [[g.queue.path in above for g in self.guarantees] for above in paths]
+        return np.array(counted, dtype=np.bool_).reshape(len(paths), len(self.guarantees))
 
     def stuck(self, least: IntArray) -> int | None:
         """Return a leaf without a possible last victim, in any set with at least these victims.
@@ -182,7 +174,7 @@ class Turns:
     def _move(
         self, over: list[int], leaf: int, classes: Sequence[int], least: IntArray, sign: int
     ) -> None:
-        for g in self._affected[leaf]:
+        for g in np.flatnonzero(self._counted[leaf]).tolist():
             over[g] += sign * sum(int(self.held[g][k]) * int(least[k]) for k in classes)
 
     def rows(self, classes: IntArray) -> Iterator[tuple[str, Row]]:
@@ -201,7 +193,7 @@ class Turns:
     def _first_back(self, wanted: Sequence[int], classes: IntArray) -> Iterator[tuple[str, Row]]:
         bounds: list[tuple[str, IntArray, IntArray, int, int]] = []
         for g in wanted:
-            mine = classes[self._counted[g, self.leaf[classes]]]
+            mine = classes[self._counted[self.leaf[classes], g]]
             mine = mine[self.held[g][mine] > 0]
             held = self.held[g][mine]
             total = sum_of_products(held, self.sizes[mine])
@@ -269,7 +261,7 @@ class Frame:
         self.classes = classes
         self.ask = asking.ask.resource
         self.required = rules == REQUIRED_NODE
-        self.laws = laws_in_force(cluster, asking, rules)
+        self.laws = {law.id for law in RULE_SETS[rules]}
         self.first = [victims[position] for position in classes.first.tolist()]
         self.leaves = list({victim.queue.path: victim.queue for victim in self.first}.values())
         number = {queue.path: i for i, queue in enumerate(self.leaves)}
@@ -349,10 +341,7 @@ class Frame:
     @cached_property
     def of_node(self) -> Mapping[int, IntArray]:
         """The classes on each node that has any."""
-        order = np.argsort(self.node, kind="stable")
-        nodes, starts = np.unique(self.node[order], return_index=True)
-        parts = np.split(order.astype(np.int64), starts[1:].tolist())
-        return dict(zip(nodes.tolist(), parts, strict=True))
+        return by_value(self.node, np.arange(self.node.size))
 
     def name(self, leaf: int) -> str:
         """Return how a tree names the queue of candidates."""
@@ -363,13 +352,8 @@ class Frame:
     @cached_property
     def usable(self) -> NDArray[np.bool_]:
         """(N,) whether the ask may go to a node at all: YK-08, except for the room there."""
-        ask, veto = self.asking.ask, self.cluster.x.veto_nodes
-        usable = [
-            room.node_id == ask.required_node
-            if self.required
-            else room.node_id not in veto and is_usable(self.cluster, room, ask)
-            for room in self.cluster.nodes
-        ]
+        ask = self.asking.ask
+        usable = [may_host(self.cluster, room, ask) for room in self.cluster.nodes]
         return np.array(usable, dtype=np.bool_)
 
     @cached_property
@@ -445,12 +429,6 @@ class Frame:
         return YuniKornCase(self.cluster, self.asking, self.rule_set, room, victims)
 
 
-def laws_in_force(cluster: Cluster, asking: Asking, rules: str) -> frozenset[str]:
-    """Return the ids of the laws that the verifier judges a rule set by."""
-    found = verify_yunikorn_case(YuniKornCase(cluster, asking, rules, None, ()))
-    return frozenset(verdict.law for verdict in found.verdicts)
-
-
 def candidates(
     cluster: Cluster, asking: Asking, rules: str, without: Collection[str] = ()
 ) -> Iterator[tuple[int, Victim]]:
@@ -459,7 +437,7 @@ def candidates(
     The laws ``without`` are not asked. The verifier judges one allocation of each kind; a kind is
     what these laws look at.
     """
-    asked = laws_in_force(cluster, asking, rules).intersection(SINGLE_LAWS)
+    asked = {law.id for law in RULE_SETS[rules]}.intersection(SINGLE_LAWS)
     laws = sorted(asked.difference(without))
     # Any node will do: none of these laws looks at it.
     room = cluster.nodes[0] if cluster.nodes else None

@@ -14,7 +14,6 @@ from functools import cached_property
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from planner.laws.yunikorn import (
     YK_LEAVES_GUARANTEED,
@@ -86,14 +85,13 @@ class YuniKornRules(Frame):
         self.ranges = self.turns.ranges
 
     @cached_property
-    def _only_host(self) -> int | None:
-        """The node of all legal sets, if there is one only."""
-        hosts = self.hosts(self.root())
-        return hosts[0] if len(hosts) == 1 else None
+    def _hosts(self) -> list[int]:
+        """The nodes that legal sets can be for."""
+        return self.hosts(self.root())
 
     def host(self, box: Box) -> int | None:
         """Return the node that all legal sets of a box are for, ``None`` if that is open."""
-        return self._only_host if box.host is None else box.host
+        return self._hosts[0] if box.host is None and len(self._hosts) == 1 else box.host
 
     def alternative(self, box: Box) -> int | None:
         """Return the position of the need that counts for ``excess_freed`` in a box.
@@ -105,16 +103,11 @@ class YuniKornRules(Frame):
 
     # Boxes and their parts.
 
-    @cached_property
-    def _spared(self) -> NDArray[np.bool_]:
-        """(K,) whether YK-01 spares the members of a class."""
-        return np.array([one.is_spared(self.spare) for one in self.first], dtype=np.bool_)
-
     def root(self) -> Box:
         """Return the box of all victim sets."""
         most = self.classes.sizes.copy()
         # Spared candidates are not in the box, instead of only dear: YK-01 holds at any cost.
-        most[self._spared] = 0
+        most[[one.is_spared(self.spare) for one in self.first]] = 0
         box = Box(np.zeros_like(most), most)
         if self.anywhere is None and most.any():
             most[~np.isin(self.node, self.hosts(box))] = 0
@@ -155,8 +148,7 @@ class YuniKornRules(Frame):
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
         """Return the rows that legal sets with at most ``most`` of each class satisfy."""
-        rows = self._whatever_node(np.flatnonzero(most))
-        return {name: row.rounded() for name, row in rows}
+        return {name: row.rounded() for name, row in self._whatever_node(np.flatnonzero(most))}
 
     def rows(self, box: Box) -> Iterator[NamedRow]:
         """Yield the further rows that hold for every legal set in a box.

@@ -146,6 +146,16 @@ def is_usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
     return bool(cancelled(cluster, room, ask))
 
 
+def may_host(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
+    """Say whether an ask may have a node, room aside: the one that it requires, or a usable one.
+
+    Recorded states may name nodes that the shim always refuses: no law, but no room either.
+    """
+    if ask.required_node:
+        return room.node_id == ask.required_node
+    return room.node_id not in cluster.x.veto_nodes and is_usable(cluster, room, ask)
+
+
 def cancelled(cluster: Cluster, room: NodeRoom, ask: Ask) -> set[str]:
     """Return the reservations of a node that are cancelled where an ask tries to preempt."""
     if not room.reserved_for_others(ask.allocation_key):

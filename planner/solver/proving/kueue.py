@@ -21,7 +21,7 @@ def cases(
 ) -> tuple[CaseSplit | None, IntArray | None]:
     """Return a split by cases that are open, and the classes that break a law at a point."""
     # Without candidates that borrowing spares, it permits all that the other attempt permits.
-    if box.attempt is None and len(rules.attempts) > 1 and box.most[rules.restricted].any():
+    if box.attempt is None and len(rules.setting.attempts) > 1 and box.most[rules.restricted].any():
         return CaseSplit(split="attempt"), None
     unsettled = (name for name in rules.rooms.groups if name not in box.domain)
     group = next((name for name in unsettled if rules.rooms.open_domains(name, box)), None)
