@@ -158,17 +158,13 @@ class Formulation:
     builder: Builder
     take: list[int]
     borrowing: int
+    alternatives: Sequence[int] = ()  # terms depend on the victims only
 
     def __post_init__(self) -> None:
         """Make each literal and each expression of last victims once."""
         self.touched = made_once(self._touched)
         self._back = made_once(self._put_back)
         self._last_of = made_once(self._choose_last)
-
-    @property
-    def alternatives(self) -> Sequence[int]:
-        """No literals: of all that is chosen, the disruption terms depend on the victims only."""
-        return ()
 
     @classmethod
     def begun(cls, problem: Problem, columns: Columns, attempts: Collection[bool]) -> Formulation:

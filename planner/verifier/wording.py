@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
-from planner.laws import Law, Register
-from planner.plan import Verdict, Verification
+from planner.laws import Law
+from planner.plan import Verdict
 
 _SHOWN = 4
 
@@ -38,20 +38,6 @@ def judge_order(
     """Return a verdict on a law about orders: the obstacle to any order, or the order found."""
     replayed = f"in the order {say_some([one.key for one in order])}" if order else otherwise
     return judge(law, [obstacle] if obstacle else [], replayed)
-
-
-def verify_by(
-    case: Any,  # noqa: ANN401 - of any scheduler
-    checks: Register[Callable[[Any], Verdict]],
-    laws: Iterable[Law],
-) -> Verification:
-    """Judge a case by some laws, in their order."""
-    verdicts = tuple(checks[law.id](case) for law in laws)
-    return Verification(
-        accepted=all(verdict.holds for verdict in verdicts),
-        verdicts=verdicts,
-        removal_order=tuple(victim.key for victim in case.removal.order),
-    )
 
 
 def broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:

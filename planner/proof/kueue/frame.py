@@ -205,26 +205,18 @@ class Frame:
 
     @cached_property
     def _cells(self) -> _Cells:
-        alike, usages = self._usages
-        size = 1 + max((fr for usage in usages for fr in usage), default=0)
-        amounts = [(fr, amount) for usage in usages for fr, amount in sorted(usage.items())]
-        ends = np.cumsum([0, *(len(usage) for usage in usages)])
-        lengths = np.diff(ends)[alike]
-        classes = np.repeat(np.arange(alike.size), lengths)
-        # The index in ``amounts`` of each entry: where the usage of its class begins, and how many
-        # entries of the class come before it.
-        within = np.arange(classes.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        entry = ends[alike][classes] + within
-        fr = np.array([fr for fr, _ in amounts], dtype=np.int64)[entry]
-        largest = max((amount for _, amount in amounts), default=0)
+        frs = sorted({fr for usage in self._usages[1] for fr in usage})
+        amounts = np.array([self.held(fr) for fr in frs], dtype=np.int64)
+        amounts = amounts.reshape(len(frs), self.queue.size)
         # No sum is larger than if each candidate held the largest amount.
-        reach = largest * int(self.classes.sizes.sum())
-        held = exact([amount for _, amount in amounts], reach)[entry]
-        pairs, numbers = np.unique(self.queue[classes] * size + fr, return_inverse=True)
-        where = [divmod(pair, size) for pair in pairs.tolist()]
-        by_cell = np.argsort(numbers, kind="stable")
-        begins = np.searchsorted(numbers[by_cell], np.arange(pairs.size))
-        return _Cells(classes[by_cell], held[by_cell], begins, where)
+        reach = int(np.abs(amounts).max(initial=0)) * int(self.classes.sizes.sum())
+        rows, classes = amounts.nonzero()
+        by_cell = np.lexsort([rows, self.queue[classes]])
+        rows, classes = rows[by_cell], classes[by_cell]
+        cell = np.stack([self.queue[classes], rows])
+        begins = np.flatnonzero(np.diff(cell, prepend=-1).any(axis=0))
+        where = [(queue, frs[row]) for queue, row in cell[:, begins].T.tolist()]
+        return _Cells(classes, exact(amounts[rows, classes], reach), begins, where)
 
 
 def variants(setting: Setting, some: Holders) -> IntArray:

@@ -190,12 +190,6 @@ def some_over(frame: Frame, node: int) -> str:
     return f"some over at {frame.name(node)}"
 
 
-def over_rows(frame: Frame, box: Box) -> Iterator[tuple[str, Row]]:
-    """KQ-07, FS-06 for nodes that are over their quota in a given fr to the end."""
-    for node, fr in box.over.items():
-        yield from stays_over(frame, node, fr, box.most)
-
-
 def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tuple[str, Row]]:
     """Yield the rows of a node that is over its quota in a given fr until its last victim goes.
 

@@ -294,7 +294,8 @@ class Rooms:
             }
             worth = fitting(wanted, caps) // size - now // size
             going = {k: count for k, count in zip(classes, counts, strict=True) if count}
-            if worth > max((w for part, w in found if _is_part(part, going)), default=0):
+            parts = (w for part, w in found if all(going.get(k, 0) >= n for k, n in part.items()))
+            if worth > max(parts, default=0):
                 found.append((going, worth))
         return found
 
@@ -336,10 +337,6 @@ def _fitting(
         if amount:
             found = np.minimum(found, np.maximum(left[name], 0) // amount)
     return [*map(int, found.tolist())]
-
-
-def _is_part(part: Mapping[int, int], of: Mapping[int, int]) -> bool:
-    return all(of.get(k, 0) >= count for k, count in part.items())
 
 
 def rounded(asked: int, cap: int, freed: Mapping[int, int]) -> tuple[dict[int, int], int]:

@@ -24,8 +24,8 @@ from planner.proof.kueue.inequalities import (
     fit_rows,
     may_dominate,
     nominal_rows,
-    over_rows,
     share_rows,
+    stays_over,
 )
 from planner.quantity import format_units
 from planner.quota.classes import IntArray, group
@@ -187,7 +187,8 @@ class KueueRules(Frame):
         for node in sorted(box.touched):
             below = self.below[node]
             yield f"touched {self.name(node)}", Row(below, np.ones_like(below), 1)
-        yield from over_rows(self, box)
+        for node, fr in box.over.items():
+            yield from stays_over(self, node, fr, box.most)
         if box.attempt is False:
             yield from nominal_rows(self)
         yield from share_rows(self, box)

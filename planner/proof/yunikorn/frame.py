@@ -27,6 +27,7 @@ from planner.laws.yunikorn import (
     YK_OVER_GUARANTEED,
     YK_PREEMPTABLE,
     YK_PRIORITY,
+    Spared,
 )
 from planner.proof.box import (
     Box,
@@ -243,22 +244,32 @@ class Frame:
 
     ``cluster`` has the nodes and queues, ``asking`` is the ask, ``rules`` the rule set; ``victims``
     are the candidates by their positions among all allocations, in classes of the same queue, node
-    and resources. Raises ``UnsupportedError`` if the core itself cannot add amounts up exactly.
+    and resources. ``order`` is (A,): the rank of each allocation in the candidate order. ``spare``
+    says whom YK-01 spares: they are never victims; ``over_freed`` whether a measure counts
+    ``excess_freed``, so that rows depend on the host. Raises ``UnsupportedError`` if the core
+    itself cannot add amounts up exactly.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a decision is made of
         self,
         cluster: Cluster,
         asking: Asking,
         rules: str,
         victims: Mapping[int, Victim],
         classes: Classes,
+        *,
+        order: IntArray,
+        spare: Spared,
+        over_freed: bool,
     ) -> None:
         self.cluster = cluster
         self.asking = asking
         self.rule_set = rules
         self.victims = victims
+        self.order = order
         self.classes = classes
+        self.spare: Spared = spare
+        self.over_freed = over_freed
         self.ask = asking.ask.resource
         self.required = rules == REQUIRED_NODE
         self.laws = {law.id for law in RULE_SETS[rules]}
@@ -268,8 +279,11 @@ class Frame:
         self.queue = integers(number[victim.queue.path] for victim in self.first)
         places = {room.node_id: i for i, room in enumerate(cluster.nodes)}
         self.node = integers(places.get(one.allocation.node_id, NOWHERE) for one in self.first)
+        self.written: dict[int, list[tuple[str, Row]]] = {}
         self._held: dict[str, IntArray] = {}
         self._refuse_inexact()
+        self.turns = Turns(self)
+        self.ranges = self.turns.ranges
 
     def _refuse_inexact(self) -> None:
         """Refuse amounts for which sums of the core and of rows could differ.

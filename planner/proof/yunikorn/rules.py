@@ -30,19 +30,18 @@ from planner.proof.box import Box, Row, numbered, sum_of_products
 from planner.proof.claims import Claims
 from planner.proof.yunikorn.frame import (
     Frame,
-    Turns,
     candidates,
     counting,
     integers,
     key_of,
     used_between,
 )
-from planner.quota.classes import Classes, IntArray, group
+from planner.quota.classes import IntArray, group
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.resource import clamped
 from planner.term import RATED
 from planner.verifier.yunikorn import verify_yunikorn_case
-from planner.verifier.yunikorn.case import Victim, YuniKornCase
+from planner.verifier.yunikorn.case import YuniKornCase
 from planner.verifier.yunikorn.laws import CHECKS
 
 NamedRow = tuple[str, Row]
@@ -55,34 +54,12 @@ class YuniKornRules(Frame):
     node that all victims are on, if they make room there, else the first node that has room without
     victims.
 
-    ``spare`` says whom YK-01 spares: they are never victims; ``over_freed`` whether a measure
-    counts ``excess_freed``, so that rows depend on the host. The rest is as for ``Frame``. No
-    quantity has to be whole, and no row has words of its own.
+    No quantity has to be whole, and no row has words of its own.
     """
 
     scheduler: str = "yunikorn"
     whole: Collection[str] = ()
     needs: Mapping[str, str] = {}
-
-    def __init__(  # noqa: PLR0913 - what a decision is made of
-        self,
-        cluster: Cluster,
-        asking: Asking,
-        rules: str,
-        victims: Mapping[int, Victim],
-        classes: Classes,
-        *,
-        order: IntArray,
-        spare: Spared,
-        over_freed: bool,
-    ) -> None:
-        super().__init__(cluster, asking, rules, victims, classes)
-        self.order = order
-        self.spare: Spared = spare
-        self.over_freed = over_freed
-        self._rows: dict[int, list[NamedRow]] = {}
-        self.turns = Turns(self)
-        self.ranges = self.turns.ranges
 
     @cached_property
     def _hosts(self) -> list[int]:
@@ -160,9 +137,9 @@ class YuniKornRules(Frame):
             yield f"touched {self.name(leaf)}", Row(classes, np.ones_like(classes), 1)
         host = self.host(box)
         if host is not None:
-            if host not in self._rows:
-                self._rows[host] = [(name, row.rounded()) for name, row in self._for_node(host)]
-            yield from self._rows[host]
+            if host not in self.written:
+                self.written[host] = [(name, row.rounded()) for name, row in self._for_node(host)]
+            yield from self.written[host]
 
     def _for_node(self, host: int) -> Iterator[NamedRow]:
         if host == self.anywhere:

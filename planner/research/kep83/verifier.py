@@ -30,8 +30,9 @@ from planner.verifier.kueue.classical import (
     judge_nominal,
     judge_permitted,
 )
+from planner.verifier.kueue.plan import verify_by
 from planner.verifier.kueue.setting import Setting, Variant, say_amount, say_node
-from planner.verifier.wording import judge, judge_order, say_some, verify_by
+from planner.verifier.wording import judge, judge_order, say_some
 
 
 class Kep83Setting(Setting, frozen=True, dict=True):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from planner.errors import UnsupportedError
-from planner.laws import RULE_SETS, Register
+from planner.laws import RULE_SETS, Law, Register
 from planner.laws.kueue import FS_SHARES, KQ_ATTEMPT
 from planner.plan import Verdict, Verification
 from planner.plan.kueue import Plan
@@ -20,13 +20,25 @@ from planner.verifier.kueue import classical, fair_sharing, flavors
 from planner.verifier.kueue.case import Case, rules_fault, setting_of
 from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.wording import judge, verify_by
+from planner.verifier.wording import judge
 from planner.wing import find_rules
 
 _CHECKS: Final[dict[str, Register[Any]]] = {
     Case.rules: classical.CHECKS,
     FairCase.rules: fair_sharing.CHECKS,
 }
+
+
+def verify_by(
+    case: Case, checks: Register[Callable[[Any], Verdict]], laws: Iterable[Law]
+) -> Verification:
+    """Judge a case by some laws, in their order."""
+    verdicts = tuple(checks[law.id](case) for law in laws)
+    return Verification(
+        accepted=all(verdict.holds for verdict in verdicts),
+        verdicts=verdicts,
+        removal_order=tuple(victim.key for victim in case.removal.order),
+    )
 
 
 def verify_case(case: Case) -> Verification:

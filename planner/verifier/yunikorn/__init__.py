@@ -15,7 +15,7 @@ from planner.plan import Verification
 from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.yunikorn.cluster import Cluster
 from planner.state.yunikorn import YuniKornState
-from planner.verifier.wording import judge, verify_by
+from planner.verifier.wording import judge
 from planner.verifier.yunikorn.case import YuniKornCase, match_yunikorn, rules_fault
 from planner.verifier.yunikorn.laws import CHECKS
 
@@ -48,4 +48,9 @@ def verify_yunikorn_plan(
 
 def verify_yunikorn_case(case: YuniKornCase) -> Verification:
     """Judge a case by every law of its rule set."""
-    return verify_by(case, CHECKS, RULE_SETS[case.rules])
+    verdicts = tuple(CHECKS[law.id](case) for law in RULE_SETS[case.rules])
+    return Verification(
+        accepted=all(verdict.holds for verdict in verdicts),
+        verdicts=verdicts,
+        removal_order=tuple(victim.key for victim in case.removal.order),
+    )
