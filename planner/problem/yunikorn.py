@@ -1,4 +1,4 @@
-"""YuniKorn: an ask in a partition, as a problem.
+"""YuniKorn: an ask in a partition, or a queue above its lowered maximum, as a problem.
 
 All queues of the partition are in the problem, all its nodes, and all allocations of its
 applications: which of them are candidates is for the laws to say.
@@ -6,7 +6,7 @@ applications: which of them are candidates is for the laws to say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from planner.problem.array import BoolArray, IntArray
 from planner.quota.yunikorn.cluster import Asking, Cluster, is_usable
+from planner.quota.yunikorn.lowered import excess
 from planner.quota.yunikorn.queue import Queue, walk
 from planner.quota.yunikorn.resource import Amount, Resource, fits
 from planner.state.yunikorn import Allocation, Ask
@@ -60,7 +61,10 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     - ``priority``, ``originator``, ``opted_out``: (A,): their own priority, without offsets; flags.
     - ``order``: (A,) their rank in the core's candidate order, from 0: opted out last, originators
       late, newest first. For an ask with a required node: originators last, opted out late, lowest
-      priority, newest, smallest first. Allocations equal in these keep the order of the state.
+      priority, newest, smallest first; so, too, where a quota was lowered, as the core has no order
+      over all leaves then. Allocations equal in these keep the order of the state.
+    - ``shares``, ``excess``: Of a queue above its maximum what the core would free in each leaf
+      that it searches, by path, and what the queue uses above that maximum; ``None`` for an ask.
     """
 
     ask: Ask
@@ -80,6 +84,8 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     originator: BoolArray
     opted_out: BoolArray
     order: IntArray
+    shares: Mapping[str, Resource] | None = None
+    excess: Resource | None = None
 
     @property
     def own_queue(self) -> int:
@@ -124,7 +130,7 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         else room.node_id not in veto and is_usable(cluster, room, ask)
         for room in cluster.nodes
     ]
-    rank = _rank_for_required_node if ask.required_node else _rank
+    rank = _rank if asking.is_generic else _rank_for_required_node
     keys = [rank(one) for one in allocations]
     order = np.empty(len(keys), dtype=np.int64)
     order[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
@@ -132,7 +138,7 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
     permitted = cluster.partition.preemption.enabled and ask.x.allow_preempt_other
     return YuniKornProblem(
         ask=ask,
-        may_preempt=not ask.triggered_preemption and (bool(ask.required_node) or permitted),
+        may_preempt=not ask.triggered_preemption and (permitted or not asking.is_generic),
         types=types,
         queues=[_facts(queue, position) for queue in queues],
         path=[position[queue.path] for queue in reversed(asking.leaf.lineage)],
@@ -148,6 +154,8 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         originator=np.array([a.originator for a in allocations], dtype=np.bool_),
         opted_out=np.array([a.opted_out for a in allocations], dtype=np.bool_),
         order=order,
+        shares=asking.shares,
+        excess=None if asking.shares is None else excess(asking.leaf),
     )
 
 

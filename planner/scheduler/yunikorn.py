@@ -19,6 +19,7 @@ YUNIKORN: Final = Scheduler(
             "yunikorn-written": "laws as written",
             "yunikorn-code": "laws as coded",
             "yunikorn-required-node": "required node",
+            "yunikorn-lowered-quota": "lowered quota",
         },
         terms={
             "last_resort": ("last-resort victims", "allocations"),

@@ -25,7 +25,8 @@ from planner.state import AnyState
 class Given(Struct, frozen=True):
     """What a user may fix for a plan besides its objective.
 
-    ``pending`` names the preemptor, ``assignment`` the flavors to use (Kueue); ``now`` is the
+    ``pending`` names the preemptor, ``quota`` a queue above its lowered maximum in the place of one
+    (YuniKorn), ``assignment`` the flavors to use (Kueue); ``now`` is the
     clock, ``rules`` are other rules than the scheduler's own, or the side to take where its written
     laws and its code differ; ``certify`` says whether to wait for proof trees. In a ``recorded``
     decision the modes of the flavors are what Kueue was asked with; elsewhere they are facts of the
@@ -38,6 +39,7 @@ class Given(Struct, frozen=True):
     rules: str | None = None
     certify: Trees = None
     recorded: bool = False
+    quota: str | None = None
 
 
 class Wanted(NamedTuple):

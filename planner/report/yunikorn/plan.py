@@ -15,7 +15,7 @@ What is not set or not known is ``none``. Amounts are as in queues.yaml: ``1500m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from itertools import islice
@@ -23,6 +23,7 @@ from typing import Final
 
 from planner.plan.yunikorn import NodeRoom, QueueUse, YuniKornPlan, YuniKornVictim
 from planner.quantity import plural
+from planner.quota.yunikorn.lowered import LOWERED
 from planner.report import document as doc
 from planner.report import plan as shared
 from planner.report.document import MAX_NAMES, NONE, NOTHING, REPEATED, Cell, Column, name, table
@@ -53,6 +54,7 @@ def particulars(plan: YuniKornPlan) -> shared.Particulars:
     elsewhere = plan.partition != DEFAULT_PARTITION
     partition = f"partition {short(plan.partition)}" if elsewhere else ""
     queue = Cell(plan.queue, is_name=True, aside=partition, aside_tone="")
+    lowered = plan.rules == LOWERED
     key = [("Key", name(plan.preemptor))] if plan.pod is not None else []
     found: list[tuple[str, Cell]] = []
     if plan.node is not None:
@@ -64,22 +66,31 @@ def particulars(plan: YuniKornPlan) -> shared.Particulars:
         found.append(("Node", Cell(plan.node, is_name=True, aside="   ".join(about))))
     if plan.last_tier:
         found.append(("Last resort", Cell(last_tier(plan), tone="warn")))
-    little = [item for item in plan.room if item.asked > max(0, item.available)]
-    said = [
-        f"{yunikorn_amount(one.asked - max(0, one.available), one.resource)} {short(one.resource)}"
-        for one in little[:MOST_IN_BRIEF]
-    ]
-    missing = some_of(said, len(little))
+    lacking = {one.resource: one.asked - max(0, one.available) for one in plan.room}
+    if lowered:
+        lacking = {t: use.before - (use.max or 0) for t, use in _own_uses(plan).items()}
+    little = {t: amount for t, amount in lacking.items() if amount > 0}
+    said = [f"{yunikorn_amount(amount, t)} {short(t)}" for t, amount in little.items()]
+    missing = some_of(said[:MOST_IN_BRIEF], len(little))
     return shared.Particulars(
-        asks="Ask",
-        asking=(*key, ("Application", name(plan.application)), ("Queue", queue)),
+        asks="Queue" if lowered else "Ask",
+        asking=() if lowered else (*key, ("Application", name(plan.application)), ("Queue", queue)),
         request=(_room(plan.room),) if plan.room else (),
         victims=tuple(_victims(plan)) if plan.victims else (),
         usage=tuple(_usage(plan)) if plan.queues else (),
         found=tuple(found),
-        brief=(("Queue", queue), *([("Short of", Cell(missing))] if missing else [])),
+        brief=(
+            *(() if lowered else (("Queue", queue),)),
+            *((("Above max" if lowered else "Short of", Cell(missing)),) if missing else ()),
+        ),
         columns=(*_columns(plan), *shared.cost_columns(plan)),
     )
+
+
+def _own_uses(plan: YuniKornPlan) -> Mapping[str, QueueUse]:
+    """Return what the queue of a plan uses of each type that its maximum has."""
+    own = (use for use in plan.queues if use.queue == plan.queue and use.max is not None)
+    return {use.resource: use for use in own}
 
 
 def yunikorn_amount(units: int, resource: str) -> str:
@@ -197,8 +208,10 @@ def reason_of(plan: YuniKornPlan, victim: YuniKornVictim) -> str:
     If its own queue does not, a queue above it does; the type is the first of those that the node
     is short of.
 
-    Source: docs/semantics/yunikorn.md §5 (law YK-05), §10 (asks with a required node).
+    Source: docs/semantics/yunikorn.md §5 (law YK-05), §10 (asks with a required node), §11.2.
     """
+    if plan.rules == LOWERED:
+        return f"{plan.queue} is above its max"
     if plan.rules == "yunikorn-required-node":
         return f"has priority {victim.priority}, the ask {plan.priority}"
     types = asked_types(plan)
@@ -281,7 +294,8 @@ def _chart(plan: YuniKornPlan, resource: str) -> doc.Gauges:
     gauges = []
     for use in uses:
         mark = use_mark(plan, use)
-        notes = ["asks here"] if use.queue == plan.queue else []
+        here = "to come down" if plan.rules == LOWERED else "asks here"
+        notes = [here] if use.queue == plan.queue else []
         notes += [mark] if mark else []
         gauge = doc.Gauge(
             name=use.queue,

@@ -115,10 +115,12 @@ def check(given: Given, wanted: Wanted) -> None:
     """
     chosen, by_others, out = wanted.flavors != "kueue", given.rules is not None, "leave it out"
     fixed = "the assignment has fixed the flavors already"
+    lowered = "Kueue evicts nobody where a quota was lowered"
     next_ = "what victims do next is for Kueue's own rules, not for others"
     for refused, where, found, hint in (
         (chosen and given.assignment is not None, "flavors", fixed, "leave one of the two out"),
         (chosen and by_others, "flavors", "flavors are chosen by Kueue's own rules only", out),
+        (given.quota is not None, "quota", lowered, "--quota is for queues of YuniKorn"),
         (by_others and (wanted.stability or wanted.stable), "stability", next_, out),
     ):
         if refused:
