@@ -6,6 +6,7 @@ required node the plan is legal, and never larger than what the core takes.
 """
 
 from functools import cache
+from random import Random
 
 import pytest
 
@@ -21,7 +22,7 @@ from tests.solver.ways import solve
 from tests.solver.yunikorn_truth import FEW, LAWS, SAMPLE, truths, value_of
 from tests.yunikorn.brute_force import legal_sets
 from tests.yunikorn.building import NOW, SECOND, Json, allocation, state_of, two_queues
-from tests.yunikorn.legality import SMALL
+from tests.yunikorn.legality import SMALL, SMALL_QUOTA, candidates_of, lowered_lines
 from tests.yunikorn.recorded import NAMES, Line, lines, step
 
 SEEDS = range(2 if TEST_ALL else 1)
@@ -277,3 +278,31 @@ def test_the_core_takes_the_first_places_of_a_required_node(name: str) -> None:
                 *range(1, len(greedy.victims) + 1)
             ], line["id"]
     assert compared
+
+
+@pytest.mark.parametrize("name", SMALL_QUOTA)
+def test_a_queue_comes_down_to_its_max_at_the_recorded_minimum(name: str) -> None:
+    """By number and by random costs; what the core preempts is told beside, with its faults."""
+    found = none = 0
+    for line, queue, legal in lowered_lines(name, 6):
+        state, where = state_of(line), line["id"]
+        chance = Random(where)  # noqa: S311 - test data
+        costs = {key: chance.randint(0, 9) for key in candidates_of(line)}
+        for objective, prices in (("min-count", dict.fromkeys(costs, 1)), ("min-cost", costs)):
+            given = costs if objective == "min-cost" else None
+            plan = solve(state, quota=queue, objective=objective, costs=given)
+            assert plan.status == ("optimal" if legal else "infeasible"), where
+            assert plan.greedy is not None
+            if line["expect"]["canonicalUnique"]:
+                assert {*plan.greedy.keys} == {*line["expect"]["victims"]}, where
+            if plan.greedy.victims:
+                outside = frozenset(plan.greedy.keys) not in legal
+                assert bool(plan.greedy.outside_rules) == outside, where
+            none += not legal
+            if legal:
+                found += 1
+                assert frozenset(plan.keys) in legal, where
+                least = min(sum(prices[key] for key in victims) for victims in legal)
+                assert sum(prices[key] for key in plan.keys) == least, where
+    assert found
+    assert none
