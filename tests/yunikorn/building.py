@@ -108,3 +108,24 @@ def two_queues(*running: Json, size: int = 4, guaranteed: int = 2, **of_ask: Any
             application("asks", "root.high", asks=(ask("ask", {"gpu": 1}, **of_ask),)),
         ],
     )
+
+
+def above_max(most: int = 4) -> Json:
+    """Build a queue that uses 6 GPUs, and 14 of memory, of which 10 are guaranteed to it."""
+    sizes = {"large": (2, 8), "other": (2, 4), "lean-1": (1, 1), "lean-2": (1, 1)}
+    held = [
+        allocation(key, {"gpu": gpu, "mem": mem}, 7200 * age)
+        for age, (key, (gpu, mem)) in enumerate(sizes.items(), start=1)
+    ]
+    research = queue(
+        "research",
+        guaranteed={"gpu": 2, "mem": 10},
+        max={"gpu": most},
+        quota_preemption_delay="10s",
+    )
+    return cluster_value(
+        [research, queue("batch")],
+        [node("n1", {"gpu": 8, "mem": 20})],
+        [application("runs", "root.research", *held)],
+        preemption={"quotapreemptionenabled": True},
+    )

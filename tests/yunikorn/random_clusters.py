@@ -56,20 +56,18 @@ def random_cluster(seed: int, *, plain: bool, twins: bool = False) -> Json:
 def random_lowered(seed: int, *, plain: bool, twins: bool = False) -> tuple[Json, str]:
     """Draw such an instance in which a queue uses more than its maximum, and the queue's path."""
     value, chance = random_cluster(seed, plain=plain, twins=twins), Random(seed)  # noqa: S311
-    running = [app for app in value["applications"] if app["allocations"]]
-    path = chance.choice(running)["queueName"]
-    path = ".".join(path.split(".")[: chance.randint(2, 4)])
+    app = chance.choice([app for app in value["applications"] if app["allocations"]])
+    app["allocations"].append(allocation("more", {"gpu": 2, "mem": 2}))
+    path = ".".join(app["queueName"].split(".")[: chance.randint(2, 4)])
     used = Counter[str]()
-    for app in running:
+    for app in value["applications"]:
         for held in app["allocations"] if f"{app['queueName']}.".startswith(f"{path}.") else ():
             used.update(held["resource"])
-    used += Counter(dict.fromkeys(used, 1))
-    (of_queue,) = value["queues"]["partitions"][0]["queues"]
+    (lowered,) = value["queues"]["partitions"][0]["queues"]
     for name in path.split(".")[1:]:
-        (of_queue,) = (one for one in of_queue["queues"] if one["name"] == name)
+        (lowered,) = (one for one in lowered["queues"] if one["name"] == name)
     types = chance.sample(sorted(used), chance.randint(1, len(used)))
-    most = {t: chance.randint(1, max(1, used[t] - 2)) for t in types}
-    of_queue["resources"] = {"max": most, "guaranteed": of_queue["resources"]["guaranteed"]}
+    lowered["resources"]["max"] = {t: chance.randint(1, used[t] - 1) for t in types}
     return value, path
 
 

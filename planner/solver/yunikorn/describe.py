@@ -240,6 +240,8 @@ def explain_infeasible(problem: YuniKornProblem, eligible: BoolArray, rules: Rul
 def _explain_excess(problem: YuniKornProblem, held: Sequence[int], count: int) -> str:
     """Say what keeps a queue above its maximum; ``held`` is what its candidates hold: (T,)."""
     path = problem.queues[problem.own_queue].path
+    if not count:
+        return f"no allocation of {path} may be preempted: see `planner laws`, YK-14"
     short = [
         f"{format_yunikorn_quantity(amount, t)} {t} above its max, of which they hold "
         f"{format_yunikorn_quantity(held[problem.types.index(t)], t)}"

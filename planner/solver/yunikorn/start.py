@@ -271,8 +271,8 @@ def check(given: Given, wanted: Wanted) -> None:
     if given.assignment is not None:
         raise InputError("assignment", "YuniKorn knows no flavors", hint="leave it out")
     if given.quota is not None and (given.pending or given.rules):
-        other = "pending" if given.pending else "rules"
-        raise InputError("quota", f"goes not with {other}", hint="leave one of the two out")
+        said = "takes the place of an ask" if given.pending else "has rules of its own"
+        raise InputError("quota", f"a queue {said}", hint="leave one of the two out")
     if wanted.stability or wanted.stable:
         asked = "stability" if wanted.stability else "stable"
         hint = "leave it out; planner simulate shows what YuniKorn does when they are asks again"
