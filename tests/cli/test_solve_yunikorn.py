@@ -363,13 +363,15 @@ def test_what_is_being_preempted_may_be_enough(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"preemption": {}}, "the partition's preemption.quotapreemptionenabled is not set"),
-        ({"delay": ""}, "its quota.preemption.delay is 0"),
-        ({"release": "1.8.0"}, "the core of this release preempts for it only while asks wait"),
-        ({"release": "1.7.0"}, "the core of this release preempts for it never"),
+        ({"preemption": {}}, "only where preemption.quotapreemptionenabled is set"),
+        ({"delay": ""}, "only where quota.preemption.delay is set"),
+        (
+            {"release": "1.8.0"},
+            "only from 1.8 on, and in 1.8 while asks wait in the queue or below",
+        ),
     ],
 )
-def test_where_the_core_never_preempts_for_it(tmp_path: Path, change: Json, said: str) -> None:
+def test_on_what_it_depends_that_the_core_does_so(tmp_path: Path, change: Json, said: str) -> None:
     value = above_max()
     (partition,) = value["queues"]["partitions"]
     if "delay" in change:

@@ -98,7 +98,7 @@ def test_a_victim_holds_a_type_of_the_share() -> None:
 )
 def test_neither_priorities_nor_flags_nor_policies_spare_anybody(more: Json) -> None:
     held = allocation("a", {"gpu": 2}, **more)
-    policies = {"preemption_policy": "disabled", "priority_policy": "fence"}
+    policies: dict[str, Any] = {"preemption_policy": "disabled", "priority_policy": "fence"}
     assert low_runs(held, **policies).admitted() == {"": {A}}
 
 

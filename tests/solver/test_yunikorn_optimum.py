@@ -5,6 +5,7 @@ not look at), ``planner.solve`` has nothing to search; there the search itself i
 required node the plan is legal, and never larger than what the core takes.
 """
 
+import json
 from functools import cache
 from random import Random
 
@@ -23,7 +24,7 @@ from tests.solver.yunikorn_truth import FEW, LAWS, SAMPLE, truths, value_of
 from tests.yunikorn.brute_force import legal_sets
 from tests.yunikorn.building import NOW, SECOND, Json, allocation, state_of, two_queues
 from tests.yunikorn.legality import SMALL, SMALL_QUOTA, candidates_of, lowered_lines
-from tests.yunikorn.recorded import NAMES, Line, lines, step
+from tests.yunikorn.recorded import FEATURES, NAMES, Line, lines, named, step, texts
 
 SEEDS = range(2 if TEST_ALL else 1)
 
@@ -306,3 +307,14 @@ def test_a_queue_comes_down_to_its_max_at_the_recorded_minimum(name: str) -> Non
                 assert sum(prices[key] for key in plan.keys) == least, where
     assert found
     assert none
+
+
+def test_where_the_core_ends_with_a_fault_it_preempts_nobody() -> None:
+    """What is being preempted already is enough, and the core finds nothing to split."""
+    (name,) = (one for one in named(FEATURES) if one.endswith("panic"))
+    (text,) = (text for text in texts(FEATURES / f"{name}.jsonl.gz") if '"quotaQueue"' in text)
+    line = json.loads(text)
+    plan = planner.solve(state_of(line), quota=line["x"]["quotaQueue"])
+    assert plan.greedy is not None
+    assert (plan.status, plan.greedy.status, plan.keys) == ("optimal", "unknown", ())
+    assert plan.greedy.explanation.startswith("YuniKorn ends with a nil dereference")

@@ -21,7 +21,7 @@ from msgspec import Struct, field
 
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
-from planner.quota.yunikorn.queue import Queue, Snapshot, under
+from planner.quota.yunikorn.queue import Snapshot, under
 from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
@@ -445,7 +445,11 @@ def decide(
     opt-out, originator and creation time. Without ``ties`` they keep the order of the state.
     """
     if asking.shares is not None:
-        return _of_quota(asking.leaf, ties)
+        try:
+            victims = preempt_quota(asking.leaf, ties).victims
+        except CorePanics:
+            return Decision("panic", None)
+        return Decision("quota", None, bool(victims), None, victims)
     ask, direct = asking.ask, cluster.x.direct
     conditions: Preconditions | RequiredNodeConditions
     found: Success | None = None
@@ -469,11 +473,3 @@ def decide(
     if found is None:
         return Decision(kind, conditions)
     return Decision(kind, conditions, True, *found)  # noqa: FBT003
-
-
-def _of_quota(queue: Queue, ties: Mapping[str, int]) -> Decision:
-    try:
-        victims = preempt_quota(queue, ties).victims
-    except CorePanics:
-        return Decision("panic", None)
-    return Decision("quota", None, bool(victims), None, victims)

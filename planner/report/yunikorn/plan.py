@@ -15,7 +15,7 @@ What is not set or not known is ``none``. Amounts are as in queues.yaml: ``1500m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 from itertools import islice
@@ -64,14 +64,17 @@ def particulars(plan: YuniKornPlan) -> shared.Particulars:
         if plan.greedy is not None and plan.greedy.node not in {None, plan.node}:
             about.append(f"YuniKorn itself: {short(plan.greedy.node or '')}")
         found.append(("Node", Cell(plan.node, is_name=True, aside="   ".join(about))))
+    broken = plan.greedy.outside_rules if lowered and plan.greedy else ()
+    found += [("YuniKorn", Cell(said.partition(": ")[2], tone="warn")) for said in broken]
     if plan.last_tier:
         found.append(("Last resort", Cell(last_tier(plan), tone="warn")))
     lacking = {one.resource: one.asked - max(0, one.available) for one in plan.room}
     if lowered:
-        lacking = {t: use.before - (use.max or 0) for t, use in _own_uses(plan).items()}
+        own = (use for use in plan.queues if use.queue == plan.queue)
+        lacking = {use.resource: use.before - use.max for use in own if use.max is not None}
     little = {t: amount for t, amount in lacking.items() if amount > 0}
-    said = [f"{yunikorn_amount(amount, t)} {short(t)}" for t, amount in little.items()]
-    missing = some_of(said[:MOST_IN_BRIEF], len(little))
+    amounts = [f"{yunikorn_amount(amount, t)} {short(t)}" for t, amount in little.items()]
+    missing = some_of(amounts[:MOST_IN_BRIEF], len(little))
     return shared.Particulars(
         asks="Queue" if lowered else "Ask",
         asking=() if lowered else (*key, ("Application", name(plan.application)), ("Queue", queue)),
@@ -85,12 +88,6 @@ def particulars(plan: YuniKornPlan) -> shared.Particulars:
         ),
         columns=(*_columns(plan), *shared.cost_columns(plan)),
     )
-
-
-def _own_uses(plan: YuniKornPlan) -> Mapping[str, QueueUse]:
-    """Return what the queue of a plan uses of each type that its maximum has."""
-    own = (use for use in plan.queues if use.queue == plan.queue and use.max is not None)
-    return {use.resource: use for use in own}
 
 
 def yunikorn_amount(units: int, resource: str) -> str:

@@ -30,7 +30,7 @@ from planner.reference.yunikorn.decision import RequiredNodeConditions
 from planner.reference.yunikorn.turn import Preconditions
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Ask, format_yunikorn_quantity
-from planner.state.yunikorn_release import V1_8, V1_9
+from planner.state.yunikorn_release import V1_9
 
 
 class Subject(Struct, frozen=True):
@@ -166,7 +166,7 @@ def postponed(
 ) -> tuple[str, ...]:
     """Say what makes the core wait before it preempts for an ask, if anything does."""
     if asking.shares is not None:
-        return tuple(_never(cluster, asking.leaf))
+        return tuple(_lowered(cluster, asking.leaf))
     ask = asking.ask
     key, notes = ask.allocation_key, list[str]()
     if conditions is not None and conditions.held_back:
@@ -191,16 +191,15 @@ def postponed(
     return tuple(notes)
 
 
-def _never(cluster: Cluster, queue: Queue) -> Iterator[str]:
-    """Yield why the core never preempts for a queue above its maximum, if it does not."""
-    switch = "preemption.quotapreemptionenabled"
+def _lowered(cluster: Cluster, queue: Queue) -> Iterator[str]:
+    """Yield on what it depends that the core preempts for a queue above its maximum."""
+    core = f"{queue.path}: the core preempts for a lowered quota only"
     if cluster.release < V1_9:
-        when = "only while asks wait there" if cluster.release >= V1_8 else "never"
-        yield f"{queue.path}: the core of this release preempts for it {when}"
+        yield f"{core} from 1.8 on, and in 1.8 while asks wait in the queue or below"
     if not cluster.partition.preemption.quota:
-        yield f"{queue.path}: the core preempts nobody, as the partition's {switch} is not set"
-    elif not queue.properties.quota_delay:
-        yield f"{queue.path}: the core preempts nobody, as its {QUOTA_PREEMPTION_DELAY} is 0"
+        yield f"{core} where preemption.quotapreemptionenabled is set in the partition"
+    if not queue.properties.quota_delay:
+        yield f"{core} where {QUOTA_PREEMPTION_DELAY} is set"
 
 
 def explain_refusal(cluster: Cluster, ask: Ask) -> str:
