@@ -40,6 +40,7 @@ YUNIKORN: Final = Scheduler(
         "holds": "planner.reader.yunikorn_files:holds",
         "plan": "planner.plan.yunikorn:YuniKornPlan",
         "planning": "planner.solver.yunikorn.start",
+        "lowered quotas": "planner.solver.yunikorn.start:lowered_quotas",
         "verifier": "planner.verifier.yunikorn:verify_yunikorn_plan",
         "features": "planner.coverage.yunikorn:FEATURES",
         "coverage": "planner.coverage.yunikorn:YuniKornCoverage",

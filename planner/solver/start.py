@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
@@ -152,6 +152,8 @@ class Planner(Protocol):
 
 
 PLANNER: Final = Part[Planner]("planning")
+LOWERED: Final = Part[Callable[[AnyState], Sequence[str]]]("lowered quotas")
+"""Returns the queues above their maximum in which a scheduler preempts for that, by their paths."""
 
 
 def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None) -> AnyPlanning:

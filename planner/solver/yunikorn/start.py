@@ -31,7 +31,8 @@ from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import LAST_RESORT, Claims
 from planner.quantity import plural
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
-from planner.quota.yunikorn.lowered import lowered
+from planner.quota.yunikorn.lowered import excess, lowered
+from planner.quota.yunikorn.queue import walk
 from planner.solver.answer import (
     Capped,
     bind,
@@ -51,6 +52,7 @@ from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, si
 from planner.stage import begin
 from planner.state.clock import clock_of, from_nanoseconds, to_nanoseconds
 from planner.state.yunikorn import YuniKornState
+from planner.state.yunikorn_release import V1_9, release_of
 
 LAST_TIER: Final[Measure] = ("last_resort",)
 
@@ -335,6 +337,15 @@ def _above_max(state: YuniKornState, path: str) -> tuple[Cluster, Asking]:
             return cluster, asking
     is_so = "is within its max" if found[0][1].leaf.max else "has no max"
     raise InputError(state.source, f"queue {path} {is_so}: nobody has to go for it")
+
+
+def lowered_quotas(state: YuniKornState) -> list[str]:
+    """Return the queues above their maximum in which the core preempts for that, from 1.9 on."""
+    if release_of(state.release) < V1_9:
+        return []
+    known = [prepare(state, one.name) for one in state.partitions if one.preemption.quota]
+    queues = (queue for cluster in known for queue in walk(cluster.tree.root))
+    return [one.path for one in queues if one.properties.quota_delay and excess(one)]
 
 
 def answer(
