@@ -313,7 +313,7 @@ def test_a_queue_comes_down_to_its_max(lowered: Path) -> None:
     assert plan["explanation"].startswith("preempting 1 allocation brings root.research to its max")
     (use,) = (one for one in plan["queues"] if one["queue"] == "root.research" and one["max"])
     assert (use["before"], use["after"], use["max"]) == (6, 4, 4)
-    assert planner.solve(planner.read(lowered), quota="root.research").keys == ("other",)
+    assert planner.solve(planner.read(lowered), quota="root.Research").keys == ("other",)
 
 
 def test_a_queue_on_a_terminal_and_a_page(lowered: Path) -> None:

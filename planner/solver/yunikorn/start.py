@@ -295,7 +295,8 @@ def start(
     now, laws = clock_of(given.now), side_of(given.rules)
     if now is not None and now != from_nanoseconds(state.now):  # of which a plan tells no more
         state = state.model_copy(update={"now": to_nanoseconds(now)})
-    found = _above_max(state, given.quota) if given.quota is not None else _waits(state, given)
+    quota = given.quota
+    found = _waits(state, given) if quota is None else _above_max(state, quota.lower())
     planning = YuniKornPlanning(state, *found, laws, costs)
     planning.certify = given.certify
     return planning
