@@ -102,6 +102,8 @@ def _ask_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
     yield from compare(f"application of {key}", plan.application, asking.application.application_id)
     yield from compare(f"queue of {key}", plan.queue, asking.leaf.path)
     yield from compare(f"priority of {key}", plan.priority, asking.ask.priority)
+    if asking.shares is not None:  # a queue that comes down to its maximum goes to no node
+        yield from compare(f"node of {key}", plan.node, None)
     yield from compare("last_tier", plan.last_tier, any(one.last_tier for one in case.victims))
 
 

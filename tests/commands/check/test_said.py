@@ -129,6 +129,7 @@ Made = Callable[[], tuple[AnyState, AnyPlan]]
         (lowered, ("victims", 0, "position"), 1, "CT-07"),
         (lowered, ("greedy", "outside_rules"), [], "CT-08"),
         (lowered, ("greedy", "status"), "unknown", "CT-08"),
+        (lowered, ("node",), "n1", "CT-05"),
         (topology, ("greedy", "placement"), None, "CT-08"),
         (topology, ("nodes", 0, "placed"), False, "CT-05"),
         (topology, ("nodes", 0, "hidden"), 1, "CT-05"),
