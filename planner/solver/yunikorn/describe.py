@@ -132,18 +132,18 @@ class Subject(Struct, frozen=True):
         """Return the queues of the ask and the victims, and all above them, from the root down."""
         problem, asking = self.problem, self.asking
         touched = {queue.path: queue for queue in asking.leaf.lineage}
-        removed: dict[str, Resource] = {}
+        left: dict[str, Resource] = {}  # taken off one by one: sums of the core saturate
         for position in victims:
             held = problem.allocations[position].resource
             leaf = self.cluster.tree.by_path[problem.queues[int(problem.queue[position])].path]
             for queue in leaf.lineage:
                 touched[queue.path] = queue
-                removed[queue.path] = plus(removed.get(queue.path), held)
+                left[queue.path] = minus(left.get(queue.path, _used(queue)), held)
         rows = []
         # By the parts of the path: as plain text `root.a-b` would come before `root.a.b`.
         for path, queue in sorted(touched.items(), key=lambda item: item[0].split(".")):
-            before = minus_known(queue.allocated, queue.preempting) or {}
-            after: Resource = minus(before, removed.get(path))
+            before = _used(queue)
+            after = left.get(path, before)
             if queue in asking.leaf.lineage:
                 after = plus(after, asking.ask.resource)
             types = sorted({*asking.ask.resource, *(queue.guaranteed or ())})
@@ -159,6 +159,10 @@ class Subject(Struct, frozen=True):
                 for t in types
             ]
         return tuple(rows)
+
+
+def _used(queue: Queue) -> Resource:
+    return minus_known(queue.allocated, queue.preempting) or {}
 
 
 def postponed(
