@@ -326,7 +326,9 @@ def test_a_queue_on_a_terminal_and_a_page(lowered: Path) -> None:
     brief = call(*words, "table").stdout
     assert "Above max  2 gpu" in brief
     assert "Ask" not in brief
-    assert "root.research is above its max" in call(*words, "html").stdout
+    page = call(*words, "html").stdout
+    assert "root.research is above its max" in page
+    assert "What is not short" not in page
 
 
 def test_a_queue_that_cannot_come_down(tmp_path: Path) -> None:

@@ -272,6 +272,7 @@ def _usage(plan: YuniKornPlan) -> Iterator[doc.Block]:
     types = [t for t in asked_types(plan) if t in used]
     charts = [_chart(plan, resource) for resource in (*types, *sorted(used.difference(types)))]
     wanted = sum(item.asked > max(0, item.available) for item in plan.room) or 1
+    wanted = len(charts) if plan.rules == LOWERED else wanted
     folded = (doc.Fold("What is not short", tuple(charts[wanted:])),) if charts[wanted:] else ()
     texts = (doc.Paragraph(text, "dim") for text in means)
     yield doc.Only("page", (*charts[:wanted], *folded, *texts))
