@@ -23,6 +23,7 @@ from msgspec import Struct
 from planner.laws import RULE_SETS, Law, Register, yunikorn
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
+from planner.quota.yunikorn.lowered import LOWERED
 from planner.quota.yunikorn.resource import Amount, ge_known, min_union, plus, share_type
 
 
@@ -291,7 +292,7 @@ def exclusions(problem: YuniKornProblem) -> Sequence[tuple[Law, Exclusion]]:
     """
     rules = "yunikorn-required-node" if problem.ask.required_node else "yunikorn-design"
     if problem.shares is not None:
-        rules = "yunikorn-lowered-quota"
+        rules = LOWERED
     return [(law, EXCLUSIONS[law.id]) for law in RULE_SETS[rules] if law.id in EXCLUSIONS]
 
 
