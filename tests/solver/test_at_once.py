@@ -122,7 +122,8 @@ def test_what_narrows_the_root_of_a_tree_narrows_the_model(monkeypatch: pytest.M
 
     monkeypatch.setattr(levels, "minimise", watched)
     state = large(1000, fair=True)
-    plan = planner.solve(state, objective="min-lost-work")
+    with at_once():
+        plan = planner.solve(state, objective="min-lost-work")
     assert plan.status == "optimal"
     assert planner.check(state, plan).accepted
     assert asked
