@@ -59,7 +59,7 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
         Workloads, each named as for ``planner.solve``; all pending ones when left out, and
         ``plan.skipped`` then lists those that cannot be planned for.
     objective, costs, now, time_limit, assume
-        As for ``planner.solve``; an objective may not count ``unstable``.
+        As for ``planner.solve``; an objective may not count what victims do next.
 
     Raises
     ------

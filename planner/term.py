@@ -15,6 +15,9 @@ from planner.scheduler import find_scheduler
 RATED: Final = "rated"
 """The term that adds up other terms at the rates that an objective declares."""
 
+UNSTABLE: Final = "unstable"
+"""The term that counts victims which would preempt again: the scheduler, replayed, tells it."""
+
 EACH: Final = "victims@each"
 """The family of terms that stands for one term per priority, such as ``victims@100``."""
 

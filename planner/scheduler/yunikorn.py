@@ -24,7 +24,6 @@ YUNIKORN: Final = Scheduler(
             "last_resort": ("last-resort victims", "allocations"),
             "workloads": ("allocations preempted", "allocations"),
             "pods": ("pods preempted", "pods"),
-            "unstable": ("victims that would preempt again", "allocations"),
             "victims": ("victims, those already being preempted included", "allocations"),
             "victims@each": (
                 "victims of each adjusted priority, from the highest down",

@@ -52,13 +52,11 @@ from planner.solver.kueue.solve import (
     settling_of,
     solve_planning,
 )
-from planner.solver.kueue.stability import in_time
 from planner.solver.levels import SHORT
 from planner.solver.proving.grow import grow
 from planner.solver.run import Outcome
 
 
-@in_time
 def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     """Return the best legal plan over all permitted flavors, verified, with its certificate.
 

@@ -16,7 +16,7 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
 from planner.plan import Status, Verdict, Verification
-from planner.plan.kueue import Amount, Cascade, HeldBack, Plan, Victim
+from planner.plan.kueue import Amount, HeldBack, Plan, Victim
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import build_problem
 from planner.proof.claims import Claims
@@ -31,7 +31,7 @@ from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import decide
 from planner.scheduler import Placement
 from planner.solver.answer import Planned, refuse_illegal
-from planner.solver.deadline import Clock, Deadline, Trees
+from planner.solver.deadline import Clock, Trees
 from planner.solver.kueue.aftermath import CascadeReplay
 from planner.solver.kueue.describe import (
     Decided,
@@ -89,7 +89,8 @@ class Planning(Planned[Plan]):
         self.preemptor = preemptor
         self.preemptor_key = preemptor.key
         self.options = options
-        self._clock = Clock()
+        self.clock = Clock()
+        """After it no decision is replayed to find out whether a victim would preempt again."""
         decided = self._decided(assignment)
         self.decision, self.problem, self.eligible, self.candidates = decided
         self.costs: Final = costs
@@ -112,15 +113,6 @@ class Planning(Planned[Plan]):
         self.subject = Subject(
             snapshot, preemptor, self.decision.assignment, replaced, tuple(notes), self.placement
         )
-
-    @property
-    def deadline(self) -> Deadline:
-        """After it no decision is replayed to find out whether a victim would preempt again."""
-        return self._clock.deadline
-
-    @deadline.setter
-    def deadline(self, deadline: Deadline) -> None:
-        self._clock.deadline = deadline
 
     @property
     def is_small(self) -> bool:
@@ -208,12 +200,12 @@ class Planning(Planned[Plan]):
         assignment: Assignment | None,
         ranked: BoolArray | None = None,
     ) -> Self:
-        """Return the same preemptor in a given state and flavors, with the deadline of this one."""
+        """Return the same preemptor in a given state and flavors, with the clock of this one."""
         preemptor = self.preemptor
         if snapshot is not self.snapshot:
             preemptor = as_preemptor(state, snapshot, preemptor.workload)
         made = type(self)(state, snapshot, preemptor, self.costs, assignment, ranked, self.options)
-        made.certify, made.deadline = self.certify, self.deadline
+        made.certify, made.clock = self.certify, self.clock
         return made
 
     @property
@@ -228,8 +220,8 @@ class Planning(Planned[Plan]):
         protects.
         """
         table = self._plain_table
-        if profile.counts("unstable"):
-            table = replace(table, cascades=self.cascade_replay)
+        if profile.counts(CascadeReplay.TERM):
+            table = replace(table, replayed={CascadeReplay.TERM: self.cascade_replay})
         self.table = apply_profile(
             profile, table, lambda: known_groups(self.state), lambda: self.own_priorities
         )
@@ -251,7 +243,7 @@ class Planning(Planned[Plan]):
             self.problem.workloads,
             self.candidates.nonzero()[0].tolist(),
             self._codes,
-            self._clock.is_late,
+            self.clock.is_late,
         )
 
     @cached_property
@@ -358,15 +350,6 @@ class Planning(Planned[Plan]):
         return HeldBack(
             why=found.why, message=found.message, text=found.text, head=found.head or None
         )
-
-    def cascades(self, victims: Sequence[str]) -> tuple[Cascade, ...]:
-        """Return which of the victims would preempt again under these flavors, in their order.
-
-        Raises `LookupFailed` if the LocalQueue or ClusterQueue of a victim is not in the dump;
-        `OutOfTime` if time is up before there is a decision for each.
-        """
-        found = self.cascade_replay.cascades(self.positions(victims))
-        return tuple(sorted(found, key=lambda one: victims.index(one.victim)))
 
     def claims(self, profile: Profile, caps: Sequence[tuple[Measure, int]]) -> Claims:
         """Return what a plan under a profile claims, as questions for proof trees."""

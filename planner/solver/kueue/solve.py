@@ -31,7 +31,6 @@ from planner.solver.answer import (
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.rules import KueueRules
-from planner.solver.kueue.stability import in_time
 from planner.solver.levels import Proved, Settling, say_proved
 from planner.solver.search import Search
 
@@ -92,7 +91,6 @@ def set_up(
     return Prepared(rules, search)
 
 
-@in_time
 def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     """Return the best legal plan under a profile, verified, with its certificate.
 

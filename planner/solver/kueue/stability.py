@@ -8,22 +8,23 @@ the term, and says so; a wish for ``unstable`` that could not be checked makes a
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
 from typing import Final
 
 from msgspec.structs import replace
 
 from planner.objective.profiles import Profile
-from planner.objective.terms import CASCADE
 from planner.plan.kueue import Cascade, Plan
 from planner.quantity import plural
 from planner.solver.deadline import Deadline, OutOfTime
-from planner.solver.kueue.aftermath import cascades
 from planner.solver.kueue.planning import Planning
 from planner.state.kueue import State
 from planner.state.queues import BorrowWithinCohort
-from planner.term import RATED, in_order
+from planner.term import RATED, UNSTABLE, in_order
+
+CASCADE: Final = (UNSTABLE,)
+"""The measure that counts victims which would preempt again."""
 
 NOT_KNOWN: Final = (
     "which victims would preempt again was not found out within the time limit: Kueue decides "
@@ -33,25 +34,30 @@ NOT_KNOWN: Final = (
 Solve = Callable[[Planning, Profile, Deadline], Plan]
 
 
-def in_time(solve: Solve) -> Solve:
-    """Wrap ``solve``: it answers without ``unstable`` where time is up before that is known."""
+def looks_ahead(profile: Profile) -> bool:
+    """Say whether an objective counts what victims do next."""
+    return profile.counts(UNSTABLE)
 
-    @wraps(solve)
-    def answer(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
-        planning.deadline = deadline
-        try:
-            return solve(planning, profile, deadline)
-        except OutOfTime:
-            known = solve(planning, without_cascades(profile), deadline)
-            planning.set_objective(profile)
-            return unproved(known, profile)
 
-    return answer
+def as_asked(planning: Planning, profile: Profile, *, stable: bool = False) -> Planning:
+    """Return a planning as a plan is made: quota alone decides what victims do next."""
+    return planning.by_quota_alone() if stable or looks_ahead(profile) else planning
+
+
+def in_time(solve: Solve, planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
+    """Solve, without ``unstable`` where time is up before that is known."""
+    planning.clock.deadline = deadline
+    try:
+        return solve(planning, profile, deadline)
+    except OutOfTime:
+        known = solve(planning, without_cascades(profile), deadline)
+        planning.set_objective(profile)
+        return unproved(known, profile)
 
 
 def without_cascades(profile: Profile) -> Profile:
     """Return an objective without what depends on ``unstable``: levels, caps, rates and wishes."""
-    lost = {*CASCADE, *({RATED} if CASCADE[0] in profile.rates else ())}
+    lost = {*CASCADE, *({RATED} if UNSTABLE in profile.rates else ())}
     # An objective of `unstable` alone still needs a level: fewest victims then.
     levels = tuple(filter(lost.isdisjoint, profile.levels)) or (("workloads",),)
     most = {each: value for each, value in profile.wishes.most.items() if each != CASCADE}
@@ -107,14 +113,14 @@ def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
     Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump; `OutOfTime`
     if time is up before there is a decision for each victim.
     """
-    # The same flavors: decisions that a search has replayed already are known.
-    if plan.assignment == planning.decision.assignment:
-        return planning.cascades(plan.keys)
-    gone = [planning.problem.workloads[at] for at in planning.positions(plan.keys)]
-    reasons = (victim.reason for victim in plan.victims)
-    victims = [*zip(gone, reasons, strict=True)]
-    asked = planning.state, planning.snapshot, planning.preemptor, plan.assignment
-    return cascades(*asked, victims, lambda: planning.deadline.passed)
+    replay, places = planning.cascade_replay, planning.positions(plan.keys)
+    if plan.assignment != planning.decision.assignment:
+        # What a search has learned is of other flavors.
+        reasons = {at: one.reason for at, one in zip(places, plan.victims, strict=True)}
+        replay = dataclasses.replace(
+            replay, assignment=plan.assignment, candidates=(), reasons=reasons
+        )
+    return tuple(sorted(replay.cascades(places), key=lambda one: plan.keys.index(one.victim)))
 
 
 def with_stability(
@@ -128,7 +134,7 @@ def with_stability(
 
     Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump.
     """
-    planning.deadline = deadline
+    planning.clock.deadline = deadline
     try:
         return _with_cascades(planning, plan, cheaply=cheaply)
     except OutOfTime:
@@ -143,7 +149,7 @@ def _with_cascades(planning: Planning, plan: Plan, *, cheaply: bool) -> Plan:
         found = cascades_of(planning, plan)
         update["stability"] = found
         if not cheaply:
-            update["terms"] = in_order({**plan.terms, "unstable": len(found)})
+            update["terms"] = in_order({**plan.terms, UNSTABLE: len(found)})
     if plan.greedy is not None:
         update["greedy"] = _with_cascades(planning, plan.greedy, cheaply=cheaply)
     return plan.model_copy(update=update)
@@ -195,7 +201,7 @@ def best_stable(
     verification.
     """
     free = solve(planning, profile, deadline.half())
-    planning.deadline = deadline
+    planning.clock.deadline = deadline
     try:
         steady = free.status in {"optimal", "feasible"} and not cascades_of(planning, free)
     except OutOfTime:

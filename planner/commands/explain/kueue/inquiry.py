@@ -22,6 +22,7 @@ from planner.quota.kueue.preemptor import find_workload, key_of
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, prepare, settled
+from planner.solver.kueue.stability import as_asked
 from planner.solver.kueue.start import in_words as way_in_words
 from planner.solver.kueue.start import who_is_in_the_way
 from planner.solver.search import Counts
@@ -225,8 +226,7 @@ class KueueInquiry(clash.KueueExplainer):
         planning = super().started(state, given, profile, costs)
         if given.rules is not None:
             raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
-        # As the plan itself is made where it is asked what victims do next.
-        return planning.by_quota_alone() if profile.counts("unstable") else planning
+        return as_asked(planning, profile)
 
     def find(self, name: str) -> str:
         """Return the key of a workload of the dump."""

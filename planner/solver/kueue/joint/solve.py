@@ -36,6 +36,7 @@ from planner.solver.kueue.joint.describe import Found, describe
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.rules import JointRules, RelaxedRules, bounds_in_any_order
 from planner.solver.kueue.joint.sequence import Refused, Step, replay, serve_at_best
+from planner.solver.kueue.stability import looks_ahead
 from planner.solver.run import Outcome
 from planner.solver.search import Counts, Search
 from planner.stage import begin
@@ -54,7 +55,7 @@ def solve_together(question: Question, profile: Profile, deadline: Deadline) -> 
     if the optimum is worse than what serving one by one gives, where that is comparable.
     """
     started = time.monotonic()
-    if profile.counts("unstable"):
+    if looks_ahead(profile):
         raise UnsupportedError(
             f"objective {profile.name}",
             "whether victims would preempt again (unstable) is not known of a joint plan",
