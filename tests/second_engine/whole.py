@@ -216,10 +216,9 @@ def _rules_of(planning: AnyPlanning, profile: Profile, *, apart: bool) -> _Rules
 
 
 def _other_rules(planning: Planning, costs: Sequence[IntArray]) -> _Rules:
-    rules = planning.rules()
-    classes = build_classes(planning.problem, planning.eligible, rules.restricted, costs)
+    classes = build_classes(planning.problem, planning.eligible, planning.restricted, costs)
     return _Rules(
-        build=lambda _: rules.assemble(classes),
+        build=lambda _: planning.assemble(classes),
         to_spare=(),
         judge=planning.is_lawful,
     )

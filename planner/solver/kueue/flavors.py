@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from planner.errors import InternalError, UnsupportedError
 from planner.models.kueue.laws import eligible
@@ -240,8 +239,8 @@ class _Race:
 
     def _ready(self, planning: Planning) -> Prepared:
         """Set up a search that starts from what Kueue would do under these flavors."""
-        prepared = set_up(planning, self.profile, self.deadline, planning.greedy_plan())
-        return replace(prepared, capped=Capped(tuple(self.caps.items())))
+        search = set_up(planning, self.profile, self.deadline, planning.greedy_plan())
+        return Prepared(search, Capped(tuple(self.caps.items())))
 
     def _examine(self, planning: Planning) -> None:
         """Replace the best plan by one under these flavors if that is better."""

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from planner.laws import Law
 from planner.laws.kueue import FS_BORROWING
 from planner.models.kueue import laws
+from planner.models.kueue.formulation import Columns, Formulation
+from planner.models.shared.classes import Classes
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
@@ -41,8 +43,8 @@ from planner.solver.kueue.describe import (
     hold_in_words,
     remarks,
 )
-from planner.solver.kueue.rules import KueueRules
 from planner.solver.levels import Proved
+from planner.solver.search import Rules
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
@@ -55,8 +57,8 @@ SMALL: Final = 300
 """Workloads with quota up to which decisions are replayed that nobody asked for."""
 
 
-class Planning(Planned[Plan]):
-    """The decision, the problem and its terms, for one preemptor in one snapshot."""
+class Planning(Planned[Plan], Rules):
+    """The decision, the problem, its terms and its rules, for one preemptor in one snapshot."""
 
     scheduler = "kueue"
     NAME: ClassVar = "Kueue"
@@ -157,21 +159,34 @@ class Planning(Planned[Plan]):
         return laws.attempts(self.problem, self.eligible)
 
     @cached_property
-    def restricted(self) -> BoolArray | None:
-        """(W,) whom the attempt with borrowing spares; ``None`` if it is not the only attempt."""
-        only_borrowing = self.attempts == (True,)
-        return laws.restricted_while_borrowing(self.problem) if only_borrowing else None
+    def restricted(self) -> BoolArray:
+        """(W,) whom no attempt with borrowing may take."""
+        return laws.restricted_while_borrowing(self.problem)
 
-    def rules(self) -> KueueRules:
-        """Return the rules as a search uses them."""
-        return KueueRules(
-            self.problem,
-            self.table,
-            self.attempts,
-            laws.restricted_while_borrowing(self.problem),
-            self.is_lawful,
-            self.finds_places,
-        )
+    @property
+    def only_borrows(self) -> bool:
+        """Whether the only attempt is one with borrowing."""
+        return tuple(self.attempts) == (True,)
+
+    def columns(self, classes: Classes) -> Columns:
+        """Return classes with the arrays that the laws look at."""
+        return Columns(self.problem, classes, self.restricted)
+
+    def assemble(self, classes: Classes) -> Formulation:
+        """Build the exact model in which only these classes give victims."""
+        return laws.assemble(self.problem, self.columns(classes), self.attempts)
+
+    def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:
+        """Return the group of each class: sets with as many of each group are refused, too.
+
+        If Kueue's placement refuses the set, classes are grouped by what members give back on the
+        nodes; group 0 gives nothing that matters. ``None`` where nothing is known of other sets.
+        """
+        places = self.problem.places
+        if places is None or self.finds_places(classes.take(counts)):
+            return None
+        kinds: list[int] = places.kind[classes.first].tolist()
+        return kinds
 
     def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Self:
         """Return the same preemptor under some flavors, with ``ranked`` as the scale of ranks."""

@@ -19,7 +19,6 @@ from planner.plan.kueue import Place, Plan, PodSetPlaces
 from planner.quantity import plural
 from planner.quota.kueue.placement import LEFT_OUT
 from planner.solver.answer import (
-    NO_CAPS,
     Capped,
     bind,
     cap,
@@ -30,7 +29,6 @@ from planner.solver.answer import (
 )
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.rules import KueueRules
 from planner.solver.levels import Proved, Settling, say_proved
 from planner.solver.search import Search
 
@@ -38,9 +36,8 @@ from planner.solver.search import Search
 class Prepared(Struct, frozen=True):
     """A search that is ready for its levels, and its caps."""
 
-    rules: KueueRules
     search: Search
-    capped: Capped = NO_CAPS
+    capped: Capped
 
 
 def prepare(  # noqa: PLR0913 - what a search is made of
@@ -57,9 +54,9 @@ def prepare(  # noqa: PLR0913 - what a search is made of
     ``apart`` are positions of workloads that get a class of their own, so that a question can
     be asked about each of them. ``proving`` asks for proofs of what caps drop.
     """
-    unbound = set_up(planning, profile, deadline, greedy, apart)
+    search = set_up(planning, profile, deadline, greedy, apart)
     claiming = partial(planning.claims, profile) if proving else None
-    return replace(unbound, capped=cap(unbound.search, profile, greedy, claiming, planning.trees))
+    return Prepared(search, cap(search, profile, greedy, claiming, planning.trees))
 
 
 def set_up(
@@ -68,19 +65,19 @@ def set_up(
     deadline: Deadline,
     greedy: Plan,
     apart: Collection[int] = (),
-) -> Prepared:
+) -> Search:
     """Set up a search without caps; ``greedy`` is where it may start from.
 
     Raises `UnsupportedError` if a term of the profile cannot be known from the state.
     """
-    rules = planning.rules()
-    only_borrowing = tuple(rules.attempts) == (True,)
     # Whom the only attempt spares is never a victim, and is in no class.
-    allowed = planning.eligible & ~rules.restricted if only_borrowing else planning.eligible
+    spared = planning.restricted & planning.only_borrows
     costs = planning.table.telling_apart(profile.terms)
     costs += alone_in_class(len(planning.problem.workloads), apart)
-    classes = build_classes(planning.problem, allowed, rules.restricted, costs)
-    search = Search(rules, classes, deadline, list(range(len(classes))))
+    classes = build_classes(
+        planning.problem, planning.eligible & ~spared, planning.restricted, costs
+    )
+    search = Search(planning, classes, deadline, list(range(len(classes))))
     if greedy.victims and not greedy.outside_rules:
         counts = classes.counts(planning.greedy_positions())
         if counts is None:
@@ -88,7 +85,7 @@ def set_up(
             raise InternalError(message)
         search.incumbent = counts
     bind(search, profile)
-    return Prepared(rules, search)
+    return search
 
 
 def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
@@ -119,7 +116,7 @@ def settling_of(planning: Planning, profile: Profile, prepared: Prepared) -> Set
 
     def fresh(measures: Sequence[Measure]) -> Search:
         few = replace(profile, levels=tuple(measures))
-        return set_up(planning, few, search.deadline, greedy).search
+        return set_up(planning, few, search.deadline, greedy)
 
     claims = planning.claims(profile, capped.kept)
     given = claims, search, profile.levels, fresh, planning.trees

@@ -52,7 +52,7 @@ def excluding(planning: Planning, position: int) -> Iterator[LawInWords]:
     found = [law for law, forbidden in planning.excluding if forbidden[position]]
     if problem.contested and _first_within_quota(problem, position) is not None:
         found.append(laws.KQ_OVER_QUOTA if problem.fair is None else laws.FS_BORROWING)
-    if planning.restricted is not None and planning.restricted[position]:
+    if planning.only_borrows and planning.restricted[position]:
         found.append(laws.KQ_BORROW_WITHIN_COHORT)
     if not problem.contested:
         found = [law for law in found if law.id not in _OF_SHORT] or found
