@@ -16,8 +16,8 @@ from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import Assume
 from planner.plan.kueue import JointPlan, Plan
 from planner.quota.kueue.snapshot import take_snapshot
-from planner.solver.kueue.joint.question import ask, ask_of_all
-from planner.solver.kueue.joint.solve import solve_together
+from planner.solver.kueue.joint.describe import solve_together
+from planner.solver.kueue.joint.question import ask
 from planner.solver.start import deadline_after
 from planner.stage import begin
 from planner.state import AnyState
@@ -79,11 +79,7 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     deadline = deadline_after(time_limit)
     begin("preparing")
     snapshot = take_snapshot(state, clock_of(now))
-    known = checked_costs(costs)
-    if pending is None:
-        question = ask_of_all(state, snapshot, known)
-    else:
-        question = ask(state, snapshot, pending, known)
+    question = ask(state, snapshot, pending, checked_costs(costs))
     plan = solve_together(question, profile, deadline)
     besides = [
         *waiting_slices(state, [one.workload for one in plan.skipped]),

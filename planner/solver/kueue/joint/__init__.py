@@ -5,5 +5,5 @@ ways.py      ways to serve a workload: flavors, what may be short, and what else
 sequence.py  preemptors served one after another: a plan replayed, and serving greedily
 rules.py     the rules as a search uses them: the model, Kueue's own replay, bounds in any order
 solve.py     who is admitted, then the levels of the objective
-describe.py  what a search found, as records
+describe.py  the joint plan: what a search found, as records
 """

@@ -13,7 +13,6 @@ no term is below 0 is proved.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -21,22 +20,18 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from planner.errors import UnsupportedError
 from planner.models.shared.classes import group
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Measure, Profile, with_names
 from planner.objective.terms import TermTable
-from planner.plan.kueue import JointPlan
 from planner.proof.claims import Limits
 from planner.solver.answer import NO_CAPS, bind, keep_caps, refuse_worse
 from planner.solver.deadline import Deadline
 from planner.solver.finder import Answer, Least, LevelResult, find_any, find_within, solve_levels
-from planner.solver.kueue.joint.describe import Found, describe
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.rules import JointRules, RelaxedRules, bounds_in_any_order
-from planner.solver.kueue.joint.sequence import Refused, Step, replay, serve_at_best
-from planner.solver.kueue.stability import looks_ahead
+from planner.solver.kueue.joint.sequence import Refused, Served, Step, replay, serve_at_best
 from planner.solver.run import Outcome
 from planner.solver.search import Counts, Search
 from planner.stage import begin
@@ -48,36 +43,15 @@ STEPS: Final = 32
 """Pending workloads up to which the steps are modelled; beyond, they are served one by one only."""
 
 
-def solve_together(question: Question, profile: Profile, deadline: Deadline) -> JointPlan:
-    """Return the best joint plan, verified step by step.
-
-    Raises `InputError` if the state cannot tell what the profile counts or names; `InternalError`
-    if the optimum is worse than what serving one by one gives, where that is comparable.
-    """
-    started = time.monotonic()
-    if looks_ahead(profile):
-        raise UnsupportedError(
-            f"objective {profile.name}",
-            "whether victims would preempt again (unstable) is not known of a joint plan",
-            hint="choose an objective without it, or plan for one workload",
-        )
-    if not any(entrant.ways for entrant in question.entrants):
-        return describe(question, profile, None, started)
-    joint = _Joint(question, profile, deadline)
-    begin("who can be admitted")
-    joint.admit()
-    answer = joint.minimise() if joint.rules.admit else None
-    return describe(question, profile, joint.found(answer), started)
-
-
 @dataclass
-class _Joint:
-    """A joint plan being searched.
+class Joint:
+    """A joint plan being searched, and what is found.
 
     ``profile`` is spelled out for the state once this is set up, ``asked`` is as it was given.
     ``undecided`` are entrants of which it is not known whether they can be admitted, ``claimed``
     those that cannot by the solver's word, ``unexamined`` those that cannot in order of precedence,
-    but perhaps in another.
+    but perhaps in another. ``best`` says that by the solver's word nothing is better than the
+    ``steps``; ``cut_off`` counts steps that the model admitted and Kueue's own replay did not.
     """
 
     question: Question
@@ -88,6 +62,10 @@ class _Joint:
     claimed: set[int] = field(default_factory=set)
     unexamined: set[int] = field(default_factory=set)
     dropped: str = ""
+    steps: Sequence[Served] = ()
+    levels: tuple[LevelResult, ...] = ()
+    best: bool = True
+    cut_off: int = 0
 
     def __post_init__(self) -> None:
         """Set up rules, classes and a search, with the wishes of the profile."""
@@ -108,6 +86,19 @@ class _Joint:
         classes = group(positions, np.hstack(key)[positions])
         self.search = Search(self.rules, classes, self.deadline, list(range(len(classes))))
         bind(self.search, self.profile)
+
+    def solve(self) -> None:
+        """Decide who is admitted, and at what cost."""
+        begin("who can be admitted")
+        self.admit()
+        search, rules = self.search, self.rules
+        if rules.admit:
+            answer = self.minimise()
+            self.levels, self.cut_off = tuple(map(_by_word, answer.levels)), len(rules.cuts)
+            if search.incumbent is not None:
+                self.steps = rules.steps(search.classes.take(search.incumbent)) or ()
+            self.best = answer.outcome == "optimal"
+        self.best = self.best and not rules.doubtful
 
     def _table(self, counted: Sequence[int]) -> TermTable:
         table = self.question.forest.table(self.question.costs, counted)
@@ -138,7 +129,8 @@ class _Joint:
                     continue
                 if outcome == "unknown":
                     self.undecided.add(e)
-                elif not self._is_hopeless:
+                # Else the rows alone, without an engine, show that not all can be admitted.
+                elif not rules.is_hopeless(self.search.classes):
                     (self.unexamined if self.in_order else self.claimed).add(e)
                 rules.admit -= {e}
                 rules.refuse |= {e}
@@ -159,11 +151,6 @@ class _Joint:
                 break
         self.rules.in_order = self.in_order
         return outcome
-
-    @property
-    def _is_hopeless(self) -> bool:
-        """Whether the rows alone, without an engine, show that not all can be admitted who must."""
-        return self.rules.is_hopeless(self.search.classes)
 
     def _start(self) -> set[int]:
         """Start from serving one by one, greedily or at the best of each, where that is legal."""
@@ -228,7 +215,10 @@ class _Joint:
         if not self.modelled:  # serving one by one is the answer
             if self.asked.caps:
                 self.dropped = "; no caps"
-            return self._bounded(self.search.fork(), self._unproved())
+            search, levels = self.search, with_names(self.profile.levels)
+            known = [(one, search.value(one, search.answer)) for one in levels]
+            unproved = [LevelResult(one, Least("feasible", value)) for one, value in known]
+            return self._bounded(search.fork(), unproved)
         # Serving one by one is comparable if it admits exactly the same, by a legal plan.
         admitted = {self.question.preemptors[e].key for e in self.rules.admit}
         positions = self._greedy_positions()
@@ -270,40 +260,12 @@ class _Joint:
         # In another order it might be possible.
         return "unknown" if outcome == "infeasible" and self.in_order else outcome
 
-    def _unproved(self) -> tuple[LevelResult, ...]:
-        """Return the levels of the incumbent, of which nothing is proved."""
-        search = self.search
-        return tuple(
-            LevelResult(measure, Least("feasible", search.value(measure, search.answer)))
-            for measure in with_names(self.profile.levels)
-        )
-
     def _bounded(self, unsolved: Search, levels: Sequence[LevelResult]) -> Answer:
         relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
         unsolved.incumbent = self.search.incumbent
         bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
         closed = all(level.least.bound == level.least.value for level in bounded)
         return Answer("optimal" if closed else "feasible", bounded)
-
-    def found(self, answer: Answer | None) -> Found:
-        """Return the steps, the terms and what is proved of them."""
-        search, rules = self.search, self.rules
-        steps = None
-        if answer is not None and search.incumbent is not None:
-            steps = rules.steps(search.classes.take(search.incumbent))
-        return Found(
-            steps or (),
-            rules.table,
-            tuple(map(_by_word, answer.levels if answer else ())),
-            frozenset(self.undecided),
-            frozenset(self.claimed),
-            frozenset(self.unexamined),
-            best=(answer is None or answer.outcome == "optimal") and not rules.doubtful,
-            in_order=rules.in_order,
-            modelled=self.modelled,
-            dropped=self.dropped,
-            cut_off=len(rules.cuts) if answer else 0,
-        )
 
 
 def _by_word(level: LevelResult) -> LevelResult:
