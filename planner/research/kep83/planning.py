@@ -18,8 +18,7 @@ from planner.research.kep83.model import assemble, eligible, reasons
 from planner.research.kep83.options import Kep83, parse_rules, seconds_waiting
 from planner.research.kep83.problem import Kep83Problem, build_kep83, compared_costs
 from planner.research.kep83.reference import decide_kep83
-from planner.solver.kueue.describe import Decided
-from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.planning import Decided, Planning
 
 
 class Kep83Planning(Planning):
@@ -43,7 +42,7 @@ class Kep83Planning(Planning):
         decision = decide_kep83(*given, self._asked, assignment, cost)
         self._kep83: Kep83Problem = build_kep83(*given, decision.assignment, self._asked, cost)
         lawful = eligible(self._kep83)
-        return Decided(decision, self._kep83.base, lawful, lawful)
+        return decision, self._kep83.base, lawful, lawful
 
     @cached_property
     def _codes(self) -> list[str]:

@@ -20,7 +20,7 @@ from planner.objective.profiles import Measure, Profile
 from planner.plan import Status, Verdict, Verification
 from planner.plan.kueue import Amount, HeldBack, Plan, Victim
 from planner.problem.array import BoolArray, IntArray
-from planner.problem.kueue import build_problem
+from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quantity import format_units, plural
@@ -30,13 +30,12 @@ from planner.quota.kueue.preemptor import as_preemptor, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.cycle.nomination import why_held_back
-from planner.reference.kueue.decision import decide
+from planner.reference.kueue.decision import Decision, decide
 from planner.scheduler import Placement
 from planner.solver.answer import Planned, refuse_illegal
 from planner.solver.deadline import Clock, Trees
 from planner.solver.kueue.aftermath import CascadeReplay
 from planner.solver.kueue.describe import (
-    Decided,
     Subject,
     explain_infeasible,
     explain_no_flavor,
@@ -52,6 +51,8 @@ from planner.verifier.kueue.setting import Setting
 from planner.verifier.kueue_topology import Floor
 from planner.verifier.wording import broken
 from planner.wing import find_rules
+
+Decided = tuple[Decision, Problem, BoolArray, BoolArray]
 
 SMALL: Final = 300
 """Workloads with quota up to which decisions are replayed that nobody asked for."""
@@ -93,8 +94,7 @@ class Planning(Planned[Plan], Rules):
         self.options = options
         self.clock = Clock()
         """After it no decision is replayed to find out whether a victim would preempt again."""
-        decided = self._decided(assignment)
-        self.decision, self.problem, self.eligible, self.candidates = decided
+        self.decision, self.problem, self.eligible, self.candidates = self._decided(assignment)
         self.costs: Final = costs
         """The costs of evictions that were given, if any were."""
         self.fixed: Final = assignment
@@ -107,11 +107,7 @@ class Planning(Planned[Plan], Rules):
         # Plans that are looked at on the way keep to added laws or not: only one that is returned
         # says so (`by_its_rules`).
         replaced = options if find_rules(options or None).replaces else ""
-        notes = (
-            preemptor.notes
-            if replaced
-            else remarks(state, snapshot, preemptor, decided, assignment)
-        )
+        notes = preemptor.notes if replaced else remarks(self)
         self.subject = Subject(
             snapshot, preemptor, self.decision.assignment, replaced, tuple(notes), self.placement
         )
@@ -122,7 +118,11 @@ class Planning(Planned[Plan], Rules):
         return sum(map(len, self.snapshot.admitted.values())) <= SMALL
 
     def _decided(self, assignment: Assignment | None) -> Decided:
-        """Return what Kueue decides on targets, and on flavors, unless they are given."""
+        """Return what Kueue decides on targets, and on flavors, unless they are given.
+
+        Besides decision and problem these are (W,) whom no law excludes, and (W,) whom Kueue would
+        list as candidates: under fair sharing these are more.
+        """
         decision = decide(self.snapshot, self.preemptor, assignment)
         problem = build_problem(self.snapshot, self.preemptor, decision.assignment)
         candidates = lawful = laws.eligible(problem)
@@ -130,7 +130,7 @@ class Planning(Planned[Plan], Rules):
         # and §6.4).
         if problem.fair is not None:
             candidates = laws.eligible(problem, without={FS_BORROWING.id})
-        return Decided(decision, problem, lawful, candidates)
+        return decision, problem, lawful, candidates
 
     @cached_property
     def placement(self) -> Placement | None:

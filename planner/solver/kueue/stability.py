@@ -14,9 +14,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from planner.errors import InputError
 from planner.objective.profiles import Profile
 from planner.plan.kueue import Cascade, Plan
 from planner.quantity import plural
+from planner.quota.kueue.preemptor import as_preemptor, find_workload
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.kueue.planning import Planning
 from planner.state.kueue import State
@@ -129,8 +131,9 @@ def with_stability(
     """Return a plan, and Kueue's own beside it, with the victims that would preempt again.
 
     A plan that makes no room stays as it is. With ``cheaply`` so does any plan of a large state, or
-    with a victim whose LocalQueue is not in the dump; other plans then get the victims, not the
-    term. Without ``cheaply`` a note says if time was up first.
+    with a victim of which Kueue cannot decide, such as one whose LocalQueue is not in the dump;
+    other plans then get the victims, not the term. Without ``cheaply`` a note says if time was up
+    first.
 
     Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump.
     """
@@ -139,10 +142,15 @@ def with_stability(
         return _with_cascades(planning, plan, cheaply=cheaply)
     except OutOfTime:
         return plan if cheaply else plan.model_copy(update={"notes": (*plan.notes, NOT_KNOWN)})
+    except InputError:
+        if cheaply:  # nobody asked
+            return plan
+        raise
 
 
 def _with_cascades(planning: Planning, plan: Plan, *, cheaply: bool) -> Plan:
-    if cheaply and not _is_cheap(planning, plan):
+    # In a small state each decision takes less than a millisecond.
+    if cheaply and not (plan.victims and planning.is_small):
         return plan
     update: dict[str, object] = {}
     if cheaply or plan.status in {"optimal", "feasible"}:
@@ -153,31 +161,6 @@ def _with_cascades(planning: Planning, plan: Plan, *, cheaply: bool) -> Plan:
     if plan.greedy is not None:
         update["greedy"] = _with_cascades(planning, plan.greedy, cheaply=cheaply)
     return plan.model_copy(update=update)
-
-
-def _is_cheap(planning: Planning, plan: Plan) -> bool:
-    """Say whether the decisions for the victims of a plan can be replayed, and take no time.
-
-    Each takes less than a millisecond in a small state.
-    """
-    if not plan.victims or not planning.is_small:
-        return False
-    queues = {item.name for item in planning.state.cluster_queues}
-    waits_in = _queues(planning.state)
-    plans = (plan,) if plan.greedy is None else (plan, plan.greedy)
-    return all(waits_in.get(key) in queues for p in plans for key in p.keys)
-
-
-def _queues(state: State) -> dict[str, str]:
-    """Return the ClusterQueue of each workload, where its LocalQueue is in the dump."""
-    local_queues = {
-        (local.metadata.namespace, local.metadata.name): local.spec.cluster_queue
-        for local in state.local_queues
-    }
-    names = {
-        one.key: (one.key.partition("/")[0], one.queue_name) for one in state.workloads.entries
-    }
-    return {key: local_queues[name] for key, name in names.items() if name in local_queues}
 
 
 def demanding_stability(profile: Profile) -> Profile:
@@ -269,9 +252,9 @@ def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[tuple[st
     snapshot = planning.snapshot
     queue_of = {one.key: one.queue for group in snapshot.admitted.values() for one in group}
     queue_of[planning.preemptor.key] = planning.preemptor.queue
-    waits_in = _queues(planning.state)
     for one in found:
-        queue = waits_in[one.victim]
+        workload = find_workload(planning.state, one.victim)
+        queue = snapshot.queue_name(as_preemptor(planning.state, snapshot, workload).queue)
         for target in one.targets:
             own = snapshot.queue_name(queue_of[target]) == queue
             yield queue, WITHIN if own else RECLAIM
