@@ -48,8 +48,8 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     those before it leave; a preemptor that was served is never a victim. ``plan.greedy`` has the
     result of serving each by itself, one by one. Up to four pending workloads every order of
     serving is considered; beyond four, only that of precedence, and ``plan.status`` is ``optimal``
-    only where bounds that hold in every order prove it. Beyond 32 the answer is the better of two
-    ways to serve them one by one: as Kueue would, and each by its own best plan.
+    only where nobody has to go. Beyond 32 the answer is the better of two ways to serve them one by
+    one: as Kueue would, and each by its own best plan.
 
     Parameters
     ----------

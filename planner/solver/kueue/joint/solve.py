@@ -4,8 +4,8 @@ Who is admitted comes first, in order of precedence: each pending workload is ad
 legal sequence of steps admits it with all those admitted before it. Then the levels of the
 objective are minimised over the victims of all steps together. The order of the steps is part of
 the model up to ORDERS pending workloads; beyond, it is the order of precedence, and the answer is
-best only if bounds that hold in every order say so. Beyond STEPS there is no model of steps:
-the answer is the better of serving one by one greedily and each at its best, with these bounds.
+best only if nobody has to go. Beyond STEPS there is no model of steps: the answer is the better of
+serving one by one greedily and each at its best.
 
 There are no proof trees for joint plans: what the solver says of a level is its word, and only that
 no term is below 0 is proved.
@@ -30,7 +30,7 @@ from planner.solver.answer import NO_CAPS, bind, keep_caps, refuse_worse
 from planner.solver.deadline import Deadline
 from planner.solver.finder import Answer, Least, LevelResult, find_any, find_within, solve_levels
 from planner.solver.kueue.joint.question import Question
-from planner.solver.kueue.joint.rules import JointRules, RelaxedRules, bounds_in_any_order
+from planner.solver.kueue.joint.rules import JointRules
 from planner.solver.kueue.joint.sequence import Refused, Served, Step, replay, serve_at_best
 from planner.solver.run import Outcome
 from planner.solver.search import Counts, Search
@@ -215,10 +215,7 @@ class Joint:
         if not self.modelled:  # serving one by one is the answer
             if self.asked.caps:
                 self.dropped = "; no caps"
-            search, levels = self.search, with_names(self.profile.levels)
-            known = [(one, search.value(one, search.answer)) for one in levels]
-            unproved = [LevelResult(one, Least("feasible", value)) for one, value in known]
-            return self._bounded(search.fork(), unproved)
+            return self._unbounded()
         # Serving one by one is comparable if it admits exactly the same, by a legal plan.
         admitted = {self.question.preemptors[e].key for e in self.rules.admit}
         positions = self._greedy_positions()
@@ -243,10 +240,9 @@ class Joint:
                 solve_levels(ordered, self.profile.levels)
                 self.search.incumbent = ordered.incumbent
             self.rules.in_order = False
-        unsolved = self.search.fork()
         answer = solve_levels(self.search, self.profile.levels)
         if self.in_order:
-            answer = self._bounded(unsolved, answer.levels)
+            answer = self._unbounded()
         if capped.undecided:
             answer = replace(answer, outcome="feasible")
         if answer.outcome == "optimal" and comparable and not capped.dropped:
@@ -260,12 +256,15 @@ class Joint:
         # In another order it might be possible.
         return "unknown" if outcome == "infeasible" and self.in_order else outcome
 
-    def _bounded(self, unsolved: Search, levels: Sequence[LevelResult]) -> Answer:
-        relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
-        unsolved.incumbent = self.search.incumbent
-        bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
-        closed = all(level.least.bound == level.least.value for level in bounded)
-        return Answer("optimal" if closed else "feasible", bounded)
+    def _unbounded(self) -> Answer:
+        """Return the incumbent as the answer: in another order less may be possible, if not 0."""
+        search, levels = self.search, with_names(self.profile.levels)
+        values = [search.value(measure, search.answer) for measure in levels]
+        found = (
+            LevelResult(measure, Least("feasible", value))
+            for measure, value in zip(levels, values, strict=True)
+        )
+        return Answer("feasible" if any(values) else "optimal", tuple(found))
 
 
 def _by_word(level: LevelResult) -> LevelResult:
