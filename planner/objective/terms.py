@@ -155,7 +155,7 @@ class TermTable(Struct, frozen=True):
             arrays += [budget.pods for budget in self.budgets or ()]
         others = {"highest_priority": self.rank, "unfairness": self.size}
         # The scheduler looks at all of a workload: no two are interchangeable.
-        others |= dict.fromkeys(self.replayed, np.arange(len(self.rank), dtype=np.int64))
+        others |= {term: np.arange(len(self.rank), dtype=np.int64) for term in self.replayed}
         return [*arrays, *(array for term, array in others.items() if term in wanted)]
 
     def rated(self, objective: str, rates: Mapping[str, int]) -> TermTable:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.errors import InternalError, UnsupportedError
 from planner.models.kueue.laws import eligible
@@ -221,8 +222,9 @@ class _Race:
 
     def _ready(self, planning: Planning) -> Prepared:
         """Set up a search that starts from what Kueue would do under these flavors."""
-        search = set_up(planning, self.profile, self.deadline, planning.greedy_plan())
-        return Prepared(search, Capped(tuple(self.caps.items())))
+        greedy = planning.greedy_plan()
+        search = set_up(planning, self.profile, self.deadline, greedy)
+        return Prepared(search, Capped(tuple(self.caps.items())), greedy)
 
     def _examine(self, planning: Planning) -> None:
         """Replace the best plan by one under these flavors if that is better."""
@@ -242,7 +244,8 @@ class _Race:
                 outcome = solve_below(prepared.search, levels, best).outcome
             if outcome in {"optimal", "feasible"}:
                 proved = settling_of(planning, self.profile, prepared).settle()
-                plan = finish(planning, self.profile, prepared, proved, self.greedy, started)
+                prepared = replace(prepared, greedy=self.greedy)
+                plan = finish(planning, self.profile, prepared, proved, started)
                 self._count(planning, plan)
                 return
         self.examined += 1

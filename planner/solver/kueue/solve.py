@@ -34,10 +34,11 @@ from planner.solver.search import Search
 
 
 class Prepared(Struct, frozen=True):
-    """A search that is ready for its levels, and its caps."""
+    """A search that is ready for its levels, with its caps, and Kueue's own plan beside it."""
 
     search: Search
     capped: Capped
+    greedy: Plan
 
 
 def prepare(  # noqa: PLR0913 - what a search is made of
@@ -56,7 +57,8 @@ def prepare(  # noqa: PLR0913 - what a search is made of
     """
     search = set_up(planning, profile, deadline, greedy, apart)
     claiming = partial(planning.claims, profile) if proving else None
-    return Prepared(search, cap(search, profile, greedy, claiming, planning.trees))
+    capped = cap(search, profile, greedy, claiming, planning.trees)
+    return Prepared(search, capped, greedy)
 
 
 def set_up(
@@ -107,44 +109,34 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
         prepared = prepare(planning, profile, deadline, greedy, proving=True)
     proved = settling_of(planning, profile, prepared).settle()
     with without_garbage_collection():
-        return finish(planning, profile, prepared, proved, greedy, started)
+        return finish(planning, profile, prepared, proved, started)
 
 
 def settling_of(planning: Planning, profile: Profile, prepared: Prepared) -> Settling:
     """Return what settles the levels of a search whose caps are bound."""
-    search, capped, greedy = prepared.search, prepared.capped, planning.greedy_plan()
+    search, capped = prepared.search, prepared.capped
 
     def fresh(measures: Sequence[Measure]) -> Search:
         few = replace(profile, levels=tuple(measures))
-        return set_up(planning, few, search.deadline, greedy)
+        return set_up(planning, few, search.deadline, prepared.greedy)
 
     claims = planning.claims(profile, capped.kept)
     given = claims, search, profile.levels, fresh, planning.trees
     return Settling(*given, undecided=capped.undecided)
 
 
-def finish(  # noqa: PLR0913, PLR0917 - all that is known
-    planning: Planning,
-    profile: Profile,
-    prepared: Prepared,
-    proved: Proved,
-    greedy: Plan,
-    started: float,
+def finish(
+    planning: Planning, profile: Profile, prepared: Prepared, proved: Proved, started: float
 ) -> Plan:
     """Return the proved answer of a search as a plan, verified, with its certificate.
 
-    ``greedy`` is Kueue's own plan; ``started`` is the monotonic time at which the work began.
+    ``started`` is the monotonic time at which the work began.
 
     Raises `InternalError` if the plan fails its verification, or is worse than Kueue's own.
     """
-    search = prepared.search
+    search, greedy = prepared.search, prepared.greedy
     proved = planning.as_far_as_decided(proved)
-    certificate = certify(
-        planning.state.digest,
-        proved,
-        started,
-        prepared.capped,
-    )
+    certificate = certify(planning.state.digest, proved, started, prepared.capped)
     if proved.victims is None:
         return no_plan(planning, profile, greedy, certificate, search, proved)
     positions = planning.in_candidate_order(proved.victims)

@@ -54,7 +54,7 @@ def in_time(solve: Solve, planning: Planning, profile: Profile, deadline: Deadli
     except OutOfTime:
         known = solve(planning, without_cascades(profile), deadline)
         planning.set_objective(profile)
-        return unproved(known, profile)
+        return unproved(planning, known, profile)
 
 
 def without_cascades(profile: Profile) -> Profile:
@@ -69,7 +69,7 @@ def without_cascades(profile: Profile) -> Profile:
     return replace(profile, levels=levels, caps=caps, wishes=wishes, rates=rates)
 
 
-def unproved(plan: Plan, profile: Profile) -> Plan:
+def unproved(planning: Planning, plan: Plan, profile: Profile) -> Plan:
     """Return the plan of another objective as the best known: nothing is proved of ``unstable``.
 
     If the profile demands stability, the plan is no answer: whether it is stable is not known.
@@ -77,7 +77,7 @@ def unproved(plan: Plan, profile: Profile) -> Plan:
     if plan.status not in {"optimal", "feasible"} or not plan.victims:
         return plan
     if CASCADE in profile.wishes.most:
-        return unanswered(plan)
+        return unanswered(planning, plan)
     return plan.model_copy(
         update={
             "status": "feasible",
@@ -87,20 +87,11 @@ def unproved(plan: Plan, profile: Profile) -> Plan:
     )
 
 
-def unanswered(plan: Plan) -> Plan:
+def unanswered(planning: Planning, plan: Plan) -> Plan:
     """Return the answer that no plan is known that keeps the wish for ``unstable``."""
-    return plan.model_copy(
-        update={
-            "status": "unknown",
-            "explanation": f"nothing found within the time limit, and nothing proved: {NOT_KNOWN}",
-            "certificate": None,
-            "victims": (),
-            "terms": {},
-            "borrowing": None,
-            "shares": (),
-            "tree": (),
-            "stability": None,
-        }
+    said = f"nothing found within the time limit, and nothing proved: {NOT_KNOWN}"
+    return planning.subject.plan(
+        "optimum", "unknown", said, objective=plan.objective, greedy=plan.greedy
     )
 
 
@@ -188,7 +179,7 @@ def best_stable(
     try:
         steady = free.status in {"optimal", "feasible"} and not cascades_of(planning, free)
     except OutOfTime:
-        return unanswered(free), free
+        return unanswered(planning, free), free
     if free.status == "infeasible" or (free.status == "optimal" and steady):
         return free, free
     plan = solve(planning, demanding_stability(profile), deadline)
