@@ -15,8 +15,9 @@ Kueue's order under these flavors. Pod counts are those of Kueue's own assignmen
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
@@ -202,7 +203,8 @@ class _Race:
         """Look for an answer under any flavors that keeps these caps."""
         # Where not all assignments were listed, that none of the listed will do proves nothing.
         outcomes: set[Outcome] = {"infeasible" if self.choices.permitted.complete else "unknown"}
-        for planning in self._plannings():
+        own = [self.own for _ in self.choices.own]
+        for planning in chain(own, map(self._under, self.choices.others)):
             if self.deadline.passed:
                 return "unknown"
             planning.set_objective(self.profile)
@@ -214,11 +216,6 @@ class _Race:
             if "optimal" in outcomes:
                 return "optimal"
         return "unknown" if "unknown" in outcomes else "infeasible"
-
-    def _plannings(self) -> Iterator[Planning]:
-        if self.choices.own:
-            yield self.own
-        yield from map(self._under, self.choices.others)
 
     def _ready(self, planning: Planning) -> Prepared:
         """Set up a search that starts from what Kueue would do under these flavors."""

@@ -194,19 +194,13 @@ class Planning(Planned[Plan], Rules):
         made.own_priorities = self.own_priorities  # caps are those of Kueue's own flavors
         return made
 
-    def in_state(self, state: State) -> Self:
-        """Return the same preemptor in another state that knows it, at the same clock."""
-        # The new snapshot looks at topologies if this one does.
-        now, frs = self.snapshot.now, self.snapshot.tree.frs
-        snapshot = take_snapshot(state, now, frs, placing=self.snapshot.topologies.looked_at)
-        return self._again(state, snapshot, self.fixed)
-
-    def by_quota_alone(self) -> Self:
-        """Return the same preemptor planned without topologies."""
-        if not self.snapshot.topologies.looked_at:
+    def by_quota_alone(self, state: State | None = None) -> Self:
+        """Return the same preemptor planned without topologies, in a given state that knows it."""
+        if state is None and not self.snapshot.topologies.looked_at:
             return self
-        snapshot = take_snapshot(self.state, self.snapshot.now, self.snapshot.tree.frs)
-        return self._again(self.state, snapshot, self.fixed)
+        state = self.state if state is None else state
+        snapshot = take_snapshot(state, self.snapshot.now, self.snapshot.tree.frs)
+        return self._again(state, snapshot, self.fixed)
 
     def _again(
         self,

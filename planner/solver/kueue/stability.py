@@ -230,7 +230,7 @@ def _relaxation(
         state = planning.state
         for queue, field in trial:
             state = _without(state, queue, field)
-        plan = solve(planning.in_state(state), demanding_stability(profile), deadline)
+        plan = solve(planning.by_quota_alone(state), demanding_stability(profile), deadline)
         if plan.victims:
             fields = " and ".join(f"{field} of ClusterQueue {queue}" for queue, field in trial)
             return f"with {fields} at Never there would be a stable plan"
