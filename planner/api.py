@@ -112,7 +112,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         the rules permit; with ``kueue`` Kueue's own assignment is used.
     stability
         Kueue: also say which victims would preempt again, here and in Kueue's own plan: the field
-        ``stability`` and the term ``unstable``. Objectives that count ``unstable`` always do. With
+        ``stability``, and among the terms their number. Objectives that count it always do. With
         ``None`` only the field is filled, and only in small states, where that is cheap.
     stable
         Kueue: accept only plans after which no victim would preempt again. The plan is infeasible

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 
 from planner.errors import LookupFailed, UnsupportedError, did_you_mean
-from planner.objective.annotation import DEFAULT_RESTART_S, Disruption, Disruptions
+from planner.objective.annotation import DEFAULT_RESTART_S, Disruption, Disruptions, LookedUp
 from planner.objective.applied import KnownGroups
 from planner.objective.profiles import Profile
-from planner.objective.sums import LookedUp, Losses, as_costs, places, ranks, separable_terms
+from planner.objective.sums import Losses, as_costs, places, ranks, separable_terms
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem

@@ -22,16 +22,12 @@ YUNIKORN: Final = Scheduler(
             "yunikorn-lowered-quota": "lowered quota",
         },
         terms={
-            "last_resort": ("last-resort victims", "allocations"),
-            "workloads": ("allocations preempted", "allocations"),
-            "pods": ("pods preempted", "pods"),
-            "unstable": ("victims that would preempt again", "allocations"),
-            "victims": ("victims, those already being preempted included", "allocations"),
-            "victims@each": (
-                "victims of each adjusted priority, from the highest down",
-                "allocations",
-            ),
-            "victims@": ("victims of adjusted priority {}", "allocations"),
+            "last_resort": "last-resort victims",
+            "workloads": "allocations preempted",
+            "pods": "pods preempted",
+            "victims": "victims, those already being preempted included",
+            "victims@each": "victims of each adjusted priority, from the highest down",
+            "victims@": "victims of adjusted priority {}",
         },
     ),
     parts={

@@ -27,7 +27,6 @@ from planner.proof.claims import (
     TIES,
     Claims,
     Stated,
-    asking_claim,
     at_most,
     level_claim,
 )
@@ -364,7 +363,7 @@ class Settling:
         except (UnsupportedError, OutOfTime):
             return None, None  # rows cannot add the amounts up, or a term is not known in time
         better = grown.better and question.rules.members.taken(grown.better)
-        return _as_tree(asking_claim(claim), grown), better
+        return _as_tree(self.claims.replaying(claim), grown), better
 
     def remember(self, grown: Grown, measure: Measure | None) -> None:
         """Keep multipliers that narrowed a box, with the measure's row named as on later levels.
