@@ -90,6 +90,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     stable: bool = False,
     certify: bool | None = None,
     assume: Assume | None = None,
+    quota: str | None = None,
 ) -> AnyPlan:
     """Return the least disruptive legal plan for a pending workload, proved and verified.
 
@@ -111,7 +112,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         the rules permit; with ``kueue`` Kueue's own assignment is used.
     stability
         Kueue: also say which victims would preempt again, here and in Kueue's own plan: the field
-        ``stability`` and the term ``unstable``. Objectives that count ``unstable`` always do. With
+        ``stability``, and among the terms their number. Objectives that count it always do. With
         ``None`` only the field is filled, and only in small states, where that is cheap.
     stable
         Kueue: accept only plans after which no victim would preempt again. The plan is infeasible
@@ -129,16 +130,20 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         Parts of the state that may decide who is preempted and are not modelled are listed in
         ``plan.coverage``, and the status is then ``conditional``, never ``optimal``. With
         ``quota`` the caller vouches that they decide nothing, and the status stays.
+    quota
+        YuniKorn: the path of a queue that uses more than its maximum, in the place of ``pending``.
+        The plan brings it to its maximum and leaves every queue its guaranteed; ``plan.greedy`` is
+        what the core preempts where the quota was lowered.
 
     Raises
     ------
     InputError
-        If the workload, the objective, a cost, the assignment, the flavors or the rules
+        If the workload, the queue, the objective, a cost, the assignment, the flavors or the rules
         cannot be used, or a victim's LocalQueue, where stability is asked for, is not in the dump.
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
-    given = Given(pending, assignment, now, rules, certify)
+    given = Given(pending, assignment, now, rules, certify, quota=quota)
     wanted = Wanted(flavors, stability, stable)
     return _solve(state, given, wanted, objective, costs, time_limit, assume)
 

@@ -16,8 +16,8 @@ from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import Assume
 from planner.plan.kueue import JointPlan, Plan
 from planner.quota.kueue.snapshot import take_snapshot
-from planner.solver.kueue.joint.question import ask, ask_of_all
-from planner.solver.kueue.joint.solve import solve_together
+from planner.solver.kueue.joint.describe import solve_together
+from planner.solver.kueue.joint.question import ask
 from planner.solver.start import deadline_after
 from planner.stage import begin
 from planner.state import AnyState
@@ -48,8 +48,8 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     those before it leave; a preemptor that was served is never a victim. ``plan.greedy`` has the
     result of serving each by itself, one by one. Up to four pending workloads every order of
     serving is considered; beyond four, only that of precedence, and ``plan.status`` is ``optimal``
-    only where bounds that hold in every order prove it. Beyond 32 the answer is the better of two
-    ways to serve them one by one: as Kueue would, and each by its own best plan.
+    only where nobody has to go. Beyond 32 the answer is the better of two ways to serve them one by
+    one: as Kueue would, and each by its own best plan.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
         Workloads, each named as for ``planner.solve``; all pending ones when left out, and
         ``plan.skipped`` then lists those that cannot be planned for.
     objective, costs, now, time_limit, assume
-        As for ``planner.solve``; an objective may not count ``unstable``.
+        As for ``planner.solve``; an objective may not count what victims do next.
 
     Raises
     ------
@@ -79,11 +79,7 @@ def solve_joint(  # noqa: PLR0913, PLR0917 - the public signature
     deadline = deadline_after(time_limit)
     begin("preparing")
     snapshot = take_snapshot(state, clock_of(now))
-    known = checked_costs(costs)
-    if pending is None:
-        question = ask_of_all(state, snapshot, known)
-    else:
-        question = ask(state, snapshot, pending, known)
+    question = ask(state, snapshot, pending, checked_costs(costs))
     plan = solve_together(question, profile, deadline)
     besides = [
         *waiting_slices(state, [one.workload for one in plan.skipped]),

@@ -15,6 +15,9 @@ from planner.scheduler import find_scheduler
 RATED: Final = "rated"
 """The term that adds up other terms at the rates that an objective declares."""
 
+UNSTABLE: Final = "unstable"
+"""The term that counts victims which would preempt again: the scheduler, replayed, tells it."""
+
 EACH: Final = "victims@each"
 """The family of terms that stands for one term per priority, such as ``victims@100``."""
 
@@ -68,10 +71,9 @@ class Term(NamedTuple):
         """Return the title and unit of the term under a scheduler."""
         found = find_scheduler(scheduler)
         own = found.words.terms if found else {}
+        unit = f"{found.words.noun}s" if found and self.unit == "workloads" else self.unit
         priority = priority_of(self.name)
-        if priority is None:
-            return Text(*own.get(self.name, (self.title, self.unit)))
-        title, unit = own.get(OF_PRIORITY, (self.title, self.unit))
+        title = own.get(self.name if priority is None else OF_PRIORITY, self.title)
         return Text(title.format(priority), unit)
 
 

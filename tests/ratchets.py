@@ -26,7 +26,7 @@ PARTS: Final = ("laws", "reader", "plan", "planning", "cases", "coverage", "veri
 """What the two ask every scheduler for."""
 WINGS: Final = ("planner/research/", "planner/operations/")
 SIDE_QUESTIONS: Final = {
-    "D11": r"\bD11\b|CASCADE|[\"`]unstable[\"`]",
+    "D11": r"\bD11\b|CASCADE|UNSTABLE|[\"`]unstable[\"`]",
     "KEP-83": r"(?i)kep.?83",
     "strict": r"(?i:documented precedence)|ST-0\d|\bSTRICT\b|StrictPlanning|kueue_strict"
     r"|\.strict\b|\"strict\"",

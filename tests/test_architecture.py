@@ -50,8 +50,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "proof": "errors term laws quantity state quota objective plan verifier",
         "solver": "stage errors term garbage quantity laws state quota reference problem"
         " objective models plan verifier proof scheduler rules wing",
-        "commands/check": "verb coverage stage errors laws state quota reference problem objective"
-        " plan verifier proof scheduler rules wing",
+        "commands/check": "verb coverage stage errors term laws state quota reference problem"
+        " objective plan verifier proof scheduler rules wing",
         "commands/whatif": "errors quantity state reader quota plan scheduler",
         "commands/boost": "stage errors quantity state quota reference plan solver",
         "commands/replay": "coverage errors scheduler state reader quota reference plan",

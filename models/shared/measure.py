@@ -17,7 +17,7 @@ from planner.models.shared.builder import (
     variable,
 )
 from planner.objective.profiles import Measure
-from planner.objective.terms import PER_MILLE, TermTable, counted_as_borrowed, unfairness
+from planner.objective.terms import PER_MILLE, Cut, TermTable, counted_as_borrowed, unfairness
 from planner.problem.array import IntArray
 from planner.quota.classes import Classes
 from planner.term import MORE, RATED
@@ -60,6 +60,8 @@ def express(formulation: Measured, table: TermTable, measure: Measure) -> Linear
 def _term(formulation: Measured, table: TermTable, term: str) -> Linear:
     if term in table.separable:
         return _times(formulation, table.separable[term][formulation.classes.first])
+    if term in table.replayed:
+        return _as_far_as_known(formulation, table.replayed[term].cuts)
     return _NOT_SEPARABLE[term](formulation, table)
 
 
@@ -220,12 +222,12 @@ def _rated(formulation: Measured, table: TermTable) -> Linear:
     return total
 
 
-def _cascades(formulation: Measured, table: TermTable) -> Linear:
-    """How many victims are known to preempt again, by all cuts so far."""
+def _as_far_as_known(formulation: Measured, cuts: Iterable[Cut]) -> Linear:
+    """How many victims are known to count, by all cuts so far."""
     builder = formulation.builder
     take = {k[0]: v for k, v in zip(formulation.classes.members, formulation.take, strict=True)}
-    again: dict[int, int] = {}
-    for cut in table.cascades.cuts if table.cascades else ():
+    counted: dict[int, int] = {}
+    for cut in cuts:
         if not take.keys() >= {cut.victim, *cut.going}:
             continue
         differs = []
@@ -236,18 +238,18 @@ def _cascades(formulation: Measured, table: TermTable) -> Linear:
             if not low <= total <= high:
                 break
         else:
-            if cut.victim not in again:
-                again[cut.victim] = builder.new_bool()
+            if cut.victim not in counted:
+                counted[cut.victim] = builder.new_bool()
             gone = (take[j] for j in (cut.victim, *sorted(cut.going)))
             builder.any_of(
                 [
-                    again[cut.victim],
+                    counted[cut.victim],
                     *map(negation, gone),
                     *(take[j] for j in sorted(cut.staying) if j in take),
                     *builder.witnesses(differs),
                 ]
             )
-    return Linear(dict.fromkeys(again.values(), 1))
+    return Linear(dict.fromkeys(counted.values(), 1))
 
 
 _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
@@ -256,7 +258,6 @@ _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
     "queues": _queues_touched,
     "namespaces": _tenants_touched,
     "unfairness": _unfairness,
-    "unstable": _cascades,
     MORE: _more_than_own,
     "disruption_budgets": _beyond_budgets,
     RATED: _rated,

@@ -22,6 +22,7 @@ from msgspec import Struct
 from planner.laws import RULE_SETS, Law, Register, yunikorn
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
+from planner.quota.yunikorn.lowered import LOWERED
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import ge_known, plus, share_type
 
@@ -269,12 +270,27 @@ def never_over_guaranteed(problem: YuniKornProblem) -> BoolArray:
     return ~np.array(over, dtype=np.bool_)[problem.queue]
 
 
+@EXCLUSIONS.of(yunikorn.YK_SEARCHED)
+def searched(problem: YuniKornProblem) -> BoolArray:
+    """YK-14: forbid what no leaf with a share has, what holds no type of it, and what may not go.
+
+    Source: docs/semantics/yunikorn.md §11.2.
+    """
+    shares = [(problem.shares or {}).get(queue.path, {}) for queue in problem.queues]
+    return preemptable(problem) | _mask(
+        not share_type(shares[queue], allocation.resource)
+        for queue, allocation in zip(problem.queue.tolist(), problem.allocations, strict=True)
+    )
+
+
 def exclusions(problem: YuniKornProblem) -> Sequence[tuple[Law, Exclusion]]:
     """Return the laws in force that exclude single allocations, in order, with their functions.
 
     The laws as designed, as written and as coded exclude the same allocations.
     """
     rules = "yunikorn-required-node" if problem.ask.required_node else "yunikorn-design"
+    if problem.shares is not None:
+        rules = LOWERED
     return [(law, EXCLUSIONS[law.id]) for law in RULE_SETS[rules] if law.id in EXCLUSIONS]
 
 
@@ -296,10 +312,10 @@ def adjusted_priorities(problem: YuniKornProblem) -> list[int]:
     allocation gains the offsets of its own queues up to there. Below a priority fence all have the
     offset of the fence as their priority; of nested fences the strictest counts.
 
-    An ask with a required node is compared by plain priorities.
+    An ask with a required node is compared by plain priorities, a lowered quota by none.
     """
     plain: list[int] = problem.priority.tolist()
-    if problem.ask.required_node:
+    if problem.ask.required_node or problem.shares is not None:
         return plain
     gained: dict[int, int] = {}
     value = problem.ask.priority

@@ -217,8 +217,8 @@ def spares_last_tier(formulation: Formulation) -> None:
 
 
 def spared_by(problem: YuniKornProblem, spare: Spared) -> BoolArray:
-    """Return whom YK-01 spares: (A,)."""
-    if spare == "nobody":
+    """Return whom YK-01 spares: (A,); nobody where a quota was lowered."""
+    if spare == "nobody" or problem.shares is not None:
         return np.zeros_like(problem.opted_out)
     return problem.opted_out if spare == "opted-out" else problem.opted_out | problem.originator
 
@@ -330,6 +330,22 @@ def preemptable(formulation: Formulation) -> None:
     Source: docs/semantics/yunikorn.md §15.
     """
     formulation.builder.add(Linear(dict.fromkeys(formulation.take, 1)) >= 1)
+
+
+@STATED.of(yunikorn.YK_WITHIN_MAX)
+def within_max(formulation: Formulation) -> None:
+    """YK-13: the queue is within its maximum.
+
+    For every type t of which it uses more:
+
+        victims(t) >= used(t) - max(t)
+
+    Source: docs/semantics/yunikorn.md §11.2.
+    """
+    problem = formulation.problem
+    for name, amount in (problem.excess or {}).items():
+        freed = formulation.freed_below(problem.own_queue, problem.types.index(name))
+        formulation.builder.add(freed >= amount)
 
 
 def lacking(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[int, list[str]]:

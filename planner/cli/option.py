@@ -474,6 +474,7 @@ costs = value.file(
     "min-cost.",
 )
 laws: Option[str | None] = own("laws")
+quota: Option[str | None] = own("quota")
 rules: Option[str | None] = own("rules")
 queue: Option[str | None] = own("queue")
 stable: Option[bool] = own("stable")

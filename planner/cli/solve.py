@@ -74,6 +74,7 @@ class Options(option.OfState):
     flavors: Option[Flavors] = option.own("flavors")
     stability: Option[bool | None] = option.own("stability")
     stable = option.stable
+    quota = option.quota
     laws = option.laws
     rules = option.rules
     assume = option.assume
@@ -157,6 +158,7 @@ def solve(given: Options) -> int:
                 stable=given.stable,
                 certify=given.certify,
                 assume=given.assume,
+                quota=given.quota,
             )
             return plan if commands is None else commands(state, plan, given.cluster_options)
 
@@ -201,6 +203,8 @@ def _refuse(given: Options) -> None:
     if given.each and (given.pending or given.assignment):
         raise click.UsageError("--all goes neither with --pending nor with --assignment")
     option.refuse_both(given.rules, given.laws)
+    if given.quota is not None and (given.pending or given.each):
+        raise click.UsageError("--quota is for a queue: neither --pending nor --all goes with it")
     if len(given.pending) > 1 and not given.joint:
         raise click.UsageError("several --pending are planned for together: add --joint")
     is_front = option.front_measures(given.objective) is not None
@@ -219,6 +223,8 @@ def _refuse_for_front(given: Options) -> None:
         raise click.UsageError(said)
     if given.proof is not None or given.certify is not None:
         raise click.UsageError("--certify and --proof are for one plan, not for a front")
+    if given.quota is not None:
+        raise click.UsageError("a front is drawn for one ask, not for --quota")
     if given.details:
         raise click.UsageError("--details are those of a plan, not of a front")
 
@@ -309,7 +315,8 @@ def _point_on(given: Options, answers: Sequence[AnyPlan | Front]) -> None:
     """
     nobody = [one for one in answers if one.status == "infeasible"]
     chosen = given.flavors == "optimal"
-    if nobody and given.names_state and not (chosen or given.rules or given.stable):
+    others = chosen or given.rules or given.stable or given.quota
+    if nobody and given.names_state and not others:
         words = ["planner", "explain", str(given.state), "--pending", nobody[0].preemptor]
         say("note", f"{shlex.join([*words, *_as_given(given)])} says what is in the way")
 

@@ -27,6 +27,12 @@ OPTIONS: Final[Mapping[str, Option[Any]]] = {
         "YuniKorn: the release whose rules hold, such as 1.8.0. By default the one that STATE "
         "tells, else the newest that is known.",
     ),
+    "quota": value.one(
+        "--quota QUEUE",
+        str,
+        "YuniKorn: plan for a queue that uses more than its max, in the place of an ask: whom to "
+        "preempt so that it comes down to its max and every queue keeps its guaranteed.",
+    ),
     "laws": value.one(
         "--laws",
         click.Choice(["design", "written", "code"]),
@@ -36,7 +42,8 @@ OPTIONS: Final[Mapping[str, Option[Any]]] = {
 }
 HELP: Final[Mapping[str, str]] = {
     "pending": "; an ask of YuniKorn by its allocation key or pod",
-    "solve": "  planner solve instances/yunikorn/quickstart --laws code\n",
+    "solve": "  planner solve instances/yunikorn/quickstart --laws code\n"
+    "  planner solve dump.json --quota root.research\n",
     "explain": "  planner explain instances/yunikorn/quickstart --victim "
     "etl/sessions-hourly-exec-9\n",
     "generate": "  planner generate yunikorn --count 100 -o states.jsonl.gz\n",

@@ -26,6 +26,7 @@ from planner.quota.yunikorn.resource import (
 )
 from planner.state.clock import SECOND, parse_duration, to_nanoseconds
 from planner.state.yunikorn import (
+    ROOT,
     Application,
     Ask,
     InForce,
@@ -90,10 +91,12 @@ class YuniKornCoverage(Covering):
         self._others: dict[str, Sequence[tuple[str, str]]] = {}
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
-        """Return what may decide about an ask, given by its key, and is not modelled."""
+        """Return what may decide about an ask or a queue, by its key, and is not modelled."""
         there = self._asks.get(pending)
-        if there is None:
-            return ()
+        if there is None:  # a queue: of the maximum of the root nodes decide
+            lacking = self._state.partitions if pending == ROOT else ()
+            nobody = Ask(allocation_key=pending)
+            return tuple(one for partition in lacking for one in _absent_nodes(partition, nobody))
         found = [*_of_ask(self._state, self._cluster(there[0]), *there[1:])]
         older = self._of_release(*there)
         found += [older] if older else []

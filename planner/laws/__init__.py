@@ -6,7 +6,7 @@ scheduler's own algorithm. Each registers its functions by the ids of laws; none
 
 law.py       the record of a law; the register of functions by the ids of laws
 kueue.py     KQ-01 to KQ-08, FS-01 to FS-07, KF-01; KT-01 and KT-02 beside them
-yunikorn.py  YK-01 to YK-12
+yunikorn.py  YK-01 to YK-14
 """
 
 from collections.abc import Iterable

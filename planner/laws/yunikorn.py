@@ -1,5 +1,7 @@
 """The laws of YuniKorn: YK-01 to YK-07 and YK-12 are those of its design, the rest is arithmetic.
 
+A queue above its lowered maximum has a rule set of its own: law 2, YK-13 and YK-14.
+
 Where a written law and the core differ, the rule set ``yunikorn-design`` contains the written law
 and ``yunikorn-code`` leaves it out (docs/semantics/yunikorn.md §13 and §15). Law 4 has two
 readings: these rule sets take the core's, YK-04, and ``yunikorn-written`` the text's, YK-12.
@@ -39,7 +41,7 @@ YK_LEAVES_GUARANTEED: Final = Law(
     "already.",
     "docs/semantics/yunikorn.md §13.2 and §15; design document, law 2; the core does not "
     "enforce it",
-    rule_sets=_DESIGNED,
+    rule_sets=(*_DESIGNED, "yunikorn-lowered-quota"),
     drop=2,
     no_reference="the core does not enforce it",
 )
@@ -158,6 +160,27 @@ YK_MAY_PREEMPT: Final = Law(
     "CheckPreconditions",
     rule_sets=_ALL,
     drop=11,
+)
+YK_WITHIN_MAX: Final = Law(
+    "YK-13",
+    "within_max",
+    "the queue is within its maximum",
+    "For every resource type of the maximum of the queue: its usage without the victims is at most "
+    "its maximum. Usage leaves out what is being preempted already.",
+    "docs/semantics/yunikorn.md §11.2; docs/semantics/yunikorn-features.md §23",
+    rule_sets=("yunikorn-lowered-quota",),
+    no_reference="the core frees no more than its shares, in whole allocations, and so often less",
+)
+YK_SEARCHED: Final = Law(
+    "YK-14",
+    "searched",
+    "a victim is where the core searches, and free to go",
+    "The leaf of a victim, at or below the queue, has a share of what the core would free, and the "
+    "victim holds a type of that share (the amount is irrelevant). It has no required node, is not "
+    "released and not being preempted already. Priorities, fences and policies do not count.",
+    "docs/semantics/yunikorn.md §11.2; docs/semantics/yunikorn-features.md §23; yunikorn-core "
+    "be3bb487 scheduler/objects/quota_preemptor.go",
+    rule_sets=("yunikorn-lowered-quota",),
 )
 
 LAWS: Final = laws_in(vars())

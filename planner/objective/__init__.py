@@ -3,7 +3,7 @@
 annotation.py    what administrators tell about a workload: tier, checkpoint, restart time, and
                  what an eviction costs by run time
 terms.py         the values of the terms, per workload and for a whole plan; what a search knows
-                 of the term ``unstable``, which no formula gives
+                 of terms that no formula gives
 sums.py          what each workload adds to the terms that are sums; its place and its rank
 kueue.py         the terms of a pending workload of Kueue: what queues and cohorts borrow by their
                  weights, what PodDisruptionBudgets cover

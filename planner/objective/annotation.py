@@ -30,7 +30,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import Final, NamedTuple, overload
+from typing import Final, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from planner.state.clock import SECOND, parse_duration, seconds_since
 
 PREFIX: Final = ANNOTATIONS
 DEFAULT_RESTART_S: Final = 60
+T = TypeVar("T")
 
 # Nine digits are 31 years, and stay exact when they are multiplied by sizes.
 _SECONDS = re.compile(r"[0-9]{1,9}")
@@ -68,7 +69,28 @@ class Disruption(NamedTuple):
     silent: bool = True
 
 
-class Disruptions(Sequence[Disruption]):
+class LookedUp(Sequence[T]):
+    """A value of each of W workloads, looked up by position when it is needed."""
+
+    def __init__(self, number: int, of: Callable[[int], T]) -> None:
+        self._number: Final = number
+        self._of: Final = of
+
+    def __len__(self) -> int:
+        return self._number
+
+    @overload
+    def __getitem__(self, position: int) -> T: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, position: int | slice) -> T | Sequence[T]:
+        places = range(self._number)[position]  # it refuses a position behind the last
+        return self._of(places) if isinstance(places, int) else [*map(self._of, places)]
+
+
+class Disruptions(LookedUp[Disruption]):
     """What evicting each of W workloads loses.
 
     ``running_s`` is (W,) for how many seconds each workload runs; ``said`` has, by position, the
@@ -76,6 +98,10 @@ class Disruptions(Sequence[Disruption]):
     """
 
     def __init__(self, running_s: IntArray, said: Mapping[int, Disruption]) -> None:
+        def find(place: int) -> Disruption:
+            return said[place] if place in said else plain_disruption(int(running_s[place]))
+
+        super().__init__(len(running_s), find)
         self.running_s: Final = running_s
         self.said: Final = said
 
@@ -84,22 +110,6 @@ class Disruptions(Sequence[Disruption]):
         """Return the losses of workloads that are given one by one."""
         running_s = np.array([one.running_s for one in each], dtype=np.int64)
         return cls(running_s, dict(enumerate(each)))
-
-    def __len__(self) -> int:
-        return len(self.running_s)
-
-    @overload
-    def __getitem__(self, place: int) -> Disruption: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Disruption]: ...
-
-    def __getitem__(self, place: int | slice) -> Disruption | Sequence[Disruption]:
-        if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(len(self)))]
-        running_s = int(self.running_s[place])  # first: it refuses a place behind the last
-        said = self.said.get(place % len(self))
-        return plain_disruption(running_s) if said is None else said
 
 
 def plain_disruption(running_s: int) -> Disruption:

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 
 from planner.errors import LookupFailed, did_you_mean
-from planner.objective.annotation import Disruptions, read_disruption
+from planner.objective.annotation import Disruptions, LookedUp, read_disruption
 from planner.objective.applied import KnownGroups
-from planner.objective.sums import LookedUp, Losses, as_costs, places, ranks, separable_terms
+from planner.objective.sums import Losses, as_costs, places, ranks, separable_terms
 from planner.objective.terms import PER_MILLE, Budget, TermTable
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem

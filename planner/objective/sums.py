@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, TypeVar, overload
+from typing import Final
 
 import numpy as np
 from msgspec import Struct
@@ -15,8 +15,6 @@ from msgspec import Struct
 from planner.objective.annotation import Disruptions, plain_disruption
 from planner.objective.terms import LARGEST_COST, work
 from planner.problem.array import BoolArray, IntArray
-
-T = TypeVar("T")
 
 TOLL_S: Final = 600
 LAST_TIER_TOLL_S: Final = 86_400
@@ -27,27 +25,6 @@ _RAISED: Final = 2**31
 """What kube-scheduler adds to each priority, so that none is negative and none is free."""
 _HIGHEST_WEIGHT: Final = 2**20
 _LARGEST_PRODUCT: Final = 2**62
-
-
-class LookedUp(Sequence[T]):
-    """A value of each of W workloads, looked up by position when it is needed."""
-
-    def __init__(self, number: int, of: Callable[[int], T]) -> None:
-        self._number: Final = number
-        self._of: Final = of
-
-    def __len__(self) -> int:
-        return self._number
-
-    @overload
-    def __getitem__(self, position: int) -> T: ...
-
-    @overload
-    def __getitem__(self, position: slice) -> Sequence[T]: ...
-
-    def __getitem__(self, position: int | slice) -> T | Sequence[T]:
-        places = range(self._number)[position]  # it refuses a position behind the last
-        return self._of(places) if isinstance(places, int) else [*map(self._of, places)]
 
 
 class Losses(Struct, frozen=True, dict=True):

@@ -23,12 +23,9 @@ from planner.objective.annotation import Disruption
 from planner.problem.array import BoolArray, IntArray
 from planner.term import ACCELERATOR, MORE, RATED, find_term, in_order, priority_of, victims_of
 
-CASCADE: Final = ("unstable",)
-"""The measure that counts victims which would preempt again."""
-
 
 class Cut(NamedTuple):
-    """A proven fact: one victim would preempt again in every victim set of a kind.
+    """A proven fact: a replayed term counts one victim in every victim set of a kind.
 
     Workloads are named by their positions. The sets are those with ``victim`` and all of ``going``
     and none of ``staying``, in which for each pair of ``sums``, amounts by workload and a total,
@@ -41,12 +38,11 @@ class Cut(NamedTuple):
     sums: tuple[tuple[Mapping[int, int], int], ...]
 
 
-class Cascades(Protocol):
-    """What a search knows of the term ``unstable``, which no formula gives: the answers so far.
+class Replayed(Protocol):
+    """A term that no formula gives, and that is not known of all sets beforehand.
 
-    Whether a victim would preempt again is a decision of the scheduler on the state after the plan.
-    So the term is computed for whole victim sets, and every answer also holds for other sets: a cut
-    of the search, as in logic-based Benders decomposition.
+    The scheduler, replayed, tells it of one whole set after the other, and every answer also holds
+    for other sets: a cut of the search, as in logic-based Benders decomposition.
     """
 
     @property
@@ -55,7 +51,7 @@ class Cascades(Protocol):
         ...
 
     def count(self, victims: Sequence[int]) -> int:
-        """Return how many victims of a set, given by positions, would preempt again.
+        """Return how many victims of a set, given by positions, are counted.
 
         For each of them there is a cut from then on.
         """
@@ -106,7 +102,7 @@ class TermTable(Struct, frozen=True):
       term.
     - ``own``: How many victims of each priority the scheduler's own plan has; without it there is
       no term ``more@each``.
-    - ``cascades``: Counts ``unstable``; without it there is no such term.
+    - ``replayed``: The terms that are not known of all sets beforehand; others are.
     """
 
     separable: Mapping[str, IntArray]
@@ -128,7 +124,7 @@ class TermTable(Struct, frozen=True):
     budgets: Sequence[Budget] | None = None
     rates: Mapping[str, int] = field(default_factory=dict)
     own: Mapping[int, int] | None = None
-    cascades: Cascades | None = None
+    replayed: Mapping[str, Replayed] = field(default_factory=dict)
 
     def refuse_missing(self, objective: str, terms: Iterable[str]) -> None:
         """Raise ``UnsupportedError`` if the state has no source for a term of an objective."""
@@ -158,10 +154,8 @@ class TermTable(Struct, frozen=True):
         if "disruption_budgets" in wanted:
             arrays += [budget.pods for budget in self.budgets or ()]
         others = {"highest_priority": self.rank, "unfairness": self.size}
-        if self.cascades is not None:
-            # Whom a victim would preempt depends on its request and its place in its queue: no two
-            # workloads are interchangeable.
-            others["unstable"] = np.arange(len(self.rank), dtype=np.int64)
+        # The scheduler looks at all of a workload: no two are interchangeable.
+        others |= {term: np.arange(len(self.rank), dtype=np.int64) for term in self.replayed}
         return [*arrays, *(array for term, array in others.items() if term in wanted)]
 
     def rated(self, objective: str, rates: Mapping[str, int]) -> TermTable:
@@ -181,6 +175,11 @@ class TermTable(Struct, frozen=True):
             rated = (rate * self.separable[term].astype(kind) for term, rate in rates.items())
             separable[RATED] = sum(rated, np.zeros(len(self.rank), dtype=kind))
         return replace(self, separable=separable, rates=rates)
+
+    def known_beforehand(self) -> TermTable:
+        """Return the terms that take no replay; with the rated sum only if none of it does."""
+        rates = {} if self.rates.keys() & self.replayed.keys() else self.rates
+        return replace(self, replayed={}, rates=rates)
 
     def counting(self, priorities: Iterable[int]) -> TermTable:
         """Return these terms and, for each priority given, the term that counts its victims."""
@@ -218,8 +217,8 @@ class TermTable(Struct, frozen=True):
         listed = list(chosen)
         victims = np.array(listed, dtype=np.int64)
         asked = self.separable
-        if self.rates or self.cascades is not None:
-            only = None  # ``rated`` may need any term; and `unstable` ends when time is up
+        if self.rates or self.replayed:
+            only = None  # ``rated`` may need any term; and a replay ends when time is up
         elif only is not None:
             asked = {term: self.separable[term] for term in only if term in self.separable}
         # As Python's integers, which never overflow: a plan's values are exact, however large.
@@ -251,8 +250,7 @@ class TermTable(Struct, frozen=True):
             # Compared at the highest priority where the numbers differ, if they do.
             at = max((each for each in {*ours, *own} if ours[each] != own.get(each, 0)), default=0)
             totals[MORE] = int(ours[at] > own.get(at, 0))
-        if self.cascades is not None:
-            totals["unstable"] = self.cascades.count(listed)
+        totals |= {term: replay.count(listed) for term, replay in self.replayed.items()}
         if self.rates:
             totals[RATED] = sum(rate * totals[term] for term, rate in self.rates.items())
         return in_order(totals)

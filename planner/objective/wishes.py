@@ -79,7 +79,7 @@ class Wishes(Struct, frozen=True):
     def are_kept(self, table: TermTable, victims: Iterable[int]) -> bool:
         """Say whether victims, given by positions of the workloads, keep to all wishes."""
         listed = list(victims)
-        # Only where needed: `unstable` among the terms takes decisions of the scheduler, and time.
+        # Only where needed: a term that is replayed takes decisions of the scheduler, and time.
         terms = table.evaluate(listed) if self.most else {}
         counts = ((self.counted(table, group)[listed].sum(), n) for group, n in self.budget.items())
         return (

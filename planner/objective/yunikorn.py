@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 
 from planner.errors import LookupFailed, UnsupportedError, did_you_mean
-from planner.objective.annotation import DEFAULT_RESTART_S, Disruption, Disruptions
+from planner.objective.annotation import DEFAULT_RESTART_S, Disruption, Disruptions, LookedUp
 from planner.objective.applied import KnownGroups
 from planner.objective.profiles import Profile
-from planner.objective.sums import LookedUp, Losses, as_costs, places, ranks, separable_terms
+from planner.objective.sums import Losses, as_costs, places, ranks, separable_terms
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
@@ -28,8 +28,11 @@ def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
     """Return the node that a victim set makes room on, ``None`` if there can be none.
 
     It is the node that all victims are on, if they make room there: on no other do they free less
-    beyond the need. Else it is the first usable node that has room without any victims.
+    beyond the need. Else it is the first usable node that has room without any victims. A queue
+    that comes down to its maximum needs none.
     """
+    if problem.excess is not None:
+        return None
     nodes = {int(problem.node[victim]) for victim in victims}
     own = nodes.pop() if len(nodes) == 1 and NOWHERE not in nodes else None
     if not problem.roomy:
@@ -77,13 +80,14 @@ def yunikorn_term_table(
     # What is being preempted already is no candidate of YuniKorn at all, unlike in Kueue: no
     # victim is free of cost.
     nobody = np.zeros(len(keys), dtype=np.bool_)
-    contested = [i for i, t in enumerate(problem.types) if t in problem.ask.resource]
+    asked = problem.ask.resource if problem.excess is None else problem.excess
+    contested = [i for i, t in enumerate(problem.types) if t in asked]
     held = [
         sum(unit_weight(t) * amount for t, amount in one.resource.items())
         for one in problem.allocations
     ]
     sizes, pods = as_costs(held), [1] * len(keys)
-    place, asked = places(problem.order, eligible), problem.ask.resource
+    place = places(problem.order, eligible)
     # Without any node there is one alternative, which lacks all that the ask wants.
     needs = [
         [max(0, asked.get(t, 0) - max(0, room.get(t, 0))) for t in problem.types]

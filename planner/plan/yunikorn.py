@@ -1,4 +1,4 @@
-"""The plan for an ask of YuniKorn."""
+"""The plan for an ask of YuniKorn, or for a queue above its lowered maximum."""
 
 # pyright: reportIncompatibleVariableOverride=false
 # A frozen record may have fields of a narrower type.
@@ -12,6 +12,14 @@ from typing import Literal
 from planner.laws.yunikorn import Spared
 from planner.plan.base import Record
 from planner.plan.record import About, AnyPlan, Certificate
+
+RuleSet = Literal[
+    "yunikorn-design",
+    "yunikorn-written",
+    "yunikorn-code",
+    "yunikorn-required-node",
+    "yunikorn-lowered-quota",
+]
 
 
 class ResourceAmount(Record):
@@ -38,7 +46,8 @@ class YuniKornVictim(Record):
     on the scale of the ask's own priority, which it must not exceed.
     ``position`` is its place in the core's candidate order over all nodes, from 1. ``age_s`` is
     how long it has been running, in seconds. ``costs`` are its own contributions to the
-    separable terms.
+    separable terms. Where a quota was lowered the core compares no priorities and searches leaf by
+    leaf: the place is then that in the order for a required node.
     """
 
     allocation: str
@@ -100,11 +109,12 @@ class QueueUse(Record):
 
 
 class YuniKornPlan(AnyPlan):
-    """The answer for one ask.
+    """The answer for one ask, or for one queue that comes down to its maximum.
 
     ``rules`` names the side taken where the written laws and the core differ: ``design`` or
-    ``code``; an ask with a required node has rules of its own. ``algorithm`` is ``yunikorn`` for
-    the core's own answer and ``optimum`` for the planner's. ``preemptor`` is the key of the ask.
+    ``code``; an ask with a required node has rules of its own, and so has a queue. ``algorithm`` is
+    ``yunikorn`` for the core's own answer and ``optimum`` for the planner's. ``preemptor`` is the
+    key of the ask, or the path of the queue, which has no application.
     ``last_tier`` says whether a victim opted out of preemption or started its application;
     a proved plan then shows that none could do without. ``outside_rules`` says which laws the
     core's own answer does not keep. ``greedy`` is the core's own plan on the same state.
@@ -113,7 +123,7 @@ class YuniKornPlan(AnyPlan):
     """
 
     scheduler: Literal["yunikorn"] = "yunikorn"
-    rules: Literal["yunikorn-design", "yunikorn-written", "yunikorn-code", "yunikorn-required-node"]
+    rules: RuleSet
     algorithm: Literal["yunikorn", "optimum"]
     partition: str
     preemptor: str

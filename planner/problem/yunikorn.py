@@ -1,4 +1,4 @@
-"""YuniKorn: an ask in a partition, as a problem.
+"""YuniKorn: an ask in a partition, or a queue above its lowered maximum, as a problem.
 
 All queues of the partition are in the problem, all its nodes, and all allocations of its
 applications: which of them are candidates is for the laws to say.
@@ -6,7 +6,7 @@ applications: which of them are candidates is for the laws to say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from planner.problem.array import BoolArray, IntArray
 from planner.quota.yunikorn.cluster import Asking, Cluster, may_host
+from planner.quota.yunikorn.lowered import excess
 from planner.quota.yunikorn.queue import Queue, walk
 from planner.quota.yunikorn.resource import Resource, fits
 from planner.state.yunikorn import Allocation, Ask
@@ -41,7 +42,10 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     - ``priority``, ``originator``, ``opted_out``: (A,): their own priority, without offsets; flags.
     - ``order``: (A,) their rank in the core's candidate order, from 0: opted out last, originators
       late, newest first. For an ask with a required node: originators last, opted out late, lowest
-      priority, newest, smallest first. Allocations equal in these keep the order of the state.
+      priority, newest, smallest first; so, too, where a quota was lowered, as the core has no order
+      over all leaves then. Allocations equal in these keep the order of the state.
+    - ``shares``, ``excess``: Of a queue above its maximum what the core would free in each leaf
+      that it searches, by path, and what the queue uses above that maximum; ``None`` for an ask.
     """
 
     ask: Ask
@@ -62,6 +66,8 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     originator: BoolArray
     opted_out: BoolArray
     order: IntArray
+    shares: Mapping[str, Resource] | None = None
+    excess: Resource | None = None
 
     @property
     def own_queue(self) -> int:
@@ -107,14 +113,14 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         named.update(allocation.resource)
     types = sorted(named)
     holding = [[allocation.resource.get(t, 0) for t in types] for allocation in allocations]
-    keys = [_rank(one, required_node=bool(ask.required_node)) for one in allocations]
+    keys = [_rank(one, generic=asking.is_generic) for one in allocations]
     order = np.empty(len(keys), dtype=np.int64)
     order[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
     # With a required node only an earlier attempt forbids preemption.
     permitted = cluster.partition.preemption.enabled and ask.x.allow_preempt_other
     return YuniKornProblem(
         ask=ask,
-        may_preempt=not ask.triggered_preemption and (bool(ask.required_node) or permitted),
+        may_preempt=not ask.triggered_preemption and (permitted or not asking.is_generic),
         types=types,
         queues=queues,
         parent=[position[one.parent.path] if one.parent else NOWHERE for one in queues],
@@ -131,16 +137,18 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         originator=np.array([a.originator for a in allocations], dtype=np.bool_),
         opted_out=np.array([a.opted_out for a in allocations], dtype=np.bool_),
         order=order,
+        shares=asking.shares,
+        excess=None if asking.shares is None else excess(asking.leaf),
     )
 
 
-def _rank(held: Allocation, *, required_node: bool) -> tuple[int, ...]:
+def _rank(held: Allocation, *, generic: bool) -> tuple[int, ...]:
     """Rank an allocation as the core orders candidates (docs/semantics/yunikorn.md §7 and §11.1).
 
     On a node that an ask requires, of two that hold as many types, the one that holds less of each
     comes first, as its sum is less.
     """
-    if not required_node:
+    if generic:
         return held.opted_out, held.originator, -held.allocation_time
     tier = 2 if held.originator else int(held.opted_out)
     return tier, held.priority, -held.allocation_time, sum(held.resource.values())

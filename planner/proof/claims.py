@@ -15,9 +15,8 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
-from msgspec.structs import replace
 
-from planner.objective.profiles import Measure, measure_name, value_in
+from planner.objective.profiles import Measure, measure_name
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.plan.record import OWN_ROW
@@ -35,8 +34,6 @@ TIES: Final = "ties"
 LAST_RESORT: Final = "last resort"
 CAP_OF: Final = "cap of"
 """How the claim begins that no set keeps a cap."""
-UNKNOWN_TERM: Final = "unstable"
-"""The term that asks the scheduler what victims do next: no inequality bounds it."""
 
 MOST_ASKED: Final = 300
 """Workloads up to which trees ask the scheduler: no two of them are in one class then."""
@@ -62,10 +59,9 @@ class Claims:
     """The questions of one decision.
 
     ``caps`` bind every set besides the laws, as do the ``wishes`` of the objective. No inequality
-    bounds ``unstable``, which asks the scheduler: questions leave its bounds out, and so are about
-    more sets than need be. With ``asks`` they keep them: then no two workloads are alike, and a box
-    that is a single set is closed where the scheduler, replayed, breaks a bound of ``unstable`` for
-    it.
+    bounds a term that is replayed: questions leave its bounds out, and so are about more sets than
+    need be. With ``asks`` they keep them: then no two workloads are alike, and a box that is a
+    single set is closed where the scheduler, replayed, breaks such a bound for it.
     """
 
     table: TermTable
@@ -75,28 +71,32 @@ class Claims:
     asks: bool = False
     _known: dict[frozenset[str], Rules] = field(default_factory=dict)
     _shared: dict[int, Shared] = field(default_factory=dict)
-    _unknown: set[str] = field(default_factory=set)
     _whole: TermTable = field(init=False)
 
     def __post_init__(self) -> None:
-        """Leave out ``unstable``, which asks the scheduler."""
+        """Leave out what asks the scheduler."""
         self._whole = self.table
-        if self.asks:
-            return
-        self._unknown = {UNKNOWN_TERM} | ({RATED} if UNKNOWN_TERM in self.table.rates else set())
-        # With `unstable` in it the weighted sum is not known either, so no tree is asked about it.
-        rates = {term: rate for term, rate in self.table.rates.items() if term != UNKNOWN_TERM}
-        self.table = replace(self.table, cascades=None, rates=rates)
+        if not self.asks:
+            self.table = self.table.known_beforehand()
 
     @cached_property
     def asking(self) -> Claims | None:
-        """The same claims with the bounds of ``unstable``; ``None`` if not counted, or too much.
+        """The same claims with all bounds; ``None`` if nothing is replayed, or too much.
 
         Trees of these show more, and take a decision of the scheduler for each victim of a set.
         """
-        if self._whole.cascades is None or len(self._whole.rank) > MOST_ASKED:
+        if not self._whole.replayed or len(self._whole.rank) > MOST_ASKED:
             return None
         return Claims(self._whole, self.rules_for, self.caps, self.wishes, asks=True)
+
+    def replaying(self, claim: str) -> str:
+        """Return the name of a claim whose tree asks the scheduler."""
+        return f"{claim}, {' and '.join(self._whole.replayed)} replayed"
+
+    @cached_property
+    def _terms(self) -> frozenset[str]:
+        """The terms that inequalities may bound."""
+        return frozenset(self.table.evaluate(()))
 
     def infeasible(self) -> Question:
         """Ask whether there is any legal set; of the caps the last is the one in question."""
@@ -131,14 +131,14 @@ class Claims:
         return classes.take(classes.counts(victims) or ())
 
     def is_unknown(self, measure: Measure) -> bool:
-        """Say whether a measure asks the scheduler, so that no inequality bounds its value."""
-        return not self._unknown.isdisjoint(measure)
+        """Say whether a measure is not known of all sets: no inequality bounds its value."""
+        return not self._terms.issuperset(measure)
 
     def value(self, measure: Measure, victims: Sequence[int]) -> int:
-        """Return a measure of victims, given by positions; 0 for ``unstable`` if not counted."""
+        """Return a measure of victims, given by positions; a term that nobody knows counts 0."""
         table = self._whole if self.is_unknown(measure) else self.table
-        terms = {**dict.fromkeys(self._unknown, 0), **table.evaluate(victims, measure)}
-        return value_in(terms, measure)
+        terms = table.evaluate(victims, measure)
+        return sum(terms.get(term, 0) for term in measure)
 
     def _bounds(self, levels: Iterable[Stated]) -> list[Bounded]:
         # Caps and wishes are in every question, also whether there is any legal set: they bind all.
@@ -190,11 +190,6 @@ class Claims:
 def level_claim(measure: Measure) -> str:
     """Return the name of the claim that no set is better on a level."""
     return measure_name(measure)
-
-
-def asking_claim(claim: str) -> str:
-    """Return the name of a claim whose tree asks the scheduler."""
-    return f"{claim}, unstable replayed"
 
 
 def cap_claim(measure: Measure) -> str:

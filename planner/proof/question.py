@@ -290,9 +290,9 @@ class Question:
         """Say why no set of a box is in question, if a law or a bound refuses them all."""
         if box.is_empty:
             return "no set is left"
-        # With one need for all sets, further victims add to a measure and take nothing away; but
-        # after the removal of more victims fewer of them may preempt again.
-        if box.is_single or (len(self.table.needs) == 1 and self.table.cascades is None):
+        # With one need for all sets, further victims add to a measure and take nothing away, but
+        # for what is replayed: after the removal of more victims it may count fewer of them.
+        if box.is_single or (len(self.table.needs) == 1 and not self.table.replayed):
             above = self._above(box.least)
             if above:
                 return above

@@ -27,8 +27,8 @@ class Words(Struct, frozen=True):
     ``outside`` is the sentence about a plan of the scheduler's own that breaks the law ``{law}``;
     ``judge`` names, with its verb, the calculation that does not permit a set of victims that the
     model permits. ``choice`` is the scheduler's own way of choosing victims. ``rules`` are its rule
-    sets in words. ``terms`` has the title and the unit of the disruption terms for which the
-    project has other words than `planner.term`.
+    sets in words. ``terms`` has the titles of the disruption terms for which the project has other
+    words than `planner.term`; victims are counted in ``noun``.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Words(Struct, frozen=True):
     judge: str
     choice: str = "its own choice"
     rules: Mapping[str, str] = field(default_factory=dict)
-    terms: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    terms: Mapping[str, str] = field(default_factory=dict)
 
 
 class Scheduler(NamedTuple):

@@ -285,11 +285,6 @@ class Exact:
             self._rows.append(_read(constraints[index]))
 
 
-def satisfies(model: cp.CpModelProto, point: Sequence[int]) -> bool:
-    """Say whether a point is a solution of a model."""
-    return Exact(model).admits(point)
-
-
 def is_true(literal: int, point: Sequence[int]) -> bool:
     """Say whether a literal is true; a negative one is the negation of variable -literal - 1."""
     return point[literal] == 1 if literal >= 0 else point[-literal - 1] == 0

@@ -27,7 +27,6 @@ from planner.proof.claims import (
     TIES,
     Claims,
     Stated,
-    asking_claim,
     at_most,
     level_claim,
 )
@@ -47,8 +46,11 @@ SHORT: Final = Effort(steps=5000, entries=12_000_000, largest=20)
 """The effort of a tree elsewhere: some ten seconds."""
 
 BRIEF: Final = Effort(steps=200, entries=150_000, largest=20)
-"""The effort before the solver is asked, and where one decision after the other is judged, and no
-tree may hold up the rest."""
+"""The effort where one decision after the other is judged, and no tree may hold up the rest."""
+
+SOON: Final = Effort(steps=200, entries=3000)
+"""The effort before the solver is asked: small programs, and of a wide box only its narrowing, by
+which the solver's model is narrowed. Larger trees of an answer that is not the best are in vain."""
 
 GLANCE: Final = Effort(steps=8, entries=30_000)
 """The effort of a tree that only bounds a level."""
@@ -63,7 +65,7 @@ ROUNDS: Final = 4
 """How often an equal set that comes before the answer takes its place: there can be millions."""
 
 MOST_BETTER: Final = 4
-"""Better sets that brief trees find one after the other before the solver is asked for the best."""
+"""Better sets that trees find one after the other before the solver is asked for the best."""
 
 FINDING: Final = 10.0
 """The effort of the solver for a level: it is to find an answer, and need not prove it."""
@@ -187,7 +189,7 @@ class Settling:
     @property
     def soon(self) -> Effort | None:
         """How much a tree may take before the solver is asked."""
-        return None if self.certify is False else BRIEF
+        return None if self.certify is False else SOON
 
     def first(self, effort: Effort | None) -> bool:
         """Look for any answer by a tree; say whether one is found, or proved not to be there."""
@@ -205,7 +207,7 @@ class Settling:
         return outcome
 
     def is_proved_soon(self, measure: Measure) -> bool:
-        """Say whether a brief tree proves a level, of the answer or of the better sets it finds."""
+        """Say whether a tree soon proves a level, of the answer or of the better sets it finds."""
         for _ in range(1 + MOST_BETTER):
             if self.settle_level(measure, self.soon):
                 if self.levels[-1].proved:
@@ -361,13 +363,16 @@ class Settling:
         except (UnsupportedError, OutOfTime):
             return None, None  # rows cannot add the amounts up, or a term is not known in time
         better = grown.better and question.rules.classes.take(grown.better)
-        return _as_tree(asking_claim(claim), grown), better
+        return _as_tree(self.claims.replaying(claim), grown), better
 
     def remember(self, grown: Grown, measure: Measure | None) -> None:
-        """Keep multipliers that narrowed a box, with the measure's row named as on later levels."""
+        """Keep multipliers that narrowed a box, with the measure's row named as on later levels.
+
+        Where the tree was not finished, the level is still in question: its row keeps its name.
+        """
         for multipliers in grown.narrowed_by if self.victims is not None else ():
             named = multipliers
-            if measure is not None and BETTER in named:
+            if grown.steps is not None and measure is not None and BETTER in named:
                 value = self.claims.value(measure, self.victims or ())
                 named = renamed(named, at_most(measure, value))
             if named not in self.before.narrowed:

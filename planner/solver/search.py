@@ -269,8 +269,6 @@ def impose(search: Search, wishes: Wishes) -> None:
     for measure, most in wishes.most.items():
         search.limit(measure, most)
     search.incumbent = None
-    with suppress(
-        OutOfTime
-    ):  # whether the incumbent keeps to a wish of `unstable` is then not known
+    with suppress(OutOfTime):  # then it is not known whether the incumbent keeps to the wishes
         if chosen is not None and wishes.are_kept(table, chosen):
             search.incumbent = search.classes.counts(chosen)

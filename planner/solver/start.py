@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple, Protocol
 
@@ -25,7 +25,8 @@ from planner.state import AnyState
 class Given(Struct, frozen=True):
     """What a user may fix for a plan besides its objective.
 
-    ``pending`` names the preemptor, ``assignment`` the flavors to use (Kueue); ``now`` is the
+    ``pending`` names the preemptor, ``quota`` a queue above its lowered maximum in the place of one
+    (YuniKorn), ``assignment`` the flavors to use (Kueue); ``now`` is the
     clock, ``rules`` are other rules than the scheduler's own, or the side to take where its written
     laws and its code differ; ``certify`` says whether to wait for proof trees. In a ``recorded``
     decision the modes of the flavors are what Kueue was asked with; elsewhere they are facts of the
@@ -38,6 +39,7 @@ class Given(Struct, frozen=True):
     rules: str | None = None
     certify: Trees = None
     recorded: bool = False
+    quota: str | None = None
 
 
 class Wanted(NamedTuple):
@@ -150,6 +152,8 @@ class Planner(Protocol):
 
 
 PLANNER: Final = Part[Planner]("planning")
+LOWERED: Final = Part[Callable[[AnyState], Sequence[str]]]("lowered quotas")
+"""Returns the queues above their maximum in which a scheduler preempts for that, by their paths."""
 
 
 def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None) -> AnyPlanning:

@@ -6,7 +6,7 @@ that its agreement with them is evidence. The function of a law is named like th
 words, without knowing how the plan was found.
 
 kueue/      the laws of Kueue: classical preemption and fair sharing
-yunikorn/   the same for YuniKorn, YK-01 to YK-12
+yunikorn/   the same for YuniKorn, YK-01 to YK-14
 kueue_topology/   room and placement on nodes, KT-01 and KT-02, beside the laws of Kueue
 wording.py  verdicts in words
 """

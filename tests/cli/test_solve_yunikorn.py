@@ -11,7 +11,15 @@ from planner.errors import InputError
 from planner.state.yunikorn import YuniKornState
 from tests.cli.running import call, cluster, refused, valid, write
 from tests.conftest import YUNIKORN
-from tests.yunikorn.building import allocation, application, ask, cluster_value, node, queue
+from tests.yunikorn.building import (
+    above_max,
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+)
 
 POD = "serving/ranker-2"
 
@@ -289,3 +297,118 @@ def test_a_release_without_rules(option: str, value: str) -> None:
     result = call("solve", YUNIKORN, option, value)
     assert result.exit_code == 2
     assert value in result.stderr or "no release of Kueue applies" in result.stderr
+
+
+@pytest.fixture
+def lowered(tmp_path: Path) -> Path:
+    """Give a queue root.research of 6 GPUs with a max of 4; 10 of its 14 memory are guaranteed."""
+    return write(tmp_path, above_max())
+
+
+def test_a_queue_comes_down_to_its_max(lowered: Path) -> None:
+    plan = solved(lowered, "--quota", "root.research")
+    assert (plan["status"], plan["rules"]) == ("optimal", "yunikorn-lowered-quota")
+    assert victims(plan) == ["other"]
+    assert victims(plan["greedy"]) == ["large"]
+    assert plan["explanation"].startswith("preempting 1 allocation brings root.research to its max")
+    (use,) = (one for one in plan["queues"] if one["queue"] == "root.research" and one["max"])
+    assert (use["before"], use["after"], use["max"]) == (6, 4, 4)
+    assert planner.solve(planner.read(lowered), quota="root.Research").keys == ("other",)
+
+
+def test_a_queue_on_a_terminal_and_a_page(lowered: Path) -> None:
+    """It is called a queue, not an ask, and has no application."""
+    words = ("solve", lowered, "--quota", "root.research", "--format")
+    told = call(*words, "table", "--details").stdout
+    assert "Queue      root.research" in told
+    assert "Application" not in told.partition("Victim")[0]
+    assert "YK-02 no queue is left below its guaranteed" in told
+    brief = call(*words, "table").stdout
+    assert "Above max  2 gpu" in brief
+    assert "Ask" not in brief
+    page = call(*words, "html").stdout
+    assert "root.research is above its max" in page
+    assert "What is not short" not in page
+
+
+def test_a_queue_that_cannot_come_down(tmp_path: Path) -> None:
+    """All four hold 6 GPUs, and only 4 of their memory may go."""
+    path = write(tmp_path, above_max(most=2))
+    result = call("solve", path, "--quota", "root.research")
+    assert result.exit_code == 3
+    assert "leaves every queue its guaranteed" in result.stdout
+    assert "planner explain" not in result.stderr
+
+
+def test_whom_the_core_cannot_take(tmp_path: Path) -> None:
+    """One of 4 GPUs is too much, and both allocations hold 2: the core takes no more than one."""
+    value = above_max(most=3)
+    value["queues"]["partitions"][0]["queues"][0]["queues"][0]["resources"]["guaranteed"] = {}
+    del value["applications"][0]["allocations"][2:]
+    plan = solved(write(tmp_path, value), "--quota", "root.research")
+    assert (plan["status"], victims(plan)) == ("optimal", ["large"])
+    said = "YuniKorn preempts nobody, and root.research stays above its max"
+    assert plan["greedy"]["explanation"] == said
+
+
+def test_what_is_being_preempted_may_be_enough(tmp_path: Path) -> None:
+    value = above_max()
+    value["applications"][0]["allocations"][1]["preempted"] = True
+    path = write(tmp_path, value)
+    plan = solved(path, "--quota", "root.research")
+    said = "what is being preempted already brings it to its max"
+    assert (plan["status"], plan["explanation"], victims(plan)) == ("optimal", said, [])
+    state = planner.read(path)
+    assert planner.check(state, planner.solve(state, quota="root.research")).accepted
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"preemption": {}}, "only where preemption.quotapreemptionenabled is set"),
+        ({"delay": ""}, "only where quota.preemption.delay is set"),
+        (
+            {"release": "1.8.0"},
+            "only from 1.8 on, and in 1.8 while asks wait in the queue or below",
+        ),
+    ],
+)
+def test_on_what_it_depends_that_the_core_does_so(tmp_path: Path, change: Json, said: str) -> None:
+    value = above_max()
+    (partition,) = value["queues"]["partitions"]
+    if "delay" in change:
+        partition["queues"][0]["queues"][0]["properties"] = {}
+    partition |= {key: part for key, part in change.items() if key == "preemption"}
+    words = ["--yunikorn-release", change["release"]] if "release" in change else []
+    plan = solved(write(tmp_path, value), "--quota", "root.research", *words)
+    assert said in " ".join(plan["notes"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--quota", "root.reserach"), 'there is no queue "root.reserach"'),
+        (("--quota", "root.reserach"), 'did you mean "root.research"?'),
+        (("--quota", "root.batch"), "queue root.batch has no max: nobody has to go for it"),
+        (("--quota", "root"), "queue root is within its max: nobody has to go for it"),
+        (("--quota", "root.research", "--laws", "code"), "a queue has rules of its own"),
+        (("--quota", "root.research", "--pending", "x"), "neither --pending nor --all"),
+        (("--quota", "root.research", "--all"), "neither --pending nor --all"),
+        (
+            ("--quota", "root.research", "--objective", "pareto:workloads,pods"),
+            "a front is drawn for one ask, not for --quota",
+        ),
+    ],
+)
+def test_queues_that_cannot_be_planned_for(
+    lowered: Path, words: tuple[str, ...], said: str
+) -> None:
+    assert said in refused("solve", lowered, *words)
+
+
+def test_a_queue_of_kueue_and_a_queue_beside_an_ask(tmp_path: Path, lowered: Path) -> None:
+    assert "--quota is for queues of YuniKorn" in refused(
+        "solve", write(tmp_path, cluster(), "kueue.json"), "--quota", "a"
+    )
+    with pytest.raises(InputError, match="a queue takes the place of an ask"):
+        planner.solve(planner.read(lowered), "ask", quota="root.research")

@@ -374,6 +374,7 @@ BY_NAME: Final[dict[str, Maker]] = {
     "--set": _edit,
     "--message": _message,
     "--queue": _of(_local_queue, ("/", "a", "a/b/c", "")),
+    "--quota": _of(lambda scene: scene.chance.choice(scene.seed.queue_paths() or ["root"]), ("",)),
     "--objective": _objective,
     "--algorithm": _algorithm,
     "--rules": _of(

@@ -105,3 +105,23 @@ def test_the_ask_counts_on_its_own_path(wanted: int, *, forbidden: bool) -> None
         wanted={"gpu": wanted},
     )
     assert Court(value).forbids("YK-02", "two") == forbidden
+
+
+def test_a_queue_that_comes_down_to_its_max_keeps_its_guaranteed() -> None:
+    """Queue low uses 4 of its max 3, of which 3 are guaranteed: one may go, two may not."""
+    low = queue("low", guaranteed={"gpu": 3}, max={"gpu": 3})
+    running = {"root.low": gpus(a=2, b=1, c=1)}
+    court = Court(one_node_value(low, guaranteed("high", 2), running=running), "root.low")
+    assert court.admitted() == {"": {B, C}}
+    assert court.forbids("YK-02", "a")
+
+
+def test_queues_above_and_below_it_keep_theirs_as_well() -> None:
+    """Queue p uses 6 of its max 3: q below it keeps 2 of its 4, and top above it 3 of its 6."""
+    p = queue("p", guaranteed("q", 2), queue("r"), max={"gpu": 3})
+    running = {"root.top.p.q": gpus(a=2, b=1, d=1), "root.top.p.r": gpus(c=2)}
+    value = one_node_value(guaranteed("top", 3, p), guaranteed("high", 2), running=running)
+    court = Court(value, "root.top.p")
+    assert court.admitted() == {"": {B | C, C | {"d"}}}
+    assert court.forbids("YK-02", "a", "b")
+    assert court.forbids("YK-02", "a", "c")

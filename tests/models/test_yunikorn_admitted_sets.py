@@ -7,9 +7,18 @@ from planner.models.yunikorn.candidates import eligible
 from planner.models.yunikorn.laws import assemble, lacking
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
+from planner.quota.yunikorn.lowered import LOWERED
 from planner.solver.engine import complete
 from tests.yunikorn.admitted import NodeSets, admitted, every_allocation_apart, problem_of
-from tests.yunikorn.legality import FIELDS, SMALL, last_tier_of, sets_of
+from tests.yunikorn.legality import (
+    FIELDS,
+    SMALL,
+    SMALL_QUOTA,
+    candidates_of,
+    last_tier_of,
+    lowered_lines,
+    sets_of,
+)
 from tests.yunikorn.recorded import NAMES, Line, lines, step
 
 SAMPLE = 26
@@ -42,6 +51,18 @@ def test_admitted_sets_equal_recorded_sets(name: str, rules: str) -> None:
         assert admitted(problem, rules, without=without) == expected, line["id"]
         compared += sum(len(sets) for sets in expected.values())
     assert compared >= 10
+
+
+@pytest.mark.parametrize("name", SMALL_QUOTA)
+def test_sets_for_a_lowered_quota_equal_recorded_sets(name: str) -> None:
+    """Those who opted out are no last resort there, and the empty set may be legal."""
+    compared = 0
+    for line, queue, legal in lowered_lines(name, 3):
+        problem = problem_of(line, queue, LOWERED)
+        assert keys_of(problem, eligible(problem)) == {*candidates_of(line)}, line["id"]
+        assert admitted(problem, LOWERED, spare="last-tier") == {"": legal}, line["id"]
+        compared += len(legal)
+    assert compared
 
 
 @pytest.mark.parametrize("name", SMALL)

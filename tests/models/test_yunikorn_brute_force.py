@@ -8,12 +8,13 @@ from planner.models.yunikorn.laws import lacking
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.quota.classes import Classes
 from planner.quota.yunikorn.cluster import Asking, Cluster
+from planner.quota.yunikorn.lowered import LOWERED
 from planner.quota.yunikorn.queue import Snapshot, walk
 from tests.conftest import TEST_ALL
-from tests.yunikorn.admitted import admitted, choices
+from tests.yunikorn.admitted import admitted, choices, problem_of
 from tests.yunikorn.brute_force import legal_sets
 from tests.yunikorn.building import asking_of
-from tests.yunikorn.random_clusters import random_cluster
+from tests.yunikorn.random_clusters import random_cluster, random_lowered
 
 SEEDS = range(3000 if TEST_ALL else 60)
 KINDS = {"plain": True, "everything": False}
@@ -43,6 +44,20 @@ def test_model_equals_brute_force(kind: str) -> None:
             assert admitted(problem, rules) == legal, (seed, rules)
             by_order += admitted(problem, rules, without={"YK-05"}) != legal
     assert by_order > len(SEEDS) // 10
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_model_equals_brute_force_for_a_lowered_quota(kind: str) -> None:
+    forbidden, none = 0, 0
+    for seed in SEEDS:
+        value, path = random_lowered(seed, plain=KINDS[kind])
+        legal = legal_sets(*asking_of(value, path, LOWERED), LOWERED)
+        problem = problem_of(value, path, LOWERED)
+        assert admitted(problem, LOWERED) == legal, seed
+        forbidden += admitted(problem, LOWERED, without={"YK-02"}) != legal
+        none += not legal[""]
+    assert forbidden > len(SEEDS) // 10
+    assert none > len(SEEDS) // 10
 
 
 @pytest.mark.parametrize("kind", KINDS)

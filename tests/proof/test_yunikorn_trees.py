@@ -1,7 +1,8 @@
 """What the verifier derives for YuniKorn holds for every legal set, and trees say what is true.
 
 All sets of small random clusters are judged by the verifier on every node; of recorded ones the
-legal sets are known. The two kinds of ask and both sides of the laws take part.
+legal sets are known. The two kinds of ask, queues above their max and both sides of the laws take
+part.
 """
 
 from collections.abc import Iterator
@@ -45,7 +46,7 @@ from tests.yunikorn.building import (
     two_queues,
 )
 from tests.yunikorn.legality import SMALL
-from tests.yunikorn.random_clusters import random_cluster
+from tests.yunikorn.random_clusters import random_cluster, random_lowered
 
 LAWS: tuple[Laws, ...] = ("design", "code")
 SEEDS = range(400 if TEST_ALL else 10)
@@ -55,11 +56,12 @@ GPU = {"gpu": 1}
 
 @cache
 def drawn(seed: int) -> tuple[Sets, ...]:
-    """Return a random ask by both sides of the laws."""
+    """Return a random ask by both sides of the laws, and a queue that comes down to its max."""
     value = random_cluster(seed, plain=seed % 3 == 0, twins=seed % 5 == 0)
     if seed % 4 == 3:
         value = guarded(seed)
-    return tuple(Sets.tried(value, "ask", laws) for laws in LAWS)
+    lower, path = random_lowered(seed, plain=seed % 3 == 0, twins=seed % 5 == 0)
+    return *(Sets.tried(value, laws) for laws in LAWS), Sets.tried(lower, "design", path)
 
 
 def decisions() -> Iterator[tuple[str, Sets, YuniKornRules, set[Counts]]]:

@@ -63,9 +63,9 @@ class Sets:
     legal: frozenset[Keys]
 
     @classmethod
-    def tried(cls, value: Json, key: str, laws: Laws) -> Sets:
-        """Try every set on every node, by the verifier."""
-        planning = planning_of(value, key, laws)
+    def tried(cls, value: Json, laws: Laws, queue: str | None = None) -> Sets:
+        """Try every set on every node, by the verifier: for the ask, or to bring a queue down."""
+        planning = planning_of(value, laws, queue)
         return cls(planning, frozenset(accepted(planning)))
 
     @cached_property
@@ -109,9 +109,10 @@ class Sets:
         return sum(terms[term] for term in measure)
 
 
-def planning_of(value: Json, key: str = "ask", laws: Laws = "design") -> YuniKornPlanning:
-    """Make the ask of an instance ready."""
-    return start(read_yunikorn_objects(value, where="test"), Given(key, rules=laws))
+def planning_of(value: Json, laws: Laws = "design", queue: str | None = None) -> YuniKornPlanning:
+    """Make the ask of an instance ready, or a queue above its maximum, by its path."""
+    given = Given("ask", rules=laws) if queue is None else Given(quota=queue)
+    return start(read_yunikorn_objects(value, where="test"), given)
 
 
 def guarded(seed: int) -> Json:

@@ -162,7 +162,7 @@ TOY: Final = Scheduler(
     id="toy",
     words=Words(
         *("Toy", "stop", "job", "Line", "Toy breaks {law}", "nobody does"),
-        terms={"workloads": ("jobs stopped", "jobs"), "victims@": ("jobs of rank {}", "jobs")},
+        terms={"workloads": "jobs stopped", "victims@": "jobs of rank {}"},
     ),
     parts={
         "reader": f"{__name__}:read",

@@ -9,7 +9,7 @@ from ortools.sat.python import cp_model
 
 from planner.models.shared.builder import Builder, Linear, negation
 from planner.solver.deadline import Deadline
-from planner.solver.engine import satisfies, value_of
+from planner.solver.engine import Exact, value_of
 from tests.conftest import TEST_ALL
 from tests.second_engine.engine import Found
 from tests.second_engine.engines import ENGINES
@@ -53,7 +53,7 @@ def least(seed: int) -> int | None:
         (
             value_of(objective.vars, objective.coeffs, point)
             for point in product(*ranges)
-            if satisfies(proto, point)
+            if Exact(proto).admits(point)
         ),
         default=None,
     )
@@ -72,7 +72,7 @@ def test_engine_finds_the_least_of_all_points(name: str) -> None:
             continue
         objective = builder.proto.objective
         assert found.outcome == "optimal", seed
-        assert satisfies(builder.proto, found.solution), seed
+        assert Exact(builder.proto).admits(found.solution), seed
         assert value_of(objective.vars, objective.coeffs, found.solution) == expected, seed
         assert found.bound == expected, seed
     assert 0 < impossible < len(SEEDS) // 2

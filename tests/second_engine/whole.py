@@ -25,7 +25,7 @@ from planner.plan import AnyPlan
 from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.array import IntArray
 from planner.solver.deadline import Deadline
-from planner.solver.engine import satisfies
+from planner.solver.engine import Exact
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import AnyPlanning
 from planner.solver.yunikorn.planning import YuniKornPlanning
@@ -161,7 +161,7 @@ class Whole:
             if not found.solution:
                 return found
             counts = [found.solution[v] for v in self.formulation.take]
-            if not satisfies(builder.proto, found.solution):
+            if not Exact(builder.proto).admits(found.solution):
                 self.repaired += 1
                 claimed, found = linear.value(found.solution), self._repair(counts)
                 if found.solution and linear.value(found.solution) != claimed:
@@ -216,10 +216,9 @@ def _rules_of(planning: AnyPlanning, profile: Profile, *, apart: bool) -> _Rules
 
 
 def _other_rules(planning: Planning, costs: Sequence[IntArray]) -> _Rules:
-    rules = planning.rules()
-    classes = build_classes(planning.problem, planning.eligible, rules.restricted, costs)
+    classes = build_classes(planning.problem, planning.eligible, planning.restricted, costs)
     return _Rules(
-        build=lambda _: rules.assemble(classes),
+        build=lambda _: planning.assemble(classes),
         to_spare=(),
         judge=planning.is_lawful,
     )

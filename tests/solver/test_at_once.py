@@ -13,6 +13,7 @@ from planner.solver import levels
 from planner.solver.finder import Least, minimise
 from planner.solver.proving.grow import Effort
 from planner.solver.search import Search
+from tests.benchmarks.large import large
 from tests.cluster import PENDING, cohort, pending, preempt, queue, running, state_of
 from tests.conftest import QUICKSTART
 from tests.recorded import lines
@@ -99,7 +100,7 @@ def test_the_solver_is_asked_only_where_trees_do_not_tell(monkeypatch: pytest.Mo
         return minimise(search, measure, effort)
 
     monkeypatch.setattr(levels, "minimise", watched)
-    monkeypatch.setattr(levels, "BRIEF", Effort(steps=1, entries=0))
+    monkeypatch.setattr(levels, "SOON", Effort(steps=1, entries=0))
     with at_once():
         plan = planner.solve(state)
     assert solved[0] == ("lost_work", "restart_cost")
@@ -109,3 +110,21 @@ def test_the_solver_is_asked_only_where_trees_do_not_tell(monkeypatch: pytest.Mo
     assert plan.certificate is not None
     assert plan.certificate.solver.startswith("OR-Tools CP-SAT 9.")
     assert {level.proof for level in plan.certificate.levels} == {"certified"}
+
+
+def test_what_narrows_the_root_of_a_tree_narrows_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tree is given up, and the solver is asked about the few classes that its root leaves."""
+    asked = list[tuple[int, int]]()
+
+    def watched(search: Search, measure: Measure, effort: float) -> Least:
+        asked.append((len(search.active), len(search.classes)))
+        return minimise(search, measure, effort)
+
+    monkeypatch.setattr(levels, "minimise", watched)
+    state = large(1000, fair=True)
+    with at_once():
+        plan = planner.solve(state, objective="min-lost-work")
+    assert plan.status == "optimal"
+    assert planner.check(state, plan).accepted
+    assert asked
+    assert all(active < classes // 4 for active, classes in asked)

@@ -14,16 +14,15 @@ from ortools.sat.python.cp_model_helper import CpModelProto, CpSolverStatus, Sat
 
 import planner
 from planner.models.kueue.formulation import build_classes
-from planner.models.kueue.laws import attempts, eligible, restricted_while_borrowing
 from planner.models.shared.builder import Builder, Linear
-from planner.objective.kueue import term_table
 from planner.solver import engine
 from planner.solver.deadline import Deadline
 from planner.solver.engine import Contradiction, complete, reconciled, run
-from planner.solver.kueue.rules import KueueRules
+from planner.solver.kueue.planning import Planning
 from planner.solver.run import Outcome, Run
 from planner.solver.search import Search
-from tests.cluster import PENDING, pending, preempt, problem_of, queue, running, state_of
+from planner.solver.start import Given, start
+from tests.cluster import PENDING, pending, preempt, queue, running, state_of
 from tests.solver.test_core import crowd
 
 COST: Final = Linear({0: 1})
@@ -190,19 +189,11 @@ def test_without_a_forced_class_there_is_no_answer() -> None:
         running("two", "a", 2),
         pending("a", 3),
     )
-    problem, snapshot, _ = problem_of(state)
-    allowed = eligible(problem)
-    restricted = restricted_while_borrowing(problem)
+    planning = start(state, Given())
+    assert isinstance(planning, Planning)
     search = Search(
-        rules=KueueRules(
-            problem=problem,
-            table=term_table(problem, snapshot, allowed),
-            attempts=attempts(problem, allowed),
-            restricted=restricted,
-            judge=lambda _: True,
-            finds_places=lambda _: True,
-        ),
-        classes=build_classes(problem, allowed, restricted, []),
+        rules=planning,
+        classes=build_classes(planning.problem, planning.eligible, planning.restricted, []),
         deadline=Deadline(),
         active=[0, 1],
         conditions=[(Linear({0: 1}), 1)],

@@ -12,7 +12,7 @@ from ortools.sat.python import cp_model
 
 import planner
 from planner.models.shared.builder import Builder, Linear, negation
-from planner.solver.engine import Exact, satisfies
+from planner.solver.engine import Exact
 from tests.admitted import admitted_fairly
 from tests.cluster import (
     PENDING,
@@ -42,7 +42,7 @@ def test_every_kind_of_row_is_judged() -> None:
         low_enough = 2 * values[x] <= 6 or values[on] == 0
         expected = within and low_enough and values[p] == max(0, values[x] - 4)
         # The last variable says whether the part is positive: it has to be right, too.
-        admitted = [up for up in range(-1, 3) if satisfies(builder.proto, (*point, up))]
+        admitted = [up for up in range(-1, 3) if Exact(builder.proto).admits((*point, up))]
         assert bool(admitted) == expected, point
         assert set(admitted) <= {0, 1}
 
@@ -52,15 +52,15 @@ def test_a_clause_binds_where_its_literals_hold() -> None:
     a, b, on = builder.new_bool(), builder.new_bool(), builder.new_bool()
     builder.any_of([a, negation(b)], when=[on])
     for point in product((0, 1), repeat=3):
-        assert satisfies(builder.proto, point) == (point != (0, 1, 1)), (a, b, on)
+        assert Exact(builder.proto).admits(point) == (point != (0, 1, 1)), (a, b, on)
 
 
 def test_numbers_beyond_doubles_are_added_up_exactly() -> None:
     model = cp_model.CpModel()
     x, y = model.new_bool_var(""), model.new_bool_var("")
     model.add((2**60 + 1) * x - 2**60 * y >= 1)
-    assert satisfies(model.proto, [1, 1])
-    assert not satisfies(model.proto, [0, 0])
+    assert Exact(model.proto).admits([1, 1])
+    assert not Exact(model.proto).admits([0, 0])
 
 
 def test_rows_added_later_are_read_too() -> None:
@@ -95,7 +95,7 @@ def test_other_rows_are_refused() -> None:
     model = cp_model.CpModel()
     model.add_all_different([model.new_int_var(0, 2, "") for _ in range(2)])
     with pytest.raises(NotImplementedError, match="all_diff"):
-        satisfies(model.proto, [0, 1])
+        Exact(model.proto).admits([0, 1])
 
 
 def test_what_doubles_refuse_is_cut_off_and_counted() -> None:

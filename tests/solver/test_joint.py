@@ -140,7 +140,7 @@ def test_caps_hold_where_one_by_one_admits_the_same(
 
 
 @pytest.mark.parametrize(("waiting", "fair", "flavors", "how_many"), KINDS)
-def test_in_order_of_precedence_bounds_hold_for_every_order(
+def test_in_order_of_precedence_the_best_of_that_order_is_found(
     waiting: int, how_many: int, flavors: int, monkeypatch: pytest.MonkeyPatch, *, fair: bool
 ) -> None:
     monkeypatch.setattr(joint_solve, "ORDERS", 1)
@@ -153,11 +153,10 @@ def test_in_order_of_precedence_bounds_hold_for_every_order(
         best = max(ordered, key=lambda who: [key in who for key in truth.pending])
         assert admitted == best
         assert values.of(gone_in(plan)) == min(map(values.of, ordered[best]))
-        least = min(map(values.of, truth.sets()[best]))
-        bounds = [level.claimed or 0 for level in plan.certificate.levels]
-        assert bounds <= least  # lexicographically: later bounds count where earlier ones are met
+        # In another order less may do, if it is not 0.
+        assert {level.claimed for level in plan.certificate.levels} <= {None}
         if is_best(plan):
-            assert bounds == least
+            assert not any(values.of(gone_in(plan)))
             assert best == truth.admitted()
 
 

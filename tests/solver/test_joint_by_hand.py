@@ -183,14 +183,22 @@ def test_with_one_workload_it_is_the_single_plan() -> None:
         assert together.terms == alone.terms
 
 
-def test_beyond_the_orders_considered_bounds_hold_in_every_order(
+def test_beyond_the_orders_considered_nothing_bounds_what_other_orders_need(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(joint_solve, "ORDERS", 1)
-    state = state_of(*lent_and_asked_for(2))
-    plan = planner.solve_joint(state, NAMED, "min-count")
-    assert is_best(plan)  # 4 GPUs must be freed, and nobody holds more
-    assert plan.certificate.levels[0].claimed == 1
+    plan = planner.solve_joint(state_of(*lent_and_asked_for(2)), NAMED, "min-count")
+    assert (plan.status, len(plan.victims)) == ("feasible", 1)
+    assert "other orders were not examined" in plan.explanation
+    level = plan.certificate.levels[0]
+    assert (level.value, level.bound, level.claimed) == (1, 0, None)
+
+
+def test_beyond_the_orders_considered_nobody_has_to_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joint_solve, "ORDERS", 1)
+    two = waiting("first", "a", 1, 10), waiting("second", "a", 1, 9)
+    plan = planner.solve_joint(state_of(flavor("f"), queue("a", group(f=2)), *two), NAMED)
+    assert (plan.status, plan.admitted, plan.victims) == ("optimal", (FIRST, SECOND), ())
 
 
 def test_where_another_order_is_needed_nothing_is_said_to_be_proved(
@@ -203,27 +211,16 @@ def test_where_another_order_is_needed_nothing_is_said_to_be_proved(
     assert "other orders were not examined" in plan.pending[0].explanation
 
 
-def test_too_many_are_served_one_by_one_with_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each at its best takes a small one of 2 GPUs, and 4 must be freed.
-
-    With the lowest priority first that takes both small ones, and so the bounds prove it best.
-    With the count first the bound is one, the large one, and what is found is not proved best.
-    """
+def test_too_many_are_served_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each at its best takes a small one of 2 GPUs, where the large one alone would do for both."""
     monkeypatch.setattr(joint_solve, "ORDERS", 1)
     monkeypatch.setattr(joint_solve, "STEPS", 1)
-    state = state_of(*lent_and_asked_for(2))
-    plan = planner.solve_joint(state, NAMED, "least-disruption")
-    assert is_best(plan)
-    assert plan.admitted == (FIRST, SECOND)
+    plan = planner.solve_joint(state_of(*lent_and_asked_for(2)), NAMED, "min-count")
+    assert (plan.status, plan.admitted) == ("feasible", (FIRST, SECOND))
     assert {victim.workload for victim in plan.victims} == {"ns/small-1", "ns/small-2"}
-    levels = {level.term: level for level in plan.certificate.levels}
-    assert (levels["highest_priority"].value, levels["highest_priority"].claimed) == (1, 1)
-    assert (levels["workloads"].value, levels["workloads"].claimed) == (2, 2)
-    tight = planner.solve_joint(state, NAMED, "min-count")
-    assert tight.status == "feasible"
-    assert "served one by one" in tight.explanation
-    said = [(one.value, one.claimed) for one in tight.certificate.levels]
-    assert said[:2] == [(2, 1), (2, None)]
+    assert "served one by one" in plan.explanation
+    said = [(one.value, one.bound, one.claimed) for one in plan.certificate.levels]
+    assert said[:2] == [(2, 0, None), (2, 0, None)]
 
 
 def test_no_time_leaves_what_serving_one_by_one_gives() -> None:

@@ -128,7 +128,7 @@ def is_accepted(planning: Planning, keys: frozenset[str]) -> bool:
     """Say whether the verifier accepts a set in some attempt."""
     positions = [planning.keys.index(key) for key in keys]
     victims = planning.describe_in_order(positions)
-    for borrowing in planning.rules().attempts:
+    for borrowing in planning.attempts:
         plan = planning.subject.plan(
             "optimum", "feasible", "", objective="", victims=victims, borrowing=borrowing
         )

@@ -10,7 +10,8 @@ from planner.errors import UnsupportedError
 from planner.models.kueue.laws import eligible, reasons
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import Wishes
-from planner.solver.kueue.aftermath import CascadeReplay, cascades
+from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
+from planner.solver.kueue.aftermath import CascadeReplay
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.conftest import TEST_ALL, YUNIKORN
 from tests.solver.test_stability import third_party
@@ -34,9 +35,17 @@ class Asked:
         self.unstable: dict[Victims, set[int]] = {}
         position = self.measured.position
         for victims in truth.legal:
-            going = [(workloads[position[key]], codes[position[key]]) for key in victims]
-            found = cascades(truth.state, snapshot, preemptor, assignment, going) if going else ()
-            self.unstable[victims] = {position[one.victim] for one in found}
+            gone = [workloads[position[key]] for key in victims]
+            after = snapshot_after(snapshot, admit(snapshot, preemptor, assignment), gone)
+            fresh = [position[one.key] for one in gone if not one.evicted]
+            found = {
+                at
+                for at in fresh
+                if next_targets(
+                    after, pending_again(truth.state, snapshot, workloads[at], codes[at])
+                )
+            }
+            self.unstable[victims] = found
             terms = self.measured.terms[victims]
             self.measured.terms[victims] = {**terms, "unstable": len(found)}
         candidates = eligible(problem, without={"FS-06"}).nonzero()[0].tolist()

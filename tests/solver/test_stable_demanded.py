@@ -8,18 +8,17 @@ import pytest
 import planner
 from planner.models.kueue.laws import reasons
 from planner.objective.profiles import PROFILES, Profile
-from planner.objective.terms import CASCADE
 from planner.objective.wishes import Wishes
 from planner.plan import Certificate, Tree
 from planner.plan.kueue import Plan
-from planner.proof.claims import INFEASIBLE, asking_claim
+from planner.proof.claims import INFEASIBLE
 from planner.quota.kueue.assignment import read_assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.solver.deadline import Deadline
 from planner.solver.finder import find_any
 from planner.solver.kueue.solve import prepare, settled
-from planner.solver.kueue.stability import demanding_stability
+from planner.solver.kueue.stability import CASCADE, demanding_stability
 from planner.solver.kueue.start import start
 from planner.solver.start import Given
 from tests import recorded
@@ -105,7 +104,8 @@ def test_best_of_them_or_proved_that_there_is_none() -> None:
 def denied(plan: Plan, tree: Tree) -> Plan:
     """Return a plan that says there is no stable one, with the tree of another claim as proof."""
     assert plan.certificate is not None
-    trees = [Tree(claim=name, steps=tree.steps) for name in (INFEASIBLE, asking_claim(INFEASIBLE))]
+    names = INFEASIBLE, f"{INFEASIBLE}, unstable replayed"
+    trees = [Tree(claim=name, steps=tree.steps) for name in names]
     certificate = Certificate(digest=plan.certificate.digest, levels=(), trees=tuple(trees))
     said = {"status": "infeasible", "stable": True, "certificate": certificate}
     nothing = dict.fromkeys(("victims", "tree", "nodes", "shares"), ())

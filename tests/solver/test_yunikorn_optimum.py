@@ -5,7 +5,9 @@ not look at), ``planner.solve`` has nothing to search; there the search itself i
 required node the plan is legal, and never larger than what the core takes.
 """
 
+import json
 from functools import cache
+from random import Random
 
 import pytest
 
@@ -20,9 +22,20 @@ from tests.conftest import TEST_ALL
 from tests.solver.ways import solve
 from tests.solver.yunikorn_truth import FEW, LAWS, SAMPLE, truths, value_of
 from tests.yunikorn.brute_force import legal_sets
-from tests.yunikorn.building import NOW, SECOND, Json, allocation, state_of, two_queues
-from tests.yunikorn.legality import SMALL
-from tests.yunikorn.recorded import NAMES, Line, lines, step
+from tests.yunikorn.building import (
+    NOW,
+    SECOND,
+    Json,
+    allocation,
+    application,
+    cluster_value,
+    node,
+    queue,
+    state_of,
+    two_queues,
+)
+from tests.yunikorn.legality import SMALL, SMALL_QUOTA, candidates_of, lowered_lines
+from tests.yunikorn.recorded import FEATURES, NAMES, Line, lines, named, step, texts
 
 SEEDS = range(2 if TEST_ALL else 1)
 
@@ -277,3 +290,61 @@ def test_the_core_takes_the_first_places_of_a_required_node(name: str) -> None:
                 *range(1, len(greedy.victims) + 1)
             ], line["id"]
     assert compared
+
+
+@pytest.mark.parametrize("name", SMALL_QUOTA)
+def test_a_queue_comes_down_to_its_max_at_the_recorded_minimum(name: str) -> None:
+    """By number and by random costs; what the core preempts is told beside, with its faults."""
+    found = none = 0
+    for line, path, legal in lowered_lines(name, 6):
+        state, where = state_of(line), line["id"]
+        chance = Random(where)  # noqa: S311 - test data
+        costs = {key: chance.randint(0, 9) for key in candidates_of(line)}
+        for objective, prices in (("min-count", dict.fromkeys(costs, 1)), ("min-cost", costs)):
+            given = costs if objective == "min-cost" else None
+            plan = solve(state, quota=path, objective=objective, costs=given)
+            assert plan.status == ("optimal" if legal else "infeasible"), where
+            assert plan.greedy is not None
+            if line["expect"]["canonicalUnique"]:
+                assert {*plan.greedy.keys} == {*line["expect"]["victims"]}, where
+            if plan.greedy.victims:
+                outside = frozenset(plan.greedy.keys) not in legal
+                assert bool(plan.greedy.outside_rules) == outside, where
+            none += not legal
+            if legal:
+                found += 1
+                assert frozenset(plan.keys) in legal, where
+                least = min(sum(prices[key] for key in victims) for victims in legal)
+                assert sum(prices[key] for key in plan.keys) == least, where
+    assert found
+    assert none
+
+
+def test_where_the_core_ends_with_a_fault_it_preempts_nobody() -> None:
+    """What is being preempted already is enough, and the core finds nothing to split."""
+    (name,) = (one for one in named(FEATURES) if one.endswith("panic"))
+    (text,) = (text for text in texts(FEATURES / f"{name}.jsonl.gz") if '"quotaQueue"' in text)
+    line = json.loads(text)
+    plan = planner.solve(state_of(line), quota=line["x"]["quotaQueue"])
+    assert plan.greedy is not None
+    assert (plan.status, plan.greedy.status, plan.keys) == ("optimal", "unknown", ())
+    assert plan.greedy.explanation.startswith("YuniKorn ends with a nil dereference")
+
+
+def test_what_is_left_is_taken_off_as_the_core_does() -> None:
+    """Its sums end at 64 bits: without two victims of the most that there is, less than nothing."""
+    held = [allocation(key, {"gpu": 1, "mem": 2**63 - 1}) for key in "ab"]
+    low, running = (
+        queue("low", max={"gpu": 1}, guaranteed={"gpu": 1, "mem": 1}),
+        [*held, allocation("c", {"gpu": 1, "mem": 1}, 9000)],
+    )
+    value = cluster_value(
+        [low], [node("n1", {"gpu": 3})], [application("runs", "root.low", *running)]
+    )
+    state = state_of(value)
+    plan = solve(state, quota="root.low")
+    assert plan.greedy is not None
+    assert {*plan.greedy.keys} == {"a", "b"}
+    used = {(one.queue, one.resource): (one.before, one.after) for one in plan.greedy.queues}
+    assert used["root.low", "mem"] == (2**63 - 1, -(2**63) + 1)
+    assert planner.check(state, plan).accepted

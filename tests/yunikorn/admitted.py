@@ -36,9 +36,9 @@ class _Collector(cp_model.CpSolverSolutionCallback):
         self.found.add((chosen.index(1), taken))
 
 
-def problem_of(value: dict[str, Any], key: str = "ask") -> YuniKornProblem:
-    """Build the problem of the ask of an instance."""
-    return build_yunikorn_problem(*asking_of(value, key))
+def problem_of(value: dict[str, Any], key: str = "ask", rules: str = "") -> YuniKornProblem:
+    """Build the problem of the ask, or of a queue, of an instance."""
+    return build_yunikorn_problem(*asking_of(value, key, rules))
 
 
 def every_allocation_apart(problem: YuniKornProblem, without: Collection[str] = ()) -> Classes:

@@ -4,7 +4,7 @@ Written from docs/semantics/yunikorn.md §4 to §7, §11.1 and §15, over the qu
 problem arrays, no classes, no closed forms. An order of removals is searched, not derived.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, combinations
 
@@ -21,7 +21,12 @@ from planner.quota.yunikorn.resource import (
     plus,
     share_type,
 )
-from planner.reference.yunikorn.candidates import Candidate, find_candidates, find_fence
+from planner.reference.yunikorn.candidates import (
+    Candidate,
+    find_candidates,
+    find_fence,
+    in_leaf,
+)
 from tests.yunikorn.admitted import NodeSets
 
 Victims = tuple[Candidate, ...]
@@ -30,6 +35,8 @@ Victims = tuple[Candidate, ...]
 def legal_sets(cluster: Cluster, asking: Asking, rules: str) -> NodeSets:
     """Return the legal victim sets of each usable node, by the rules of a rule set."""
     ask = asking.ask
+    if asking.shares is not None:
+        return {"": set(_within_max(cluster, asking, asking.shares))}
     if ask.required_node:
         return _on_required_node(cluster, asking)
     candidates: Sequence[Candidate] = ()
@@ -76,6 +83,19 @@ def _on_required_node(cluster: Cluster, asking: Asking) -> NodeSets:
         if ge_all(freed(room, victims), ask.resource) and trial.within_limits(victims)
     }
     return {room.node_id: legal}
+
+
+def _within_max(
+    cluster: Cluster, asking: Asking, shares: Mapping[str, Resource]
+) -> Iterator[frozenset[str]]:
+    """Yield the sets that bring a queue to its maximum, of those whom the core finds in leaves."""
+    queue, trial, by_path = asking.leaf, Trial(asking), cluster.tree.by_path
+    found = [one for path, part in shares.items() for one in in_leaf(by_path[path], part)]
+    for victims in [(), *subsets(found)]:
+        after = minus(minus_known(queue.allocated, queue.preempting), _below(queue, victims))
+        within = all(after.get(t, 0) <= most for t, most in (queue.max or {}).items())
+        if within and trial.keeps_guaranteed(cluster, victims):
+            yield _keys(victims)
 
 
 class Trial:

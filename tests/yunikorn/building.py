@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import planner
-from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
+from planner.quota.yunikorn.lowered import find_asking
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.state.yunikorn import YuniKornState
@@ -86,15 +87,14 @@ def state_of(value: Json) -> YuniKornState:
     return read_yunikorn_objects(value, where="test")
 
 
-def asking_of(value: Json, key: str = "ask") -> tuple[Cluster, Asking]:
-    """Make an instance ready, and find its ask."""
-    cluster = prepare(state_of(value))
-    return cluster, find_ask(cluster, key)
+def asking_of(value: Json, key: str = "ask", rules: str = "") -> tuple[Cluster, Asking]:
+    """Make an instance ready, and find its ask, or the queue of this path by the rules for one."""
+    return find_asking(prepare(state_of(value)), key, rules)
 
 
-def decided(value: Json, key: str = "ask", **more: Any) -> Decision:
-    """Decide for the ask of an instance."""
-    cluster, asking = asking_of(value, key)
+def decided(value: Json, key: str = "ask", rules: str = "", **more: Any) -> Decision:
+    """Decide for the ask, or a queue, of an instance."""
+    cluster, asking = asking_of(value, key, rules)
     return decide(cluster, asking, **more)
 
 
@@ -107,4 +107,25 @@ def two_queues(*running: Json, size: int = 4, guaranteed: int = 2, **of_ask: Any
             application("runs", "root.low", *running),
             application("asks", "root.high", asks=(ask("ask", {"gpu": 1}, **of_ask),)),
         ],
+    )
+
+
+def above_max(most: int = 4) -> Json:
+    """Build a queue that uses 6 GPUs, and 14 of memory, of which 10 are guaranteed to it."""
+    sizes = {"large": (2, 8), "other": (2, 4), "lean-1": (1, 1), "lean-2": (1, 1)}
+    held = [
+        allocation(key, {"gpu": gpu, "mem": mem}, 7200 * age)
+        for age, (key, (gpu, mem)) in enumerate(sizes.items(), start=1)
+    ]
+    research = queue(
+        "research",
+        guaranteed={"gpu": 2, "mem": 10},
+        max={"gpu": most},
+        quota_preemption_delay="10s",
+    )
+    return cluster_value(
+        [research, queue("batch")],
+        [node("n1", {"gpu": 8, "mem": 20})],
+        [application("runs", "root.research", *held)],
+        preemption={"quotapreemptionenabled": True},
     )

@@ -1,5 +1,6 @@
 """Random small YuniKorn clusters with one ask, for comparisons with brute force."""
 
+from collections import Counter
 from random import Random
 from typing import Any, Final
 
@@ -50,6 +51,24 @@ def random_cluster(seed: int, *, plain: bool, twins: bool = False) -> Json:
     that guaranteed amounts decide. With ``twins`` each allocation is there twice.
     """
     return _Draw(seed, plain=plain, twins=twins).cluster()
+
+
+def random_lowered(seed: int, *, plain: bool, twins: bool = False) -> tuple[Json, str]:
+    """Draw such an instance in which a queue uses more than its maximum, and the queue's path."""
+    value, chance = random_cluster(seed, plain=plain, twins=twins), Random(seed)  # noqa: S311
+    app = chance.choice([app for app in value["applications"] if app["allocations"]])
+    app["allocations"].append(allocation("more", {"gpu": 2, "mem": 2}))
+    path = ".".join(app["queueName"].split(".")[: chance.randint(2, 4)])
+    used = Counter[str]()
+    for app in value["applications"]:
+        for held in app["allocations"] if f"{app['queueName']}.".startswith(f"{path}.") else ():
+            used.update(held["resource"])
+    (lowered,) = value["queues"]["partitions"][0]["queues"]
+    for name in path.split(".")[1:]:
+        (lowered,) = (one for one in lowered["queues"] if one["name"] == name)
+    types = chance.sample(sorted(used), chance.randint(1, len(used)))
+    lowered["resources"]["max"] = {t: chance.randint(1, used[t] - 1) for t in types}
+    return value, path
 
 
 class _Draw:

@@ -71,7 +71,7 @@ RULES: list[tuple[object, str, object, str]] = [
     (kubernetes, "_selects", always, "predicates"),
     (quota, "_is_above", always, "quota-timing"),
     (quota, "_exceeds", never, "quota-timing"),
-    (quota, "_parts", lambda _: {}, "panic"),
+    (quota, "parts_of", lambda _: {}, "panic"),
     (queue.Snapshot, "takeable", always, "v1.7.0"),
     (decision, "_is_within", always, "v1.7.0"),
 ]

@@ -9,11 +9,15 @@ import pytest
 
 from planner.quota.yunikorn.cluster import is_usable
 from planner.quota.yunikorn.queue import Snapshot
-from planner.reference.yunikorn.candidates import find_candidates, find_fence, in_order
-from planner.reference.yunikorn.decision import (
-    NO_CANDIDATE_SCORE,
+from planner.reference.yunikorn.candidates import (
     OPTED_OUT_SCORE,
     ORIGINATOR_SCORE,
+    find_candidates,
+    find_fence,
+    in_order,
+)
+from planner.reference.yunikorn.decision import (
+    NO_CANDIDATE_SCORE,
     Plan,
     can_help,
     plan_node,

@@ -33,7 +33,7 @@ from planner.plan import AnyPlan, Assume, Shown
 from planner.plan.record import names_of, resources_of
 from planner.reader import MAX_BYTES
 from planner.solver.deadline import Deadline, Trees
-from planner.solver.start import AnyPlanning, Given, deadline_after, solve, start
+from planner.solver.start import LOWERED, AnyPlanning, Given, deadline_after, solve, start
 from planner.state import AnyState
 from planner.state.clock import clock_of
 from planner.term import EACH, find_term, in_order, lost_by, priority_of, value_of
@@ -73,10 +73,16 @@ class Question(Asked[Case], frozen=True):
         return {"objectives": list(map(repr, self.objectives)), "time_limit": self.time_limit}
 
     def answer(self, instance: Instance) -> StateAudit:
-        """Judge the scheduler's own answer for every pending workload."""
+        """Judge the scheduler's own answer for every pending workload, and every lowered quota."""
         known = covering(instance.state)
         given = Given(None, instance.assignment, self.now, self.rules, self.certify, recorded=True)
-        return self.of_each(instance, given, lambda one: [_case(instance, one, self, known)])
+        find = LOWERED.find(instance.state)
+        queues = [] if find is None else find(instance.state)
+
+        def judge(one: Given) -> list[Case]:
+            return [_case(instance, one, self, known)]
+
+        return self.of_each(instance, given, judge, queues)
 
 
 def _case(instance: Instance, given: Given, question: Question, known: Covering) -> Case:
@@ -228,6 +234,8 @@ def audit(  # noqa: PLR0913 - the public signature
     assume: Assume | None = None,
 ) -> Audit:
     """Judge the scheduler's own answer for every pending workload of a state.
+
+    Of YuniKorn also for every queue above its maximum in which the core preempts for that.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class Judgement(Record):
 
 
 class Case(Record):
-    """One pending workload or ask of one state.
+    """One pending workload or ask of one state, or one queue above its maximum, by its path.
 
     ``now`` is the clock of the state. ``status`` and ``victims`` are the scheduler's own answer,
     ``terms`` what it costs, ``lost`` the work that its victims lose, as in `Judgement`, and

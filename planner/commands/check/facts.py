@@ -25,7 +25,6 @@ from planner.proof.claims import (
     Claims,
     Limits,
     Stated,
-    asking_claim,
     cap_claim,
     level_claim,
 )
@@ -64,7 +63,7 @@ def check_levels(
         elif claims.asking is None:
             found, detail = False, "it asks the scheduler what victims do next: no tree tells"
         else:
-            found, detail = _judge(claims.asking, ask, asking_claim(claim), trees)
+            found, detail = _judge(claims.asking, ask, claims.replaying(claim), trees)
         fault = _words_fault(claims, ask, level, trees) if found and level.says else ""
         stated.append(Stated(measure, value, found and bound == value))
         if bound == level.value or bound > 0 or level.says:
@@ -123,7 +122,7 @@ def _judge(
     """Walk the tree of a claim, or the one that asks the scheduler, which is about fewer sets."""
     tree, asked = trees.get(claim), claims
     if tree is None and claims.asking is not None:
-        tree, asked = trees.get(asking_claim(claim)), claims.asking
+        tree, asked = trees.get(claims.replaying(claim)), claims.asking
     if tree is None:
         return False, "there is no tree"
     try:
@@ -248,7 +247,7 @@ class Facts:
             if value > cap.most:
                 findings.append(f"the plan exceeds its cap of {cap.term}: {value:,}")
         wishes = profile.wishes
-        # Where `unstable` is not recomputed, a level of it is never certified.
+        # Where a measure is not recomputed, a level of it is never certified.
         known = {m: most for m, most in wishes.most.items() if terms.keys() >= {*m}}
         if not replace(wishes, most=known).are_kept(self.table, victims):
             findings.append(f"the plan does not keep the wishes: {wishes.in_words()}")

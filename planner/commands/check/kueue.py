@@ -27,7 +27,7 @@ from planner.laws.kueue import KQ_FITS
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Profile, measure_name, with_names
-from planner.objective.terms import CASCADE, Cut, TermTable
+from planner.objective.terms import Cut, TermTable
 from planner.plan import Status, Verdict
 from planner.plan.asked import Asked
 from planner.plan.kueue import OWN_RULES, Plan
@@ -54,6 +54,7 @@ from planner.reference.kueue.cycle.turn import in_the_way
 from planner.reference.kueue.decision import Decision, decide
 from planner.rules import Piece, RuleSet
 from planner.state.kueue import State
+from planner.term import UNSTABLE
 from planner.verifier.kueue.case import assignment_faults
 from planner.verifier.kueue.certificate import check_certificate, check_facts
 from planner.verifier.kueue.fair_sharing import FairSetting
@@ -159,7 +160,7 @@ class _Checking:
         wanted = [*flavor_resources(plan.assignment)]
         wanted += flavor_resources(self.given) if self.given else ()
         # By other rules than its own Kueue's placement is not known, nor what victims do next.
-        if named.rules is not None or named.stable or self.profile.counts(*CASCADE):
+        if named.rules is not None or named.stable or self.profile.counts(UNSTABLE):
             return take_snapshot(self.state, named.now, wanted)
         return snapshot_for(self.state, named.now, wanted, plan.preemptor)
 
@@ -225,7 +226,7 @@ class _Checking:
         going[self.problem.workloads.places_of(self.setting.candidates)] = True
         table = term_table(self.problem, self.snapshot, going, self.costs)
         if self._replays:
-            table = replace(table, cascades=self._aftermath)
+            table = replace(table, replayed={UNSTABLE: self._aftermath})
         own = [self.position[key] for key in self._own if key in self.position]
         return apply_profile(
             self.profile,
@@ -264,16 +265,16 @@ class _Checking:
         plan, greedy = self.plan, self.plan.greedy
         levels = [level.term for level in plan.certificate.levels] if plan.certificate else []
         said = [*plan.terms, *(greedy.terms if greedy else ()), *levels]
-        counted = any(not set(CASCADE).isdisjoint(term.split("+")) for term in said)
+        counted = any(UNSTABLE in term.split("+") for term in said)
         told = plan.stability is not None or (greedy is not None and greedy.stability is not None)
         demanded = self.plan.stable or self.named.stable
-        return counted or told or demanded or self.profile.counts(*CASCADE)
+        return counted or told or demanded or self.profile.counts(UNSTABLE)
 
     @cached_property
     def _is_too_much(self) -> bool:
         """Whether a decision for each victim takes too long; caps and rates need them all."""
         profile, greedy = self.profile, self.plan.greedy
-        if CASCADE[0] in profile.rates or any(CASCADE[0] in cap for cap in profile.caps):
+        if UNSTABLE in profile.rates or any(UNSTABLE in cap for cap in profile.caps):
             return False
         asked = len(self.plan.victims) + (len(greedy.victims) if greedy else 0)
         return asked * sum(map(len, self.snapshot.admitted.values())) > MOST_REPLAYED
@@ -299,7 +300,7 @@ class _Checking:
     @property
     def _left_out(self) -> Sequence[str]:
         """The terms that are not judged."""
-        return CASCADE if self._counts and self._is_too_much else ()
+        return [UNSTABLE] if self._counts and self._is_too_much else ()
 
     def _claims_about_itself(self) -> Iterator[Verdict]:
         """Judge values, bounds, order and facts, and the scheduler's own plan beside it."""
@@ -311,8 +312,8 @@ class _Checking:
         asked = None
         if certificate is not None and plan.victims:
             asked = [measure_name(measure) for measure in with_names(profile.levels)]
-            first = plan.stable and CASCADE not in profile.levels
-            asked = [*(CASCADE if first else ()), *asked]
+            first = plan.stable and (UNSTABLE,) not in profile.levels
+            asked = [*([UNSTABLE] if first else ()), *asked]
         yield from check_certificate(case, plan, terms, asked, self._left_out)
         yield self.facts.check_victims(plan)
         if again := list(self._stability_faults("", plan)):
@@ -367,7 +368,7 @@ class _Checking:
         """Return an objective with the wish for a stable plan where that was demanded."""
         if not self.plan.stable:
             return profile
-        wishes = replace(profile.wishes, most={**profile.wishes.most, CASCADE: 0})
+        wishes = replace(profile.wishes, most={**profile.wishes.most, (UNSTABLE,): 0})
         return replace(profile, wishes=wishes)
 
     def _greedy_faults(self, greedy: Plan) -> Iterator[str]:

@@ -26,7 +26,8 @@ from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import LAST_RESORT, Claims, Limits
 from planner.proof.yunikorn import yunikorn_claims
 from planner.proof.yunikorn.frame import candidates
-from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
+from planner.quota.yunikorn.lowered import LOWERED, find_asking
 from planner.quota.yunikorn.queue import Snapshot
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.state.clock import from_nanoseconds, to_nanoseconds
@@ -85,18 +86,23 @@ class _Checking:
         side = "required-node" if self.asking.ask.required_node else self.named.rules or SIDES[0]
         return Asked(
             objective=self.profile.name,
-            rules=f"yunikorn-{side}",
+            rules=f"yunikorn-{side}" if self.asking.shares is None else LOWERED,
             now=from_nanoseconds(self.cluster.now),
             assume=self.named.assume,
         )
 
     @cached_property
-    def cluster(self) -> Cluster:
-        return prepare(self.state, self.plan.partition)
+    def _found(self) -> tuple[Cluster, Asking]:
+        cluster = prepare(self.state, self.plan.partition)
+        return find_asking(cluster, self.plan.preemptor, self.plan.rules)
 
-    @cached_property
+    @property
+    def cluster(self) -> Cluster:
+        return self._found[0]
+
+    @property
     def asking(self) -> Asking:
-        return find_ask(self.cluster, self.plan.preemptor)
+        return self._found[1]
 
     @cached_property
     def problem(self) -> YuniKornProblem:
@@ -113,7 +119,7 @@ class _Checking:
         # By the verifier's laws, and not by the problem that the plan was made from.
         for position, victim in candidates(self.cluster, self.asking, self.plan.rules):
             going[position] = True
-            if not self.asking.ask.required_node:
+            if self.asking.is_generic:
                 worth[position] = adjusted_priority(self.asking, victim.queue, worth[position])
         table = yunikorn_term_table(self.problem, self.cluster.now, going, worth, self.costs)
         own = [self.position[key] for key in self._decision.victim_keys]
@@ -174,7 +180,7 @@ class _Checking:
         for _, victim in candidates(self.cluster, asking, rules, without=apart):
             path = victim.queue.path
             if path not in listed:
-                listed[path] = bool(asking.ask.required_node) or snapshot.lists(victim.queue)
+                listed[path] = not asking.is_generic or snapshot.lists(victim.queue)
             if listed[path]:
                 yield victim.key
 
@@ -219,9 +225,8 @@ class _Checking:
             profile = spelled_out(self.profile, self.table)
             asking = partial(self._questions, spare=self._spare)
             yield from self.facts.check_proofs(plan, certificate, profile, positions, asking)
-            if not plan.spares("opted-out") and (
-                plan.claim == "optimal" or certificate.last_resort
-            ):
+            resort = self.asking.shares is None and not plan.spares("opted-out")
+            if resort and (plan.claim == "optimal" or certificate.last_resort):
                 # Without caps or wishes: law 1 is not up for trade against what a user asks for.
                 others = self._questions((), "opted-out", NO_WISHES)
                 title = "no legal victim set spares who opted out"
@@ -229,7 +234,9 @@ class _Checking:
 
     @property
     def _spare(self) -> Spared:
-        """Whom law 1 spares: the most that the plan spares."""
+        """Whom law 1 spares: the most that the plan spares; nobody where a quota was lowered."""
+        if self.asking.shares is not None:
+            return "nobody"
         if (LAST_TIER,) in self.profile.levels and not self.plan.last_tier:
             return "last-tier"
         return "opted-out" if self.plan.spares("opted-out") else "nobody"

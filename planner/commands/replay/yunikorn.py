@@ -58,11 +58,10 @@ def recorded_of_yunikorn(line: Line, where: str, *reading: str) -> Recorded | No
 
     A dump has neither an id nor an ask.
 
-    Raises ``InputError`` if the line cannot be used, or is about arithmetic or quota preemption,
-    not about an ask.
+    Raises ``InputError`` if the line cannot be used, or is about arithmetic, not about an ask.
     """
     del reading
-    if "state" not in line and line.get("mode") in (*_ARITHMETIC, "quota"):
+    if "state" not in line and line.get("mode") in _ARITHMETIC:
         raise InputError(where, f"has no ask to plan for: it is of mode {line['mode']}")
     if not is_yunikorn_line(line) or not {"id", "ask"} & line.keys():
         return None

@@ -146,22 +146,31 @@ class Asked(Struct, Generic[RowT], frozen=True, kw_only=True):
         raise NotImplementedError
 
     def of_each(
-        self, instance: Instance, given: Given, answer: Callable[[Given], Iterable[RowT]]
+        self,
+        instance: Instance,
+        given: Given,
+        answer: Callable[[Given], Iterable[RowT]],
+        queues: Iterable[str] = (),
     ) -> Answered[RowT]:
         """Return the rows that ``answer`` gives for every pending workload of a state.
 
-        A workload that cannot be planned for becomes a failure, and does not stop the others.
+        Then those for ``queues`` above a lowered maximum, unless one workload alone is asked for.
+        One that cannot be planned for becomes a failure, and does not stop the others.
         """
         rows: list[RowT] = []
         failures: list[Failure] = []
-        for pending in (self.pending,) if self.pending else instance.pending:
+        waiting = (self.pending,) if self.pending else instance.pending
+        every = [replace(given, pending=one) for one in waiting]
+        if not self.pending:
+            every += [replace(given, quota=one, rules=None) for one in queues]
+        for one in every:
             try:
-                rows += [*answer(replace(given, pending=pending))]
+                rows += [*answer(one)]
             except InternalError:
                 raise
             except PlannerError as error:
-                why = one_line(str(error))
-                failures.append(Failure(state=instance.name, pending=pending, detail=why))
+                why, name = one_line(str(error)), one.quota or one.pending
+                failures.append(Failure(state=instance.name, pending=name, detail=why))
         return self.model(state=instance.name, rows=tuple(rows), failures=tuple(failures))
 
 

@@ -27,6 +27,7 @@ from planner.laws.yunikorn import (
     YK_OVER_GUARANTEED,
     YK_PREEMPTABLE,
     YK_PRIORITY,
+    YK_SEARCHED,
     Spared,
 )
 from planner.proof.box import (
@@ -230,6 +231,7 @@ SINGLE_LAWS: Final = tuple(
         YK_FENCE,
         YK_PREEMPTABLE,
         YK_MAY_PREEMPT,
+        YK_SEARCHED,
     )
 )
 """Laws that refuse single allocations; YK-05 does so where a queue has no turn even before any

@@ -1,8 +1,8 @@
 """What the verifier derives from a state of YuniKorn, for trees to stand on.
 
 Nothing here knows how a plan was found. Candidates are the allocations that no law refuses by
-itself (frame.py). Rows state the laws that tie victims together: YK-02, YK-04, YK-08, YK-09 and
-YK-10 exactly, once the node is known, and what YK-05 asks of the victim that is put back first
+itself (frame.py). Rows state the laws that tie victims together: YK-02, YK-04, YK-08, YK-09, YK-10
+and YK-13 exactly, once the node is known, and what YK-05 asks of the victim that is put back first
 (frame.py). A single set is judged by the verifier itself. Source:
 docs/semantics/yunikorn.md §3 to §7, §11.1 and §15.
 """
@@ -18,9 +18,11 @@ from msgspec.structs import replace
 from planner.laws.yunikorn import (
     YK_LEAVES_GUARANTEED,
     YK_OVER_GUARANTEED,
+    YK_PREEMPTABLE,
     YK_UNDER_GUARANTEED,
     YK_WITHIN_GUARANTEED,
     YK_WITHIN_LIMITS,
+    YK_WITHIN_MAX,
     Spared,
 )
 from planner.objective.profiles import Measure
@@ -38,6 +40,7 @@ from planner.proof.yunikorn.frame import (
 )
 from planner.quota.classes import IntArray, group
 from planner.quota.yunikorn.cluster import Asking, Cluster
+from planner.quota.yunikorn.lowered import excess
 from planner.quota.yunikorn.resource import clamped
 from planner.term import RATED
 from planner.verifier.yunikorn import verify_yunikorn_case
@@ -157,7 +160,12 @@ class YuniKornRules(Frame):
 
     def _whatever_node(self, mine: IntArray) -> Iterator[NamedRow]:
         """Yield the rows for any node: what must be freed in queues, and that there are victims."""
-        yield "YK-10", Row(mine, np.ones_like(mine), 1)
+        if YK_PREEMPTABLE.id in self.laws:
+            yield "YK-10", Row(mine, np.ones_like(mine), 1)
+        if YK_WITHIN_MAX.id in self.laws:
+            # All candidates are at or below the queue.
+            for t, amount in sorted(excess(self.asking.leaf).items()):
+                yield f"YK-13 {t} of {self.asking.leaf.path}", self._freeing(mine, t, amount)
         if YK_WITHIN_GUARANTEED.id in self.laws:
             yield from self._within_guaranteed_rows(mine)
         if YK_UNDER_GUARANTEED.id in self.laws:
@@ -250,7 +258,7 @@ class YuniKornRules(Frame):
         """Judge the one set of a box by the verifier; say what is in its way."""
         victims = tuple(self.victims[position] for position in self.classes.take(box.least))
         if not victims:
-            return "YK-10: nobody goes"
+            return "YK-10, YK-13: nobody goes"
         host = self.host_of(box.least, victims)
         if host is None:
             return "YK-08: there is no node for them"
@@ -282,7 +290,8 @@ def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
 
     Questions raise ``UnsupportedError`` if the core itself cannot add amounts up exactly.
     """
-    victims = dict(candidates(cluster, asking, rules))
+    found = {one.key: (position, one) for position, one in candidates(cluster, asking, rules)}
+    victims = dict(found.values())
     ranks, positions = np.array(order, dtype=np.int64), integers(victims)
     kinds = np.zeros_like(ranks)
     kinds[positions] = numbered((key_of(one), one.is_spared(spare)) for one in victims.values())

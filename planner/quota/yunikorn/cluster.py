@@ -64,11 +64,21 @@ class Cluster(Struct, frozen=True, eq=False):
 
 
 class Asking(Struct, frozen=True):
-    """An ask with its application and its leaf."""
+    """An ask with its application and its leaf; or a queue that comes down to its maximum.
+
+    That is an ask which wants nothing, in the place of its ``leaf`` the queue; ``shares`` is what
+    the core would free in each leaf that it searches, by path, and ``None`` for all other asks.
+    """
 
     ask: Ask
     application: Application
     leaf: Queue
+    shares: Mapping[str, Resource] | None = None
+
+    @property
+    def is_generic(self) -> bool:
+        """Whether it is an ordinary ask, without a node of its own."""
+        return not self.ask.required_node and self.shares is None
 
 
 def prepare(

@@ -7,6 +7,7 @@ Source: docs/semantics/yunikorn.md §4; yunikorn-core be3bb487, scheduler/object
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from msgspec import Struct
 
@@ -22,6 +23,10 @@ from planner.quota.yunikorn.resource import (
 from planner.reference.laws import keeps
 from planner.state.yunikorn import Allocation, Ask
 from planner.state.yunikorn_release import V1_9, Release
+
+ORIGINATOR_SCORE: Final = 1 << 33
+OPTED_OUT_SCORE: Final = 1 << 34
+"""What the flags add to the score of a node, or of an allocation where a quota was lowered."""
 
 
 class Candidate(Struct, frozen=True, eq=False):

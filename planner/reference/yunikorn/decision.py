@@ -1,4 +1,4 @@
-"""What YuniKorn decides for an ask: one entry for generic and required-node preemption.
+"""What YuniKorn decides for an ask, or a queue: one entry for all three kinds of preemption.
 
 Generic preemption makes a plan of each node, chooses the node, and then the final victims. An ask
 with a required node, as of a DaemonSet, is preempted for by rules of its own: no delay, fence,
@@ -39,6 +39,8 @@ from planner.quota.yunikorn.resource import (
 )
 from planner.reference.laws import keeps
 from planner.reference.yunikorn.candidates import (
+    OPTED_OUT_SCORE,
+    ORIGINATOR_SCORE,
     Candidate,
     find_candidates,
     find_fence,
@@ -46,6 +48,7 @@ from planner.reference.yunikorn.candidates import (
     may_go,
 )
 from planner.reference.yunikorn.predicates import Predicates, predicates_of
+from planner.reference.yunikorn.quota import CorePanics, preempt_quota
 from planner.reference.yunikorn.turn import Preconditions, check, held_back
 from planner.state.yunikorn import Allocation, Ask
 from planner.state.yunikorn_release import V1_8
@@ -172,8 +175,6 @@ def discharge(trial: Snapshot, candidate: Candidate) -> None:
 BATCH: Final = 10
 # Below all flags, and above any index: an answer with a lower score has neither flag.
 SATISFACTORY: Final = 1 << 32
-ORIGINATOR_SCORE: Final = 1 << 33
-OPTED_OUT_SCORE: Final = 1 << 34
 NO_CANDIDATE_SCORE: Final = 1 << 35
 
 
@@ -403,14 +404,15 @@ def _compare(left: Candidate, right: Candidate) -> int:
     return 1 if gt_zero(minus(a.resource, b.resource)) else -1
 
 
-Kind = Literal["generic", "required-node"]
+Kind = Literal["generic", "required-node", "quota", "panic"]
 NO_TIES: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 class Decision(Struct, frozen=True):
-    """What is decided for one ask.
+    """What is decided for one ask, or for one queue above its maximum.
 
-    A preemption may be triggered without victims; ``node`` is the node it reserves.
+    A preemption may be triggered without victims; ``node`` is the node it reserves. At ``panic``
+    the core ends.
     """
 
     kind: Kind
@@ -442,6 +444,12 @@ def decide(
     ``ties`` are ranks by allocation key for allocations that have no order in the core: equal in
     opt-out, originator and creation time. Without ``ties`` they keep the order of the state.
     """
+    if asking.shares is not None:
+        try:
+            victims = preempt_quota(asking.leaf, ties).victims
+        except CorePanics:
+            return Decision("panic", None)
+        return Decision("quota", None, bool(victims), None, victims)
     ask, direct = asking.ask, cluster.x.direct
     conditions: Preconditions | RequiredNodeConditions
     found: Success | None = None

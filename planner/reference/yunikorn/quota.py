@@ -7,14 +7,14 @@ yunikorn-core be3bb487, scheduler/objects/quota_preemptor.go and queue.go
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from math import floor
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from msgspec import Struct, field
 
 from planner.errors import UnsupportedError
-from planner.quantity import MAX_INT64, MIN_INT64
+from planner.laws.yunikorn import YK_SEARCHED
+from planner.quota.yunikorn.lowered import parts_of, preemptable_amount, shares
 from planner.quota.yunikorn.queue import Queue, walk
 from planner.quota.yunikorn.resource import (
     Amount,
@@ -23,14 +23,16 @@ from planner.quota.yunikorn.resource import (
     fits_loose,
     ge_known,
     gt_zero,
-    min_left,
-    min_union,
     minus,
-    minus_known,
     plus,
 )
-from planner.reference.yunikorn.candidates import Candidate, in_leaf
-from planner.reference.yunikorn.decision import OPTED_OUT_SCORE, ORIGINATOR_SCORE
+from planner.reference.laws import keeps
+from planner.reference.yunikorn.candidates import (
+    OPTED_OUT_SCORE,
+    ORIGINATOR_SCORE,
+    Candidate,
+    in_leaf,
+)
 from planner.state.clock import SECOND
 from planner.state.yunikorn import Allocation
 
@@ -65,13 +67,12 @@ def preempt_quota(queue: Queue, ties: Mapping[str, int]) -> QuotaPreemption:
         return QuotaPreemption(acquired=False)
     amount = preemptable_amount(queue)
     if not amount:
-        if any(_parts(queue).values()):
+        if any(parts_of(queue).values()):
             found = "has nothing to free, but children above their guaranteed: the core panics"
             raise CorePanics(f"queue {queue.path}", found)
         return QuotaPreemption(acquired=True, amount=amount)
-    shares = {queue: amount} if queue.is_leaf else dict(_split(queue, amount))
-    victims = [v for leaf, share in shares.items() for v in search_leaf(leaf, share, ties)]
-    named = {} if queue.is_leaf else {leaf.path: share for leaf, share in shares.items()}
+    victims = [v for leaf, share in shares(queue).items() for v in search_leaf(leaf, share, ties)]
+    named = {} if queue.is_leaf else {leaf.path: share for leaf, share in shares(queue).items()}
     return QuotaPreemption(acquired=True, amount=amount, shares=named, victims=tuple(victims))
 
 
@@ -137,69 +138,7 @@ def _exceeds(a: Amount, b: Amount) -> bool:
     return gt_zero(minus(a, b))
 
 
-def preemptable_amount(queue: Queue) -> Amount:
-    """Return what to free: usage above the maximum, and above the guaranteed of the path."""
-    used = minus_known(queue.allocated, queue.preempting)
-    if not queue.max or not used:
-        return None
-    need = _above(minus_known(queue.max, used))
-    above: Amount = {}
-    for step in queue.lineage:
-        # Only negative amounts count in the end: a step without a guaranteed limits nothing.
-        above = min_union(_left(step), above)
-    return min_left(need, _above(above))
-
-
-def _above(left: Amount) -> dict[str, int]:
-    """Return what is used above an amount, of which ``left`` is left: its negative values."""
-    return {t: _whole(float(-value)) for t, value in (left or {}).items() if value < 0}
-
-
-def _whole(double: float) -> int:
-    """Return a double rounded down, as Go does on x86-64: 2^63 becomes the least int64.
-
-    Amounts go through doubles in the core, and lose their last bits from 2^53 on.
-    """
-    return floor(double) if double < float(MAX_INT64) else MIN_INT64
-
-
-def _left(queue: Queue) -> Amount:
-    """Return the guaranteed less the usage, perhaps negative; without a guaranteed, the usage."""
-    if queue.guaranteed is None:
-        return queue.allocated
-    return minus_known(queue.guaranteed, queue.allocated)
-
-
-def _split(queue: Queue, amount: Resource) -> Iterator[tuple[Queue, Resource]]:
-    """Split an amount over the leaves below a queue, in proportion to usage above the guaranteed.
-
-    Types below the guaranteed count with their absolute value too.
-    """
-    parts, total = _parts(queue), dict[str, int]()
-    for part in parts.values():
-        total = plus(total, part)
-    for child, part in parts.items():
-        share = {
-            # In doubles, as in the core, and rounded down: the shares may add up to less.
-            t: _whole(float(value) / float(total[t]) * amount[t]) if value else 0
-            for t, value in part.items()
-            if t in amount
-        }
-        if child.is_leaf:
-            yield child, share
-        else:
-            yield from _split(child, share)
-
-
-def _parts(queue: Queue) -> dict[Queue, Resource]:
-    """Return what each child above its guaranteed uses above it, if only in some type."""
-    return {
-        child: {t: abs(value) for t, value in (_left(child) or {}).items()}
-        for child in queue.children
-        if child.allocated and not ge_known(child.guaranteed, child.allocated)
-    }
-
-
+@keeps(YK_SEARCHED)
 def search_leaf(leaf: Queue, amount: Resource, ties: Mapping[str, int]) -> list[Candidate]:
     """Take victims in order while they do not exceed the amount in its own types.
 

@@ -23,6 +23,7 @@ from typing import Final
 
 from planner.plan.yunikorn import NodeRoom, QueueUse, YuniKornPlan, YuniKornVictim
 from planner.quantity import plural
+from planner.quota.yunikorn.lowered import LOWERED
 from planner.report import document as doc
 from planner.report import plan as shared
 from planner.report.document import MAX_NAMES, NONE, NOTHING, REPEATED, Cell, Column, name, table
@@ -53,6 +54,7 @@ def particulars(plan: YuniKornPlan) -> shared.Particulars:
     elsewhere = plan.partition != DEFAULT_PARTITION
     partition = f"partition {short(plan.partition)}" if elsewhere else ""
     queue = Cell(plan.queue, is_name=True, aside=partition, aside_tone="")
+    lowered = plan.rules == LOWERED
     key = [("Key", name(plan.preemptor))] if plan.pod is not None else []
     found: list[tuple[str, Cell]] = []
     if plan.node is not None:
@@ -62,22 +64,28 @@ def particulars(plan: YuniKornPlan) -> shared.Particulars:
         if plan.greedy is not None and plan.greedy.node not in {None, plan.node}:
             about.append(f"YuniKorn itself: {short(plan.greedy.node or '')}")
         found.append(("Node", Cell(plan.node, is_name=True, aside="   ".join(about))))
+    broken = plan.greedy.outside_rules if lowered and plan.greedy else ()
+    found += [("YuniKorn", Cell(said.partition(": ")[2], tone="warn")) for said in broken]
     if plan.last_tier:
         found.append(("Last resort", Cell(last_tier(plan), tone="warn")))
-    little = [item for item in plan.room if item.asked > max(0, item.available)]
-    said = [
-        f"{yunikorn_amount(one.asked - max(0, one.available), one.resource)} {short(one.resource)}"
-        for one in little[:MOST_IN_BRIEF]
-    ]
-    missing = some_of(said, len(little))
+    lacking = {one.resource: one.asked - max(0, one.available) for one in plan.room}
+    if lowered:
+        own = (use for use in plan.queues if use.queue == plan.queue)
+        lacking = {use.resource: use.before - use.max for use in own if use.max is not None}
+    little = {t: amount for t, amount in lacking.items() if amount > 0}
+    amounts = [f"{yunikorn_amount(amount, t)} {short(t)}" for t, amount in little.items()]
+    missing = some_of(amounts[:MOST_IN_BRIEF], len(little))
     return shared.Particulars(
-        asks="Ask",
-        asking=(*key, ("Application", name(plan.application)), ("Queue", queue)),
+        asks="Queue" if lowered else "Ask",
+        asking=() if lowered else (*key, ("Application", name(plan.application)), ("Queue", queue)),
         request=(_room(plan.room),) if plan.room else (),
         victims=tuple(_victims(plan)) if plan.victims else (),
         usage=tuple(_usage(plan)) if plan.queues else (),
         found=tuple(found),
-        brief=(("Queue", queue), *([("Short of", Cell(missing))] if missing else [])),
+        brief=(
+            *(() if lowered else (("Queue", queue),)),
+            *((("Above max" if lowered else "Short of", Cell(missing)),) if missing else ()),
+        ),
         columns=(*_columns(plan), *shared.cost_columns(plan)),
     )
 
@@ -197,8 +205,10 @@ def reason_of(plan: YuniKornPlan, victim: YuniKornVictim) -> str:
     If its own queue does not, a queue above it does; the type is the first of those that the node
     is short of.
 
-    Source: docs/semantics/yunikorn.md §5 (law YK-05), §10 (asks with a required node).
+    Source: docs/semantics/yunikorn.md §5 (law YK-05), §10 (asks with a required node), §11.2.
     """
+    if plan.rules == LOWERED:
+        return f"{plan.queue} is above its max"
     if plan.rules == "yunikorn-required-node":
         return f"has priority {victim.priority}, the ask {plan.priority}"
     types = asked_types(plan)
@@ -262,6 +272,7 @@ def _usage(plan: YuniKornPlan) -> Iterator[doc.Block]:
     types = [t for t in asked_types(plan) if t in used]
     charts = [_chart(plan, resource) for resource in (*types, *sorted(used.difference(types)))]
     wanted = sum(item.asked > max(0, item.available) for item in plan.room) or 1
+    wanted = len(charts) if plan.rules == LOWERED else wanted
     folded = (doc.Fold("What is not short", tuple(charts[wanted:])),) if charts[wanted:] else ()
     texts = (doc.Paragraph(text, "dim") for text in means)
     yield doc.Only("page", (*charts[:wanted], *folded, *texts))
@@ -281,7 +292,8 @@ def _chart(plan: YuniKornPlan, resource: str) -> doc.Gauges:
     gauges = []
     for use in uses:
         mark = use_mark(plan, use)
-        notes = ["asks here"] if use.queue == plan.queue else []
+        here = "to come down" if plan.rules == LOWERED else "asks here"
+        notes = [here] if use.queue == plan.queue else []
         notes += [mark] if mark else []
         gauge = doc.Gauge(
             name=use.queue,

@@ -11,28 +11,14 @@ import numpy as np
 from planner.errors import UnsupportedError
 from planner.models.kueue.formulation import Formulation
 from planner.objective.profiles import Profile
+from planner.problem.array import BoolArray
 from planner.quota.classes import Classes
 from planner.quota.kueue.assignment import Assignment
 from planner.research.kep83.model import assemble, eligible, reasons
 from planner.research.kep83.options import Kep83, parse_rules, seconds_waiting
 from planner.research.kep83.problem import Kep83Problem, build_kep83, compared_costs
 from planner.research.kep83.reference import decide_kep83
-from planner.solver.kueue.describe import Decided
-from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.rules import KueueRules
-
-
-class Kep83Rules(KueueRules, frozen=True):
-    """The rules for one problem; the options fix the only attempt.
-
-    ``kep83`` is the problem with its policies; ``restricted`` is False everywhere.
-    """
-
-    kep83: Kep83Problem
-
-    def assemble(self, classes: Classes) -> Formulation:
-        """Build the exact model in which only these classes give victims."""
-        return assemble(self.kep83, self.columns(classes))
+from planner.solver.kueue.planning import Decided, Planning
 
 
 class Kep83Planning(Planning):
@@ -56,7 +42,7 @@ class Kep83Planning(Planning):
         decision = decide_kep83(*given, self._asked, assignment, cost)
         self._kep83: Kep83Problem = build_kep83(*given, decision.assignment, self._asked, cost)
         lawful = eligible(self._kep83)
-        return Decided(decision, self._kep83.base, lawful, lawful)
+        return decision, self._kep83.base, lawful, lawful
 
     @cached_property
     def _codes(self) -> list[str]:
@@ -67,18 +53,14 @@ class Kep83Planning(Planning):
         """The only attempt: an option says whether it may borrow."""
         return (self._asked.borrows,)
 
-    def rules(self) -> Kep83Rules:
-        """Return the rules as a search uses them."""
-        nobody = np.zeros(len(self.problem.workloads), dtype=np.bool_)
-        return Kep83Rules(
-            self.problem,
-            self.table,
-            self.attempts,
-            nobody,
-            self.is_lawful,
-            self.finds_places,
-            self._kep83,
-        )
+    @cached_property
+    def restricted(self) -> BoolArray:
+        """(W,) False everywhere: the options fix the only attempt."""
+        return np.zeros(len(self.problem.workloads), dtype=np.bool_)
+
+    def assemble(self, classes: Classes) -> Formulation:
+        """Build the exact model in which only these classes give victims."""
+        return assemble(self._kep83, self.columns(classes))
 
     def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for, as under Kueue's own rules.

@@ -17,8 +17,8 @@ from planner.reference.kueue.topology.assigning import Placing
 from planner.research.simulate.simulate import BOOST, STABLE, Asked, Unproved
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import solve_planning
 from planner.solver.kueue.stability import best_stable
+from planner.solver.kueue.start import solve
 from planner.state.clock import seconds_since
 from planner.state.kueue import State
 
@@ -62,10 +62,10 @@ def optimum(  # noqa: PLR0913, PLR0917 - what decides
     seen = replace(snapshot, admitted=now)
     planning = Planning(state, seen, preemptor, assignment=found.assignment)
     if asked.decider == STABLE:
-        steady, free = best_stable(solve_planning, planning, asked.profile, deadline)
+        steady, free = best_stable(solve, planning, asked.profile, deadline)
         plan = steady if steady.victims else free
     else:
-        plan = solve_planning(planning, asked.profile, deadline)
+        plan = solve(planning, asked.profile, deadline)
     unproved.note(plan)
     if asked.decider == BOOST:
         # Kueue has to evict exactly the planned victims with some boosts that are found.

@@ -1,4 +1,4 @@
-"""Which victims of a plan would preempt again: the term ``unstable``.
+"""Which victims of a plan would preempt again, asked of one victim set after the other.
 
 What they do is replayed on the state after the plan (`planner.reference.kueue.aftermath`). A
 workload that is being evicted already goes whatever the plan: as a victim it gets no decision of
@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from planner.objective.terms import Cut
 from planner.plan.kueue import Cascade
@@ -25,35 +25,7 @@ from planner.reference.kueue.aftermath import admit, next_targets, pending_again
 from planner.reference.kueue.classical import satisfies_policy
 from planner.solver.deadline import OutOfTime, never
 from planner.state.kueue import State
-
-
-def cascades(  # noqa: PLR0913, PLR0917 - the state before, the plan, and the time
-    state: State,
-    snapshot: Snapshot,
-    preemptor: Preemptor,
-    assignment: Assignment,
-    victims: Sequence[tuple[Admitted, str]],
-    is_late: Callable[[], bool] = never,
-) -> tuple[Cascade, ...]:
-    """Return which victims would preempt again, in the order given.
-
-    ``state`` and ``snapshot`` are those before the plan, which admits ``preemptor`` with
-    ``assignment``; ``victims`` are all victims of the plan, with their reason codes. ``is_late``
-    says before each decision whether time is up.
-
-    Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump; `OutOfTime`
-    if time is up before there is a decision for each victim.
-    """
-    holder = admit(snapshot, preemptor, assignment)
-    after = snapshot_after(snapshot, holder, [victim for victim, _ in victims])
-    followed = []
-    for victim, reason in victims:
-        if is_late():
-            raise OutOfTime
-        if not victim.evicted:
-            waiting = pending_again(state, snapshot, victim, reason)
-            followed.append(cascade(after, preemptor, waiting))
-    return tuple(one for one in followed if one is not None)
+from planner.term import UNSTABLE
 
 
 def cascade(after: Snapshot, preemptor: Preemptor, waiting: Preemptor) -> Cascade | None:
@@ -81,15 +53,18 @@ class _Victim(NamedTuple):
 
 @dataclass
 class CascadeReplay:
-    """What is known of ``unstable`` for one preemptor with its flavors.
+    """Which victims would preempt again, as far as that is known of one preemptor with its flavors.
 
     Methods raise `LookupFailed` if the LocalQueue or ClusterQueue of a victim is not in the dump,
     and `OutOfTime` if time is up before all decisions are made; decisions so far are kept.
 
-    ``workloads`` and ``reasons`` are (W,): the workloads that hold quota, and the reason code of
-    each as a victim; ``candidates`` are positions of workloads that may be victims of a lawful
-    plan. ``is_late`` says before each decision whether time is up.
+    ``workloads`` are (W,) those that hold quota, ``reasons`` by position the reason code of each as
+    a victim; ``candidates`` are positions of workloads that may be victims of a lawful
+    plan: of others nothing is learned. ``is_late`` says before each decision whether time is up.
     """
+
+    TERM: ClassVar = UNSTABLE
+    """The term that it tells."""
 
     state: State
     snapshot: Snapshot
@@ -97,15 +72,15 @@ class CascadeReplay:
     assignment: Assignment
     workloads: Sequence[Admitted]
     candidates: Collection[int]
-    reasons: Sequence[str]
+    reasons: Sequence[str] | Mapping[int, str]
     is_late: Callable[[], bool] = never
-    cuts: list[Cut] = field(default_factory=list)
-    _victims: dict[int, _Victim] = field(default_factory=dict)
-    _flavors: dict[int, frozenset[int]] = field(default_factory=dict)
+    cuts: list[Cut] = field(default_factory=list, init=False)
+    _victims: dict[int, _Victim] = field(default_factory=dict, init=False)
+    _flavors: dict[int, frozenset[int]] = field(default_factory=dict, init=False)
     _answers: dict[tuple[int, frozenset[int], tuple[int, ...]], Cascade | None] = field(
-        default_factory=dict
+        default_factory=dict, init=False
     )
-    _found: dict[frozenset[int], tuple[Cascade, ...]] = field(default_factory=dict)
+    _found: dict[frozenset[int], tuple[Cascade, ...]] = field(default_factory=dict, init=False)
 
     def count(self, victims: Sequence[int]) -> int:
         """Return how many of the victims, given by positions, would preempt again."""
@@ -124,12 +99,9 @@ class CascadeReplay:
             self._found[chosen] = tuple(one for one in followed if one is not None)
         return self._found[chosen]
 
-    def _check_time(self) -> None:
+    def _ask(self, position: int, chosen: frozenset[int], after: Snapshot) -> Cascade | None:
         if self.is_late():
             raise OutOfTime
-
-    def _ask(self, position: int, chosen: frozenset[int], after: Snapshot) -> Cascade | None:
-        self._check_time()
         victim = self._victim(position)
         left = (self.workloads[j] for j in victim.own_candidates - chosen)
         # If nobody is left whom the victim could preempt, no decision is needed.
@@ -151,7 +123,8 @@ class CascadeReplay:
 
     def _victim(self, position: int) -> _Victim:
         if position not in self._victims:
-            waiting = self._pending_again(position)
+            again = self.workloads[position], self.reasons[position]
+            waiting = pending_again(self.state, self.snapshot, *again)
             is_candidate = self._is_candidate_for(waiting)
             others = self._candidates - {position}
             own_candidates = frozenset(j for j in others if is_candidate(self.workloads[j]))
@@ -162,10 +135,6 @@ class CascadeReplay:
                 self._taken(waiting, others - own_candidates),
             )
         return self._victims[position]
-
-    def _pending_again(self, position: int) -> Preemptor:
-        victim, reason = self.workloads[position], self.reasons[position]
-        return pending_again(self.state, self.snapshot, victim, reason)
 
     def _is_candidate_for(self, waiting: Preemptor) -> Callable[[Admitted], bool]:
         """Return the test whether policies, priorities and flavors let it preempt a workload."""
@@ -226,14 +195,12 @@ class CascadeReplay:
 
     @cached_property
     def _latest_of_others(self) -> list[Admitted]:
-        return self._latest({self.workloads[j].key for j in self._candidates})
-
-    def _latest(self, without: Collection[str]) -> list[Admitted]:
-        """Return the preemptor and what runs, but for the keys ``without``, one of each kind.
+        """The preemptor and what runs, but for the candidates, one of each kind.
 
         Of workloads that differ for policies by their place in the queue only, the last in it is
         kept: if any of them may be preempted, that one may.
         """
+        without = {self.workloads[j].key for j in self._candidates}
         everybody = (one for group in self.snapshot.admitted.values() for one in group)
         running = (one for one in everybody if not one.evicted and one.key not in without)
         kept: dict[tuple[int, int, frozenset[int]], Admitted] = {}

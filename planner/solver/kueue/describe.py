@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -30,13 +30,16 @@ from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Shares, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
-from planner.reference.kueue.decision import Decision, outcomes
+from planner.reference.kueue.decision import outcomes
 from planner.reference.kueue.eligibility import InvalidSelectorError, Possibility
 from planner.scheduler import Placement
 from planner.state.kueue import State
 from planner.state.kueue_configuration import Configuration
 from planner.state.queues import ResourceGroup
 from planner.wing import find_rules
+
+if TYPE_CHECKING:
+    from planner.solver.kueue.planning import Planning
 
 MAX_SIBLINGS: Final = 12
 """How many nodes that a plan does not touch are listed below one cohort: plans stay small."""
@@ -421,53 +424,33 @@ def hold_in_words(preemptor: str, reason: HeldBack) -> str:
     return f"{what.format(preemptor)}: {reason.text}{kueue}{plan}"
 
 
-class Decided(NamedTuple):
-    """What Kueue decides for a preemptor, the problem, and who may have to go.
-
-    ``lawful`` are (W,) whom no law excludes, ``candidates`` (W,) whom Kueue would list: under fair
-    sharing these are more.
-    """
-
-    decision: Decision
-    problem: Problem
-    lawful: BoolArray
-    candidates: BoolArray
-
-
 MOST_SHOWN: Final = 3
 """Outcomes that are named at most where Kueue's choice is not determined."""
 
 
-def remarks(
-    state: State,
-    snapshot: Snapshot,
-    preemptor: Preemptor,
-    decided: Decided,
-    fixed: Assignment | None,
-) -> Iterator[str]:
+def remarks(planning: Planning) -> Iterator[str]:
     """Yield remarks on the devices, the replaced slice and the candidate order behind a plan.
-
-    ``fixed`` are the flavors that were given, if any were.
 
     Source: docs/semantics/kueue-features.md §2 to §4.
     """
-    key, decision = preemptor.key, decided.decision
+    snapshot, preemptor, decision = planning.snapshot, planning.preemptor, planning.decision
+    key = preemptor.key
     yield from preemptor.notes
     replaced = replaced_by(snapshot, preemptor)
     named = names_replaced(preemptor.workload, snapshot.configuration)
     if replaced is not None:
-        yield from _of_slice(key, replaced, decided)
+        yield from _of_slice(planning, replaced)
     elif named in {target.workload.key for target in decision.search.targets}:
         # Kueue does not evict a target whose name is that of the slice it takes for replaced.
         yield (
             f"Kueue itself counts on {named} to go and does not evict it: {key} says that it "
             "replaces it, which holds within one ClusterQueue and namespace only"
         )
-    if decided.problem.workloads.columns.dated[decided.lawful].any():
-        yield _of_past_use(state)
+    if planning.problem.workloads.columns.dated[planning.eligible].any():
+        yield _of_past_use(planning.state)
     if not decision.undetermined:
         return
-    found = outcomes(snapshot, preemptor, fixed)
+    found = outcomes(snapshot, preemptor, planning.fixed)
     why = " and ".join(decision.undetermined)
     if len(found) == 1:
         yield f"{why}: all choices that were tried lead to the same victims"
@@ -483,13 +466,13 @@ def remarks(
     )
 
 
-def _of_slice(key: str, replaced: Replaced, decided: Decided) -> Iterator[str]:
-    old, problem = replaced.slice.key, decided.problem
+def _of_slice(planning: Planning, replaced: Replaced) -> Iterator[str]:
+    old, problem, key = replaced.slice.key, planning.problem, planning.preemptor.key
     yield (
         f"{key} replaces {old}: it asks for its additional pods only, in the same flavors, and "
         f"{old} is finished when it is admitted, not evicted"
     )
-    if any(problem.workloads[at].key == old for at in decided.lawful.nonzero()[0].tolist()):
+    if any(problem.workloads[at].key == old for at in planning.eligible.nonzero()[0].tolist()):
         yield (
             f"the rules permit {old} as a victim, too; once it is evicted, {key} asks for all of "
             "its pods"
@@ -499,7 +482,7 @@ def _of_slice(key: str, replaced: Replaced, decided: Decided) -> Iterator[str]:
         for fr, asked in enumerate(problem.request)
         if asked > max(0, problem.searched[fr]) and problem.frs[fr].resource != "pods"
     ]
-    if beyond and decided.decision.assignment.mode == "Preempt":
+    if beyond and planning.decision.assignment.mode == "Preempt":
         yield (
             f"pods of {key} ask for more each than those of {old}: Kueue's own search looks for "
             f"room for additional pods only, and not for {', '.join(beyond)} more that it needs"

@@ -15,8 +15,9 @@ Kueue's order under these flavors. Pod counts are those of Kueue's own assignmen
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
@@ -52,13 +53,11 @@ from planner.solver.kueue.solve import (
     settling_of,
     solve_planning,
 )
-from planner.solver.kueue.stability import in_time
 from planner.solver.levels import SHORT
 from planner.solver.proving.grow import grow
 from planner.solver.run import Outcome
 
 
-@in_time
 def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     """Return the best legal plan over all permitted flavors, verified, with its certificate.
 
@@ -76,7 +75,6 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
     alone = solve_planning(own, profile, deadline.half() if choices.others else deadline)
     race = _Race(own, choices, ranked, own.set_objective(profile), deadline, alone)
     race.run()
-    race.confirm()
     if race.best is None or race.winner is None:
         explanation = race.alone.explanation
         if race.choices.others:
@@ -101,8 +99,8 @@ class _Race:
 
     ``alone`` is the best plan under Kueue's own flavors. ``caps`` are the caps of the profile that
     some answer keeps; ``dropped`` says in words which are not kept, ``undecided`` whether time
-    ended before some cap was decided. ``proved`` says that no examined assignment can have a better
-    plan, by the solver's word; ``confirmed`` that trees confirm it. These are not kept.
+    ended before some cap was decided. ``claimed`` says that no examined assignment can have a
+    better plan, by the solver's word; ``proved`` that trees show it. These are not kept.
     """
 
     own: Planning
@@ -114,11 +112,11 @@ class _Race:
     best: Plan | None = None
     winner: Planning | None = None
     examined: int = 0
+    claimed: bool = True
     proved: bool = True
     caps: dict[Measure, int] = field(default_factory=dict)
     dropped: str = ""
     undecided: bool = False
-    confirmed: bool = True
 
     @property
     def greedy(self) -> Plan:
@@ -140,13 +138,13 @@ class _Race:
     @property
     def settled(self) -> bool:
         """Whether it is proved that no permitted assignment has a better plan."""
-        return self.confirmed and self.is_claimed
+        return self.is_claimed and (self.unbeatable or self.proved)
 
     @property
     def is_claimed(self) -> bool:
         """Whether the solver finds that no permitted assignment has a better plan."""
         everything = self.choices.permitted.complete and self.examined == self.choices.distinct
-        return not self.undecided and (self.unbeatable or (self.proved and everything))
+        return not self.undecided and (self.unbeatable or (self.claimed and everything))
 
     def run(self) -> None:
         """Examine the assignments, Kueue's own first, until nothing can be better."""
@@ -167,24 +165,7 @@ class _Race:
                     self._examine(self._under(assignment))
         if self.best is None and self.alone.victims:
             # Only if time was too short to agree on caps: this plan is legal all the same.
-            self.best, self.winner, self.proved = self.alone, self.own, False
-
-    def confirm(self) -> None:
-        """Ask trees whether no plan in other flavors is better."""
-        if self.unbeatable or not self.is_claimed:
-            return
-        known = (self.winner or self.own).decision.assignment
-        for planning in self._plannings():
-            planning.set_objective(self.profile)
-            # The winner has trees of its own, and what needs no search needs no tree.
-            if planning.decision.assignment == known or settled(planning) is not None:
-                continue
-            claims = planning.claims(self.profile, list(self.caps.items()))
-            if planning.trees is False or not proved_no_better(
-                claims, self.profile, self.values, self.deadline
-            ):
-                self.confirmed = False
-                break
+            self.best, self.winner, self.claimed = self.alone, self.own, False
 
     def _under(self, assignment: Assignment) -> Planning:
         return self.own.with_flavors(assignment, self.ranked)
@@ -222,7 +203,8 @@ class _Race:
         """Look for an answer under any flavors that keeps these caps."""
         # Where not all assignments were listed, that none of the listed will do proves nothing.
         outcomes: set[Outcome] = {"infeasible" if self.choices.permitted.complete else "unknown"}
-        for planning in self._plannings():
+        own = [self.own for _ in self.choices.own]
+        for planning in chain(own, map(self._under, self.choices.others)):
             if self.deadline.passed:
                 return "unknown"
             planning.set_objective(self.profile)
@@ -235,15 +217,11 @@ class _Race:
                 return "optimal"
         return "unknown" if "unknown" in outcomes else "infeasible"
 
-    def _plannings(self) -> Iterator[Planning]:
-        if self.choices.own:
-            yield self.own
-        yield from map(self._under, self.choices.others)
-
     def _ready(self, planning: Planning) -> Prepared:
         """Set up a search that starts from what Kueue would do under these flavors."""
-        prepared = set_up(planning, self.profile, self.deadline, planning.greedy_plan())
-        return replace(prepared, capped=Capped(tuple(self.caps.items())))
+        greedy = planning.greedy_plan()
+        search = set_up(planning, self.profile, self.deadline, greedy)
+        return Prepared(search, Capped(tuple(self.caps.items())), greedy)
 
     def _examine(self, planning: Planning) -> None:
         """Replace the best plan by one under these flavors if that is better."""
@@ -263,17 +241,23 @@ class _Race:
                 outcome = solve_below(prepared.search, levels, best).outcome
             if outcome in {"optimal", "feasible"}:
                 proved = settling_of(planning, self.profile, prepared).settle()
-                plan = finish(planning, self.profile, prepared, proved, self.greedy, started)
+                prepared = replace(prepared, greedy=self.greedy)
+                plan = finish(planning, self.profile, prepared, proved, started)
                 self._count(planning, plan)
                 return
         self.examined += 1
         # Infeasible: no answer under these flavors keeps the caps, or none of those is better.
-        self.proved = self.proved and outcome == "infeasible"
+        self.claimed = self.claimed and outcome == "infeasible"
+        if self.claimed and self.proved:  # what is not better than an earlier best is not the best
+            asked = planning.claims(self.profile, list(self.caps.items())), self.profile
+            self.proved = planning.trees is not False and proved_no_better(
+                *asked, self.values, self.deadline
+            )
 
     def _count(self, planning: Planning, plan: Plan) -> None:
         """Count an assignment as examined whose plan, if it has one, is the best so far."""
         self.examined += 1
-        self.proved = self.proved and plan.status in {"optimal", "infeasible"}
+        self.claimed = self.claimed and plan.status in {"optimal", "infeasible"}
         if plan.status in {"optimal", "feasible"}:
             self.best, self.winner = plan, planning
 

@@ -12,37 +12,38 @@ from msgspec.structs import replace
 from planner.laws import Law
 from planner.laws.kueue import FS_BORROWING
 from planner.models.kueue import laws
+from planner.models.kueue.formulation import Columns, Formulation
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
 from planner.plan import Status, Verdict, Verification
-from planner.plan.kueue import Amount, Cascade, HeldBack, Plan, Victim
+from planner.plan.kueue import Amount, HeldBack, Plan, Victim
 from planner.problem.array import BoolArray, IntArray
-from planner.problem.kueue import build_problem
+from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quantity import format_units, plural
+from planner.quota.classes import Classes
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.placement import concerns
 from planner.quota.kueue.preemptor import as_preemptor, replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.cycle.nomination import why_held_back
-from planner.reference.kueue.decision import decide
+from planner.reference.kueue.decision import Decision, decide
 from planner.scheduler import Placement
 from planner.solver.answer import Planned, refuse_illegal
-from planner.solver.deadline import Clock, Deadline, Trees
+from planner.solver.deadline import Clock, Trees
 from planner.solver.kueue.aftermath import CascadeReplay
 from planner.solver.kueue.describe import (
-    Decided,
     Subject,
     explain_infeasible,
     explain_no_flavor,
     hold_in_words,
     remarks,
 )
-from planner.solver.kueue.rules import KueueRules
 from planner.solver.levels import Proved
+from planner.solver.search import Rules
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
@@ -51,12 +52,14 @@ from planner.verifier.kueue_topology import Floor
 from planner.verifier.wording import broken
 from planner.wing import find_rules
 
+Decided = tuple[Decision, Problem, BoolArray, BoolArray]
+
 SMALL: Final = 300
 """Workloads with quota up to which decisions are replayed that nobody asked for."""
 
 
-class Planning(Planned[Plan]):
-    """The decision, the problem and its terms, for one preemptor in one snapshot."""
+class Planning(Planned[Plan], Rules):
+    """The decision, the problem, its terms and its rules, for one preemptor in one snapshot."""
 
     scheduler = "kueue"
     NAME: ClassVar = "Kueue"
@@ -89,9 +92,9 @@ class Planning(Planned[Plan]):
         self.preemptor = preemptor
         self.preemptor_key = preemptor.key
         self.options = options
-        self._clock = Clock()
-        decided = self._decided(assignment)
-        self.decision, self.problem, self.eligible, self.candidates = decided
+        self.clock = Clock()
+        """After it no decision is replayed to find out whether a victim would preempt again."""
+        self.decision, self.problem, self.eligible, self.candidates = self._decided(assignment)
         self.costs: Final = costs
         """The costs of evictions that were given, if any were."""
         self.fixed: Final = assignment
@@ -104,23 +107,10 @@ class Planning(Planned[Plan]):
         # Plans that are looked at on the way keep to added laws or not: only one that is returned
         # says so (`by_its_rules`).
         replaced = options if find_rules(options or None).replaces else ""
-        notes = (
-            preemptor.notes
-            if replaced
-            else remarks(state, snapshot, preemptor, decided, assignment)
-        )
+        notes = preemptor.notes if replaced else remarks(self)
         self.subject = Subject(
             snapshot, preemptor, self.decision.assignment, replaced, tuple(notes), self.placement
         )
-
-    @property
-    def deadline(self) -> Deadline:
-        """After it no decision is replayed to find out whether a victim would preempt again."""
-        return self._clock.deadline
-
-    @deadline.setter
-    def deadline(self, deadline: Deadline) -> None:
-        self._clock.deadline = deadline
 
     @property
     def is_small(self) -> bool:
@@ -128,7 +118,11 @@ class Planning(Planned[Plan]):
         return sum(map(len, self.snapshot.admitted.values())) <= SMALL
 
     def _decided(self, assignment: Assignment | None) -> Decided:
-        """Return what Kueue decides on targets, and on flavors, unless they are given."""
+        """Return what Kueue decides on targets, and on flavors, unless they are given.
+
+        Besides decision and problem these are (W,) whom no law excludes, and (W,) whom Kueue would
+        list as candidates: under fair sharing these are more.
+        """
         decision = decide(self.snapshot, self.preemptor, assignment)
         problem = build_problem(self.snapshot, self.preemptor, decision.assignment)
         candidates = lawful = laws.eligible(problem)
@@ -136,7 +130,7 @@ class Planning(Planned[Plan]):
         # and §6.4).
         if problem.fair is not None:
             candidates = laws.eligible(problem, without={FS_BORROWING.id})
-        return Decided(decision, problem, lawful, candidates)
+        return decision, problem, lawful, candidates
 
     @cached_property
     def placement(self) -> Placement | None:
@@ -165,21 +159,34 @@ class Planning(Planned[Plan]):
         return laws.attempts(self.problem, self.eligible)
 
     @cached_property
-    def restricted(self) -> BoolArray | None:
-        """(W,) whom the attempt with borrowing spares; ``None`` if it is not the only attempt."""
-        only_borrowing = self.attempts == (True,)
-        return laws.restricted_while_borrowing(self.problem) if only_borrowing else None
+    def restricted(self) -> BoolArray:
+        """(W,) whom no attempt with borrowing may take."""
+        return laws.restricted_while_borrowing(self.problem)
 
-    def rules(self) -> KueueRules:
-        """Return the rules as a search uses them."""
-        return KueueRules(
-            self.problem,
-            self.table,
-            self.attempts,
-            laws.restricted_while_borrowing(self.problem),
-            self.is_lawful,
-            self.finds_places,
-        )
+    @property
+    def only_borrows(self) -> bool:
+        """Whether the only attempt is one with borrowing."""
+        return tuple(self.attempts) == (True,)
+
+    def columns(self, classes: Classes) -> Columns:
+        """Return classes with the arrays that the laws look at."""
+        return Columns(self.problem, classes, self.restricted)
+
+    def assemble(self, classes: Classes) -> Formulation:
+        """Build the exact model in which only these classes give victims."""
+        return laws.assemble(self.problem, self.columns(classes), self.attempts)
+
+    def alike(self, classes: Classes, counts: Sequence[int]) -> Sequence[int] | None:
+        """Return the group of each class: sets with as many of each group are refused, too.
+
+        If Kueue's placement refuses the set, classes are grouped by what members give back on the
+        nodes; group 0 gives nothing that matters. ``None`` where nothing is known of other sets.
+        """
+        places = self.problem.places
+        if places is None or self.finds_places(classes.take(counts)):
+            return None
+        kinds: list[int] = places.kind[classes.first].tolist()
+        return kinds
 
     def with_flavors(self, assignment: Assignment, ranked: BoolArray) -> Self:
         """Return the same preemptor under some flavors, with ``ranked`` as the scale of ranks."""
@@ -187,19 +194,13 @@ class Planning(Planned[Plan]):
         made.own_priorities = self.own_priorities  # caps are those of Kueue's own flavors
         return made
 
-    def in_state(self, state: State) -> Self:
-        """Return the same preemptor in another state that knows it, at the same clock."""
-        # The new snapshot looks at topologies if this one does.
-        now, frs = self.snapshot.now, self.snapshot.tree.frs
-        snapshot = take_snapshot(state, now, frs, placing=self.snapshot.topologies.looked_at)
-        return self._again(state, snapshot, self.fixed)
-
-    def by_quota_alone(self) -> Self:
-        """Return the same preemptor planned without topologies."""
-        if not self.snapshot.topologies.looked_at:
+    def by_quota_alone(self, state: State | None = None) -> Self:
+        """Return the same preemptor planned without topologies, in a given state that knows it."""
+        if state is None and not self.snapshot.topologies.looked_at:
             return self
-        snapshot = take_snapshot(self.state, self.snapshot.now, self.snapshot.tree.frs)
-        return self._again(self.state, snapshot, self.fixed)
+        state = self.state if state is None else state
+        snapshot = take_snapshot(state, self.snapshot.now, self.snapshot.tree.frs)
+        return self._again(state, snapshot, self.fixed)
 
     def _again(
         self,
@@ -208,12 +209,12 @@ class Planning(Planned[Plan]):
         assignment: Assignment | None,
         ranked: BoolArray | None = None,
     ) -> Self:
-        """Return the same preemptor in a given state and flavors, with the deadline of this one."""
+        """Return the same preemptor in a given state and flavors, with the clock of this one."""
         preemptor = self.preemptor
         if snapshot is not self.snapshot:
             preemptor = as_preemptor(state, snapshot, preemptor.workload)
         made = type(self)(state, snapshot, preemptor, self.costs, assignment, ranked, self.options)
-        made.certify, made.deadline = self.certify, self.deadline
+        made.certify, made.clock = self.certify, self.clock
         return made
 
     @property
@@ -228,8 +229,8 @@ class Planning(Planned[Plan]):
         protects.
         """
         table = self._plain_table
-        if profile.counts("unstable"):
-            table = replace(table, cascades=self.cascade_replay)
+        if profile.counts(CascadeReplay.TERM):
+            table = replace(table, replayed={CascadeReplay.TERM: self.cascade_replay})
         self.table = apply_profile(
             profile, table, lambda: known_groups(self.state), lambda: self.own_priorities
         )
@@ -251,7 +252,7 @@ class Planning(Planned[Plan]):
             self.problem.workloads,
             self.candidates.nonzero()[0].tolist(),
             self._codes,
-            self._clock.is_late,
+            self.clock.is_late,
         )
 
     @cached_property
@@ -358,15 +359,6 @@ class Planning(Planned[Plan]):
         return HeldBack(
             why=found.why, message=found.message, text=found.text, head=found.head or None
         )
-
-    def cascades(self, victims: Sequence[str]) -> tuple[Cascade, ...]:
-        """Return which of the victims would preempt again under these flavors, in their order.
-
-        Raises `LookupFailed` if the LocalQueue or ClusterQueue of a victim is not in the dump;
-        `OutOfTime` if time is up before there is a decision for each.
-        """
-        found = self.cascade_replay.cascades(self.positions(victims))
-        return tuple(sorted(found, key=lambda one: victims.index(one.victim)))
 
     def claims(self, profile: Profile, caps: Sequence[tuple[Measure, int]]) -> Claims:
         """Return what a plan under a profile claims, as questions for proof trees."""

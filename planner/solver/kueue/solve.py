@@ -19,7 +19,6 @@ from planner.plan.kueue import Plan
 from planner.quantity import plural
 from planner.quota.kueue.placement import LEFT_OUT
 from planner.solver.answer import (
-    NO_CAPS,
     Capped,
     bind,
     cap,
@@ -30,18 +29,16 @@ from planner.solver.answer import (
 )
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.rules import KueueRules
-from planner.solver.kueue.stability import in_time
 from planner.solver.levels import Proved, Settling, say_proved
 from planner.solver.search import Search
 
 
 class Prepared(Struct, frozen=True):
-    """A search that is ready for its levels, and its caps."""
+    """A search that is ready for its levels, with its caps, and Kueue's own plan beside it."""
 
-    rules: KueueRules
     search: Search
-    capped: Capped = NO_CAPS
+    capped: Capped
+    greedy: Plan
 
 
 def prepare(  # noqa: PLR0913 - what a search is made of
@@ -58,9 +55,10 @@ def prepare(  # noqa: PLR0913 - what a search is made of
     ``apart`` are positions of workloads that get a class of their own, so that a question can
     be asked about each of them. ``proving`` asks for proofs of what caps drop.
     """
-    unbound = set_up(planning, profile, deadline, greedy, apart)
+    search = set_up(planning, profile, deadline, greedy, apart)
     claiming = partial(planning.claims, profile) if proving else None
-    return replace(unbound, capped=cap(unbound.search, profile, greedy, claiming, planning.trees))
+    capped = cap(search, profile, greedy, claiming, planning.trees)
+    return Prepared(search, capped, greedy)
 
 
 def set_up(
@@ -69,19 +67,19 @@ def set_up(
     deadline: Deadline,
     greedy: Plan,
     apart: Collection[int] = (),
-) -> Prepared:
+) -> Search:
     """Set up a search without caps; ``greedy`` is where it may start from.
 
     Raises `UnsupportedError` if a term of the profile cannot be known from the state.
     """
-    rules = planning.rules()
-    only_borrowing = tuple(rules.attempts) == (True,)
     # Whom the only attempt spares is never a victim, and is in no class.
-    allowed = planning.eligible & ~rules.restricted if only_borrowing else planning.eligible
+    spared = planning.restricted & planning.only_borrows
     costs = planning.table.telling_apart(profile.terms)
     costs += alone_in_class(len(planning.problem.workloads), apart)
-    classes = build_classes(planning.problem, allowed, rules.restricted, costs)
-    search = Search(rules, classes, deadline, list(range(len(classes))))
+    classes = build_classes(
+        planning.problem, planning.eligible & ~spared, planning.restricted, costs
+    )
+    search = Search(planning, classes, deadline, list(range(len(classes))))
     if greedy.victims and not greedy.outside_rules:
         counts = classes.counts(planning.greedy_positions())
         if counts is None:
@@ -89,10 +87,9 @@ def set_up(
             raise InternalError(message)
         search.incumbent = counts
     bind(search, profile)
-    return Prepared(rules, search)
+    return search
 
 
-@in_time
 def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     """Return the best legal plan under a profile, verified, with its certificate.
 
@@ -112,44 +109,34 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
         prepared = prepare(planning, profile, deadline, greedy, proving=True)
     proved = settling_of(planning, profile, prepared).settle()
     with without_garbage_collection():
-        return finish(planning, profile, prepared, proved, greedy, started)
+        return finish(planning, profile, prepared, proved, started)
 
 
 def settling_of(planning: Planning, profile: Profile, prepared: Prepared) -> Settling:
     """Return what settles the levels of a search whose caps are bound."""
-    search, capped, greedy = prepared.search, prepared.capped, planning.greedy_plan()
+    search, capped = prepared.search, prepared.capped
 
     def fresh(measures: Sequence[Measure]) -> Search:
         few = replace(profile, levels=tuple(measures))
-        return set_up(planning, few, search.deadline, greedy).search
+        return set_up(planning, few, search.deadline, prepared.greedy)
 
     claims = planning.claims(profile, capped.kept)
     given = claims, search, profile.levels, fresh, planning.trees
     return Settling(*given, undecided=capped.undecided)
 
 
-def finish(  # noqa: PLR0913, PLR0917 - all that is known
-    planning: Planning,
-    profile: Profile,
-    prepared: Prepared,
-    proved: Proved,
-    greedy: Plan,
-    started: float,
+def finish(
+    planning: Planning, profile: Profile, prepared: Prepared, proved: Proved, started: float
 ) -> Plan:
     """Return the proved answer of a search as a plan, verified, with its certificate.
 
-    ``greedy`` is Kueue's own plan; ``started`` is the monotonic time at which the work began.
+    ``started`` is the monotonic time at which the work began.
 
     Raises `InternalError` if the plan fails its verification, or is worse than Kueue's own.
     """
-    search = prepared.search
+    search, greedy = prepared.search, prepared.greedy
     proved = planning.as_far_as_decided(proved)
-    certificate = certify(
-        planning.state.digest,
-        proved,
-        started,
-        prepared.capped,
-    )
+    certificate = certify(planning.state.digest, proved, started, prepared.capped)
     if proved.victims is None:
         return no_plan(planning, profile, greedy, certificate, search, proved)
     positions = planning.in_candidate_order(proved.victims)

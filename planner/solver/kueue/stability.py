@@ -8,22 +8,25 @@ the term, and says so; a wish for ``unstable`` that could not be checked makes a
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
 from typing import Final
 
 from msgspec.structs import replace
 
+from planner.errors import InputError
 from planner.objective.profiles import Profile
-from planner.objective.terms import CASCADE
 from planner.plan.kueue import Cascade, Plan
 from planner.quantity import plural
+from planner.quota.kueue.preemptor import as_preemptor, find_workload
 from planner.solver.deadline import Deadline, OutOfTime
-from planner.solver.kueue.aftermath import cascades
 from planner.solver.kueue.planning import Planning
 from planner.state.kueue import State
 from planner.state.queues import BorrowWithinCohort
-from planner.term import RATED, in_order
+from planner.term import RATED, UNSTABLE, in_order
+
+CASCADE: Final = (UNSTABLE,)
+"""The measure that counts victims which would preempt again."""
 
 NOT_KNOWN: Final = (
     "which victims would preempt again was not found out within the time limit: Kueue decides "
@@ -33,25 +36,30 @@ NOT_KNOWN: Final = (
 Solve = Callable[[Planning, Profile, Deadline], Plan]
 
 
-def in_time(solve: Solve) -> Solve:
-    """Wrap ``solve``: it answers without ``unstable`` where time is up before that is known."""
+def looks_ahead(profile: Profile) -> bool:
+    """Say whether an objective counts what victims do next."""
+    return profile.counts(UNSTABLE)
 
-    @wraps(solve)
-    def answer(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
-        planning.deadline = deadline
-        try:
-            return solve(planning, profile, deadline)
-        except OutOfTime:
-            known = solve(planning, without_cascades(profile), deadline)
-            planning.set_objective(profile)
-            return unproved(known, profile)
 
-    return answer
+def as_asked(planning: Planning, profile: Profile, *, stable: bool = False) -> Planning:
+    """Return a planning as a plan is made: quota alone decides what victims do next."""
+    return planning.by_quota_alone() if stable or looks_ahead(profile) else planning
+
+
+def in_time(solve: Solve, planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
+    """Solve, without ``unstable`` where time is up before that is known."""
+    planning.clock.deadline = deadline
+    try:
+        return solve(planning, profile, deadline)
+    except OutOfTime:
+        known = solve(planning, without_cascades(profile), deadline)
+        planning.set_objective(profile)
+        return unproved(planning, known, profile)
 
 
 def without_cascades(profile: Profile) -> Profile:
     """Return an objective without what depends on ``unstable``: levels, caps, rates and wishes."""
-    lost = {*CASCADE, *({RATED} if CASCADE[0] in profile.rates else ())}
+    lost = {*CASCADE, *({RATED} if UNSTABLE in profile.rates else ())}
     # An objective of `unstable` alone still needs a level: fewest victims then.
     levels = tuple(filter(lost.isdisjoint, profile.levels)) or (("workloads",),)
     most = {each: value for each, value in profile.wishes.most.items() if each != CASCADE}
@@ -61,7 +69,7 @@ def without_cascades(profile: Profile) -> Profile:
     return replace(profile, levels=levels, caps=caps, wishes=wishes, rates=rates)
 
 
-def unproved(plan: Plan, profile: Profile) -> Plan:
+def unproved(planning: Planning, plan: Plan, profile: Profile) -> Plan:
     """Return the plan of another objective as the best known: nothing is proved of ``unstable``.
 
     If the profile demands stability, the plan is no answer: whether it is stable is not known.
@@ -69,7 +77,7 @@ def unproved(plan: Plan, profile: Profile) -> Plan:
     if plan.status not in {"optimal", "feasible"} or not plan.victims:
         return plan
     if CASCADE in profile.wishes.most:
-        return unanswered(plan)
+        return unanswered(planning, plan)
     return plan.model_copy(
         update={
             "status": "feasible",
@@ -79,20 +87,11 @@ def unproved(plan: Plan, profile: Profile) -> Plan:
     )
 
 
-def unanswered(plan: Plan) -> Plan:
+def unanswered(planning: Planning, plan: Plan) -> Plan:
     """Return the answer that no plan is known that keeps the wish for ``unstable``."""
-    return plan.model_copy(
-        update={
-            "status": "unknown",
-            "explanation": f"nothing found within the time limit, and nothing proved: {NOT_KNOWN}",
-            "certificate": None,
-            "victims": (),
-            "terms": {},
-            "borrowing": None,
-            "shares": (),
-            "tree": (),
-            "stability": None,
-        }
+    said = f"nothing found within the time limit, and nothing proved: {NOT_KNOWN}"
+    return planning.subject.plan(
+        "optimum", "unknown", said, objective=plan.objective, greedy=plan.greedy
     )
 
 
@@ -107,14 +106,14 @@ def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
     Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump; `OutOfTime`
     if time is up before there is a decision for each victim.
     """
-    # The same flavors: decisions that a search has replayed already are known.
-    if plan.assignment == planning.decision.assignment:
-        return planning.cascades(plan.keys)
-    gone = [planning.problem.workloads[at] for at in planning.positions(plan.keys)]
-    reasons = (victim.reason for victim in plan.victims)
-    victims = [*zip(gone, reasons, strict=True)]
-    asked = planning.state, planning.snapshot, planning.preemptor, plan.assignment
-    return cascades(*asked, victims, lambda: planning.deadline.passed)
+    replay, places = planning.cascade_replay, planning.positions(plan.keys)
+    if plan.assignment != planning.decision.assignment:
+        # What a search has learned is of other flavors.
+        reasons = {at: one.reason for at, one in zip(places, plan.victims, strict=True)}
+        replay = dataclasses.replace(
+            replay, assignment=plan.assignment, candidates=(), reasons=reasons
+        )
+    return tuple(sorted(replay.cascades(places), key=lambda one: plan.keys.index(one.victim)))
 
 
 def with_stability(
@@ -123,55 +122,36 @@ def with_stability(
     """Return a plan, and Kueue's own beside it, with the victims that would preempt again.
 
     A plan that makes no room stays as it is. With ``cheaply`` so does any plan of a large state, or
-    with a victim whose LocalQueue is not in the dump; other plans then get the victims, not the
-    term. Without ``cheaply`` a note says if time was up first.
+    with a victim of which Kueue cannot decide, such as one whose LocalQueue is not in the dump;
+    other plans then get the victims, not the term. Without ``cheaply`` a note says if time was up
+    first.
 
     Raises `LookupFailed` if a victim's LocalQueue or ClusterQueue is not in the dump.
     """
-    planning.deadline = deadline
+    planning.clock.deadline = deadline
     try:
         return _with_cascades(planning, plan, cheaply=cheaply)
     except OutOfTime:
         return plan if cheaply else plan.model_copy(update={"notes": (*plan.notes, NOT_KNOWN)})
+    except InputError:
+        if cheaply:  # nobody asked
+            return plan
+        raise
 
 
 def _with_cascades(planning: Planning, plan: Plan, *, cheaply: bool) -> Plan:
-    if cheaply and not _is_cheap(planning, plan):
+    # In a small state each decision takes less than a millisecond.
+    if cheaply and not (plan.victims and planning.is_small):
         return plan
     update: dict[str, object] = {}
     if cheaply or plan.status in {"optimal", "feasible"}:
         found = cascades_of(planning, plan)
         update["stability"] = found
         if not cheaply:
-            update["terms"] = in_order({**plan.terms, "unstable": len(found)})
+            update["terms"] = in_order({**plan.terms, UNSTABLE: len(found)})
     if plan.greedy is not None:
         update["greedy"] = _with_cascades(planning, plan.greedy, cheaply=cheaply)
     return plan.model_copy(update=update)
-
-
-def _is_cheap(planning: Planning, plan: Plan) -> bool:
-    """Say whether the decisions for the victims of a plan can be replayed, and take no time.
-
-    Each takes less than a millisecond in a small state.
-    """
-    if not plan.victims or not planning.is_small:
-        return False
-    queues = {item.name for item in planning.state.cluster_queues}
-    waits_in = _queues(planning.state)
-    plans = (plan,) if plan.greedy is None else (plan, plan.greedy)
-    return all(waits_in.get(key) in queues for p in plans for key in p.keys)
-
-
-def _queues(state: State) -> dict[str, str]:
-    """Return the ClusterQueue of each workload, where its LocalQueue is in the dump."""
-    local_queues = {
-        (local.metadata.namespace, local.metadata.name): local.spec.cluster_queue
-        for local in state.local_queues
-    }
-    names = {
-        one.key: (one.key.partition("/")[0], one.queue_name) for one in state.workloads.entries
-    }
-    return {key: local_queues[name] for key, name in names.items() if name in local_queues}
 
 
 def demanding_stability(profile: Profile) -> Profile:
@@ -195,11 +175,11 @@ def best_stable(
     verification.
     """
     free = solve(planning, profile, deadline.half())
-    planning.deadline = deadline
+    planning.clock.deadline = deadline
     try:
         steady = free.status in {"optimal", "feasible"} and not cascades_of(planning, free)
     except OutOfTime:
-        return unanswered(free), free
+        return unanswered(planning, free), free
     if free.status == "infeasible" or (free.status == "optimal" and steady):
         return free, free
     plan = solve(planning, demanding_stability(profile), deadline)
@@ -250,7 +230,7 @@ def _relaxation(
         state = planning.state
         for queue, field in trial:
             state = _without(state, queue, field)
-        plan = solve(planning.in_state(state), demanding_stability(profile), deadline)
+        plan = solve(planning.by_quota_alone(state), demanding_stability(profile), deadline)
         if plan.victims:
             fields = " and ".join(f"{field} of ClusterQueue {queue}" for queue, field in trial)
             return f"with {fields} at Never there would be a stable plan"
@@ -263,9 +243,9 @@ def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[tuple[st
     snapshot = planning.snapshot
     queue_of = {one.key: one.queue for group in snapshot.admitted.values() for one in group}
     queue_of[planning.preemptor.key] = planning.preemptor.queue
-    waits_in = _queues(planning.state)
     for one in found:
-        queue = waits_in[one.victim]
+        workload = find_workload(planning.state, one.victim)
+        queue = snapshot.queue_name(as_preemptor(planning.state, snapshot, workload).queue)
         for target in one.targets:
             own = snapshot.queue_name(queue_of[target]) == queue
             yield queue, WITHIN if own else RECLAIM

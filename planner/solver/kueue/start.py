@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Final
 
@@ -31,8 +32,15 @@ from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.release import by_other_releases, under_release
 from planner.solver.kueue.run_times import on_run_times
-from planner.solver.kueue.solve import solve_planning as solve
-from planner.solver.kueue.stability import Solve, solve_stable, with_stability
+from planner.solver.kueue.solve import solve_planning
+from planner.solver.kueue.stability import (
+    Solve,
+    as_asked,
+    in_time,
+    looks_ahead,
+    solve_stable,
+    with_stability,
+)
 from planner.solver.start import Given, Wanted, only_pending
 from planner.stage import begin
 from planner.state.clock import clock_of
@@ -115,10 +123,12 @@ def check(given: Given, wanted: Wanted) -> None:
     """
     chosen, by_others, out = wanted.flavors != "kueue", given.rules is not None, "leave it out"
     fixed = "the assignment has fixed the flavors already"
+    lowered = "Kueue evicts nobody where a quota was lowered"
     next_ = "what victims do next is for Kueue's own rules, not for others"
     for refused, where, found, hint in (
         (chosen and given.assignment is not None, "flavors", fixed, "leave one of the two out"),
         (chosen and by_others, "flavors", "flavors are chosen by Kueue's own rules only", out),
+        (given.quota is not None, "quota", lowered, "--quota is for queues of YuniKorn"),
         (by_others and (wanted.stability or wanted.stable), "stability", next_, out),
     ):
         if refused:
@@ -168,6 +178,14 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
     return planning
 
 
+def solve(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
+    """Return the best legal plan under a profile, verified, with its certificate.
+
+    Raises what `solve_planning` does.
+    """
+    return in_time(solve_planning, planning, profile, deadline)
+
+
 def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wanted) -> Plan:
     """Return the best legal plan, who is in the way, and whether victims would preempt again.
 
@@ -175,12 +193,12 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
     """
     solved: Solve = solve
     if wanted.flavors == "optimal":
-        from planner.solver.kueue.flavors import solve_flavors as solved  # noqa: PLC0415
+        from planner.solver.kueue.flavors import solve_flavors  # noqa: PLC0415
 
+        solved = partial(in_time, solve_flavors)
         # Which of the flavors that the rules permit has room on its nodes is not looked at.
         planning = planning.by_quota_alone()
-    if wanted.stable or profile.counts("unstable"):
-        planning = planning.by_quota_alone()  # quota decides what victims do next
+    planning = as_asked(planning, profile, stable=wanted.stable)
     if wanted.stable:
         found = with_run_times(planning, solve_stable(solved, planning, profile, deadline))
         return with_stability(planning, with_turn(planning, found, deadline), deadline)
@@ -193,7 +211,7 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
             by_nodes_alone(planning, plan),
         )
         plan = with_turn(planning, plan, deadline, tuple(notes))
-    asked = wanted.stability or profile.counts("unstable")
+    asked = wanted.stability or looks_ahead(profile)
     # Where pods are placed on nodes, quota alone does not say what victims do next.
     cheap = planning.by_own_rules and planning.placement is None and wanted.stability is None
     if asked or cheap:

@@ -120,7 +120,7 @@ class Cover(NamedTuple):
 class Grown(NamedTuple):
     """A tree; or a better set, which the claim denies, by class counts; or neither.
 
-    ``narrowed_by`` are the multipliers of the tree's narrowings.
+    ``narrowed_by`` are the multipliers of the tree's narrowings, finished or not.
     """
 
     steps: tuple[Step, ...] | None = None
@@ -200,7 +200,7 @@ class _Growth:
             going_on()
             # No checker would walk a tree that leaves more open at once.
             if self._is_too_much or len(ahead) * room_of(ahead[-1][0]) > MOST_HELD:
-                return Grown()
+                return Grown(narrowed_by=self._narrowed_by)
             box, number = ahead.pop()
             if self.earlier is not None and number is not None:
                 followed = self.earlier.step(self.question, box, number)
@@ -224,8 +224,12 @@ class _Growth:
             self.steps.append(step)
             if not isinstance(step, ByRows | ByLaws):
                 ahead.extend((part, None) for part in reversed(self._parts(box, step)))
-        used = (step.narrow for step in self.steps if isinstance(step, Narrowing))
-        return Grown(steps=tuple(self.steps), narrowed_by=list(used))
+        return Grown(steps=tuple(self.steps), narrowed_by=self._narrowed_by)
+
+    @property
+    def _narrowed_by(self) -> list[Mapping[str, int]]:
+        """The multipliers of the narrowings so far."""
+        return [step.narrow for step in self.steps if isinstance(step, Narrowing)]
 
     def _better(self, box: Box) -> tuple[int, ...] | None:
         """Return the set of a box that is not closed, or at the root one that seems near the best.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -12,17 +12,25 @@ from planner.models.yunikorn.formulation import build_classes
 from planner.models.yunikorn.laws import lacking
 from planner.objective.terms import TermTable
 from planner.plan import Certificate, Status
-from planner.plan.yunikorn import NodeRoom, QueueUse, ResourceAmount, YuniKornPlan, YuniKornVictim
+from planner.plan.yunikorn import (
+    NodeRoom,
+    QueueUse,
+    ResourceAmount,
+    RuleSet,
+    YuniKornPlan,
+    YuniKornVictim,
+)
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
+from planner.quantity import plural
 from planner.quota.yunikorn.cluster import Asking, Cluster
+from planner.quota.yunikorn.queue import QUOTA_PREEMPTION_DELAY, Queue
 from planner.quota.yunikorn.resource import Resource, fits, minus, minus_known, plus
 from planner.reference.yunikorn.decision import RequiredNodeConditions
 from planner.reference.yunikorn.turn import Preconditions
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Ask, format_yunikorn_quantity
-
-RuleSet = Literal["yunikorn-design", "yunikorn-written", "yunikorn-code", "yunikorn-required-node"]
+from planner.state.yunikorn_release import V1_9
 
 
 class Subject(Struct, frozen=True):
@@ -57,6 +65,7 @@ class Subject(Struct, frozen=True):
         """Return a plan of this ask; victims are positions in the problem's allocations."""
         ask = self.asking.ask
         described = tuple(self._victim(position) for position in victims)
+        touches = node is not None or self.asking.shares is not None
         return YuniKornPlan(
             rules=self.rules,
             algorithm=algorithm,
@@ -74,7 +83,7 @@ class Subject(Struct, frozen=True):
             room=self._room(node, victims),
             victims=described,
             last_tier=any(victim.originator or victim.opted_out for victim in described),
-            queues=self._queues(victims) if node is not None else (),
+            queues=self._queues(victims) if touches else (),
             terms=dict(terms or {}),
             certificate=certificate,
             greedy=greedy,
@@ -123,18 +132,18 @@ class Subject(Struct, frozen=True):
         """Return the queues of the ask and the victims, and all above them, from the root down."""
         problem, asking = self.problem, self.asking
         touched = {queue.path: queue for queue in asking.leaf.lineage}
-        removed: dict[str, Resource] = {}
+        left: dict[str, Resource] = {}  # taken off one by one: sums of the core saturate
         for position in victims:
             held = problem.allocations[position].resource
             leaf = self.cluster.tree.by_path[problem.queues[int(problem.queue[position])].path]
             for queue in leaf.lineage:
                 touched[queue.path] = queue
-                removed[queue.path] = plus(removed.get(queue.path), held)
+                left[queue.path] = minus(left.get(queue.path, _used(queue)), held)
         rows = []
         # By the parts of the path: as plain text `root.a-b` would come before `root.a.b`.
         for path, queue in sorted(touched.items(), key=lambda item: item[0].split(".")):
-            before = minus_known(queue.allocated, queue.preempting) or {}
-            after: Resource = minus(before, removed.get(path))
+            before = _used(queue)
+            after = left.get(path, before)
             if queue in asking.leaf.lineage:
                 after = plus(after, asking.ask.resource)
             types = sorted({*asking.ask.resource, *(queue.guaranteed or ())})
@@ -152,10 +161,16 @@ class Subject(Struct, frozen=True):
         return tuple(rows)
 
 
+def _used(queue: Queue) -> Resource:
+    return minus_known(queue.allocated, queue.preempting) or {}
+
+
 def postponed(
     cluster: Cluster, asking: Asking, conditions: Preconditions | RequiredNodeConditions | None
 ) -> tuple[str, ...]:
     """Say what makes the core wait before it preempts for an ask, if anything does."""
+    if asking.shares is not None:
+        return tuple(_lowered(cluster, asking.leaf))
     ask = asking.ask
     key, notes = ask.allocation_key, list[str]()
     if conditions is not None and conditions.held_back:
@@ -180,6 +195,17 @@ def postponed(
     return tuple(notes)
 
 
+def _lowered(cluster: Cluster, queue: Queue) -> Iterator[str]:
+    """Yield on what it depends that the core preempts for a queue above its maximum."""
+    core = f"{queue.path}: the core preempts for a lowered quota only"
+    if cluster.release < V1_9:
+        yield f"{core} from 1.8 on, and in 1.8 while asks wait in the queue or below"
+    if not cluster.partition.preemption.quota:
+        yield f"{core} where preemption.quotapreemptionenabled is set in the partition"
+    if not queue.properties.quota_delay:
+        yield f"{core} where {QUOTA_PREEMPTION_DELAY} is set"
+
+
 def explain_refusal(cluster: Cluster, ask: Ask) -> str:
     """Say why an ask may not preempt at all (YK-11)."""
     if ask.triggered_preemption:
@@ -192,6 +218,8 @@ def explain_refusal(cluster: Cluster, ask: Ask) -> str:
 def explain_infeasible(problem: YuniKornProblem, eligible: BoolArray, rules: RuleSet) -> str:
     """Say what is missing even with all candidates gone, or that the laws protect too many."""
     count = int(eligible.sum())
+    if problem.excess is not None:
+        return _explain_excess(problem, problem.holding[eligible].sum(axis=0).tolist(), count)
     if not problem.usable.any():
         return "no node may host it: too small, not schedulable, or reserved for others"
     if count == 0:
@@ -205,3 +233,20 @@ def explain_infeasible(problem: YuniKornProblem, eligible: BoolArray, rules: Rul
         )
     nearest = f"for {problem.nodes[node]} they hold too little: {', '.join(lacks[node])}"
     return f"{count} candidates are not enough on any node; {nearest}"
+
+
+def _explain_excess(problem: YuniKornProblem, held: Sequence[int], count: int) -> str:
+    """Say what keeps a queue above its maximum; ``held`` is what its candidates hold: (T,)."""
+    path = problem.queues[problem.own_queue].path
+    if not count:
+        return f"no allocation of {path} may be preempted: see `planner laws`, YK-14"
+    short = [
+        f"{format_yunikorn_quantity(amount, t)} {t} above its max, of which they hold "
+        f"{format_yunikorn_quantity(held[problem.types.index(t)], t)}"
+        for t, amount in (problem.excess or {}).items()
+        if held[problem.types.index(t)] < amount
+    ]
+    if short:
+        return f"{plural(count, 'candidate')} cannot bring {path} to its max: {', '.join(short)}"
+    some = plural(count, "candidate")
+    return f"no set of {some} brings {path} to its max and leaves every queue its guaranteed"

@@ -24,18 +24,19 @@ from planner.objective.yunikorn import (
     yunikorn_term_table,
 )
 from planner.plan import Verdict, Verification
-from planner.plan.yunikorn import YuniKornPlan
+from planner.plan.yunikorn import RuleSet, YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.quantity import plural
 from planner.quota.classes import Classes
 from planner.quota.yunikorn.cluster import Asking, Cluster
+from planner.quota.yunikorn.lowered import LOWERED
 from planner.quota.yunikorn.queue import Snapshot
 from planner.reference.yunikorn.decision import decide
 from planner.solver.answer import Planned
 from planner.solver.search import Rules
-from planner.solver.yunikorn.describe import RuleSet, Subject, explain_infeasible, postponed
+from planner.solver.yunikorn.describe import Subject, explain_infeasible, postponed
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.wording import broken
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
@@ -64,7 +65,7 @@ Laws = Literal["design", "written", "code"]
 
 
 class YuniKornPlanning(Planned[YuniKornPlan]):
-    """The decision, the problem and its terms, for one ask in one partition."""
+    """The decision, the problem and its terms, for one ask or one queue in one partition."""
 
     scheduler = "yunikorn"
 
@@ -90,6 +91,8 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         self.table = self._plain_table
         required = asking.ask.required_node
         rules: RuleSet = "yunikorn-required-node" if required else _RULE_SETS[laws]
+        if asking.shares is not None:
+            rules = LOWERED
         places = enumerate(self.in_candidate_order(self._listed(rules)), start=1)
         self.subject = Subject(
             cluster=cluster,
@@ -108,12 +111,12 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         Of a leaf it lists all or none, and tests the guaranteed again at the turn of each. Whether
         the ask may preempt at all is tested by its caller, which a record may leave out.
         """
-        problem, ask = self.problem, self.asking.ask
+        problem, asking = self.problem, self.asking
         unasked = unkept(rules) | {YK_OVER_GUARANTEED.id, YK_MAY_PREEMPT.id}
         found: list[int] = eligible(problem, without=unasked).nonzero()[0].tolist()
-        if ask.required_node:
+        if not asking.is_generic:
             return found
-        snapshot, queues = Snapshot(self.asking.leaf, ask.resource), self.cluster.tree.by_path
+        snapshot, queues = Snapshot(asking.leaf, asking.ask.resource), self.cluster.tree.by_path
         leaves = {int(problem.queue[position]) for position in found}
         listed = {leaf for leaf in leaves if snapshot.lists(queues[problem.queues[leaf].path])}
         return [position for position in found if int(problem.queue[position]) in listed]
@@ -149,11 +152,16 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         if decision.fits_at_once:
             said = "YuniKorn allocates it without preemption"
         elif positions:
-            said = f"YuniKorn preempts {plural(len(positions), 'allocation')} on {decision.node}"
+            on = f" on {decision.node}" if decision.node else ""
+            said = f"YuniKorn preempts {plural(len(positions), 'allocation')}{on}"
+        elif decision.kind == "panic":
+            said = "YuniKorn ends with a nil dereference, preempts nobody"
         elif decision.triggered:
             said = f"YuniKorn reserves {decision.node} and preempts nobody"
         else:
             said = "YuniKorn preempts nobody"
+        if self.problem.excess and not positions:
+            said += f", and {self.asking.leaf.path} stays above its max"
         plan = self.subject.plan(
             "yunikorn",
             "feasible" if decision.triggered or decision.fits_at_once else "unknown",

@@ -30,7 +30,9 @@ from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import LAST_RESORT, Claims
 from planner.quantity import plural
-from planner.quota.yunikorn.cluster import find_ask, prepare
+from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
+from planner.quota.yunikorn.lowered import excess, lowered
+from planner.quota.yunikorn.queue import walk
 from planner.solver.answer import (
     Capped,
     bind,
@@ -50,6 +52,7 @@ from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, si
 from planner.stage import begin
 from planner.state.clock import clock_of, from_nanoseconds, to_nanoseconds
 from planner.state.yunikorn import YuniKornState
+from planner.state.yunikorn_release import V1_9, release_of
 
 LAST_TIER: Final[Measure] = ("last_resort",)
 
@@ -145,11 +148,13 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
     terms = planning.table.evaluate(positions)
     if greedy.victims and found.within:
         refuse_worse(profile, terms, greedy.terms)
-    node = chosen_node(planning.problem, positions)
+    node, made = chosen_node(planning.problem, positions), "makes room"
+    if planning.problem.excess is not None:
+        made = f"brings {planning.asking.leaf.path} to its max"
     plan = planning.subject.plan(
         "optimum",
         "optimal" if proved.outcome == "optimal" else "feasible",
-        f"preempting {plural(len(positions), 'allocation')} makes room; "
+        f"preempting {plural(len(positions), 'allocation')} {made}; "
         + say_proved(proved, deadline)
         + found.capped.words,
         objective=profile.name,
@@ -248,6 +253,8 @@ def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
     """Return the answer where no search is needed: it fits as it is, or may not preempt."""
     if planning.decision.fits_at_once:
         return "optimal", "it fits as it is: no preemption needed"
+    if planning.problem.excess is not None and not planning.problem.excess:
+        return "optimal", "what is being preempted already brings it to its max"
     if not planning.problem.may_preempt:
         return "infeasible", explain_refusal(planning.cluster, planning.asking.ask)
     return None
@@ -265,6 +272,9 @@ def check(given: Given, wanted: Wanted) -> None:
         raise InputError("flavors", "YuniKorn knows no flavors to choose", hint="leave it out")
     if given.assignment is not None:
         raise InputError("assignment", "YuniKorn knows no flavors", hint="leave it out")
+    if given.quota is not None and (given.pending or given.rules):
+        said = "takes the place of an ask" if given.pending else "has rules of its own"
+        raise InputError("quota", f"a queue {said}", hint="leave one of the two out")
     if wanted.stability or wanted.stable:
         asked = "stability" if wanted.stability else "stable"
         hint = "leave it out; planner simulate shows what YuniKorn does when they are asks again"
@@ -276,6 +286,8 @@ def start(
 ) -> YuniKornPlanning:
     """Make an ask ready for planning: its allocation key names it, or its pod's namespace/name.
 
+    Or a queue, where the path of one is given that uses more than its maximum.
+
     Raises `InputError` if it cannot be planned for, or an option means nothing to YuniKorn.
     """
     check(given, Wanted())
@@ -283,6 +295,15 @@ def start(
     now, laws = clock_of(given.now), side_of(given.rules)
     if now is not None and now != from_nanoseconds(state.now):  # of which a plan tells no more
         state = state.model_copy(update={"now": to_nanoseconds(now)})
+    quota = given.quota
+    found = _waits(state, given) if quota is None else _above_max(state, quota.lower())
+    planning = YuniKornPlanning(state, *found, laws, costs)
+    planning.certify = given.certify
+    return planning
+
+
+def _waits(state: YuniKornState, given: Given) -> tuple[Cluster, Asking]:
+    """Return the ask to plan for; raises `InputError` if there is no such ask."""
     wanted = given.pending or only_pending(state, state.pending)
     asks = [
         (partition.name, application.application_id, ask)
@@ -292,10 +313,7 @@ def start(
     for partition, application, ask in asks:
         if wanted in {ask.allocation_key, ask.pod}:
             cluster = prepare(state, partition)
-            asking = find_ask(cluster, ask.allocation_key, application)
-            planning = YuniKornPlanning(state, cluster, asking, laws, costs)
-            planning.certify = given.certify
-            return planning
+            return cluster, find_ask(cluster, ask.allocation_key, application)
     known = [ask.pod or ask.allocation_key for _, _, ask in asks]
     shown = ", ".join(known[:10]) or "there are none"
     raise LookupFailed(
@@ -304,6 +322,31 @@ def start(
         f"the allocation key of an ask, or the namespace/name of its pod: {shown}",
         did_you_mean(wanted, known),
     )
+
+
+def _above_max(state: YuniKornState, path: str) -> tuple[Cluster, Asking]:
+    """Return a queue that uses more than its maximum, by its path, in the first such partition.
+
+    Raises `InputError` if there is no such queue, or it is within its maximum.
+    """
+    clusters = [prepare(state, partition.name) for partition in state.partitions]
+    there = [one for one in clusters if path in one.tree.by_path] or clusters[:1]
+    found = [lowered(cluster, path) for cluster in there]
+    for cluster, asking in found:
+        used = asking.leaf.allocated
+        if any(used.get(t, 0) > most for t, most in (asking.leaf.max or {}).items()):
+            return cluster, asking
+    is_so = "is within its max" if found[0][1].leaf.max else "has no max"
+    raise InputError(state.source, f"queue {path} {is_so}: nobody has to go for it")
+
+
+def lowered_quotas(state: YuniKornState) -> list[str]:
+    """Return the queues above their maximum in which the core preempts for that, from 1.9 on."""
+    if release_of(state.release) < V1_9:
+        return []
+    known = [prepare(state, one.name) for one in state.partitions if one.preemption.quota]
+    queues = (queue for cluster in known for queue in walk(cluster.tree.root))
+    return [one.path for one in queues if one.properties.quota_delay and excess(one)]
 
 
 def answer(

@@ -2,7 +2,7 @@
 
 case.py     a plan matched with the state, and a legal order of removals, constructed backwards and
             replayed; YuniKorn's objects in words
-laws.py     one check per law, YK-01 to YK-12; the fence of an ask, priorities as compared below
+laws.py     one check per law, YK-01 to YK-14; the fence of an ask, priorities as compared below
             it, and why the ask cannot have a node
 facts.py    what a plan claims: values, bounds, order of removals, and facts of the state
 """
@@ -33,7 +33,7 @@ def verify_yunikorn_plan(
 
     ``cluster`` is the plan's partition made ready, to save the time of doing so. Raises
     ``LookupFailed`` if the state has no such partition, or the plan's preemptor is not one of its
-    asks.
+    asks, or of its queues.
     """
     case = match_yunikorn(state, plan, cluster)
     if plan.claim in {"infeasible", "unknown"}:

@@ -29,7 +29,8 @@ from msgspec import Struct, field
 from planner.laws.yunikorn import YK_FITS_NODE, YK_PREEMPTABLE, Spared
 from planner.plan.yunikorn import YuniKornPlan
 from planner.quantity import format_units
-from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, find_ask, prepare
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, prepare
+from planner.quota.yunikorn.lowered import LOWERED, find_asking
 from planner.quota.yunikorn.queue import Queue, Snapshot
 from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
 from planner.state.yunikorn import VCORE, Allocation, YuniKornState
@@ -158,7 +159,7 @@ LAST_TIER: Final = "last_resort"
 
 
 class YuniKornCase(Struct, frozen=True, dict=True):
-    """Victims for one ask on one node, under a rule set.
+    """Victims for one ask on one node, or for one queue, under a rule set.
 
     ``victims`` are in plan order, each once. ``faults`` are statements of the plan that do not
     match the state at all, in words, by the name of the law they break. Without a ``plan`` nothing
@@ -179,6 +180,11 @@ class YuniKornCase(Struct, frozen=True, dict=True):
         return self.rules == REQUIRED_NODE
 
     @property
+    def in_any_order(self) -> bool:
+        """Whether victims may go in any order, and no offsets count: no guaranteed is looked at."""
+        return self.rules in {REQUIRED_NODE, LOWERED}
+
+    @property
     def nothing_evicted(self) -> bool:
         """Whether the plan names neither victims nor a node: the ask is to fit as it is."""
         return not self.victims and self.node is None and not any(self.faults.values())
@@ -190,8 +196,8 @@ class YuniKornCase(Struct, frozen=True, dict=True):
 
     @cached_property
     def removal(self) -> Removal:
-        """The result of removing the victims one by one; with a required node, in any order."""
-        if self.required_node:
+        """The result of removing the victims one by one, or in any order."""
+        if self.in_any_order:
             return Removal(self.victims, "")
         return remove_all(self.snapshot, self.victims)
 
@@ -222,10 +228,10 @@ def match_yunikorn(
 
     ``cluster`` is the plan's partition made ready, to save the time of doing so. Raises
     ``LookupFailed`` if the state has no such partition, or the plan's preemptor is not one of its
-    asks.
+    asks, or of its queues.
     """
     cluster = cluster or prepare(state, plan.partition)
-    asking = find_ask(cluster, plan.preemptor)
+    cluster, asking = find_asking(cluster, plan.preemptor, plan.rules)
     # Everything that holds resources for an application, by its key.
     holders = {}
     for application in cluster.partition.applications:

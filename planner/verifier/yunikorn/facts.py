@@ -60,11 +60,12 @@ def check_yunikorn_certificate(
 def check_yunikorn_removal_order(case: YuniKornCase, order: Sequence[str]) -> Verdict:
     """CT-04: the claimed order names every victim once, and its replay is legal.
 
-    With a required node any order is legal: no guaranteed counts there.
+    With a required node, or for a lowered quota, any order is legal.
     """
     victims = {victim.key: victim for victim in case.victims}
-    if case.required_node:
-        any_order = "any order will do: the ask requires a node"
+    if case.in_any_order:
+        reason = "the ask requires a node" if case.required_node else "a quota was lowered"
+        any_order = f"any order will do: {reason}"
         return judge_replay(victims, order, lambda _: "", any_order)
     return judge_replay(victims, order, lambda some: replay(case.snapshot, some).obstacle)
 
@@ -101,6 +102,8 @@ def _ask_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
     yield from compare(f"application of {key}", plan.application, asking.application.application_id)
     yield from compare(f"queue of {key}", plan.queue, asking.leaf.path)
     yield from compare(f"priority of {key}", plan.priority, asking.ask.priority)
+    if asking.shares is not None:  # a queue that comes down to its maximum goes to no node
+        yield from compare(f"node of {key}", plan.node, None)
     yield from compare("last_tier", plan.last_tier, any(one.last_tier for one in case.victims))
 
 
@@ -108,7 +111,7 @@ def _victim_faults(case: YuniKornCase, claim: YuniKornVictim, victim: Victim) ->
     held = victim.allocation
     # With a required node plain priorities are compared, without offsets (§11.1).
     plain = held.priority
-    worth = plain if case.required_node else adjusted_priority(case.asking, victim.queue, plain)
+    worth = plain if case.in_any_order else adjusted_priority(case.asking, victim.queue, plain)
     age_s = max(0, case.cluster.now - held.allocation_time) // SECOND
     for what, stated, recomputed in (
         ("application", claim.application, victim.application_id),
@@ -140,12 +143,12 @@ def _pod_faults(stated: str | None, claim: Claim) -> Sequence[str]:
 def _order_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
     """Say if positions contradict the core's order: opted out last, originators late, newest first.
 
-    With a required node originators are last, and of each kind the lowest priorities first (§11.1).
-    Equal allocations have no order in the core.
+    With a required node originators are last, and of each kind the lowest priorities first (§11.1);
+    likewise for a lowered quota. Equal allocations have no order in the core.
     """
 
     def rank(held: Allocation) -> tuple[int, ...]:
-        if case.required_node:
+        if case.in_any_order:
             last = 2 if held.originator else int(held.opted_out)
             return last, held.priority, -held.allocation_time
         return held.opted_out, held.originator, -held.allocation_time

@@ -398,19 +398,24 @@ def preemptable(case: YuniKornCase) -> Verdict:
         return judge(laws.YK_PREEMPTABLE, (), NOTHING_EVICTED)
     findings = list(case.faults.get(laws.YK_PREEMPTABLE.name, ()))
     for victim in case.victims:
-        held = victim.allocation
-        if not share_type(case.asking.ask.resource, held.resource):
+        if not share_type(case.asking.ask.resource, victim.resource):
             findings.append(f"{victim.key} holds no type of the ask")
-        if held.required_node:
-            findings.append(f"{victim.key} requires node {held.required_node}")
-        if held.x.released:
-            findings.append(f"{victim.key} is released already")
-        if held.preempted:
-            findings.append(f"{victim.key} is being preempted already")
+        findings += _bound(victim)
     # The core itself may succeed with nobody preempted (§10); a plan that does so helps nobody.
     if not case.victims and not findings:
         findings.append("the plan names a node, but no victims")
     return judge(laws.YK_PREEMPTABLE, findings, say_count(len(case.victims)))
+
+
+def _bound(victim: Victim) -> Iterator[str]:
+    """Yield what keeps a victim where it is, or has taken it away already."""
+    held = victim.allocation
+    if held.required_node:
+        yield f"{victim.key} requires node {held.required_node}"
+    if held.x.released:
+        yield f"{victim.key} is released already"
+    if held.preempted:
+        yield f"{victim.key} is being preempted already"
 
 
 @CHECKS.of(laws.YK_MAY_PREEMPT)
@@ -435,6 +440,41 @@ def may_preempt(case: YuniKornCase) -> Verdict:
     if ask.triggered_preemption:
         findings.append(f"{ask.allocation_key} has triggered preemption before")
     return judge(laws.YK_MAY_PREEMPT, findings, f"{ask.allocation_key} may preempt")
+
+
+@CHECKS.of(laws.YK_WITHIN_MAX)
+def within_max(case: YuniKornCase) -> Verdict:
+    """YK-13: the queue is within its maximum once the victims are gone.
+
+    What is being preempted already does not count. Source: docs/semantics/yunikorn.md §11.2.
+    """
+    queue = case.asking.leaf
+    after = case.changed(queue, case.used(queue))
+    findings = [
+        f"{say_queue(queue)} would still use {say_amount(t, after[t])}, its maximum is "
+        f"{say_amount(t, most)}"
+        for t, most in sorted((queue.max or {}).items())
+        if after.get(t, 0) > most
+    ]
+    return judge(laws.YK_WITHIN_MAX, findings, f"{say_queue(queue)} is within its maximum")
+
+
+@CHECKS.of(laws.YK_SEARCHED)
+def searched(case: YuniKornCase) -> Verdict:
+    """YK-14: every victim is known, in a leaf that the core searches, and free to go.
+
+    It holds a type of the share of its leaf; it requires no node, is not released and not being
+    preempted already. Source: docs/semantics/yunikorn.md §11.2.
+    """
+    findings, shares = list(case.faults.get(laws.YK_PREEMPTABLE.name, ())), case.asking.shares or {}
+    for victim in case.victims:
+        share = shares.get(victim.queue.path)
+        if share is None:
+            findings.append(f"{victim.key} is in {say_queue(victim.queue)}, which has no share")
+        elif not share_type(share, victim.resource):
+            findings.append(f"{victim.key} holds nothing of the share, {say_amounts(share)}")
+        findings += _bound(victim)
+    return judge(laws.YK_SEARCHED, findings, say_count(len(case.victims)))
 
 
 def _say_worth(case: YuniKornCase, victim: Victim, worth: int) -> str:

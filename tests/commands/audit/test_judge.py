@@ -22,6 +22,9 @@ from tests.cli.running import BIG, SMALL, another_pending, cluster
 from tests.cluster import NOW, cohort, dump_of, pending, queue, running
 from tests.conftest import ROOT, TEST_ALL, recorded_root
 from tests.solver.yunikorn_truth import YuniKornTruth
+from tests.yunikorn.building import above_max
+from tests.yunikorn.building import state_of as yunikorn_state
+from tests.yunikorn.legality import SMALL_QUOTA, lowered_lines
 from tests.yunikorn.recorded import lines as yunikorn_lines
 
 Victims = frozenset[str]
@@ -114,6 +117,44 @@ def test_yunikorn_equals_all_legal_sets(name: str) -> None:
         check_against(case, list(truth.legal))
         checked += 1
     assert checked > 3
+
+
+@pytest.mark.parametrize("name", SMALL_QUOTA)
+def test_lowered_quotas_equal_all_legal_sets(name: str) -> None:
+    """The recorded queue is among those above their max; where it need not go on, it is none."""
+    found: set[str] = set()
+    for line, path, legal in lowered_lines(name, 5):
+        instance = Instance(line["id"], yunikorn_state(line), ())
+        cases = Question((PROFILES["min-count"],)).answer(instance).rows
+        of_queue = [case for case in cases if case.pending == path]
+        assert len(of_queue) == (frozenset() not in legal), line["id"]
+        for case in of_queue:
+            check_against(case, list(legal))
+            assert ("rules" in case.findings) == (
+                bool(case.victims) and frozenset(case.victims) not in legal
+            )
+            found |= {*case.findings}
+    assert found >= {"rules"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"preemption": {}},
+        {"clusterInfo": [{"rmBuildInformation": [{"buildVersion": "1.8.0"}]}]},
+    ],
+)
+def test_a_queue_in_which_the_core_preempts_nobody_is_not_judged(change: dict[str, Any]) -> None:
+    judged = planner.audit(yunikorn_state(above_max()))
+    (case,) = judged.cases
+    assert (case.pending, case.rules) == ("root.research", "yunikorn-lowered-quota")
+    assert (case.victims, case.findings) == (("large",), ("rules",))
+    value = above_max() | {key: part for key, part in change.items() if key != "preemption"}
+    if "preemption" in change:
+        value["queues"]["partitions"][0]["preemption"] = {}
+    assert planner.audit(yunikorn_state(value)).cases == ()
+    other = planner.audit(yunikorn_state(above_max()), "root.research")
+    assert [one.pending for one in other.failures] == ["root.research"]
 
 
 def instance_of(value: dict[str, Any]) -> Instance:

@@ -76,7 +76,8 @@ def forged(plan: AnyPlan, most: int, chance: random.Random) -> Iterator[tuple[st
 
 
 @pytest.mark.parametrize(
-    "made", ["kueue", "outside", "topology", "unstable", "yunikorn", "nobody", "required"]
+    "made",
+    ["kueue", "outside", "topology", "unstable", "yunikorn", "nobody", "required", "lowered"],
 )
 def test_no_field_is_taken_from_the_plan(made: str) -> None:
     state: AnyState

@@ -14,6 +14,7 @@ from tests.commands.check.test_forged import INSTANCES, OUTSIDE, TOPOLOGY, YUNIK
 from tests.proof.mutation import Path, replaced
 from tests.solver.test_stability import third_party
 from tests.yunikorn.building import (
+    above_max,
     allocation,
     application,
     ask,
@@ -56,6 +57,12 @@ def required() -> tuple[AnyState, AnyPlan]:
     """Two ordinary pods on the node that the ask requires; the core reserves it first."""
     held = (allocation("old", {"gpu": 1}, 200), allocation("new", {"gpu": 1}, 100))
     return _planned(state_of(two_queues(*held, size=2, requiredNodeId="n1")))
+
+
+@cache
+def lowered() -> tuple[AnyState, AnyPlan]:
+    """``other`` goes for a lowered quota; the core takes ``large``, and with it too much memory."""
+    return _planned(state_of(above_max()), quota="root.research")
 
 
 @cache
@@ -119,6 +126,10 @@ Made = Callable[[], tuple[AnyState, AnyPlan]]
         (kueue, ("demand", 0, "quantity"), "1", "CT-05"),
         (kueue, ("certificate", "verdicts", 0, "holds"), False, "CT-10"),
         (yunikorn, ("certificate", "verdicts", 1, "law"), "YK-99", "CT-10"),
+        (lowered, ("victims", 0, "position"), 1, "CT-07"),
+        (lowered, ("greedy", "outside_rules"), [], "CT-08"),
+        (lowered, ("greedy", "status"), "unknown", "CT-08"),
+        (lowered, ("node",), "n1", "CT-05"),
         (topology, ("greedy", "placement"), None, "CT-08"),
         (topology, ("nodes", 0, "placed"), False, "CT-05"),
         (topology, ("nodes", 0, "hidden"), 1, "CT-05"),

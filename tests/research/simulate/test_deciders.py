@@ -13,7 +13,7 @@ from planner.research.generate import generate
 from planner.research.simulate import Simulation, kueue_optimum, simulate
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import solve_planning
+from planner.solver.kueue.start import solve
 from planner.state.kueue import State
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.commands.boost.test_find import JUST_NOW, big, borrowers
@@ -125,9 +125,9 @@ def test_no_plan_is_asked_for_where_kueue_finds_nobody(monkeypatch: pytest.Monke
 
     def noted(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
         asked.append(planning.preemptor.key)
-        return solve_planning(planning, profile, deadline)
+        return solve(planning, profile, deadline)
 
-    monkeypatch.setattr(kueue_optimum, "solve_planning", noted)
+    monkeypatch.setattr(kueue_optimum, "solve", noted)
     simulate(one_side((3, 2), 3), "optimum")
     assert not asked
     simulate(state_of(*third_party()), "optimum", until_s=0)

@@ -14,11 +14,13 @@ import pytest
 
 from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, find_ask, prepare
+from planner.quota.yunikorn.lowered import LOWERED
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.yunikorn import verify_yunikorn_case, verify_yunikorn_plan
 from planner.verifier.yunikorn.case import Victim, YuniKornCase
 from tests.verifier.yunikorn.plans import CODE, DESIGN, REQUIRED, victim_of
-from tests.yunikorn.building import SECOND, state_of
+from tests.yunikorn.building import SECOND, asking_of, state_of
+from tests.yunikorn.legality import SMALL_QUOTA, lowered_lines
 from tests.yunikorn.recorded import NAMES, Line, lines
 
 SMALL = [name for name in NAMES if name.startswith("small-")]
@@ -114,6 +116,26 @@ def test_every_subset_of_the_candidates(name: str) -> None:
                 assert accepted == set(truth[key] or ()), (one.line["id"], truth["node"], rules)
                 judged += 1
     assert judged
+
+
+@pytest.mark.parametrize("name", SMALL_QUOTA)
+def test_every_subset_for_a_lowered_quota(name: str) -> None:
+    """Whoever is no recorded candidate may not go in any set."""
+    judged = strangers = 0
+    for line, queue, legal in lowered_lines(name, 3):
+        one = Recorded(line, state_of(line), *asking_of(line, queue, LOWERED))
+        candidates = one.candidates()
+        sets = {mask: chosen(candidates, mask) for mask in range(1 << len(candidates))}
+        accepted = {mask for mask in sets if not one.broken(LOWERED, None, sets[mask])}
+        assert {frozenset(v.key for v in sets[mask]) for mask in accepted} == legal, line["id"]
+        judged += len(sets)
+        known = {victim.key for victim in candidates}
+        for key, victim in one.held().items():
+            if key not in known:
+                assert "YK-14" in one.broken(LOWERED, None, [*candidates, victim]), line["id"]
+                strangers += 1
+    assert judged
+    assert strangers
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -22,6 +22,7 @@ from planner.quota.kueue.preemptor import find_workload, key_of
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, prepare, settled
+from planner.solver.kueue.stability import as_asked
 from planner.solver.kueue.start import in_words as way_in_words
 from planner.solver.kueue.start import who_is_in_the_way
 from planner.solver.search import Counts
@@ -51,7 +52,7 @@ def excluding(planning: Planning, position: int) -> Iterator[LawInWords]:
     found = [law for law, forbidden in planning.excluding if forbidden[position]]
     if problem.contested and _first_within_quota(problem, position) is not None:
         found.append(laws.KQ_OVER_QUOTA if problem.fair is None else laws.FS_BORROWING)
-    if planning.restricted is not None and planning.restricted[position]:
+    if planning.only_borrows and planning.restricted[position]:
         found.append(laws.KQ_BORROW_WITHIN_COHORT)
     if not problem.contested:
         found = [law for law in found if law.id not in _OF_SHORT] or found
@@ -225,8 +226,7 @@ class KueueInquiry(clash.KueueExplainer):
         planning = super().started(state, given, profile, costs)
         if given.rules is not None:
             raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
-        # As the plan itself is made where it is asked what victims do next.
-        return planning.by_quota_alone() if profile.counts("unstable") else planning
+        return as_asked(planning, profile)
 
     def find(self, name: str) -> str:
         """Return the key of a workload of the dump."""

@@ -13,7 +13,7 @@ from planner.commands.explain.record import (
     CommonShortfall,
     CommonStanding,
 )
-from planner.plan.yunikorn import ResourceAmount
+from planner.plan.yunikorn import ResourceAmount, RuleSet
 
 
 class YuniKornStanding(CommonStanding):
@@ -79,7 +79,7 @@ class YuniKornExplanation(CommonExplanation):
     """
 
     scheduler: Literal["yunikorn"] = "yunikorn"
-    rules: Literal["yunikorn-design", "yunikorn-written", "yunikorn-code", "yunikorn-required-node"]
+    rules: RuleSet
     pod: str | None = None
     application: str
     queue: str

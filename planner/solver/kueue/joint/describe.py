@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
-from msgspec import Struct
-from msgspec.structs import replace
-
-from planner.errors import InternalError, LookupFailed
+from planner.errors import InternalError, LookupFailed, UnsupportedError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
 from planner.plan import Status
@@ -21,11 +19,13 @@ from planner.quota.kueue.snapshot import Snapshot
 from planner.reference.kueue.aftermath import next_targets, pending_again
 from planner.reference.kueue.cycle.turn import MOST_WORK
 from planner.solver.answer import certify
-from planner.solver.finder import LevelResult
+from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import release_of, rule_set
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Served, after, refitting
+from planner.solver.kueue.joint.solve import Joint
 from planner.solver.kueue.run_times import on_run_times
+from planner.solver.kueue.stability import looks_ahead
 from planner.solver.levels import Proved
 from planner.verifier.kueue.certificate import check_status
 from planner.verifier.wording import broken
@@ -38,31 +38,28 @@ UNDECIDED = "not admitted: nothing found in time"
 ITS_WORD = "which is its word alone"
 
 
-class Found(Struct, frozen=True):
-    """What a search found: the steps, the terms, and what is proved of them.
+def solve_together(question: Question, profile: Profile, deadline: Deadline) -> JointPlan:
+    """Return the best joint plan, verified step by step.
 
-    ``undecided`` are entrants of which it is not known whether they can be admitted; ``claimed``
-    those that cannot by the solver's word; ``unexamined`` entrants that cannot be admitted in order
-    of precedence, but perhaps in another; ``best`` says that by the solver's word nothing is
-    better, ``modelled`` that more was examined than serving one by one; ``cut_off`` counts steps
-    that the model admitted and Kueue's own replay did not.
+    Raises `InputError` if the state cannot tell what the profile counts or names; `InternalError`
+    if the optimum is worse than what serving one by one gives, where that is comparable.
     """
-
-    steps: Sequence[Served]
-    table: TermTable
-    levels: tuple[LevelResult, ...]
-    undecided: frozenset[int]
-    claimed: frozenset[int] = frozenset()
-    unexamined: frozenset[int] = frozenset()
-    best: bool = False
-    in_order: bool = False
-    modelled: bool = True
-    dropped: str = ""
-    cut_off: int = 0
+    started = time.monotonic()
+    if looks_ahead(profile):
+        raise UnsupportedError(
+            f"objective {profile.name}",
+            "whether victims would preempt again (unstable) is not known of a joint plan",
+            hint="choose an objective without it, or plan for one workload",
+        )
+    joint = None
+    if any(entrant.ways for entrant in question.entrants):
+        joint = Joint(question, profile, deadline)
+        joint.solve()
+    return describe(question, profile, joint, started)
 
 
 def describe(
-    question: Question, profile: Profile, found: Found | None, started: float
+    question: Question, profile: Profile, found: Joint | None, started: float
 ) -> JointPlan:
     """Return what was found as a joint plan; ``started`` is the monotonic time of the start.
 
@@ -75,17 +72,17 @@ def describe(
     gone: list[Admitted] = []
     status: Status = "infeasible"
     explanation = "none of them has flavors that could ever do"
-    proved, steps, terms, cut_off = Proved("unknown", None, ()), [], {}, 0
+    proved, steps, terms = Proved("unknown", None, ()), [], {}
     if found is not None:
-        status, explanation, cut_off = _status(found), _explained(question, found), found.cut_off
+        status, explanation = _status(found), _explained(question, found)
         examined = not (found.undecided or found.unexamined)
         claimed = status in {"feasible", "unknown"} and found.best and examined
-        proved = replace(proved, levels=found.levels, cut_off=cut_off, claimed=claimed)
+        proved = Proved("unknown", None, found.levels, cut_off=found.cut_off, claimed=claimed)
         place = question.forest.place
-        steps = [_step(step, found.table, place) for step in found.steps]
+        steps = [_step(step, found.rules.table, place) for step in found.steps]
         if found.steps:
             victims = [key for step in found.steps for key in step.plan.keys]
-            terms = found.table.evaluate([place[key] for key in victims])
+            terms = found.rules.table.evaluate([place[key] for key in victims])
             left = after(found.steps[-1].planning, found.steps[-1].plan.keys)
             gone = _of_state(snapshot, victims)
             fit_again = refitting(left, gone)
@@ -101,7 +98,7 @@ def describe(
         steps=tuple(steps),
         fit_again=fit_again,
         terms=terms,
-        greedy=_greedy(question, found.table if found else None),
+        greedy=_greedy(question, found.rules.table if found else None),
         certificate=certify(question.state.digest, proved, started),
         kueue=release_of(snapshot.configuration),
         requests=snapshot.configuration.requests_from,
@@ -115,7 +112,7 @@ def describe(
     return plan
 
 
-def _status(found: Found) -> Status:
+def _status(found: Joint) -> Status:
     settled = not (found.undecided or found.claimed or found.unexamined)
     settled = settled and found.best and all(level.proof for level in found.levels)
     if found.steps:
@@ -123,7 +120,7 @@ def _status(found: Found) -> Status:
     return "infeasible" if settled else "unknown"
 
 
-def _explained(question: Question, found: Found) -> str:
+def _explained(question: Question, found: Joint) -> str:
     count, all_ = len(found.steps), len(question.entrants)
     victims = sum(len(step.plan.victims) for step in found.steps)
     examined = not found.undecided and not found.unexamined
@@ -177,7 +174,7 @@ def _undone(question: Question, steps: Sequence[Served], left: Snapshot) -> Iter
         yield f"; it does not last: {name_some(said, MOST_UNDOING)}"
 
 
-def _pending(question: Question, found: Found | None) -> Iterable[JointPending]:
+def _pending(question: Question, found: Joint | None) -> Iterable[JointPending]:
     admitted = {step.plan.preemptor for step in found.steps} if found else set()
     holding = set(question.greedy.holding)
     for e, preemptor in enumerate(question.preemptors):

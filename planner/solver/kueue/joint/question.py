@@ -239,71 +239,46 @@ class Question(Struct, frozen=True, dict=True):
 
 
 def ask(
-    state: State, snapshot: Snapshot, pending: Sequence[str], costs: Mapping[str, int] | None = None
+    state: State,
+    snapshot: Snapshot,
+    pending: Sequence[str] | None = None,
+    costs: Mapping[str, int] | None = None,
 ) -> Question:
-    """Make several pending workloads ready for a joint plan.
+    """Make several pending workloads ready for a joint plan, sorted by precedence.
+
+    Of all, where none are named, those that cannot be planned for are left out.
 
     Raises `InputError` if a workload is named twice, or cannot be planned for, or a name may mean
-    several; `UnsupportedError` if there are too many, or one has too many ways, or may be admitted
-    with fewer pods.
+    several, or none is left; `UnsupportedError` if there are too many, or one that is named has too
+    many ways, or may be admitted with fewer pods.
     """
     known = list(dict.fromkeys(state.pending))
-    pending = [key_of(state, name, known) for name in pending]
-    if len(set(pending)) < len(pending):
-        twice = next(key for key in pending if pending.count(key) > 1)
+    keys = state.pending if pending is None else [key_of(state, name, known) for name in pending]
+    twice = next((key for key in keys if pending and keys.count(key) > 1), None)
+    if twice is not None:
         raise InputError("pending", f"{twice} is named twice", hint="name each workload once")
-    _refuse_too_many(pending)
-    waiting = [_waiting(state, snapshot, key) for key in pending]
-    return _question(state, snapshot, waiting, costs)
-
-
-def ask_of_all(
-    state: State, snapshot: Snapshot, costs: Mapping[str, int] | None = None
-) -> Question:
-    """Make all pending workloads ready for a joint plan, but those that cannot be planned for.
-
-    Raises `InputError` if none is left; `UnsupportedError` if there are too many.
-    """
+    if len(keys) > MOST:
+        raise UnsupportedError(
+            "pending",
+            f"{len(keys)} workloads are too many for one plan",
+            f"at most {MOST}",
+            "name the most urgent ones, such as pending=NAME",
+        )
     waiting: list[_Waiting] = []
     skipped: list[JointSkipped] = []
     why = ""
-    keys = state.pending
-    _refuse_too_many(keys)
     for key in keys:
         try:
-            waiting.append(_waiting(state, snapshot, key))
+            preemptor = find_preemptor(state, snapshot, key)
+            refuse_overflow(snapshot, preemptor)
+            waiting.append((preemptor, flavored(snapshot, preemptor)))
         except InputError as error:
+            if pending is not None:
+                raise
             skipped.append(JointSkipped(workload=key, explanation=str(error)))
             why = why or error.found
     if not waiting:
         raise InputError(state.source, "nothing is pending that could be planned for", hint=why)
-    return _question(state, snapshot, waiting, costs, skipped)
-
-
-def _refuse_too_many(pending: Sequence[str]) -> None:
-    if len(pending) > MOST:
-        raise UnsupportedError(
-            "pending",
-            f"{len(pending)} workloads are too many for one plan",
-            f"at most {MOST}",
-            "name the most urgent ones, such as pending=NAME",
-        )
-
-
-def _waiting(state: State, snapshot: Snapshot, key: str) -> _Waiting:
-    preemptor = find_preemptor(state, snapshot, key)
-    refuse_overflow(snapshot, preemptor)
-    return preemptor, flavored(snapshot, preemptor)
-
-
-def _question(
-    state: State,
-    snapshot: Snapshot,
-    waiting: Sequence[_Waiting],
-    costs: Mapping[str, int] | None,
-    skipped: Sequence[JointSkipped] = (),
-) -> Question:
-    """Sort the pending workloads by precedence, and find the ways to serve each."""
 
     def precedence(one: _Waiting) -> tuple[int, datetime, str, str]:
         preemptor, _ = one
@@ -311,7 +286,7 @@ def _question(
         # Keys last: a dump need not have UIDs, and an answer has to be the same each time.
         return -preemptor.priority, preemptor.queued_at, uid, preemptor.key
 
-    waiting = sorted(waiting, key=precedence)
+    waiting.sort(key=precedence)
     trees: dict[int, int] = {}
     entrants, first = [], 0
     for number, (preemptor, choices) in enumerate(waiting):

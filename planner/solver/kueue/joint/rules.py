@@ -1,12 +1,12 @@
-"""The rules of a joint plan as a search uses them, and what holds in every order of serving.
+"""The rules of a joint plan as a search uses them.
 
 A search decides which workloads are victims in all. Whether they may be is tested twice: the model
 must divide them among steps, and Kueue's own replay must accept the steps. If it does not, Kueue
 assigns other flavors than the model supposed, or doubles round otherwise than integers: the
 replay's answer narrows the model, which is then solved again.
 
-Lower bounds come from cover rows alone. These leave out the steps, and all rules but that enough
-must be freed for everybody who is admitted: no joint plan is excluded, whatever its order.
+Cover rows leave out the steps, and all rules but that enough must be freed for everybody who is
+admitted: no joint plan is excluded, whatever its order.
 """
 
 from __future__ import annotations
@@ -17,53 +17,50 @@ from functools import cached_property
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
 from planner.models.kueue.relaxation import cover_rows
-from planner.models.shared.builder import Builder, Linear, variable
-from planner.models.shared.classes import new_takes
+from planner.models.shared.builder import Linear, variable
 from planner.models.shared.measure import Measured
-from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.quota.classes import Classes
 from planner.quota.kueue.assignment import contested
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
-from planner.solver.finder import LevelResult, solve_levels
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Refused, Served, replay
 from planner.solver.kueue.joint.ways import asked
-from planner.solver.search import RowOverClasses, Rules, Search
+from planner.solver.search import RowOverClasses, Rules
+
+EFFORT: Final = 1.0
+"""Effort for putting off evictions to later steps, which only makes a plan easier to read."""
+
+HARD: Final = 10.0
+"""Effort for dividing given victims among steps at all."""
 
 
-class Freeing(Struct, frozen=True):
-    """A model that only says how much must be freed: ``take[k]`` are victims of class k."""
+class JointRules(Rules, Struct, dict=True):
+    """The rules for some pending workloads.
 
-    builder: Builder
-    classes: Classes
-    take: Sequence[int]
-    alternatives: Sequence[int] = ()
-
-
-class RelaxedRules(Rules, Struct, dict=True):
-    """The cover rows as rules: what entrants in ``admit`` need, in whatever order."""
+    ``admit`` are the entrants that every answer serves, ``refuse`` those that none does.
+    ``in_order`` says that they are served in order of precedence only; ``doubtful`` that for some
+    victims it was not decided whether they divide into steps.
+    """
 
     question: Question
     table: TermTable
-    admit: Collection[int]
+    admit: frozenset[int] = frozenset()
+    in_order: bool = False
+    refuse: frozenset[int] = frozenset()
+    cuts: list[Cut] = []
+    doubtful: bool = False
+    _found: dict[frozenset[int], list[list[Served]]] = {}
+    _none: set[tuple[frozenset[int], frozenset[int], frozenset[int], bool]] = set()
+    _last: tuple[tuple[object, ...], JointFormulation] | None = None
 
     def __post_init__(self) -> None:
         """Take the problem, and so the candidate order, of all trees together."""
         self.problem = self.question.forest.problem
-
-    def assemble(self, classes: Classes) -> Measured:
-        """Build the model in which only these classes give victims."""
-        builder = Builder()
-        take = new_takes(builder, classes)
-        builder.new(0, 0)  # without any variable the empty solution would read as none
-        state_rows(builder, take, self.rows(classes))
-        return Freeing(builder, classes, take)
 
     def rows(self, classes: Classes) -> list[RowOverClasses]:
         """Return the cover rows over some classes."""
@@ -73,57 +70,6 @@ class RelaxedRules(Rules, Struct, dict=True):
         """Say whether these classes free too little even if all members are victims."""
         sizes: list[int] = classes.sizes.tolist()
         return any(held.value(sizes) < least for held, least in self.rows(classes))
-
-
-def bounds_in_any_order(
-    rules: RelaxedRules, unsolved: Search, levels: Sequence[Measure], found: Sequence[LevelResult]
-) -> tuple[LevelResult, ...]:
-    """Return levels with the bounds that hold in every order.
-
-    A level is bounded as long as all levels before it are closed; after that nothing is known.
-    ``unsolved`` is the search as it was before its levels, its caps and wishes included, with the
-    answer; ``found`` are the levels of that answer.
-    """
-    search = dataclasses.replace(unsolved, rules=rules, cut=[])
-    free = solve_levels(search, levels).levels
-    closed, bounded = True, []
-    for number, level in enumerate(found):
-        least = free[number].least.bound if closed and number < len(free) else 0
-        bound = min(least, level.least.value)
-        closed = closed and bound == level.least.value
-        bounded.append(replace(level, least=replace(level.least, bound=bound)))
-    return tuple(bounded)
-
-
-def state_rows(builder: Builder, take: Sequence[int], rows: Sequence[RowOverClasses]) -> None:
-    """State rows over the victims of each class in a model."""
-    for held, least in rows:
-        builder.add(Linear({take[k]: amount for k, amount in held.terms.items()}) >= least)
-
-
-EFFORT: Final = 1.0
-"""Effort for putting off evictions to later steps, which only makes a plan easier to read."""
-
-HARD: Final = 10.0
-"""Effort for dividing given victims among steps at all."""
-
-
-class JointRules(RelaxedRules, dict=True):
-    """The rules for some pending workloads; bounds are those of the cover rows.
-
-    ``admit`` are the entrants that every answer serves, ``refuse`` those that none does.
-    ``in_order`` says that they are served in order of precedence only; ``doubtful`` that for some
-    victims it was not decided whether they divide into steps.
-    """
-
-    admit: frozenset[int] = frozenset()  # pyright: ignore[reportIncompatibleVariableOverride]
-    in_order: bool = False
-    refuse: frozenset[int] = frozenset()
-    cuts: list[Cut] = []
-    doubtful: bool = False
-    _found: dict[frozenset[int], list[list[Served]]] = {}
-    _none: set[tuple[frozenset[int], frozenset[int], frozenset[int], bool]] = set()
-    _last: tuple[tuple[object, ...], JointFormulation] | None = None
 
     @cached_property
     def _number(self) -> dict[str, int]:
@@ -220,7 +166,9 @@ class JointRules(RelaxedRules, dict=True):
             joint.builder.add(variable(joint.admitted[e]) >= 1)
         for e in self.refuse:
             joint.builder.add(variable(joint.admitted[e]) <= 0)
-        state_rows(joint.builder, joint.take, self.rows(classes))  # for the solver
+        for held, least in self.rows(classes):  # for the solver
+            freed = Linear({joint.take[k]: amount for k, amount in held.terms.items()})
+            joint.builder.add(freed >= least)
         return joint
 
     def _cut(self, chosen: Sequence[tuple[int, int, Sequence[int]]], refused: Refused) -> Cut:

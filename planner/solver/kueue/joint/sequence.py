@@ -17,7 +17,6 @@ from itertools import count
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.models.kueue.laws import attempts
 from planner.objective.profiles import Profile
 from planner.plan import Verification
 from planner.plan.kueue import Plan
@@ -91,7 +90,7 @@ def _serve(planning: Planning, victims: Sequence[str]) -> Served | None:
     found = (
         _verified(planning, positions, borrowing=borrowing)
         # In Kueue's order: the step belongs to the first attempt that permits its victims.
-        for borrowing in attempts(planning.problem, planning.eligible)
+        for borrowing in planning.attempts
     )
     return next((served for served in found if served is not None), None)
 

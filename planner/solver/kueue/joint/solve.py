@@ -4,8 +4,8 @@ Who is admitted comes first, in order of precedence: each pending workload is ad
 legal sequence of steps admits it with all those admitted before it. Then the levels of the
 objective are minimised over the victims of all steps together. The order of the steps is part of
 the model up to ORDERS pending workloads; beyond, it is the order of precedence, and the answer is
-best only if bounds that hold in every order say so. Beyond STEPS there is no model of steps:
-the answer is the better of serving one by one greedily and each at its best, with these bounds.
+best only if nobody has to go. Beyond STEPS there is no model of steps: the answer is the better of
+serving one by one greedily and each at its best.
 
 There are no proof trees for joint plans: what the solver says of a level is its word, and only that
 no term is below 0 is proved.
@@ -13,7 +13,6 @@ no term is below 0 is proved.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -21,21 +20,18 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from planner.errors import UnsupportedError
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Measure, Profile, with_names
 from planner.objective.terms import TermTable
-from planner.plan.kueue import JointPlan
 from planner.proof.claims import Limits
 from planner.quota.classes import group
 from planner.solver.answer import NO_CAPS, bind, keep_caps, refuse_worse
 from planner.solver.deadline import Deadline
 from planner.solver.finder import Answer, Least, LevelResult, find_any, find_within, solve_levels
-from planner.solver.kueue.joint.describe import Found, describe
 from planner.solver.kueue.joint.question import Question
-from planner.solver.kueue.joint.rules import JointRules, RelaxedRules, bounds_in_any_order
-from planner.solver.kueue.joint.sequence import Refused, Step, replay, serve_at_best
+from planner.solver.kueue.joint.rules import JointRules
+from planner.solver.kueue.joint.sequence import Refused, Served, Step, replay, serve_at_best
 from planner.solver.run import Outcome
 from planner.solver.search import Counts, Search
 from planner.stage import begin
@@ -47,36 +43,15 @@ STEPS: Final = 32
 """Pending workloads up to which the steps are modelled; beyond, they are served one by one only."""
 
 
-def solve_together(question: Question, profile: Profile, deadline: Deadline) -> JointPlan:
-    """Return the best joint plan, verified step by step.
-
-    Raises `InputError` if the state cannot tell what the profile counts or names; `InternalError`
-    if the optimum is worse than what serving one by one gives, where that is comparable.
-    """
-    started = time.monotonic()
-    if profile.counts("unstable"):
-        raise UnsupportedError(
-            f"objective {profile.name}",
-            "whether victims would preempt again (unstable) is not known of a joint plan",
-            hint="choose an objective without it, or plan for one workload",
-        )
-    if not any(entrant.ways for entrant in question.entrants):
-        return describe(question, profile, None, started)
-    joint = _Joint(question, profile, deadline)
-    begin("who can be admitted")
-    joint.admit()
-    answer = joint.minimise() if joint.rules.admit else None
-    return describe(question, profile, joint.found(answer), started)
-
-
 @dataclass
-class _Joint:
-    """A joint plan being searched.
+class Joint:
+    """A joint plan being searched, and what is found.
 
     ``profile`` is spelled out for the state once this is set up, ``asked`` is as it was given.
     ``undecided`` are entrants of which it is not known whether they can be admitted, ``claimed``
     those that cannot by the solver's word, ``unexamined`` those that cannot in order of precedence,
-    but perhaps in another.
+    but perhaps in another. ``best`` says that by the solver's word nothing is better than the
+    ``steps``; ``cut_off`` counts steps that the model admitted and Kueue's own replay did not.
     """
 
     question: Question
@@ -87,6 +62,10 @@ class _Joint:
     claimed: set[int] = field(default_factory=set)
     unexamined: set[int] = field(default_factory=set)
     dropped: str = ""
+    steps: Sequence[Served] = ()
+    levels: tuple[LevelResult, ...] = ()
+    best: bool = True
+    cut_off: int = 0
 
     def __post_init__(self) -> None:
         """Set up rules, classes and a search, with the wishes of the profile."""
@@ -104,6 +83,19 @@ class _Joint:
         classes = group(forest.problem.order, np.flatnonzero(forest.allowed), columns)
         self.search = Search(self.rules, classes, self.deadline, list(range(len(classes))))
         bind(self.search, self.profile)
+
+    def solve(self) -> None:
+        """Decide who is admitted, and at what cost."""
+        begin("who can be admitted")
+        self.admit()
+        search, rules = self.search, self.rules
+        if rules.admit:
+            answer = self.minimise()
+            self.levels, self.cut_off = tuple(map(_by_word, answer.levels)), len(rules.cuts)
+            if search.incumbent is not None:
+                self.steps = rules.steps(search.classes.take(search.incumbent)) or ()
+            self.best = answer.outcome == "optimal"
+        self.best = self.best and not rules.doubtful
 
     def _table(self, counted: Sequence[int]) -> TermTable:
         table = self.question.forest.table(self.question.costs, counted)
@@ -134,7 +126,8 @@ class _Joint:
                     continue
                 if outcome == "unknown":
                     self.undecided.add(e)
-                elif not self._is_hopeless:
+                # Else the rows alone, without an engine, show that not all can be admitted.
+                elif not rules.is_hopeless(self.search.classes):
                     (self.unexamined if self.in_order else self.claimed).add(e)
                 rules.admit -= {e}
                 rules.refuse |= {e}
@@ -155,11 +148,6 @@ class _Joint:
                 break
         self.rules.in_order = self.in_order
         return outcome
-
-    @property
-    def _is_hopeless(self) -> bool:
-        """Whether the rows alone, without an engine, show that not all can be admitted who must."""
-        return self.rules.is_hopeless(self.search.classes)
 
     def _start(self) -> set[int]:
         """Start from serving one by one, greedily or at the best of each, where that is legal."""
@@ -224,7 +212,7 @@ class _Joint:
         if not self.modelled:  # serving one by one is the answer
             if self.asked.caps:
                 self.dropped = "; no caps"
-            return self._bounded(self.search.fork(), self._unproved())
+            return self._unbounded()
         # Serving one by one is comparable if it admits exactly the same, by a legal plan.
         admitted = {self.question.preemptors[e].key for e in self.rules.admit}
         positions = self._greedy_positions()
@@ -249,10 +237,9 @@ class _Joint:
                 solve_levels(ordered, self.profile.levels)
                 self.search.incumbent = ordered.incumbent
             self.rules.in_order = False
-        unsolved = self.search.fork()
         answer = solve_levels(self.search, self.profile.levels)
         if self.in_order:
-            answer = self._bounded(unsolved, answer.levels)
+            answer = self._unbounded()
         if capped.undecided:
             answer = replace(answer, outcome="feasible")
         if answer.outcome == "optimal" and comparable and not capped.dropped:
@@ -266,40 +253,15 @@ class _Joint:
         # In another order it might be possible.
         return "unknown" if outcome == "infeasible" and self.in_order else outcome
 
-    def _unproved(self) -> tuple[LevelResult, ...]:
-        """Return the levels of the incumbent, of which nothing is proved."""
-        search = self.search
-        return tuple(
-            LevelResult(measure, Least("feasible", search.value(measure, search.answer)))
-            for measure in with_names(self.profile.levels)
+    def _unbounded(self) -> Answer:
+        """Return the incumbent as the answer: in another order less may be possible, if not 0."""
+        search, levels = self.search, with_names(self.profile.levels)
+        values = [search.value(measure, search.answer) for measure in levels]
+        found = (
+            LevelResult(measure, Least("feasible", value))
+            for measure, value in zip(levels, values, strict=True)
         )
-
-    def _bounded(self, unsolved: Search, levels: Sequence[LevelResult]) -> Answer:
-        relaxed = RelaxedRules(self.question, self.rules.table, self.rules.admit)
-        unsolved.incumbent = self.search.incumbent
-        bounded = bounds_in_any_order(relaxed, unsolved, self.profile.levels, levels)
-        closed = all(level.least.bound == level.least.value for level in bounded)
-        return Answer("optimal" if closed else "feasible", bounded)
-
-    def found(self, answer: Answer | None) -> Found:
-        """Return the steps, the terms and what is proved of them."""
-        search, rules = self.search, self.rules
-        steps = None
-        if answer is not None and search.incumbent is not None:
-            steps = rules.steps(search.classes.take(search.incumbent))
-        return Found(
-            steps or (),
-            rules.table,
-            tuple(map(_by_word, answer.levels if answer else ())),
-            frozenset(self.undecided),
-            frozenset(self.claimed),
-            frozenset(self.unexamined),
-            best=(answer is None or answer.outcome == "optimal") and not rules.doubtful,
-            in_order=rules.in_order,
-            modelled=self.modelled,
-            dropped=self.dropped,
-            cut_off=len(rules.cuts) if answer else 0,
-        )
+        return Answer("feasible" if any(values) else "optimal", tuple(found))
 
 
 def _by_word(level: LevelResult) -> LevelResult:
