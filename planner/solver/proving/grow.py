@@ -337,11 +337,11 @@ class _Growth:
         name = f"cut {1 + sum(name.startswith('cut ') for name in look.box.sums)}"
         if name == f"cut {MOST_CUTS}":
             return None
-        for number in look.binding:
-            row = look.layers.find(look.names[number])
-            if row is None or row.extra or row.classes.size <= 1 or bool((row.amounts >= 0).any()):
+        for bounding in found.multipliers:
+            row = look.row(bounding)
+            if row.extra or row.classes.size <= 1 or bool((row.amounts >= 0).any()):
                 continue
-            step = Cut(cut=look.names[number], weighing=_weighing(look, found, look.names[number]))
+            step = Cut(cut=bounding, weighing=_weighing(look, found, bounding))
             try:
                 (part,) = self.question.parts(look.box, step)
             except ValueError:  # it leaves too much to try it unit by unit

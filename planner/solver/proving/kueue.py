@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from planner.plan.proof import CaseSplit
 from planner.proof.box import Box, IntArray
 from planner.proof.kueue import KueueRules
-from planner.proof.kueue.inequalities import may_dominate, some_over
+from planner.proof.kueue.inequalities import may_dominate, room_in, some_over
 from planner.proof.kueue.rules import stuck
 from planner.solver.proving.program import FRACTION, Suggestion
 
@@ -29,9 +29,10 @@ def cases(
     if found is None:
         return None, None
     priced = _priced_over(rules, box, found)
-    if priced is not None:
-        touched = priced in rules.touched(box)
-        return CaseSplit(split="over" if touched else "below", at=rules.name(priced)), None
+    mixed = _mixed_over(rules, box, found) if priced is None else priced
+    if mixed is not None:
+        touched = mixed in rules.touched(box)
+        return CaseSplit(split="over" if touched else "below", at=rules.name(mixed)), None
     point = found.point
     counts = np.clip(np.ceil(point - 0.5 + FRACTION).astype(np.int64), box.least, box.most)
     broken = stuck(rules, replace(box, least=counts, most=counts))
@@ -62,3 +63,28 @@ def _priced_over(rules: KueueRules, box: Box, found: Suggestion) -> int | None:
         if price > worth and node not in box.over and len(rules.watched[node]) > 1:
             worth, dearest = price, node
     return dearest
+
+
+def _mixed_over(rules: KueueRules, box: Box, found: Suggestion) -> int | None:
+    """Return the node of which a point takes most beyond what it may in any flavor-resource.
+
+    The rows permit that by a mixture of all flavor-resources, which costs nothing at the point: its
+    multipliers say nothing of it.
+    """
+    furthest, most = None, FRACTION
+    for node in rules.side_nodes:
+        if node in box.over or len(rules.watched[node]) <= 1:
+            continue
+        beyond = min(_beyond(rules, box, node, fr, found) for fr in rules.watched[node])
+        if beyond > most:
+            furthest, most = node, beyond
+    return furthest
+
+
+def _beyond(rules: KueueRules, box: Box, node: int, fr: int, found: Suggestion) -> float:
+    """Return by what part a point takes more than a node may give in which it stays over in fr."""
+    room = room_in(rules, node, fr)
+    below = rules.counting(node, fr, room)
+    held = rules.held(fr)[below]
+    room += int(held[box.most[below] > 0].max(initial=0))
+    return float(held @ found.point[below]) / max(1, room) - 1.0
