@@ -14,7 +14,7 @@ from planner.proof.question import Question, Rules
 from planner.scheduler import Part
 from planner.solver.proving.program import FRACTION, Suggestion
 
-CHOICE: Final = 6
+CHOICE: Final = 4
 """The most splits of either kind of groups, and the most splits of single classes, proposed."""
 
 MANY: Final = 20
