@@ -459,7 +459,8 @@ def most_within(row: Row, weights: IntArray, box: Box) -> int:
         raise ValueError(message)
     unit = int(np.gcd.reduce(sizes))
     room = (-row.least - sum_of_products(sizes, least)) // unit
-    reach = sum_of_products(np.abs(weights), box.most[row.classes])
+    counts = box.most[row.classes].tolist()
+    reach = sum(abs(w) * n for w, n in zip(weights.tolist(), counts, strict=True))
     if not 0 <= room <= MOST_ROOM or reach >= _INT64:
         message = "it leaves too much, or nothing"
         raise ValueError(message)
