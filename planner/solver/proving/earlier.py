@@ -38,12 +38,13 @@ class EarlierTree(NamedTuple):
 
         ``None`` if it is only a leaf, or has a split with more or fewer cases in another box.
         """
-        start = next(i for i, step in enumerate(steps) if not isinstance(step, Narrowing))
+        start = next((i for i, s in enumerate(steps) if not isinstance(s, Narrowing)), len(steps))
         later = [_for_later(step, bound) for step in steps[start:]]
         parts = [_parts(step) for step in later]
-        if parts == [0] or None in parts:
+        if not any(parts) or None in parts:
             return None
-        beyond = [0] * len(later)
+        # What is left of a tree that was not grown to its end is behind its last step.
+        beyond = [len(later)] * (len(later) + 1)
         for number in reversed(range(len(later))):
             end = number + 1
             for _ in range(parts[number] or 0):
@@ -53,14 +54,16 @@ class EarlierTree(NamedTuple):
 
     def step(self, question: Question, box: Box, number: int) -> tuple[Step, list[Ahead]] | None:
         """Return a step for a box of another question, and its parts; ``None`` if none works."""
-        step = self.steps[number]
+        step = self._at(number)
         while isinstance(step, CountSplit) and len(step.of) == 1:
             (k,) = step.of
             if box.least[k] <= step.most < box.most[k]:
                 break
             # All of the box is in one part, and the split would say nothing.
             number = number + 1 if box.most[k] <= step.most else self.beyond[number + 1]
-            step = self.steps[number]
+            step = self._at(number)
+        if step is None:
+            return None
         for row in self.bounds:
             if question.closes(box, ByRows(rows={row: 1})):
                 return ByRows(rows={row: 1}), []
@@ -75,6 +78,9 @@ class EarlierTree(NamedTuple):
             return None
         first = number + 1
         return step, list(zip(parts, (first, self.beyond[first]), strict=False))
+
+    def _at(self, number: int) -> Step | None:
+        return self.steps[number] if number < len(self.steps) else None
 
 
 def renamed(multipliers: Mapping[str, int], bound: str) -> dict[str, int]:

@@ -201,6 +201,9 @@ class _Growth:
             leaf = self._leaf(box)
             better = self._better(box) if leaf is None else None
             if better is not None:
+                # What is closed so far is closed to sets better than that, too.
+                part = EarlierTree.of(self.question.rules, self.steps, BETTER)
+                self.before.tree = part or self.before.tree
                 return Grown(better=better)
             if leaf is None and not self.steps and _width(box) > self.some:
                 box = self._narrowed_root(box)
