@@ -22,13 +22,13 @@ Ahead = tuple[Box, int | None]
 class EarlierTree(NamedTuple):
     """The steps of a tree, without the narrowings of its root at the beginning.
 
-    Rows have the names that they have in later questions; classes are those of ``rules``. For each
-    step ``beyond`` is the number of the first step that is not below it. ``bounds`` are the names
-    of the rows in which the questions differ.
+    Behind the last one is ``None``. Rows have the names that they have in later questions; classes
+    are those of ``rules``. For each step ``beyond`` is the number of the first step that is not
+    below it. ``bounds`` are the names of the rows in which the questions differ.
     """
 
     rules: Rules
-    steps: Sequence[Step]
+    steps: Sequence[Step | None]
     beyond: Sequence[int]
     bounds: Sequence[str]
 
@@ -50,18 +50,18 @@ class EarlierTree(NamedTuple):
             for _ in range(parts[number] or 0):
                 end = beyond[end]
             beyond[number] = end
-        return cls(rules, later, beyond, (BETTER, bound))
+        return cls(rules, [*later, None], beyond, (BETTER, bound))
 
     def step(self, question: Question, box: Box, number: int) -> tuple[Step, list[Ahead]] | None:
         """Return a step for a box of another question, and its parts; ``None`` if none works."""
-        step = self._at(number)
+        step = self.steps[number]
         while isinstance(step, CountSplit) and len(step.of) == 1:
             (k,) = step.of
             if box.least[k] <= step.most < box.most[k]:
                 break
             # All of the box is in one part, and the split would say nothing.
             number = number + 1 if box.most[k] <= step.most else self.beyond[number + 1]
-            step = self._at(number)
+            step = self.steps[number]
         if step is None:
             return None
         for row in self.bounds:
@@ -78,9 +78,6 @@ class EarlierTree(NamedTuple):
             return None
         first = number + 1
         return step, list(zip(parts, (first, self.beyond[first]), strict=False))
-
-    def _at(self, number: int) -> Step | None:
-        return self.steps[number] if number < len(self.steps) else None
 
 
 def renamed(multipliers: Mapping[str, int], bound: str) -> dict[str, int]:

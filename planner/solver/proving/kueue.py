@@ -29,10 +29,9 @@ def cases(
     if found is None:
         return None, None
     priced = _priced_over(rules, box, found)
-    mixed = _mixed_over(rules, box, found) if priced is None else priced
-    if mixed is not None:
-        touched = mixed in rules.touched(box)
-        return CaseSplit(split="over" if touched else "below", at=rules.name(mixed)), None
+    if priced is not None:
+        touched = priced in rules.touched(box)
+        return CaseSplit(split="over" if touched else "below", at=rules.name(priced)), None
     point = found.point
     counts = np.clip(np.ceil(point - 0.5 + FRACTION).astype(np.int64), box.least, box.most)
     broken = stuck(rules, replace(box, least=counts, most=counts))
@@ -55,30 +54,18 @@ def _priced_over(rules: KueueRules, box: Box, found: Suggestion) -> int | None:
 
     While that is open, what its victims hold is bounded by a mixture of all flavor-resources that
     it may be over in, which bounds little. The multiplier of the row that asks for one of these
-    says what it is worth to settle them.
+    says what it is worth to settle them; where it says nothing, a point may still take more than
+    any of them permits.
     """
-    worth, dearest = 0.0, None
-    for node in rules.side_nodes:
-        price = found.multipliers.get(some_over(rules, node), 0.0)
-        if price > worth and node not in box.over and len(rules.watched[node]) > 1:
-            worth, dearest = price, node
-    return dearest
-
-
-def _mixed_over(rules: KueueRules, box: Box, found: Suggestion) -> int | None:
-    """Return the node of which a point takes most beyond what it may in any flavor-resource.
-
-    The rows permit that by a mixture of all flavor-resources, which costs nothing at the point: its
-    multipliers say nothing of it.
-    """
-    furthest, most = None, FRACTION
+    worth, dearest = (0.0, FRACTION), None
     for node in rules.side_nodes:
         if node in box.over or len(rules.watched[node]) <= 1:
             continue
+        price = found.multipliers.get(some_over(rules, node), 0.0)
         beyond = min(_beyond(rules, box, node, fr, found) for fr in rules.watched[node])
-        if beyond > most:
-            furthest, most = node, beyond
-    return furthest
+        if (price, beyond) > worth:
+            worth, dearest = (price, beyond), node
+    return dearest
 
 
 def _beyond(rules: KueueRules, box: Box, node: int, fr: int, found: Suggestion) -> float:
