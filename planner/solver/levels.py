@@ -189,7 +189,10 @@ class Settling:
     @property
     def soon(self) -> Effort | None:
         """How much a tree may take before the solver is asked."""
-        return None if self.certify is False else SOON
+        if self.certify is False:
+            return None
+        # Of a term that asks the scheduler the solver learns set by set, and trees part by part.
+        return SOON if self.claims.asking is None else BRIEF
 
     def first(self, effort: Effort | None) -> bool:
         """Look for any answer by a tree; say whether one is found, or proved not to be there."""
