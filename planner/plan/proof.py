@@ -56,18 +56,6 @@ class Narrowing(Record):
     narrow: dict[str, int]
 
 
-class Cut(Record):
-    """How much of a sum of rows victims reach that keep to one row, counted in whole numbers.
-
-    ``cut`` names the row, which says how much victims of some classes may have together;
-    ``weighing`` are the rows of the sum, each with its multiplier. One part, with the further row
-    that victims of these classes reach no more of the sum than any numbers of them can.
-    """
-
-    cut: str
-    weighing: dict[str, int]
-
-
 class ByRows(Record):
     """A leaf that inequalities contradict: their sum, each times its multiplier, cannot hold."""
 
@@ -80,7 +68,7 @@ class ByLaws(Record):
     law: str
 
 
-Split = CountSplit | WholeSplit | CaseSplit | Narrowing | Cut
+Split = CountSplit | WholeSplit | CaseSplit | Narrowing
 """A step that leaves one part or more, each to be closed by the steps that follow."""
 
 Step = Split | ByRows | ByLaws

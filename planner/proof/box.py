@@ -288,42 +288,6 @@ def narrowed(
     return replace(box, least=least, most=most)
 
 
-MOST_ROOM: Final = 20_000
-"""The most units that a row may leave to victims whose numbers are tried one by one."""
-
-
-def most_within(row: Row, weights: IntArray, box: Box) -> int:
-    """Return the most that ``weights @ x`` can be over the classes of a row that bounds them.
-
-    ``weights`` is (C,), over the classes of the row, whose amounts are all below 0: together its
-    victims have at most so much. Whatever numbers of victims there are, unit by unit of that, the
-    best is found (a bounded knapsack).
-
-    Raises ``ValueError`` if the row is none of that kind, leaves more than `MOST_ROOM` units, or
-    holds for no set of the box; or if a sum could leave 64 bits.
-    """
-    sizes, least = -row.amounts, box.least[row.classes]
-    if row.extra or not row.classes.size or bool((sizes <= 0).any()):
-        raise ValueError("it is no row that bounds victims alone")
-    unit = int(np.gcd.reduce(sizes))
-    room = (-row.least - sum_of_products(sizes, least)) // unit
-    counts = box.most[row.classes].tolist()
-    reach = sum(abs(w) * n for w, n in zip(weights.tolist(), counts, strict=True))
-    if not 0 <= room <= MOST_ROOM or reach >= _INT64:
-        raise ValueError("it leaves too much, or nothing")
-    best = np.zeros(room + 1, dtype=np.int64)
-    free = (box.most[row.classes] - least).tolist()
-    for size, weight, count in zip((sizes // unit).tolist(), weights.tolist(), free, strict=True):
-        some, left = 1, count if weight > 0 else 0
-        while left > 0 and size * some <= room:
-            # One, two, four ... at once: any number of them is a sum of these.
-            taken = size * some
-            np.maximum(best[taken:], best[: room + 1 - taken] + weight * some, out=best[taken:])
-            left -= some
-            some = min(2 * some, left)
-    return int(best.max()) + sum_of_products(weights, least)
-
-
 def sum_of_products(amounts: Numbers, counts: IntArray) -> int:
     """Return ``sum(amounts * counts)`` exactly; counts are not negative."""
     number = int(counts.sum())

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from planner.objective.profiles import Measure, measure_name, measure_title
 from planner.objective.terms import TermTable
-from planner.plan.proof import ByLaws, ByRows, CaseSplit, Cut, Narrowing, Split, Step, WholeSplit
+from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step, WholeSplit
 from planner.plan.record import OWN_ROW
 from planner.proof.box import (
     Box,
@@ -24,7 +24,6 @@ from planner.proof.box import (
     add_up,
     all_within,
     is_contradiction,
-    most_within,
     narrowed,
 )
 from planner.proof.measures import Bounded, Measures
@@ -374,8 +373,9 @@ class Question:
             return list(self._by_first_difference(box))
         if isinstance(step, CaseSplit):
             return self.rules.parts(box, step.split, step.at)
-        if isinstance(step, Narrowing | Cut):
-            return (self._less(box, step),)
+        if isinstance(step, Narrowing):
+            pairs = self._weighed(box, step.narrow)
+            return (self._within(narrowed(pairs, box, self.ranges(box))),)
         # Trees come from files: numbers beyond 64 bits would fail in the arrays, without a message.
         if abs(step.most) >= _NOWHERE:
             raise ValueError(f"nothing is {step.most}")
@@ -392,33 +392,10 @@ class Question:
         if others:
             # Sums of the planner's own are of classes alike, each class in one: a box that knew any
             # number would be written down with all of them, part by part.
-            known = len(box.sums) - _cuts(box)
-            if known > 2 * (box.most.size + len(self.ranges(box))):
+            if len(box.sums) > 2 * (box.most.size + len(self.ranges(box))):
                 raise ValueError("there are more sums than classes and quantities")
             return box.summing(step.of, step.most)
         return box.at_most(first, step.most), box.at_least(first, step.most + 1)
-
-    def _less(self, box: Box, step: Narrowing | Cut) -> Box:
-        """Return the part of a box that weighed rows leave.
-
-        Raises ``ValueError`` if the rows that are named are none, or no cut follows from them.
-        """
-        if isinstance(step, Narrowing):
-            pairs = self._weighed(box, step.narrow)
-            return self._within(narrowed(pairs, box, self.ranges(box)))
-        row, added = self.layers(box).find(step.cut), self._weighed(box, step.weighing)
-        if row is None or _cuts(box) >= MOST_CUTS:
-            raise ValueError(f"there is no row {step.cut!r} here, or there are too many cuts")
-        total = add_up(added, box, self.ranges(box))
-        everywhere = np.zeros(box.most.size, dtype=total.amounts.dtype)
-        everywhere[total.classes] = total.amounts
-        weights = everywhere[row.classes]
-        if weights.dtype == object:
-            raise ValueError("its sum leaves 64 bits")
-        most = most_within(row, weights, box)
-        counted = np.flatnonzero(weights)
-        further = Row(row.classes[counted], -weights[counted], -most).rounded()
-        return replace(box, sums={**box.sums, f"cut {1 + _cuts(box)}": further})
 
     def _by_first_difference(self, box: Box) -> Iterator[Box]:
         """Yield the parts by where a set that comes before the answer first differs from it.
@@ -475,14 +452,6 @@ class Question:
                 raise ValueError(f"there is no row {name!r} here, or its multiplier is negative")
             pairs.append((row, multiplier))
         return pairs
-
-
-MOST_CUTS: Final = 50
-"""The most cuts that a box may have: each is a row of all classes that another row bounds."""
-
-
-def _cuts(box: Box) -> int:
-    return sum(name.startswith("cut ") for name in box.sums)
 
 
 MOST_NAMED: Final = 6

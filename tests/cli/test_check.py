@@ -325,8 +325,7 @@ def test_place_of_a_wrong_field(state: Path, plan: Path) -> None:
     result = call("check", state, path)
     assert f"{path}: certificate.trees[0].steps[0]: a step with the fields" in result.stderr
     assert (
-        "expected of and most, split and at, narrow, cut and weighing, rows, or law"
-        in result.stderr
+        "expected of and most, whole and most, split and at, narrow, rows, or law" in result.stderr
     )
 
 

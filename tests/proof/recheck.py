@@ -11,7 +11,7 @@ from math import prod
 
 import pytest
 
-from planner.plan.proof import ByLaws, ByRows, CountSplit, Cut, Narrowing, Step
+from planner.plan.proof import ByLaws, ByRows, CountSplit, Narrowing, Step
 from planner.proof.box import Box, Row
 from planner.proof.question import Question
 
@@ -89,10 +89,6 @@ def _fault(question: Question, box: Box, parts: Sequence[Box], step: Step, point
     if isinstance(step, Narrowing):
         lost = not _inside(parts[0], point)
         return "satisfies the sum" if lost and _possible(question, box, step.narrow, point) else ""
-    if isinstance(step, Cut):
-        row = question.rows(box)[step.cut]
-        lost = not _has_sums(parts[0], point)
-        return "satisfies the row" if lost and _left(row, point) >= row.least else ""
     if isinstance(step, CountSplit):
         return "" if any(_inside(part, point) for part in parts) else "is in no part"
     return ""

@@ -11,7 +11,16 @@ from typing import Final, NamedTuple
 import pytest
 
 from planner.objective.profiles import PROFILES, Measure
-from planner.plan.proof import ByLaws, ByRows, CaseSplit, CountSplit, Cut, Split, Step, WholeSplit
+from planner.plan.proof import (
+    ByLaws,
+    ByRows,
+    CaseSplit,
+    CountSplit,
+    Narrowing,
+    Split,
+    Step,
+    WholeSplit,
+)
 from planner.proof.box import Box
 from planner.proof.claims import Claims, Stated
 from planner.proof.question import Open, Question
@@ -79,7 +88,7 @@ def questions(chance: random.Random, found: Judged) -> Iterator[tuple[Question, 
 
 def a_split(chance: random.Random, question: Question, box: Box) -> Split | None:
     """Return a random split of a box; ``None`` if the one that was drawn is none of it."""
-    kind = chance.choice(("count", "sum", "whole", "case", "case", "cut", "cut"))
+    kind = chance.choice(("count", "sum", "whole", "case", "case", "narrow", "narrow"))
     k = chance.randrange(box.most.size) if box.most.size else 0
     step: Split = CountSplit(of=(k,), most=chance.randint(0, int(box.most.max(initial=0))))
     if kind == "sum":
@@ -87,9 +96,9 @@ def a_split(chance: random.Random, question: Question, box: Box) -> Split | None
         step = CountSplit(of=of, most=chance.randint(0, 3))
     elif kind == "whole" and (named := sorted(question.ranges(box))):
         step = WholeSplit(whole=chance.choice(named), most=chance.randint(0, 1))
-    elif kind == "cut" and (names := sorted(question.rows(box))):
+    elif kind == "narrow" and (names := sorted(question.rows(box))):
         some = chance.sample(names, min(3, len(names)))
-        step = Cut(cut=some[0], weighing={name: chance.randint(1, 9) for name in some[1:]})
+        step = Narrowing(narrow={name: chance.randint(1, 9) for name in some})
     elif kind == "case":
         rules = question.rules
         places = [None, *(rules.name(node) for node in getattr(rules, "below", ()))]
