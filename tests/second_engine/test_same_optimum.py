@@ -134,7 +134,7 @@ def outcome_of(plan: AnyPlan) -> tuple[str, tuple[int, ...]]:
 @pytest.mark.parametrize("fair", [False, True])
 @pytest.mark.parametrize("source", SOURCES)
 def test_engines_agree(source: Callable[..., Iterator[Case]], *, fair: bool) -> None:
-    proved = impossible = 0
+    proved = impossible = given_up = 0
     for number, case in enumerate(source(fair=fair)):
         planning = planned(case, random.Random(number))  # noqa: S311 - test data
         if planning is None:
@@ -152,12 +152,18 @@ def test_engines_agree(source: Callable[..., Iterator[Case]], *, fair: bool) -> 
             proved += 1
         for name, engine in ENGINES.items():
             found = Whole(planning, profile, engine, Deadline(), apart=True).solve()
+            if name != "cp-sat" and found.outcome == "feasible":
+                # In doubles a later level may have no point that earlier ones have.
+                given_up += 1
+                assert found.values == ours[1][: len(found.values)], (case[0], profile.name, name)
+                continue
             assert (found.outcome, found.values) == ours, (case[0], profile.name, name)
     if proved + impossible == 0:
         pytest.skip("no recorded answers: set PLANNER_CONFORMANCE to their folder")
     # Crowds under fair sharing are often too crowded, and the project's own recordings are few.
     few = source is crowds or (source in {recorded_lines, recorded_asks} and not recorded_root())
     assert proved >= (max(1, MANY // 6) if few else MANY)
+    assert given_up <= proved // 50
 
 
 GPU: Final = "nvidia.com/gpu"
