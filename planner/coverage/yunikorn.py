@@ -36,6 +36,7 @@ from planner.state.yunikorn import (
     YuniKornState,
     by_path,
 )
+from planner.state.yunikorn_pods import CLAIMS
 from planner.state.yunikorn_release import V1_8, V1_9, release_of
 
 FEATURES: Final = features_of(
@@ -196,8 +197,9 @@ def _of_ask(
     limited = dict(_limited(state, cluster, application, ask))
     if limited:
         yield LIMITS.found([f"queue {name}" for name in limited], next(iter(limited.values())))
-    if ask.x.placement:
-        fields = ", ".join(ask.x.placement)
+    known = cluster.demand(ask) is not None
+    if binding := [one for one in ask.x.placement if not known or one in CLAIMS]:
+        fields = ", ".join(binding)
         yield PREDICATES.found([f"pod {ask.pod or ask.allocation_key}"], f"it has {fields}")
     yield from _absent_nodes(partition, ask)
     yield from _placeholders(application, ask)

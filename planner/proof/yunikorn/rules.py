@@ -315,7 +315,7 @@ def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
     }
     victims = [victim for _, victim in found.values()]
     positions = [position for position, _ in found.values()]
-    kinds = numbered((key_of(one), one.is_spared(spare)) for one in victims)
+    kinds = numbered((key_of(cluster, asking, one), one.is_spared(spare)) for one in victims)
 
     def rules_for(
         table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]
