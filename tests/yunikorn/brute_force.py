@@ -4,10 +4,12 @@ Written from docs/semantics/yunikorn.md §4 to §7, §11.1 and §15, over the qu
 problem arrays, no classes, no closed forms. An order of removals is searched, not derived.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, combinations
 
+from planner.quantity import NANO
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
 from planner.quota.yunikorn.queue import Queue, Snapshot, under, walk
 from planner.quota.yunikorn.resource import (
@@ -45,13 +47,14 @@ def legal_sets(cluster: Cluster, asking: Asking, rules: str) -> NodeSets:
     trial = Trial(asking)
     sets: NodeSets = {}
     for room in cluster.nodes:
-        if not is_usable(cluster, room, ask):
+        if not is_usable(cluster, room, ask) or cluster.closes(room.node_id, ask):
             continue
-        has_room = fits(room.available, ask.resource)
+        has_room = fits(room.available, ask.resource) and pod_fits(cluster, asking, room, ())
         sets[room.node_id] = {
             _keys(victims)
             for victims in subsets([c for c in candidates if has_room or is_on(c, room)])
             if (has_room or fits(freed(room, victims), ask.resource))
+            and pod_fits(cluster, asking, room, victims)
             and trial.has_order(frozenset(victims))
             and trial.within_guaranteed(victims)
             and (
@@ -65,7 +68,7 @@ def legal_sets(cluster: Cluster, asking: Asking, rules: str) -> NodeSets:
 def _on_required_node(cluster: Cluster, asking: Asking) -> NodeSets:
     ask = asking.ask
     room = cluster.node(ask.required_node)
-    if room is None:
+    if room is None or cluster.closes(room.node_id, ask):
         return {}
     held = [
         Candidate(allocation, cluster.tree.leaf_of(application), application.application_id)
@@ -80,7 +83,9 @@ def _on_required_node(cluster: Cluster, asking: Asking) -> NodeSets:
     legal = {
         _keys(victims)
         for victims in subsets(held if is_first(asking) else [])
-        if ge_all(freed(room, victims), ask.resource) and trial.within_limits(victims)
+        if ge_all(freed(room, victims), ask.resource)
+        and trial.within_limits(victims)
+        and pod_fits(cluster, asking, room, victims)
     }
     return {room.node_id: legal}
 
@@ -165,6 +170,35 @@ def is_first(asking: Asking) -> bool:
 def is_on(candidate: Candidate, room: NodeRoom) -> bool:
     """Say whether a candidate is on a node."""
     return candidate.allocation.node_id == room.node_id
+
+
+def pod_fits(cluster: Cluster, asking: Asking, room: NodeRoom, victims: Victims) -> bool:
+    """Count anew what Kubernetes has on a node beside the pod, with the victims there gone.
+
+    Any two pods with a port in common, at whatever address, are in each other's way here.
+    """
+    objects = cluster.objects
+    mine = (
+        [one for one in objects.pods if one.metadata.uid == asking.ask.allocation_key]
+        if objects
+        else []
+    )
+    if objects is None or not mine:
+        return True
+    gone = {victim.key for victim in victims if is_on(victim, room)}
+    here = [one for one in objects.pods if one.spec.node_name == room.node_id]
+    there = [one for one in here if one.metadata.uid not in gone] + mine
+    (has,) = (one for one in objects.nodes if one.metadata.name == room.node_id)
+    used = Counter[str](pods=len(there) * NANO)
+    ports = Counter[int]()
+    for container in (container for one in there for container in one.spec.containers):
+        used.update(container.resources.requests)
+        ports.update(port.host_port for port in container.ports)
+    asked = [container.resources.requests for container in mine[0].spec.containers]
+    wanted = {t for requests in asked for t, amount in requests.items() if amount}
+    taken = {port.host_port for container in mine[0].spec.containers for port in container.ports}
+    fit = all(used[t] <= has.status.allocatable.get(t, 0) for t in {*wanted, "pods"})
+    return fit and all(ports[port] == 1 for port in taken)
 
 
 def subsets(candidates: Sequence[Candidate]) -> Iterator[Victims]:

@@ -1,6 +1,6 @@
 """Which labels and taints of nodes keep a pod away: rows, terms and tolerations, one by one.
 
-Source: Kubernetes, component-helpers/scheduling/corev1/nodeaffinity and api/core/v1 (ToleratesTaint).
+Source: Kubernetes, component-helpers/scheduling/corev1 (nodeaffinity); api/core/v1, toleration.go.
 """
 
 from __future__ import annotations

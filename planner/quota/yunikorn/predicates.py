@@ -1,4 +1,4 @@
-"""What Kubernetes demands of a node for an ask's pod, whatever goes, and what removals give it back.
+"""What Kubernetes demands of a node for an ask's pod, and what removals give it back.
 
 The shim asks the plugins of Kubernetes' default profile. What they count over the cluster (required
 pod affinity, anti-affinity and spread) they count once, with all pods in place; a removal gives
