@@ -9,6 +9,8 @@ import pytest
 
 from planner import solve
 from planner.coverage.yunikorn import YuniKornCoverage
+from planner.verifier.yunikorn import match_yunikorn
+from planner.verifier.yunikorn.facts import check_yunikorn_facts
 from tests.laws.judges_yunikorn import Court
 from tests.verifier.yunikorn.plans import GPU, broken, guaranteed, plan_of, verdicts
 from tests.yunikorn.building import (
@@ -189,6 +191,12 @@ def test_a_plan_is_proved_and_unconditional_and_forged_ones_are_refused() -> Non
     state = state_of(value_of(*held, foreign, mine=pod("ask", container=PORT)))
     plan = solve(state, "ask")
     assert (plan.keys, plan.claim, plan.status, plan.coverage) == (("a",), "optimal", "optimal", ())
+    ports = plan.room[-1]
+    assert (ports.resource, ports.asked, ports.available, ports.after) == ("host ports", 1, 0, 1)
+    assert check_yunikorn_facts(match_yunikorn(state, plan), plan).holds
+    told = ports.model_copy(update={"after": 0})
+    forged = plan.model_copy(update={"room": (*plan.room[:-1], told)})
+    assert not check_yunikorn_facts(match_yunikorn(state, forged), forged).holds
     assert verdicts(state, plan_of(state, "n1", "b"))["YK-08"].detail == (
         "node n1 would still lack 1 host ports for the ask's pod"
     )

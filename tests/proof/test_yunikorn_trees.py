@@ -46,7 +46,7 @@ from tests.yunikorn.building import (
     two_queues,
 )
 from tests.yunikorn.legality import SMALL
-from tests.yunikorn.random_clusters import random_cluster, random_lowered
+from tests.yunikorn.random_clusters import random_cluster, random_lowered, random_pods
 
 LAWS: tuple[Laws, ...] = ("design", "code")
 SEEDS = range(400 if TEST_ALL else 10)
@@ -60,6 +60,8 @@ def drawn(seed: int) -> tuple[Sets, ...]:
     value = random_cluster(seed, plain=seed % 3 == 0, twins=seed % 5 == 0)
     if seed % 4 == 3:
         value = guarded(seed)
+    if seed % 4 == 1:
+        value = random_pods(seed, twins=seed % 5 == 0)
     lower, path = random_lowered(seed, plain=seed % 3 == 0, twins=seed % 5 == 0)
     return *(Sets.tried(value, laws) for laws in LAWS), Sets.tried(lower, "design", path)
 

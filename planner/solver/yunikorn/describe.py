@@ -116,16 +116,17 @@ class Subject(Struct, frozen=True):
         room = None if node is None else self.cluster.node(node)
         if room is None:
             return ()
-        after = dict(room.available)
+        after, ask = dict(room.available), self.asking.ask
+        lacks = {one.what: one.missing for one in self.cluster.lacks(room.node_id, ask)}
         for position in victims:
             allocation = self.problem.allocations[position]
             if allocation.node_id == node and not allocation.x.not_on_node:
-                after = plus(after, allocation.resource)
+                after = plus(after, self.cluster.given_back(allocation, ask))
         return tuple(
             NodeRoom(
                 resource=t, asked=asked, available=room.available.get(t, 0), after=after.get(t, 0)
             )
-            for t, asked in sorted(self.asking.ask.resource.items())
+            for t, asked in (*sorted(ask.resource.items()), *sorted(lacks.items()))
         )
 
     def _queues(self, victims: Sequence[int]) -> tuple[QueueUse, ...]:
