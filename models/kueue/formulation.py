@@ -16,10 +16,9 @@ of the model: for a queue one of its classes, for a cohort the last victim of on
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from math import gcd
-from weakref import proxy
 
 import numpy as np
 
@@ -33,11 +32,12 @@ from planner.models.shared.builder import (
     total,
     variable,
 )
-from planner.models.shared.classes import Classes, group_alike, new_takes
+from planner.models.shared.classes import new_takes
 from planner.models.shared.measure import hit_where_taken
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import FairRules, Problem
 from planner.quantity import UNLIMITED
+from planner.quota.classes import Classes, by_value, group
 from planner.quota.kueue.tree import NO_PARENT
 
 
@@ -50,14 +50,17 @@ class Columns(shared.Columns[Problem], frozen=True):
     def below(self) -> Mapping[int, IntArray]:
         """Per node with candidates at or below it: their classes."""
         found: dict[int, list[IntArray]] = {}
-        by_queue = np.argsort(self.queue, kind="stable")
-        ends = np.flatnonzero(np.diff(self.queue[by_queue])) + 1
-        for classes in np.split(by_queue, ends) if len(self) else ():
-            node = int(self.queue[classes[0]])
+        for queue, classes in by_value(self.queue, np.arange(len(self))).items():
+            node = queue
             while node != NO_PARENT:
                 found.setdefault(node, []).append(classes)
                 node = self.problem.parent[node]
         return {node: np.sort(np.concatenate(parts)) for node, parts in found.items()}
+
+    def of_queue(self, queue: int) -> list[int]:
+        """Return the classes of a queue."""
+        found: list[int] = self.below[queue].tolist() if queue in self.below else []
+        return found
 
     @cached_property
     def restricted(self) -> BoolArray:
@@ -79,7 +82,7 @@ def build_classes(
     # A workload that is being evicted already costs nothing new, and comes first in the order.
     flags = [restricted.astype(np.int64), problem.evicted.astype(np.int64)]
     columns = [problem.queue, *flags, *costs, *kinds, problem.holding]
-    return group_alike(problem.order, eligible, columns)
+    return group(problem.order, np.flatnonzero(eligible), columns)
 
 
 class TreeUsage:
@@ -100,9 +103,7 @@ class TreeUsage:
         self._problem = problem
         self._columns = columns
         self._request = request or [0] * len(problem.frs)
-        self._by_queue: dict[int, list[tuple[int, int]]] = {}
-        for k, taken in enumerate(take):
-            self._by_queue.setdefault(int(columns.queue[k]), []).append((k, taken))
+        self._take = take
         self._held = cache(lambda fr: columns.holding[:, fr].tolist())
         self.after = made_once(self._after)
         self.local_free = made_once(self._local_free)
@@ -111,10 +112,10 @@ class TreeUsage:
         before = self._problem.usage[node][fr]
         if node == self._problem.own_queue:
             before += self._request[fr]
-        if node in self._by_queue:
-            holding = self._held(fr)
-            removed = {v: -holding[k] for k, v in self._by_queue[node] if holding[k]}
-            return Linear(removed, before)
+        if not self._problem.children[node]:
+            holding, take = self._held(fr), self._take
+            classes = self._columns.of_queue(node)
+            return Linear({take[k]: -holding[k] for k in classes if holding[k]}, before)
         changes = []
         # Only changes are added to the usage before: children that cannot change cost no terms.
         for child in self._problem.children[node]:
@@ -143,117 +144,13 @@ class TreeUsage:
         return self.after(node, fr) - kept + self.local_free(node, fr)
 
 
-class LastVictims:
-    """The last victims of one formulation; variables are made when a law first needs them."""
-
-    def __init__(self, formulation: Formulation) -> None:
-        # The formulation keeps this object.
-        self._formulation: Formulation = proxy(formulation)
-        self._builder: Builder = formulation.builder
-        self._problem = formulation.problem
-        self._below = formulation.columns.below
-        self.touched = made_once(self._touched)
-        self._back = made_once(self._put_back)
-        self._last_of = made_once(self._choose_last)
-
-    def side_nodes(self) -> Iterator[int]:
-        """Yield the nodes off the preemptor's path that have candidates, parents first."""
-        for node in range(len(self._problem.parent)):
-            if node not in self._problem.path and node in self._below:
-                yield node
-
-    def with_last(self, node: int, fr: int) -> Linear:
-        """Return the usage of a node after all removals but that of its last victim."""
-        return self._formulation.usage.after(node, fr) + self._back(node, fr)
-
-    def require_over_quota(self, node: int, frs: Iterable[int], *, beyond: int = 1) -> None:
-        """Require touched => the last victim finds the node ``beyond`` over quota in some fr.
-
-        Nothing is added if in some fr the node stays so far over quota whatever is removed.
-        """
-        builder, usage = self._builder, self._formulation.usage
-        quotas = self._problem.quota[node]
-        least = {fr: quotas[fr] + beyond for fr in frs if quotas[fr] != UNLIMITED}
-        if any(builder.bounds(usage.after(node, fr))[0] >= least[fr] for fr in least):
-            return
-        then = [(self.with_last(node, fr), bound) for fr, bound in least.items()]
-        possible = (each for each in then if builder.bounds(each[0])[1] >= each[1])
-        builder.any_of([*builder.witnesses(possible), negation(self.touched(node))])
-
-    def _touched(self, node: int) -> int:
-        """Return the literal that says whether there is a victim at or below a node."""
-        if node in self._formulation.classes_of:
-            return self._formulation.touched(node)
-        builder = self._builder
-        below = [self.touched(child) for child in self._children(node)]
-        if builder.is_positive(below):
-            return builder.new(1, 1)
-        touched = builder.new_bool()
-        for child in below:
-            builder.add(variable(touched) >= variable(child))
-        builder.add(Linear(dict.fromkeys(below, 1)) >= variable(touched))
-        return touched
-
-    def _children(self, node: int) -> list[int]:
-        return [c for c in self._problem.children[node] if c in self._below]
-
-    def _put_back(self, node: int, fr: int) -> Linear:
-        """Return what putting the last victim back adds to the usage of a node."""
-        builder = self._builder
-        if node in self._formulation.classes_of:
-            holding = self._formulation.columns.holding[:, fr]
-            last = self._last_of(node)
-            return Linear({v: int(holding[k]) for k, v in last.items() if holding[k]})
-        passed = {child: self._passed_up(child, fr) for child in self._children(node)}
-        highest = max(builder.bounds(up)[1] for up in passed.values())
-        if highest == 0:
-            return ZERO
-        unit = gcd(*(up.unit for up in passed.values() if up.terms or up.constant))
-        added = Linear({builder.new(0, highest // unit): unit})
-        for child, literal in self._last_of(node).items():
-            # Exactly one literal is true if the cohort is touched, so these rows define ``added``.
-            builder.add(added.equals(passed[child]), when=[literal])
-        builder.add(added.equals(0), when=[negation(self.touched(node))])
-        return added
-
-    def _passed_up(self, child: int, fr: int) -> Linear:
-        """Return what putting a child's last victim back adds at its parent.
-
-        It is stored(usage + back) - stored(usage): less than ``back`` while the child does not use
-        all of the quota that it keeps for itself.
-        """
-        usage, kept = self._formulation.usage, self._problem.kept[child][fr]
-        if kept == UNLIMITED:
-            return ZERO
-        # Nothing is kept, so all that comes back counts at the parent: no new variable.
-        if kept == 0:
-            return self._back(child, fr)
-        with_last = self._builder.positive_part(self.with_last(child, fr) - kept)
-        return with_last - usage.stored(child, fr)
-
-    def _choose_last(self, node: int) -> dict[int, int]:
-        """Return a literal per class of a queue or child of a cohort: it has the last victim.
-
-        Exactly one of these literals is true if the node is touched.
-        """
-        builder, take, classes = self._builder, self._formulation.take, self._formulation.classes_of
-        parts = classes[node] if node in classes else self._children(node)
-        last = {part: builder.new_bool() for part in parts}
-        for part, literal in last.items():
-            # The last victim of a cohort is that of the chosen child, which has to be touched.
-            any_there = take[part] if node in classes else self.touched(part)
-            builder.add(variable(any_there) >= variable(literal))
-        chosen = Linear(dict.fromkeys(last.values(), 1))
-        builder.add(chosen.equals(variable(self.touched(node))))
-        return last
-
-
 @dataclass
 class Formulation:
     """The model of one problem, and what its variables mean.
 
     ``take[k]`` is the number of victims of class k; ``borrowing`` the literal that says
-    whether the attempt borrows.
+    whether the attempt borrows. Variables of last victims are made when a law first needs them;
+    ``touched`` returns the literal that says whether there is a victim at or below a node.
     """
 
     problem: Problem
@@ -261,12 +158,13 @@ class Formulation:
     builder: Builder
     take: list[int]
     borrowing: int
-    _touched: dict[int, int] = field(default_factory=dict)
+    alternatives: Sequence[int] = ()  # terms depend on the victims only
 
-    @property
-    def alternatives(self) -> Sequence[int]:
-        """No literals: of all that is chosen, the disruption terms depend on the victims only."""
-        return ()
+    def __post_init__(self) -> None:
+        """Make each literal and each expression of last victims once."""
+        self.touched = made_once(self._touched)
+        self._back = made_once(self._put_back)
+        self._last_of = made_once(self._choose_last)
 
     @classmethod
     def begun(cls, problem: Problem, columns: Columns, attempts: Collection[bool]) -> Formulation:
@@ -276,23 +174,10 @@ class Formulation:
         borrowing = builder.new(int(min(attempts)), int(max(attempts)))
         return cls(problem, columns, builder, take, borrowing)
 
-    @cached_property
-    def last_victims(self) -> LastVictims:
-        """The last victims of every node."""
-        return LastVictims(self)
-
     @property
     def classes(self) -> Classes:
         """The classes of candidates."""
         return self.columns.classes
-
-    @cached_property
-    def classes_of(self) -> dict[int, tuple[int, ...]]:
-        """The classes of each queue that has any."""
-        by_queue: dict[int, list[int]] = {}
-        for k, queue in enumerate(self.columns.queue.tolist()):
-            by_queue.setdefault(queue, []).append(k)
-        return {queue: tuple(classes) for queue, classes in by_queue.items()}
 
     @cached_property
     def usage(self) -> TreeUsage:
@@ -315,13 +200,99 @@ class Formulation:
             raise ValueError("a law of fair sharing on a problem without it")
         return self.problem.fair
 
-    def touched(self, queue: int) -> int:
-        """Return the literal that says whether a queue has a victim, made when first asked for."""
-        if queue not in self._touched:
-            taken = [self.take[k] for k in self.classes_of[queue]]
-            certain = self.builder.is_positive(taken)
-            literal = self._touched[queue] = self.builder.new(int(certain), 1)
-            if not certain:
-                self.builder.add(Linear(dict.fromkeys(taken, 1)) >= variable(literal))
-                hit_where_taken(self, self.classes_of[queue], literal)
-        return self._touched[queue]
+    def side_nodes(self) -> Iterator[int]:
+        """Yield the nodes off the preemptor's path that have candidates, parents first."""
+        for node in range(len(self.problem.parent)):
+            if node not in self.problem.path and node in self.columns.below:
+                yield node
+
+    def with_last(self, node: int, fr: int) -> Linear:
+        """Return the usage of a node after all removals but that of its last victim."""
+        return self.usage.after(node, fr) + self._back(node, fr)
+
+    def require_over_quota(self, node: int, frs: Iterable[int], *, beyond: int = 1) -> None:
+        """Require touched => the last victim finds the node ``beyond`` over quota in some fr.
+
+        Nothing is added if in some fr the node stays so far over quota whatever is removed.
+        """
+        builder, usage = self.builder, self.usage
+        quotas = self.problem.quota[node]
+        least = {fr: quotas[fr] + beyond for fr in frs if quotas[fr] != UNLIMITED}
+        if any(builder.bounds(usage.after(node, fr))[0] >= least[fr] for fr in least):
+            return
+        then = [(self.with_last(node, fr), bound) for fr, bound in least.items()]
+        possible = (each for each in then if builder.bounds(each[0])[1] >= each[1])
+        builder.any_of([*builder.witnesses(possible), negation(self.touched(node))])
+
+    def _touched(self, node: int) -> int:
+        """Return the literal that says whether there is a victim at or below a node."""
+        builder, parts = self.builder, self._parts(node)
+        of_queue = not self.problem.children[node]
+        below = [self.take[part] if of_queue else self.touched(part) for part in parts]
+        if builder.is_positive(below):
+            return builder.new(1, 1)
+        touched = builder.new_bool()
+        if of_queue:
+            builder.add(Linear(dict.fromkeys(below, 1)) >= variable(touched))
+            hit_where_taken(self, parts, touched)
+            return touched
+        for child in below:
+            builder.add(variable(touched) >= variable(child))
+        builder.add(Linear(dict.fromkeys(below, 1)) >= variable(touched))
+        return touched
+
+    def _parts(self, node: int) -> list[int]:
+        """Return the classes of a queue, or the children of a cohort that have candidates."""
+        children = self.problem.children[node]
+        if not children:
+            return self.columns.of_queue(node)
+        return [child for child in children if child in self.columns.below]
+
+    def _put_back(self, node: int, fr: int) -> Linear:
+        """Return what putting the last victim back adds to the usage of a node."""
+        builder = self.builder
+        if not self.problem.children[node]:
+            holding = self.columns.holding[:, fr]
+            last = self._last_of(node)
+            return Linear({v: int(holding[k]) for k, v in last.items() if holding[k]})
+        passed = {child: self._passed_up(child, fr) for child in self._parts(node)}
+        highest = max(builder.bounds(up)[1] for up in passed.values())
+        if highest == 0:
+            return ZERO
+        unit = gcd(*(up.unit for up in passed.values() if up.terms or up.constant))
+        added = Linear({builder.new(0, highest // unit): unit})
+        for child, literal in self._last_of(node).items():
+            # Exactly one literal is true if the cohort is touched, so these rows define ``added``.
+            builder.add(added.equals(passed[child]), when=[literal])
+        builder.add(added.equals(0), when=[negation(self.touched(node))])
+        return added
+
+    def _passed_up(self, child: int, fr: int) -> Linear:
+        """Return what putting a child's last victim back adds at its parent.
+
+        It is stored(usage + back) - stored(usage): less than ``back`` while the child does not use
+        all of the quota that it keeps for itself.
+        """
+        usage, kept = self.usage, self.problem.kept[child][fr]
+        if kept == UNLIMITED:
+            return ZERO
+        # Nothing is kept, so all that comes back counts at the parent: no new variable.
+        if kept == 0:
+            return self._back(child, fr)
+        with_last = self.builder.positive_part(self.with_last(child, fr) - kept)
+        return with_last - usage.stored(child, fr)
+
+    def _choose_last(self, node: int) -> dict[int, int]:
+        """Return a literal per class of a queue or child of a cohort: it has the last victim.
+
+        Exactly one of these literals is true if the node is touched.
+        """
+        builder, of_queue = self.builder, not self.problem.children[node]
+        last = {part: builder.new_bool() for part in self._parts(node)}
+        for part, literal in last.items():
+            # The last victim of a cohort is that of the chosen child, which has to be touched.
+            any_there = self.take[part] if of_queue else self.touched(part)
+            builder.add(variable(any_there) >= variable(literal))
+        chosen = Linear(dict.fromkeys(last.values(), 1))
+        builder.add(chosen.equals(variable(self.touched(node))))
+        return last

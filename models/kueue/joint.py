@@ -33,10 +33,11 @@ from planner.models.shared.builder import (
     negation,
     variable,
 )
-from planner.models.shared.classes import Classes, new_takes
+from planner.models.shared.classes import new_takes
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED
+from planner.quota.classes import Classes
 from planner.quota.kueue.tree import FlavorResource
 
 _LATER: Final = frozenset({KQ_OVER_QUOTA.id, FS_BORROWS_CONTESTED.id, FS_BORROWING.id})
@@ -223,8 +224,7 @@ class Step:
             for step, k in self.joint.taken
             if step == self.step and entrant.may_take(self.number, int(classes.first[k]))
         ]
-        members = [[m - entrant.first for m in classes.members[k]] for k in chosen]
-        local = Classes(members, np.array([each[0] for each in members], dtype=np.int64))
+        local = Classes.of([[m - entrant.first for m in classes.members[k]] for k in chosen])
         columns = Columns(self.problem, local, self.way.restricted)
         take = [self.joint.taken[self.step, k] for k in chosen]
         # Under fair sharing there is one attempt, and it borrows.
@@ -293,7 +293,7 @@ class Step:
     def _victims_from_borrowers(self, formulation: Formulation) -> None:
         """FS-05: every touched queue but the own borrows something contested before the step."""
         problem = self.problem
-        for queue in formulation.classes_of:
+        for queue in dict.fromkeys(formulation.columns.queue.tolist()):
             if queue == problem.own_queue:
                 continue
             borrows = (
@@ -334,21 +334,20 @@ class StateUsage(TreeUsage):
     def __init__(
         self, joint: JointFormulation, step: int, tree: int, way: Way, moment: Moment
     ) -> None:
-        nobody = Classes((), np.zeros(0, dtype=np.int64))
         problem = way.problem
         # No classes: victims and admissions so far depend on the step; `_after` adds them.
-        columns = Columns(problem, nobody, way.restricted)
-        super().__init__(joint.builder, problem, columns, ())
+        columns = Columns(problem, Classes.of([]), way.restricted)
+        request = problem.searched if moment == "with request" else None
+        super().__init__(joint.builder, problem, columns, (), request)
         self._joint, self._tree, self._at = joint, tree, step
         self._last = step + (moment != "before")
-        self._own = problem.searched if moment == "with request" else [0] * len(problem.frs)
 
     def _after(self, node: int, fr: int) -> Linear:
         problem = self._problem
         if problem.children[node]:
             return super()._after(node, fr)
         joint, there = self._joint, (self._tree, node)
-        usage = problem.usage[node][fr] + self._own[fr] * (node == problem.own_queue)
+        usage = problem.usage[node][fr] + self._request[fr] * (node == problem.own_queue)
         # The usage of the queue's preemptors that were served in earlier steps.
         changes: dict[int, int] = {}
         for at, literal, way in joint.serve_at.get(there, ()):

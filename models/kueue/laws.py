@@ -282,8 +282,8 @@ def over_quota_until_last_victim(formulation: Formulation) -> None:
 
     Source: kueue ff69552e candidate_generator.go ``candidateIsValid``; docs/design/theory.md §2.2.
     """
-    for node in formulation.last_victims.side_nodes():
-        formulation.last_victims.require_over_quota(node, formulation.problem.contested)
+    for node in formulation.side_nodes():
+        formulation.require_over_quota(node, formulation.problem.contested)
 
 
 _EXACT_IN_DOUBLES = 2**49
@@ -303,8 +303,8 @@ def borrowing_until_last_victim(formulation: Formulation) -> None:
 
     Source: kueue ff69552e fairsharing/ordering.go ``nextTarget``; docs/design/theory.md §2.3.
     """
-    for node in formulation.last_victims.side_nodes():
-        formulation.last_victims.require_over_quota(node, formulation.fair.known[node])
+    for node in formulation.side_nodes():
+        formulation.require_over_quota(node, formulation.fair.known[node])
 
 
 @STATED.of(kueue.FS_SHARES)
@@ -322,12 +322,11 @@ def shares(formulation: Formulation) -> None:
     fair, problem = formulation.fair, formulation.problem
     if fair.within_nominal:
         return
-    last_victims = formulation.last_victims
-    for side in last_victims.side_nodes():
+    for side in formulation.side_nodes():
         above = problem.parent[side]
         if above in problem.path:
             mine = problem.path[problem.path.index(above) - 1]
-            _Comparison(formulation, above, mine, side).state(last_victims.touched(side))
+            _Comparison(formulation, above, mine, side).state(formulation.touched(side))
 
 
 class _Comparison:
@@ -353,7 +352,7 @@ class _Comparison:
             after = self._excess(self.theirs, formulation.usage.after)
             options.append(self._option(mine, after, strict=False))
         if "LessThanInitialShare" in self.fair.strategies:
-            before = self._excess(self.theirs, formulation.last_victims.with_last)
+            before = self._excess(self.theirs, formulation.with_last)
             options.append(self._option(mine, before, strict=True))
         self.builder.any_of([*options, negation(touched)])
 

@@ -94,23 +94,23 @@ class _Rooms:
         What the other leaves have room for is added up in ``base``.
         """
         builder, room = self.builder, self.places.rooms[0]
-        aim, domains = room.aim, self.places.domains[room.flavor]
+        aim, tree = room.aim, self.places.trees[room.flavor]
         standing = _Standing(room)
-        if aim is None or not domains.count(aim.level):
+        if aim is None or not tree.values[aim.level]:
             builder.any_of([])
             return
         pods: dict[int, Linear] = {}
         for at in self.given:
             # A leaf never gets more than the whole podset.
             most = min(self._most(at, room.workers), room.slices * aim.size)
-            of = domains.at(at.leaf, aim.slice_level)
+            of = tree.over(at.leaf, tree.depth, aim.slice_level)
             before = pods.get(of, Linear({}, base.pods.get(of, 0)))
             index = standing.pods[at.leaf] = builder.new(0, most)
             pods[of] = before + variable(index) - base.slots[at.leaf]
             self._state_node([at], [standing])
         slices: dict[int, Linear] = {}
         for of, there in pods.items():
-            over = domains.over(of, aim.slice_level, aim.level)
+            over = tree.over(of, aim.slice_level, aim.level)
             before = slices.get(over, Linear({}, base.slices[over]))
             whole = self._whole(there, aim.size, 1)
             slices[over] = before + whole - base.pods.get(of, 0) // aim.size
@@ -162,7 +162,7 @@ class _Rooms:
     def _state_need(self, standing: _Standing) -> None:
         """State that enough slices are in one domain, or in all of them, with the leader."""
         builder, room = self.builder, standing.room
-        if room.aim is None or not self.places.domains[room.flavor].count(room.aim.level):
+        if room.aim is None or not self.places.trees[room.flavor].values[room.aim.level]:
             builder.any_of([])
             return
         if room.aim.required:
@@ -175,10 +175,10 @@ class _Rooms:
 
     def _state_one_domain(self, standing: _Standing, level: int) -> None:
         builder, room = self.builder, standing.room
-        chosen = []
+        tree, chosen = self.places.trees[room.flavor], []
         leaders: dict[int, list[int]] = {}
         for leaf, index in standing.leader.items():
-            leaders.setdefault(self.places.domains[room.flavor].at(leaf, level), []).append(index)
+            leaders.setdefault(tree.over(leaf, tree.depth, level), []).append(index)
         for domain, slices in self._slices(standing, level):
             if builder.bounds(slices)[1] >= room.slices:
                 chosen.append(builder.new_bool())
@@ -194,7 +194,7 @@ class _Rooms:
         room, aim = standing.room, standing.room.aim
         if aim is None:
             return
-        above = self.places.domains[room.flavor].above
+        above = self.places.trees[room.flavor].parents
         here = {leaf: variable(index) for leaf, index in standing.pods.items()}
         for at in range(len(above) - 1, level - 1, -1):
             if at > aim.slice_level:

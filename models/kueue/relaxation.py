@@ -14,11 +14,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from planner.models.shared.classes import Classes, Row
+from planner.models.shared.builder import Linear
 from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED
+from planner.quota.classes import Classes
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource
 
@@ -26,19 +25,21 @@ if TYPE_CHECKING:
     from planner.models.kueue.joint import Entrant
 
 
-def joint_cover_rows(
+def cover_rows(
     entrants: Sequence[Entrant], admitted: Collection[int], classes: Classes
-) -> list[Row]:
+) -> list[tuple[Linear, int]]:
     """Return rows for what victims must free so that all ``admitted`` that have ways are admitted.
 
-    From the first node of a path on that keeps quota for itself, nodes are left out: what is free
-    there may serve a preemptor although more than the limit is borrowed.
+    A row is an expression over the numbers of classes, and its lower bound. From the first node of
+    a path on that keeps quota for itself, nodes are left out: what is free there may serve a
+    preemptor although more than the limit is borrowed.
     """
-    rows: dict[tuple[int, int, FlavorResource], Row] = {}
-    admitted = [e for e in sorted(admitted) if entrants[e].ways]
-    for e in admitted:
-        entrant = entrants[e]
+    rows: dict[tuple[int, int, FlavorResource], tuple[Linear, int]] = {}
+    those = [entrants[e] for e in sorted(admitted) if entrants[e].ways]
+    for entrant in those:
         problem = entrant.ways[0].problem
+        places = [*enumerate(map(entrant.place, classes.first.tolist()))]
+        beside = [other for other in those if other.tree == entrant.tree]
         for fr, amount in _least(entrant).items():
             position = problem.frs.index(fr)
             for node, most in _limits(problem, position) if amount else ():
@@ -48,14 +49,14 @@ def joint_cover_rows(
                 for at, above in enumerate(problem.parent):  # parents come before their children
                     if above in below:
                         below.add(at)
-                held = np.zeros(len(classes), dtype=np.int64)
-                for k, place in enumerate(map(entrant.place, classes.first.tolist())):
-                    if place is not None and int(problem.queue[place]) in below:
-                        held[k] = problem.holding[place, position]
-                missing = _used(entrants, admitted, entrant, node, fr) - most
-                name = f"{fr} at {problem.names[node]}"
-                rows[entrant.tree, node, fr] = Row.of(name, held, missing)
-    return [row for row in rows.values() if row.bound > 0]
+                held = {
+                    k: int(problem.holding[place, position])
+                    for k, place in places
+                    if place is not None and int(problem.queue[place]) in below
+                }
+                row = Linear({k: each for k, each in held.items() if each})
+                rows[entrant.tree, node, fr] = row, _used(problem, beside, node, position) - most
+    return [row for row in rows.values() if row[1] > 0]
 
 
 def _least(entrant: Entrant) -> dict[FlavorResource, int]:
@@ -85,21 +86,15 @@ def _limits(problem: Problem, fr: int) -> Iterator[tuple[int, int]]:
             yield node, quota
 
 
-def _used(
-    entrants: Sequence[Entrant],
-    admitted: Collection[int],
-    entrant: Entrant,
-    node: int,
-    fr: FlavorResource,
-) -> int:
-    """Return the least usage of a node with all ``admitted`` of its tree in, and nobody evicted."""
-    problem = entrant.ways[0].problem
-    position = problem.frs.index(fr)
-    usage = [row[position] for row in problem.usage]
-    for other in (entrants[e] for e in admitted):
-        if other.tree == entrant.tree:
-            # Any way will do: all problems of a tree give its nodes the same numbers.
-            usage[other.ways[0].problem.own_queue] += _least(other).get(fr, 0)
+def _used(problem: Problem, entrants: Sequence[Entrant], node: int, position: int) -> int:
+    """Return the least usage of a node with all entrants of its tree in, and nobody evicted.
+
+    ``position`` is that of a flavor-resource in the problem.
+    """
+    usage, fr = [row[position] for row in problem.usage], problem.frs[position]
+    for entrant in entrants:
+        # Any way will do: all problems of a tree give its nodes the same numbers.
+        usage[entrant.ways[0].problem.own_queue] += _least(entrant).get(fr, 0)
     for at in reversed(range(len(usage))):  # parents come before their children
         above, kept = problem.parent[at], problem.kept[at][position]
         if above != NO_PARENT and kept != UNLIMITED:

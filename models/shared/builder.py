@@ -60,24 +60,20 @@ class Linear(Struct, frozen=True):
     constant: int = 0
 
     def __add__(self, other: Linear | int) -> Linear:
-        if isinstance(other, int):
-            return Linear(self.terms, self.constant + other)
-        if not other.terms:  # often so, and expressions have thousands of terms
-            return Linear(self.terms, self.constant + other.constant)
-        terms = dict(self.terms)
-        for variable, coefficient in other.terms.items():
-            terms[variable] = terms.get(variable, 0) + coefficient
-        return Linear(terms, self.constant + other.constant)
+        return self._plus(other, 1)
 
     def __sub__(self, other: Linear | int) -> Linear:
+        return self._plus(other, -1)
+
+    def _plus(self, other: Linear | int, times: int) -> Linear:
         if isinstance(other, int):
-            return Linear(self.terms, self.constant - other)
+            return Linear(self.terms, self.constant + times * other)
         if not other.terms:  # often so, and expressions have thousands of terms
-            return Linear(self.terms, self.constant - other.constant)
+            return Linear(self.terms, self.constant + times * other.constant)
         terms = dict(self.terms)
         for variable, coefficient in other.terms.items():
-            terms[variable] = terms.get(variable, 0) - coefficient
-        return Linear(terms, self.constant - other.constant)
+            terms[variable] = terms.get(variable, 0) + times * coefficient
+        return Linear(terms, self.constant + times * other.constant)
 
     def __rmul__(self, factor: int) -> Linear:
         return Linear({v: factor * c for v, c in self.terms.items()}, factor * self.constant)

@@ -16,10 +16,10 @@ from planner.models.shared.builder import (
     refuse_overflow,
     variable,
 )
-from planner.models.shared.classes import Classes
 from planner.objective.profiles import Measure
 from planner.objective.terms import PER_MILLE, Cut, TermTable, counted_as_borrowed, unfairness
 from planner.problem.array import IntArray
+from planner.quota.classes import Classes
 from planner.term import MORE, RATED
 
 GroupT = TypeVar("GroupT")

@@ -4,9 +4,8 @@ Every mask is (A,), True where the law forbids the allocation. Nothing here depe
 allocations are victims, so excluded allocations get no variable.
 
 What victims must free, and what they may, is per law, by queue or node and resource type: an amount
-for all victims at or below a queue together, so that laws.py can state it as one row and
-relaxation.py as one row per node. The amounts depend on which guaranteed amounts count at a queue:
-what the core calls its remaining guaranteed.
+for all victims at or below a queue together, so that laws.py can state it as one row. The amounts
+depend on which guaranteed amounts count at a queue: what the core calls its remaining guaranteed.
 
 Source: docs/semantics/yunikorn.md §5; yunikorn-core be3bb487 scheduler/objects/preemption.go
 (``getRemainingGuaranteedResource``).
@@ -22,9 +21,10 @@ from msgspec import Struct
 
 from planner.laws import RULE_SETS, Law, Register, yunikorn
 from planner.problem.array import BoolArray
-from planner.problem.yunikorn import NOWHERE, QueueFacts, YuniKornProblem
+from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quota.yunikorn.lowered import LOWERED
-from planner.quota.yunikorn.resource import Amount, ge_known, min_union, plus, share_type
+from planner.quota.yunikorn.queue import Queue
+from planner.quota.yunikorn.resource import ge_known, plus, share_type
 
 
 class Guarantee(Struct, frozen=True):
@@ -42,7 +42,7 @@ class Guarantee(Struct, frozen=True):
 Counting = tuple[Guarantee, ...] | None
 
 
-def used(facts: QueueFacts, name: str) -> int:
+def used(facts: Queue, name: str) -> int:
     """Return what a queue uses of a type, without what is being preempted already."""
     if name not in facts.allocated:
         return 0
@@ -66,7 +66,8 @@ def counting_guarantees(problem: YuniKornProblem) -> list[Counting]:
     counting: list[Counting] = []
     position = {name: t for t, name in enumerate(problem.types)}
     for queue, facts in enumerate(problem.queues):
-        above = None if facts.parent == NOWHERE else counting[facts.parent]
+        parent = problem.parent[queue]
+        above = None if parent == NOWHERE else counting[parent]
         own = tuple(
             Guarantee(queue, position[name], amount - used(facts, name))
             for name, amount in (facts.guaranteed or {}).items()
@@ -77,7 +78,7 @@ def counting_guarantees(problem: YuniKornProblem) -> list[Counting]:
             types = {guarantee.type for guarantee in own}
             counting.append((*own, *(g for g in above or () if g.type not in types)))
         # The core compares paths as text, and a sibling may pass for an ancestor (§5).
-        elif facts.parent != NOWHERE and asking.guaranteed and asking.path.startswith(facts.path):
+        elif parent != NOWHERE and asking.guaranteed and asking.path.startswith(facts.path):
             counting.append(None)
         else:
             counting.append((*own, *(above or ())))
@@ -133,7 +134,7 @@ def over_limits(problem: YuniKornProblem) -> list[At]:
     asked = {name for name, amount in problem.ask.resource.items() if amount > 0 or not loosely}
     for queue in problem.path:
         facts = problem.queues[queue]
-        limit, is_root = facts.max or {}, facts.parent == NOWHERE and not loosely
+        limit, is_root = facts.max or {}, facts.parent is None and not loosely
         for t, name in enumerate(problem.types):
             # The root has a maximum of every type: of a type that no node has it is 0.
             if name in asked and (is_root or name in limit):
@@ -211,13 +212,10 @@ def fence(problem: YuniKornProblem) -> BoolArray:
     Source: docs/semantics/yunikorn.md §4; yunikorn-core be3bb487 scheduler/objects/queue.go
     ``findPreemptionFenceRoot``.
     """
-    root = fence_root(problem)
-    inside, forbidden = list[bool](), list[bool]()
-    for queue, facts in enumerate(problem.queues):
-        inside.append(queue == root or (facts.parent != NOWHERE and inside[facts.parent]))
-        closed = queue != problem.own_queue and (facts.disabled or not facts.is_leaf)
-        forbidden.append(closed or not inside[queue])
-    return np.array(forbidden, dtype=np.bool_)[problem.queue]
+    closed = [each.properties.disabled or not each.is_leaf for each in problem.queues]
+    closed[problem.own_queue] = False
+    forbidden: BoolArray = np.array(closed) | ~problem.within[fence_root(problem)]
+    return forbidden[problem.queue]
 
 
 @EXCLUSIONS.of(yunikorn.YK_PREEMPTABLE)
@@ -324,10 +322,10 @@ def adjusted_priorities(problem: YuniKornProblem) -> list[int]:
     gained: dict[int, int] = {}
     value = problem.ask.priority
     for queue in problem.path:
-        facts = problem.queues[queue]
+        means = problem.queues[queue].properties
         # Up the path of the ask offsets are added as in the core. In queues off the path they are
         # converted to the scale of the ask, so that the law is one comparison.
-        value = facts.priority_offset + (0 if facts.priority_fence else value)
+        value = means.priority_offset + (0 if means.priority_fence else value)
         gained[queue] = value
     # What each queue adds to priorities, and the priorities that queues fix.
     shift: list[int] = []
@@ -336,13 +334,14 @@ def adjusted_priorities(problem: YuniKornProblem) -> list[int]:
         if queue in gained:
             shift.append(problem.ask.priority - gained[queue])
             continue
-        offset, above = facts.priority_offset, shift[facts.parent]
-        if facts.parent in fixed:
-            fixed[queue] = fixed[facts.parent]
-        if facts.priority_fence:
+        parent, means = problem.parent[queue], facts.properties
+        offset, above = means.priority_offset, shift[parent]
+        if parent in fixed:
+            fixed[queue] = fixed[parent]
+        if means.priority_fence:
             # Of nested fences the strictest counts: each is compared with the same priority.
             fixed[queue] = max(offset + above, fixed.get(queue, offset + above))
-        shift.append(above if facts.priority_fence else above + offset)
+        shift.append(above if means.priority_fence else above + offset)
     return [
         fixed[queue] if queue in fixed else own + shift[queue]
         for queue, own in zip(problem.queue.tolist(), plain, strict=True)
@@ -355,14 +354,10 @@ def fence_root(problem: YuniKornProblem) -> int:
     It is the root, has the policy fence, or cannot take the ask within its effective maximum;
     the queue of the ask itself can be it.
     """
-    limits: list[Amount] = []
-    for facts in problem.queues:
-        above = None if facts.parent == NOWHERE else limits[facts.parent]
-        limits.append(min_union(above, facts.max))
     for queue in problem.path:
-        facts, limit = problem.queues[queue], limits[queue]
+        facts, limit = problem.queues[queue], problem.queues[queue].effective_max
         over = bool(limit) and not ge_known(limit, plus(facts.allocated, problem.ask.resource))
-        if facts.preemption_fence or over:
+        if facts.properties.preemption_fence or over:
             return queue
     return problem.path[-1]
 

@@ -16,9 +16,9 @@ import numpy as np
 from planner.laws.yunikorn import Spared
 from planner.models.shared import classes as shared
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.classes import Classes, group_alike
 from planner.problem.array import BoolArray, IntArray
-from planner.problem.yunikorn import NOWHERE, YuniKornProblem
+from planner.problem.yunikorn import YuniKornProblem
+from planner.quota.classes import Classes, by_value, group
 
 _LARGEST: Final = 2**61
 
@@ -45,25 +45,11 @@ class Columns(shared.Columns[YuniKornProblem], frozen=True):
     def of_node(self) -> dict[int, IntArray]:
         """Per usable node the classes that a plan for it may take from: all, if it has room."""
         everything = np.arange(len(self), dtype=np.int64)
-        by_node = np.argsort(self.node, kind="stable")
-        nodes = np.arange(len(self.problem.nodes) + 1)
-        ends = np.searchsorted(self.node[by_node], nodes).tolist()
+        there = by_value(self.node, everything)
         return {
-            node: everything
-            if node in self.free_nodes
-            else by_node[ends[node] : ends[node + 1]].astype(np.int64)
+            node: everything if node in self.free_nodes else there.get(node, everything[:0])
             for node in np.flatnonzero(self.problem.usable).tolist()
         }
-
-    @cached_property
-    def within(self) -> BoolArray:
-        """(Q, Q) whether the second queue is the first one or below it."""
-        size = len(self.problem.queues)
-        within = np.eye(size, dtype=np.bool_)
-        for queue, facts in enumerate(self.problem.queues):  # parents come before their children
-            if facts.parent != NOWHERE:
-                within[:, queue] |= within[:, facts.parent]
-        return within
 
     def sums(self, groups: Sequence[IntArray], leaves: BoolArray | None = None) -> IntArray:
         """Add up what all candidates of each group hold at or below each queue: (G, Q, T).
@@ -72,9 +58,10 @@ class Columns(shared.Columns[YuniKornProblem], frozen=True):
         - ``leaves``: (G, Q) the leaves that count, all by default.
         """
         # In doubles, which do not wrap around: only the order of magnitude matters.
-        largest = (np.abs(self.holding.astype(np.float64)) * self.counts[:, None]).sum(initial=0)
+        sizes = self.classes.sizes[:, None]
+        largest = (np.abs(self.holding.astype(np.float64)) * sizes).sum(initial=0)
         exact = self.holding.astype(np.int64 if largest <= _LARGEST else object, copy=False)
-        held = exact * self.counts[:, None]
+        held = exact * sizes
         size = len(self.problem.queues)
         total = np.zeros((len(groups), size, held.shape[1]), dtype=held.dtype)
         for index, these in enumerate(groups):
@@ -82,7 +69,7 @@ class Columns(shared.Columns[YuniKornProblem], frozen=True):
         if leaves is not None:
             total *= leaves[:, :, None]
         for queue in range(size - 1, 0, -1):  # children come after their parents
-            total[:, self.problem.queues[queue].parent] += total[:, queue]
+            total[:, self.problem.parent[queue]] += total[:, queue]
         return total
 
 
@@ -96,7 +83,7 @@ def build_classes(
       holding must.
     """
     columns = [problem.queue, problem.node, *costs, problem.holding]
-    return group_alike(problem.order, eligible, columns)
+    return group(problem.order, np.flatnonzero(eligible), columns)
 
 
 @dataclass
@@ -141,4 +128,4 @@ class Formulation:
     def freed_below(self, queue: int, t: int) -> Linear:
         """Return how much of a type the victims at or below a queue hold."""
         columns = self.columns
-        return self.freed(np.flatnonzero(columns.within[queue, columns.queue]), t)
+        return self.freed(np.flatnonzero(self.problem.within[queue, columns.queue]), t)

@@ -42,7 +42,7 @@ from planner.models.shared.builder import (
     negation,
     variable,
 )
-from planner.models.shared.classes import Classes, in_force, new_takes
+from planner.models.shared.classes import in_force, new_takes
 from planner.models.shared.measure import hit_where_taken
 from planner.models.yunikorn.candidates import (
     Counting,
@@ -57,6 +57,7 @@ from planner.models.yunikorn.candidates import (
 from planner.models.yunikorn.formulation import Columns, Formulation
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
+from planner.quota.classes import Classes
 
 _NONE: Final = 2**62
 """More than any allocation holds."""
@@ -132,7 +133,7 @@ class _Turns:
 
     def _over(self, leaf: int, g: Guarantee) -> Linear:
         over = constant(-g.left) - self._gone(leaf, g.type) + self._last(leaf, g.type)
-        below = self._formulation.columns.within[g.queue]
+        below = self._formulation.problem.within[g.queue]
         for other in self.leaves:
             if other != leaf and below[other]:
                 over = over - self._still_gone(other, leaf, g.type)
@@ -237,7 +238,7 @@ def leaves_guaranteed(formulation: Formulation) -> None:
     for queue, t, may_go in above_guaranteed(formulation.problem):
         # Only one group has victims, and most groups do not hold more than may be freed.
         binding = [
-            classes[columns.within[queue][columns.queue[classes]]]
+            classes[columns.problem.within[queue][columns.queue[classes]]]
             for classes, held in zip(groups, sums[:, queue, t].tolist(), strict=True)
             if held > may_go
         ]
@@ -300,7 +301,7 @@ def fits_node(formulation: Formulation) -> None:
                 freed = formulation.freed(classes, t)
                 builder.add(freed >= missing * variable(chosen))
     anywhere = {formulation.alternatives[node] for node in free}
-    nodes, counts = columns.node.tolist(), columns.counts.tolist()
+    nodes, counts = columns.node.tolist(), columns.classes.sizes.tolist()
     for take, node, count in zip(formulation.take, nodes, counts, strict=True):
         # A class on a node that the partition lacks has victims only if these may be anywhere.
         own = set() if node == NOWHERE else {formulation.alternatives[node]}
@@ -347,6 +348,37 @@ def within_max(formulation: Formulation) -> None:
     for name, amount in (problem.excess or {}).items():
         freed = formulation.freed_below(problem.own_queue, problem.types.index(name))
         formulation.builder.add(freed >= amount)
+
+
+def lacking(problem: YuniKornProblem, classes: Classes, rules: str) -> dict[int, list[str]]:
+    """Return by usable node, in words, what all candidates together hold too little of for it.
+
+    - ``classes``: Classes of allocations that no law excludes.
+    - ``rules``: A key of `planner.laws.RULE_SETS`, one of YuniKorn.
+    """
+    columns, laws = Columns(problem, classes), RULE_SETS[rules]
+    short = short_of_guaranteed(problem) if yunikorn.YK_WITHIN_GUARANTEED in laws else []
+    over = over_limits(problem) if yunikorn.YK_WITHIN_LIMITS in laws else []
+    hopeless = yunikorn.YK_UNDER_GUARANTEED in laws and not is_under_guaranteed(problem)
+    # In Python's integers, which no sum leaves.
+    held = columns.holding.astype(object) * classes.sizes[:, None]
+    found = {}
+    for node, on_node in columns.of_node.items():
+        if hopeless or short is None:
+            found[node] = ["nothing is guaranteed to the ask"]
+            continue
+        missing = {} if node in columns.free_nodes else missing_on(problem, node)
+        found[node] = [] if on_node.size else ["victims"]
+        found[node] += [
+            f"{problem.types[t]} on {problem.nodes[node]}"
+            for t, amount in missing.items()
+            if held[on_node, t].sum() < amount
+        ]
+        for queue, t, amount in (*short, *over):
+            below = on_node[columns.problem.within[queue][columns.queue[on_node]]]
+            if held[below, t].sum() < amount:
+                found[node].append(f"{problem.types[t]} below {problem.queues[queue].path}")
+    return found
 
 
 def assemble(

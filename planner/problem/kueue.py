@@ -7,7 +7,8 @@ tree's active ClusterQueues: which of them are candidates is for the laws to say
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 from msgspec import Struct
@@ -177,7 +178,12 @@ def build_problem(
     shared = tree.known[root] if snapshot.configuration.fair_sharing_on else ()
     frs = sorted({*request, *wanted, *shared})
     nodes = tree.below(root)
-    _refuse_saturated(snapshot, nodes, frs)
+    # Inactive queues, too: what they use counts in the cohorts above.
+    for node, fr in product(nodes, frs):
+        if usage.amount[node][fr] == UNLIMITED:
+            raise UnsupportedError(
+                snapshot.queue_name(node), f"its usage of {tree.frs[fr]} is beyond 64 bits"
+            )
     local = {node: i for i, node in enumerate(nodes)}
     parent = [local.get(tree.nodes[node].parent, NO_PARENT) for node in nodes]
     path = [local[node] for node in tree.path(preemptor.queue)]
@@ -297,17 +303,6 @@ def _held(
     for column, fr in enumerate(frs):
         holding[:, column] = [one.usage.get(fr, 0) for one in first]
     return holding[which], np.array(named, dtype=np.bool_)[which]
-
-
-def _refuse_saturated(snapshot: Snapshot, nodes: Iterable[int], frs: Sequence[int]) -> None:
-    # Inactive queues, too: what they use counts in the cohorts above.
-    for node in nodes:
-        for fr in frs:
-            if snapshot.usage.amount[node][fr] == UNLIMITED:
-                raise UnsupportedError(
-                    snapshot.queue_name(node),
-                    f"its usage of {snapshot.tree.frs[fr]} is beyond 64 bits",
-                )
 
 
 def _advantage(snapshot: Snapshot, preemptor: Preemptor, request: dict[int, int]) -> list[bool]:

@@ -49,27 +49,6 @@ class Room(NamedTuple):
     leader: Amounts | None
 
 
-class Domains(Struct, frozen=True):
-    """The domains of a tree: ``above[l][d]`` is the domain over d of level l, one level up."""
-
-    above: Sequence[Sequence[int]]
-
-    def at(self, leaf: int, level: int) -> int:
-        """Return the domain of a level that a leaf is in."""
-        return self.over(leaf, len(self.above) - 1, level)
-
-    def over(self, domain: int, own: int, level: int) -> int:
-        """Return the domain of ``level`` that a domain of the level ``own`` is in."""
-        place = domain
-        for row in self.above[own:level:-1]:
-            place = row[place]
-        return place
-
-    def count(self, level: int) -> int:
-        """Return how many domains a level has."""
-        return len(self.above[level])
-
-
 class AsItIs(NamedTuple):
     """The room that a group finds before any removal.
 
@@ -85,7 +64,7 @@ class Places(Struct, frozen=True, dict=True):
     """What the groups of podsets need on nodes, and what each workload gives back there.
 
     - ``rooms``: What each group needs, in the order in which Kueue serves them.
-    - ``domains``: Per flavor the domains of its tree.
+    - ``trees``: Per flavor the tree of its domains.
     - ``left``: What each leaf that may take pods has left of what they ask for; it may be below 0.
     - ``sharing``: The number of each leaf's node: leaves of different flavors that are one node
       have the same number.
@@ -94,7 +73,7 @@ class Places(Struct, frozen=True, dict=True):
     """
 
     rooms: Sequence[Room]
-    domains: Mapping[str, Domains]
+    trees: Mapping[str, FlavorTree]
     left: Mapping[Leaf, Mapping[str, int]]
     sharing: Mapping[Leaf, int]
     kind: IntArray
@@ -107,7 +86,7 @@ class Places(Struct, frozen=True, dict=True):
         aim = room.aim
         if len(self.rooms) > 1 or room.leader is not None or aim is None or aim.layers:
             return None
-        domains = self.domains[room.flavor]
+        tree = self.trees[room.flavor]
         slots = {
             leaf: min(
                 # An over-committed leaf has 0 slots: fewer would take from its neighbours.
@@ -118,11 +97,11 @@ class Places(Struct, frozen=True, dict=True):
         }
         pods: dict[int, int] = {}
         for leaf, count in slots.items():
-            of = domains.at(leaf, aim.slice_level)
+            of = tree.over(leaf, tree.depth, aim.slice_level)
             pods[of] = pods.get(of, 0) + count
-        slices = [0] * domains.count(aim.level)
+        slices = [0] * len(tree.values[aim.level])
         for of, count in pods.items():
-            slices[domains.over(of, aim.slice_level, aim.level)] += count // aim.size
+            slices[tree.over(of, aim.slice_level, aim.level)] += count // aim.size
         return AsItIs(slots, pods, slices)
 
 
@@ -172,7 +151,7 @@ def places_of(
         left[one] = {n: row[columns[n]] if n in columns else 0 for n in wanted[one.flavor]}
     return Places(
         rooms=rooms,
-        domains={name: Domains(trees[name].parents()) for name in wanted},
+        trees={name: trees[name] for name in wanted},
         left=left,
         sharing=sharing,
         kind=kind,

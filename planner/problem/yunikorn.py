@@ -16,31 +16,11 @@ from planner.problem.array import BoolArray, IntArray
 from planner.quota.yunikorn.cluster import Asking, Cluster, may_host
 from planner.quota.yunikorn.lowered import excess
 from planner.quota.yunikorn.queue import Queue, walk
-from planner.quota.yunikorn.resource import Amount, Resource, fits
+from planner.quota.yunikorn.resource import Resource, fits
 from planner.state.yunikorn import Allocation, Ask
 
 NOWHERE = -1
 """The node of an allocation whose node is not in the partition; the parent of the root."""
-
-
-class QueueFacts(Struct, frozen=True):
-    """A queue as the laws see it; amounts are sparse, ``None`` where nothing is set.
-
-    ``allocated`` and ``preempting`` are sums over everything at or below it; ``parent`` is the
-    position of the queue above it, -1 for the root.
-    """
-
-    path: str
-    parent: int
-    is_leaf: bool
-    guaranteed: Amount
-    max: Amount
-    allocated: Resource
-    preempting: Resource
-    priority_offset: int
-    priority_fence: bool
-    preemption_fence: bool
-    disabled: bool
 
 
 class YuniKornProblem(Struct, frozen=True, dict=True):
@@ -52,8 +32,9 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     - ``may_preempt``: Whether the partition and the ask permit preemption at all (YK-11).
     - ``types``: (T,) every resource type that the ask, a node, a queue or an allocation names, and
       what the ask's pod lacks on some node by Kubernetes' own count, by other names.
-    - ``queues``, ``path``: (Q,) parents before their children; the queue of the ask, then those
-      above it, the root last.
+    - ``queues``, ``parent``: (Q,) the queues, parents before their children; the position of the
+      queue above each, -1 for the root.
+    - ``path``: The queue of the ask, then those above it, the root last.
     - ``nodes``, ``usable``, ``available``: (N,) names; whether the ask may go there; sparse
       amounts, also negative ones. For an ask with a required node only that node is usable.
     - ``lacking``: (N,) what the ask's pod lacks there by Kubernetes' own count; empty where that is
@@ -74,7 +55,8 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     ask: Ask
     may_preempt: bool
     types: Sequence[str]
-    queues: Sequence[QueueFacts]
+    queues: Sequence[Queue]
+    parent: Sequence[int]
     path: Sequence[int]
     nodes: Sequence[str]
     usable: BoolArray
@@ -96,6 +78,15 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     def own_queue(self) -> int:
         """The queue of the ask."""
         return self.path[0]
+
+    @cached_property
+    def within(self) -> BoolArray:
+        """(Q, Q) whether the second queue is the first one or below it."""
+        within = np.eye(len(self.queues), dtype=np.bool_)
+        for queue, above in enumerate(self.parent):  # parents come before their children
+            if above != NOWHERE:
+                within[:, queue] |= within[:, above]
+        return within
 
     @cached_property
     def roomy(self) -> tuple[int, ...]:
@@ -126,13 +117,11 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         named.update(room.available)
     for allocation in allocations:
         named.update(allocation.resource)
-    usable = [may_host(cluster, room, ask) for room in cluster.nodes]
     lacks = [cluster.lacks(room.node_id, ask) for room in cluster.nodes]
     types = [*sorted(named), *sorted({one.what for some in lacks for one in some})]
     held = [cluster.given_back(allocation, ask) for allocation in allocations]
     holding = [[each.get(t, 0) for t in types] for each in held]
-    rank = _rank if asking.is_generic else _rank_for_required_node
-    keys = [rank(one) for one in allocations]
+    keys = [_rank(one, generic=asking.is_generic) for one in allocations]
     order = np.empty(len(keys), dtype=np.int64)
     order[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
     # With a required node only an earlier attempt forbids preemption.
@@ -141,10 +130,11 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         ask=ask,
         may_preempt=not ask.triggered_preemption and (permitted or not asking.is_generic),
         types=types,
-        queues=[_facts(queue, position) for queue in queues],
+        queues=queues,
+        parent=[position[one.parent.path] if one.parent else NOWHERE for one in queues],
         path=[position[queue.path] for queue in reversed(asking.leaf.lineage)],
         nodes=list(nodes),
-        usable=np.array(usable, dtype=np.bool_),
+        usable=np.array([may_host(cluster, room, ask) for room in cluster.nodes], dtype=np.bool_),
         available=[room.available for room in cluster.nodes],
         lacking=[{one.what: one.missing for one in some} for some in lacks],
         allocations=allocations,
@@ -161,32 +151,13 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
     )
 
 
-def _rank(held: Allocation) -> tuple[int, ...]:
-    """Rank an allocation as the core orders candidates (docs/semantics/yunikorn.md §7)."""
-    return held.opted_out, held.originator, -held.allocation_time
+def _rank(held: Allocation, *, generic: bool) -> tuple[int, ...]:
+    """Rank an allocation as the core orders candidates (docs/semantics/yunikorn.md §7 and §11.1).
 
-
-def _rank_for_required_node(held: Allocation) -> tuple[int, ...]:
-    """Rank an allocation as the core does on a node that an ask requires (§11.1).
-
-    Of two that hold as many types, the one that holds less of each comes first, as its sum is less.
+    On a node that an ask requires, of two that hold as many types, the one that holds less of each
+    comes first, as its sum is less.
     """
+    if generic:
+        return held.opted_out, held.originator, -held.allocation_time
     tier = 2 if held.originator else int(held.opted_out)
     return tier, held.priority, -held.allocation_time, sum(held.resource.values())
-
-
-def _facts(queue: Queue, position: dict[str, int]) -> QueueFacts:
-    properties = queue.properties
-    return QueueFacts(
-        path=queue.path,
-        parent=NOWHERE if queue.parent is None else position[queue.parent.path],
-        is_leaf=queue.is_leaf,
-        guaranteed=queue.guaranteed,
-        max=queue.max,
-        allocated=queue.allocated,
-        preempting=queue.preempting,
-        priority_offset=properties.priority_offset,
-        priority_fence=properties.priority_fence,
-        preemption_fence=properties.preemption_fence,
-        disabled=properties.disabled,
-    )

@@ -3,8 +3,7 @@
 claims.py        what a plan claims, as questions
 question.py      a question, its rows and splits, the walk through a tree; bounds of whole levels by
                  one sum of rows, in words
-box.py           classes of candidates that nothing tells apart; boxes of victim sets, rows over
-                 them, and their sums
+box.py           boxes of victim sets, rows over them, and their sums
 measures.py      bounds on disruption terms as rows
 kueue/           the laws of Kueue; yunikorn/ those of YuniKorn
 """

@@ -1,7 +1,5 @@
 """Boxes of victim sets, inequalities over them, and when these contradict one another.
 
-Candidates that nothing tells apart, by the verifier's own reckoning, are a class.
-
 A victim set is given by the number of its victims in each of K classes. A box holds all sets
 between a least and a most number per class that have certain further properties. A row is an
 inequality that every set would satisfy whose existence the claim denies; a box is empty of such
@@ -15,169 +13,22 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import mul
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-HolderT = TypeVar("HolderT")
-IntArray = NDArray[np.int64]
+from planner.quota.classes import IntArray
+
 _INT64: Final = 2**62
-
-
-def by_value(values: IntArray, classes: IntArray) -> dict[int, IntArray]:
-    """Return the classes that have each value, values and classes in order; ``values`` is (K,)."""
-    in_order = classes[np.argsort(values[classes], kind="stable")]
-    ordered = values[in_order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
-    return dict(zip(ordered[starts].tolist(), np.split(in_order, starts[1:]), strict=False))
-
-
-class Members(Struct, Generic[HolderT], frozen=True, dict=True):
-    """K classes; the members of each are in the scheduler's candidate order.
-
-    ``numbers``, ``positions`` and ``places`` are (C,), member by member, class after class: its
-    index in ``candidates``, its position in the table of terms, and its place in the candidate
-    order. Classes are numbered by the place of their first member; ``starts`` is (K + 1,): where
-    each class begins in these arrays, and where the last one ends.
-    """
-
-    candidates: Sequence[HolderT]
-    numbers: IntArray
-    positions: IntArray
-    places: IntArray
-    starts: IntArray
-
-    @cached_property
-    def sizes(self) -> IntArray:
-        """(K,) how many members each class has."""
-        return np.diff(self.starts)
-
-    @cached_property
-    def first(self) -> IntArray:
-        """(K,) the position of a representative of each class."""
-        return self.positions[self.starts[:-1]]
-
-    @cached_property
-    def representatives(self) -> list[HolderT]:
-        """(K,) the first member of each class."""
-        return [self.candidates[number] for number in self.first_numbers.tolist()]
-
-    @cached_property
-    def first_numbers(self) -> IntArray:
-        """(K,) which of the candidates is the first member of each class."""
-        return self.numbers[self.starts[:-1]]
-
-    def representative(self, k: int) -> HolderT:
-        """Return the first member of a class."""
-        return self.candidates[int(self.first_numbers[k])]
-
-    @cached_property
-    def _numbers_of(self) -> IntArray:
-        found = np.full(int(self.positions.max(initial=-1)) + 1, -1, dtype=np.int64)
-        found[self.positions] = np.arange(self.positions.size)
-        return found
-
-    def _number(self, position: int) -> int:
-        """Return the index of a candidate in the arrays of members, by its position."""
-        number = int(self._numbers_of[position]) if position < self._numbers_of.size else -1
-        if number < 0:
-            raise KeyError(position)
-        return number
-
-    def place_of(self, position: int) -> int:
-        """Return the place of a candidate in the candidate order, by its position."""
-        return int(self.places[self._number(position)])
-
-    def class_of(self, position: int) -> int:
-        """Return the class of a candidate, by its position."""
-        number = self._number(position)
-        return int(np.searchsorted(self.starts, number, side="right")) - 1
-
-    def take(self, counts: Iterable[int]) -> list[HolderT]:
-        """Return the first members of each class, as many as ``counts`` says."""
-        taken: list[int] = self.numbers[self._numbers(counts)].tolist()
-        return [self.candidates[number] for number in taken]
-
-    def taken(self, counts: Iterable[int]) -> list[int]:
-        """Return the positions of the first members of each class, as many as ``counts`` says."""
-        positions: list[int] = self.positions[self._numbers(counts)].tolist()
-        return positions
-
-    def _numbers(self, counts: Iterable[int]) -> list[int]:
-        # A plan of a few victims is asked for over a hundred thousand classes: arrays, not loops.
-        listed = counts if isinstance(counts, np.ndarray) else np.array(list(counts), np.int64)
-        taken = np.flatnonzero(listed).tolist()  # most classes give nobody
-        return [int(self.starts[k]) + i for k in taken for i in range(int(listed[k]))]
-
-    def counts(self, positions: Iterable[int]) -> list[int]:
-        """Return how many of some positions are in each class."""
-        counts = [0] * (self.starts.size - 1)
-        for position in positions:
-            counts[self.class_of(position)] += 1
-        return counts
-
-    def agree_in(self, amounts: IntArray) -> bool:
-        """Say whether the members of each class have equal ``amounts``: (W,)."""
-        expected = np.repeat(amounts[self.first], self.sizes)
-        return bool(np.array_equal(amounts[self.positions], expected))
 
 
 def numbered(keys: Iterable[Hashable]) -> IntArray:
     """Return a number for each key, the same for equal keys: (C,)."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
-
-
-def combined(first: IntArray, second: IntArray) -> IntArray:
-    """Return a number for each pair of non-negative numbers, the same for equal pairs: (C,)."""
-    size = 1 + int(second.max(initial=0))
-    if int(first.max(initial=0)) > _INT64 // size:
-        # Numbered anew from 0 without gaps, so that the product stays within 64 bits.
-        first = np.unique(first, return_inverse=True)[1].astype(np.int64)
-    return first * size + second
-
-
-def group(
-    candidates: Sequence[HolderT],
-    positions: Sequence[int] | IntArray,
-    order: Sequence[int] | IntArray,
-    kinds: IntArray,
-    costs: Sequence[IntArray],
-) -> Members[HolderT]:
-    """Group candidates of equal kind and equal costs.
-
-    - ``candidates``, ``positions``, ``kinds``: (C,) the candidates, where each stands in the table
-      of terms, and a number for what the laws look at.
-    - ``order``: (W,) the rank of each position in the scheduler's candidate order.
-    - ``costs``: Each (W,): what the measures look at.
-    """
-    where = np.array(positions, dtype=np.int64)
-    places = np.array(order, dtype=np.int64)[where] if where.size else where
-    keys = [kinds, *(cost[where] for cost in costs)]
-    # By their keys, then by place: equal candidates follow one another, in candidate order.
-    by_kind = np.lexsort([places, *keys])
-    begins = np.zeros(where.size, dtype=np.bool_)
-    begins[:1] = True
-    for each in keys:
-        begins[1:] |= each[by_kind[1:]] != each[by_kind[:-1]]
-    starts = np.flatnonzero(begins)
-    sizes = np.diff(np.append(starts, where.size))
-    first = places[by_kind[starts]]
-    # Classes in the order of their first members.
-    rank = np.empty(starts.size, dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(starts.size)
-    by_class = by_kind[np.lexsort([places[by_kind], np.repeat(rank, sizes)])]
-    ends = np.cumsum(sizes[np.argsort(first)])
-    return Members(
-        candidates=candidates,
-        numbers=by_class,
-        positions=where[by_class],
-        places=places[by_class],
-        starts=np.concatenate([[0], ends]).astype(np.int64),
-    )
 
 
 Numbers = NDArray[Any]
@@ -243,9 +94,7 @@ class Row(Struct, frozen=True, dict=True):
         open_ = least < box.most[self.classes]
         if open_.all():
             return self
-        fixed = np.flatnonzero(~open_ & (least != 0))
-        amounts, counts = self.amounts[fixed].tolist(), least[fixed].tolist()
-        certain = sum(amount * count for amount, count in zip(amounts, counts, strict=True))
+        certain = sum_of_products(self.amounts[~open_], least[~open_])
         return Row(self.classes[open_], self.amounts[open_], self.least - certain, self.extra)
 
 
@@ -455,15 +304,13 @@ def most_within(row: Row, weights: IntArray, box: Box) -> int:
     """
     sizes, least = -row.amounts, box.least[row.classes]
     if row.extra or not row.classes.size or bool((sizes <= 0).any()):
-        message = "it is no row that bounds victims alone"
-        raise ValueError(message)
+        raise ValueError("it is no row that bounds victims alone")
     unit = int(np.gcd.reduce(sizes))
     room = (-row.least - sum_of_products(sizes, least)) // unit
     counts = box.most[row.classes].tolist()
     reach = sum(abs(w) * n for w, n in zip(weights.tolist(), counts, strict=True))
     if not 0 <= room <= MOST_ROOM or reach >= _INT64:
-        message = "it leaves too much, or nothing"
-        raise ValueError(message)
+        raise ValueError("it leaves too much, or nothing")
     best = np.zeros(room + 1, dtype=np.int64)
     free = (box.most[row.classes] - least).tolist()
     for size, weight, count in zip((sizes // unit).tolist(), weights.tolist(), free, strict=True):

@@ -20,9 +20,10 @@ from planner.objective.profiles import Measure, measure_name
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.plan.record import OWN_ROW
-from planner.proof.box import IntArray, Row
+from planner.proof.box import Row
 from planner.proof.measures import Bounded
 from planner.proof.question import Question, Rules, Shared
+from planner.quota.classes import IntArray
 from planner.term import RATED
 
 BETTER: Final = OWN_ROW
@@ -126,12 +127,8 @@ class Claims:
 
         Nothing tells it apart from the answer given, which it equals or comes before.
         """
-        members = self._rules(self._bounds(levels)).members
-        return members.taken(members.counts(victims))
-
-    def place_of(self, levels: Sequence[Stated]) -> Callable[[int], int]:
-        """Return the function from a candidate's position to its place in the scheduler's order."""
-        return self._rules(self._bounds(levels)).members.place_of
+        classes = self._rules(self._bounds(levels)).classes
+        return classes.take(classes.counts(victims) or ())
 
     def is_unknown(self, measure: Measure) -> bool:
         """Say whether a measure is not known of all sets: no inequality bounds its value."""
@@ -155,7 +152,7 @@ class Claims:
 
     def _question(self, bounds: Sequence[Bounded]) -> Question:
         rules = self._rules(bounds)
-        box, first, table = rules.root(), rules.members.first, self.table
+        box, first, table = rules.root(), rules.classes.first, self.table
         if self.wishes:
             box = box.without(np.flatnonzero(self.wishes.protected(table)[first]))
         rows = {}
@@ -185,7 +182,7 @@ class Claims:
             # With `excess_freed` in question rows depend on the alternative that victims are for,
             # such as a node; where there are several, such rules cannot serve other terms.
             plain = len(self.table.needs) == 1 or not (known ^ terms) & {"excess_freed", RATED}
-            if known <= terms and plain and all(map(rules.members.agree_in, further)):
+            if known <= terms and plain and all(map(rules.classes.agree_in, further)):
                 return rules
         return None
 

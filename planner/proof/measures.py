@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from planner.objective.profiles import Measure, measure_name
 from planner.objective.terms import PER_MILLE, TermTable, counted_as_borrowed
-from planner.proof.box import IntArray, Row, by_value, exact, sum_of_products
+from planner.proof.box import Row, exact, sum_of_products
+from planner.quota.classes import IntArray, by_value
 from planner.term import MORE, RATED, priority_of
 
 SINGLE_ROWS = 40

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from msgspec.structs import replace
@@ -20,8 +20,6 @@ from planner.plan.proof import ByLaws, ByRows, CaseSplit, Cut, Narrowing, Split,
 from planner.plan.record import OWN_ROW
 from planner.proof.box import (
     Box,
-    IntArray,
-    Members,
     Row,
     add_up,
     all_within,
@@ -30,6 +28,7 @@ from planner.proof.box import (
     narrowed,
 )
 from planner.proof.measures import Bounded, Measures
+from planner.quota.classes import Classes, IntArray
 
 _NOWHERE: Final = 2**62
 """Behind every place in the candidate order."""
@@ -49,15 +48,16 @@ Written = tuple[Mapping[str, tuple[Row, Row]], dict[str, Row]]
 class Rules(Protocol):
     """What the verifier derives from the state of a scheduler."""
 
-    @property
-    def scheduler(self) -> str:
-        """The id of the scheduler."""
-        ...
-
-    @property
-    def queue(self) -> IntArray:
-        """The queue of each class: (K,)."""
-        ...
+    scheduler: str
+    """The id of the scheduler."""
+    queue: IntArray
+    """The queue of each class: (K,)."""
+    classes: Classes
+    """The classes of candidates."""
+    order: IntArray
+    """The rank of each workload in the scheduler's candidate order: (W,)."""
+    ranges: dict[str, tuple[int, int]]
+    """The least and the largest value of every further quantity of the rows."""
 
     @property
     def shape(self) -> IntArray:
@@ -66,16 +66,6 @@ class Rules(Protocol):
 
     def name(self, node: int, /) -> str:
         """Return what trees call a queue or cohort."""
-        ...
-
-    @property
-    def members(self) -> Members[Any]:
-        """The classes of candidates."""
-        ...
-
-    @property
-    def ranges(self) -> dict[str, tuple[int, int]]:
-        """The least and the largest value of every further quantity of the rows."""
         ...
 
     @property
@@ -240,7 +230,7 @@ class Question:
         need = self._need(box)
         if need not in self._rows_by_need:
             measures = self._measures(need)
-            rows = dict(self._fixed)
+            rows = {**self._fixed, **self.besides}
             for bounded in self.bounds:
                 rows.update(measures.rows_of(bounded))
             rows = {name: row for name, row in rows.items() if row.says_something}
@@ -312,21 +302,16 @@ class Question:
         """Say which bound the victims of some class counts exceed; empty if none."""
         # By identity: the part of a box with at most so many of a class has the same least.
         if self._judged is None or self._judged[0] is not counts:
-            terms = self.table.evaluate(self.rules.members.taken(counts), self._bounded)
+            bounded = frozenset(chain.from_iterable(each.measure for each in self.bounds))
+            terms = self.table.evaluate(self.rules.classes.take(counts), bounded)
             above = (b for b in self.bounds if sum(terms[t] for t in b.measure) > b.most)
             first = next(above, None)
             self._judged = counts, "" if first is None else f"above {first.name}"
         return self._judged[1]
 
     @cached_property
-    def _bounded(self) -> frozenset[str]:
-        """The terms that are bounded."""
-        return frozenset(term for bounded in self.bounds for term in bounded.measure)
-
-    @cached_property
-    def _fixed(self) -> dict[str, Row]:
-        besides = {name: row.rounded() for name, row in self.besides.items()}
-        return {**self.rules.fixed_rows(self.root.most), **besides}
+    def _fixed(self) -> Mapping[str, Row]:
+        return self.rules.fixed_rows(self.root.most)
 
     def _need(self, box: Box) -> tuple[int, ...]:
         alternative = self.rules.alternative(box)
@@ -335,8 +320,8 @@ class Question:
     def _measures(self, need: tuple[int, ...]) -> Measures:
         measured = self.shared.measured
         if need not in measured:
-            members = self.rules.members
-            measured[need] = Measures(self.table, members.first, members.sizes, need)
+            classes = self.rules.classes
+            measured[need] = Measures(self.table, classes.first, classes.sizes, need)
         return measured[need]
 
     # The check.
@@ -347,43 +332,31 @@ class Question:
         Raises ``Open`` if a leaf closes nothing, a split is none, or a part has no steps; or if the
         tree is deeper than any that this question needs.
         """
-        ahead, deepest, held = [(self.root, 0)], self._deepest, room_of(self.root)
+        box, ranges = self.root, self.ranges(self.root)
+        # Each split of a tree that the planner grows leaves out members of a class, values of a
+        # whole quantity, or a case of the nodes with candidates; the rest is to spare.
+        whole = (ranges[name] for name in self.rules.whole if name in ranges)
+        open_ = int((box.most - box.least).sum()) + sum(most - least for least, most in whole)
+        ahead, deepest, held = [(box, 0)], 100 + 10 * open_, room_of(box)
         for number, step in enumerate(steps, start=1):
             if not ahead:
-                message = f"step {number} belongs to nothing"
-                raise Open(message)
+                raise Open(f"step {number} belongs to nothing")
             box, depth = ahead.pop()
             held -= room_of(box)
             if depth > deepest or held > MOST_HELD:
-                message = f"step {number}: no tree of this state need be so deep"
-                raise Open(message)
+                raise Open(f"step {number}: no tree of this state need be so deep")
             if isinstance(step, ByRows | ByLaws):
                 if not self.closes(box, step):
-                    message = f"step {number} closes nothing"
-                    raise Open(message)
+                    raise Open(f"step {number} closes nothing")
                 continue
             try:
                 parts = self.parts(box, step)
                 ahead.extend((part, depth + 1) for part in reversed(parts))
                 held += sum(map(room_of, parts))
             except ValueError as error:
-                message = f"step {number}: {error}"
-                raise Open(message) from error
+                raise Open(f"step {number}: {error}") from error
         if ahead:
-            message = f"{len(ahead)} parts are left open at the end"
-            raise Open(message)
-
-    @cached_property
-    def _deepest(self) -> int:
-        """The most splits, one within the other, that a tree of this question may have.
-
-        Each split of a tree that the planner grows leaves out members of a class, values of a
-        whole quantity, or a case of the nodes with candidates; the rest is to spare.
-        """
-        box, ranges = self.root, self.ranges(self.root)
-        whole = (ranges[name] for name in self.rules.whole if name in ranges)
-        open_ = int((box.most - box.least).sum()) + sum(most - least for least, most in whole)
-        return 100 + 10 * open_
+            raise Open(f"{len(ahead)} parts are left open at the end")
 
     def is_asked(self, box: Box) -> bool:
         """Say whether all sets of a box are in question, but for laws and bounds.
@@ -405,27 +378,23 @@ class Question:
             return (self._less(box, step),)
         # Trees come from files: numbers beyond 64 bits would fail in the arrays, without a message.
         if abs(step.most) >= _NOWHERE:
-            message = f"nothing is {step.most}"
-            raise ValueError(message)
+            raise ValueError(f"nothing is {step.most}")
         if isinstance(step, WholeSplit):
             named = any(step.whole in row.extra for row in self.rows(box).values())
             # A queue is touched or not, whatever the rows would allow between.
             whole = {*self.rules.whole, *chain.from_iterable(self.touched(box).values())}
             if not named or step.whole not in whole:
-                message = f"{step.whole} is no quantity that is whole"
-                raise ValueError(message)
+                raise ValueError(f"{step.whole} is no quantity that is whole")
             return box.dividing(step.whole, step.most)
         if not step.of or not all(0 <= k < box.most.size for k in step.of):
-            message = f"there are no such classes: {step.of}"
-            raise ValueError(message)
+            raise ValueError(f"there are no such classes: {step.of}")
         first, *others = step.of
         if others:
             # Sums of the planner's own are of classes alike, each class in one: a box that knew any
             # number would be written down with all of them, part by part.
             known = len(box.sums) - _cuts(box)
             if known > 2 * (box.most.size + len(self.ranges(box))):
-                message = "there are more sums than classes and quantities"
-                raise ValueError(message)
+                raise ValueError("there are more sums than classes and quantities")
             return box.summing(step.of, step.most)
         return box.at_most(first, step.most), box.at_least(first, step.most + 1)
 
@@ -439,15 +408,13 @@ class Question:
             return self._within(narrowed(pairs, box, self.ranges(box)))
         row, added = self.layers(box).find(step.cut), self._weighed(box, step.weighing)
         if row is None or _cuts(box) >= MOST_CUTS:
-            message = f"there is no row {step.cut!r} here, or there are too many cuts"
-            raise ValueError(message)
+            raise ValueError(f"there is no row {step.cut!r} here, or there are too many cuts")
         total = add_up(added, box, self.ranges(box))
         everywhere = np.zeros(box.most.size, dtype=total.amounts.dtype)
         everywhere[total.classes] = total.amounts
         weights = everywhere[row.classes]
         if weights.dtype == object:
-            message = "its sum leaves 64 bits"
-            raise ValueError(message)
+            raise ValueError("its sum leaves 64 bits")
         most = most_within(row, weights, box)
         counted = np.flatnonzero(weights)
         further = Row(row.classes[counted], -weights[counted], -most).rounded()
@@ -462,23 +429,22 @@ class Question:
         set has in all at least one member more than these victims. Of each class a set has the
         first members, as the answer does. Raises ``ValueError`` if there is no answer.
         """
-        members = self.rules.members
+        classes, order = self.rules.classes, self.rules.order
         if not self.answer or "before" in box.sums:
-            message = "there is no answer to come before"
-            raise ValueError(message)
-        counts = np.zeros_like(members.sizes)
-        following = members.places[members.starts[:-1]]  # of the next member of each class
+            raise ValueError("there is no answer to come before")
+        counts = np.zeros_like(classes.sizes)
+        following = order[classes.first]  # of the next member of each class
         for position in self.answer:
-            k, place = members.class_of(position), members.place_of(position)
-            earlier = np.flatnonzero(following < place)
+            k = classes.class_of(position)
+            earlier = np.flatnonzero(following < order[position])
             needed = 1 + int(counts[earlier].sum())
             row = Row(earlier, np.ones_like(earlier), needed)
             least = np.maximum(box.least, counts)
             yield replace(box, least=least, sums={**box.sums, "before": row})
             counts[k] += 1
-            number = members.starts[k] + counts[k]
-            inside = number < members.starts[k + 1]
-            following[k] = members.places[number] if inside else _NOWHERE
+            number = classes.starts[k] + counts[k]
+            inside = number < classes.starts[k + 1]
+            following[k] = order[classes.positions[number]] if inside else _NOWHERE
 
     def narrowed(self, box: Box, multipliers: Mapping[str, int]) -> Box:
         """Return the part of a box that weighed rows leave: all, if the box has no such rows."""
@@ -506,8 +472,7 @@ class Question:
         for name, multiplier in multipliers.items():
             row = layers.find(name)
             if row is None or multiplier < 0:
-                message = f"there is no row {name!r} here, or its multiplier is negative"
-                raise ValueError(message)
+                raise ValueError(f"there is no row {name!r} here, or its multiplier is negative")
             pairs.append((row, multiplier))
         return pairs
 

@@ -262,10 +262,10 @@ class Settling:
         search.deadline, search.cut = self.search.deadline, []
         if self.effort is not None:
             question = ask(self.claims)
-            box, members = question.root, question.rules.members
+            box, classes = question.root, question.rules.classes
             for multipliers in self.before.narrowed:
                 box = question.narrowed(box, multipliers)
-            left = set(members.taken(box.most))
+            left = set(classes.take(box.most))
             left.update(self.victims or ())
             members_of = search.classes.members
             search.active = [k for k in search.active if not left.isdisjoint(members_of[k])]
@@ -312,7 +312,7 @@ class Settling:
         # Ties are worth less than levels: without a tree the search's own word stands.
         effort = replace(effort, entries=effort.entries // 10)
         for _ in range(ROUNDS):
-            place_of = self.claims.place_of(levels)
+            place_of = self.search.rules.order.__getitem__
             canonical = self.claims.canonical(levels, self.victims)
             # Else a term that asks the scheduler tells members of a class apart.
             alike = self.is_allowed(canonical)
@@ -351,7 +351,7 @@ class Settling:
                 self.remember(grown, measure)
                 if grown.better is None:
                     return _as_tree(claim, grown), None
-                found = question.rules.members.taken(grown.better)
+                found = question.rules.classes.take(grown.better)
                 if self.is_allowed(found):
                     return None, found
             if self.claims.asking is None:
@@ -362,7 +362,7 @@ class Settling:
             grown = grow(question, deadline, effort)
         except (UnsupportedError, OutOfTime):
             return None, None  # rows cannot add the amounts up, or a term is not known in time
-        better = grown.better and question.rules.members.taken(grown.better)
+        better = grown.better and question.rules.classes.take(grown.better)
         return _as_tree(self.claims.replaying(claim), grown), better
 
     def remember(self, grown: Grown, measure: Measure | None) -> None:

@@ -12,12 +12,12 @@ import numpy as np
 
 from planner.errors import InternalError, UnsupportedError
 from planner.models.shared.builder import Linear
-from planner.models.shared.classes import Classes
 from planner.models.shared.measure import Measured, express
 from planner.objective.profiles import Measure, value_in
 from planner.objective.terms import TermTable
 from planner.objective.wishes import Wishes
 from planner.problem.array import IntArray
+from planner.quota.classes import Classes
 from planner.solver.deadline import Deadline, OutOfTime
 from planner.solver.run import Run
 
@@ -260,7 +260,7 @@ def impose(search: Search, wishes: Wishes) -> None:
         for position in members:
             parts.setdefault((c, key[position]), []).append(position)
     divided = list(parts.values())
-    search.classes = Classes(divided, np.array([each[0] for each in divided], dtype=np.int64))
+    search.classes = Classes.of(divided)
     first = search.classes.first
     search.active = [k for k, hold in enumerate(protected[first].tolist()) if not hold]
     for group, most in wishes.budget.items():

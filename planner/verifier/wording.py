@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from planner.laws import Law
@@ -47,6 +47,22 @@ def broken(verdicts: Iterable[Verdict]) -> tuple[str, ...]:
         for verdict in verdicts
         if not verdict.holds
     )
+
+
+def misnamed(
+    keys: Iterable[str], preemptor: str, known: Container[str], itself: str, others: str
+) -> Iterator[str]:
+    """Yield findings if keys of victims are the preemptor's, not known, or named twice.
+
+    ``itself`` and ``others`` say in words what the preemptor is, and what is known.
+    """
+    for key, count in Counter(keys).items():
+        if key == preemptor:
+            yield f"{key} is {itself} itself"
+        elif key not in known:
+            yield f"{key} is not among {others}"
+        if count > 1:
+            yield f"{key} is named {count} times"
 
 
 def once_each(what: str, stated: Sequence[Any], held: Iterable[Any]) -> list[str]:

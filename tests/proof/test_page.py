@@ -57,8 +57,8 @@ def test_table_of_classes(questions: dict[str, Question]) -> None:
             str(k),
             str(root.most[k]),
             str(rules.held(fr)[k]),
-            str(costs[rules.members.first[k]]),
-            rules.members.representatives[k].key,
+            str(costs[rules.classes.first[k]]),
+            rules.first[k].key,
         )
         for k in root.most.nonzero()[0].tolist()
     ]

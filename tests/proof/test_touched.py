@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -17,7 +17,9 @@ from planner.plan.kueue import Plan
 from planner.plan.proof import ByRows, CaseSplit, Narrowing, Step, WholeSplit
 from planner.proof.box import Row
 from planner.proof.claims import Claims, Stated
+from planner.proof.kueue import KueueRules
 from planner.proof.question import Open, Question
+from planner.quota.kueue.holders import Admitted
 from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, start
@@ -150,9 +152,14 @@ def left_side(row: Row, counts: tuple[int, ...], touched: dict[str, int]) -> int
     return of_classes + sum(c * touched[name] for name, c in row.extra.items())
 
 
+def first_members(question: Question) -> Sequence[Admitted]:
+    assert isinstance(question.rules, KueueRules)
+    return question.rules.first
+
+
 def owners(question: Question) -> dict[str, tuple[str, object]]:
     """Return whose quantity each is: the term, and the namespace or the queue, one each."""
-    first, found = question.rules.members.representatives, dict[str, tuple[str, object]]()
+    first, found = first_members(question), dict[str, tuple[str, object]]()
     for term, of in question.touched(question.root).items():
         for name, classes in of.items():
             (owner,) = {owner_of(term, first[k]) for k in classes.tolist()}
@@ -175,7 +182,7 @@ def test_touched_or_not_satisfies_the_rows() -> None:
             continue
         claims = claims_of(state, found[0])
         for _, question in questions(claims, found[1], beyond=1):
-            root, first = question.root, question.rules.members.representatives
+            root, first = question.root, first_members(question)
             owner_by, ranges = owners(question), question.ranges(root)
             rows = [
                 (name, row)
@@ -208,7 +215,7 @@ def test_of_whom_somebody_goes_for_certain_is_touched() -> None:
         state = scattered(seed)
         found = asked(state)
         for _, question in questions(claims_of(state, found[0]), found[1]) if found else ():
-            root, first = question.root, question.rules.members.representatives
+            root, first = question.root, first_members(question)
             owner_by = owners(question)
             for counts in islice(points(root), 50):
                 least = np.array(counts, dtype=np.int64)

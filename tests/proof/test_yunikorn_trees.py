@@ -111,7 +111,7 @@ def test_the_parts_by_nodes_have_every_legal_set_once_where_its_need_counts() ->
                 for part in parts
                 if holds(part, counts) and not rules.refusal(single(part, counts))
             ]
-            need = sets.planning.table.alternative(rules.members.taken(counts))
+            need = sets.planning.table.alternative(rules.classes.take(counts))
             if not holds(root, counts) or hosts != [need]:
                 wrong.append((name, counts, hosts, need))
     assert not wrong

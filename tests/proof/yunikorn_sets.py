@@ -100,7 +100,8 @@ class Sets:
 
     def counts(self, rules: YuniKornRules, sets: Iterable[Keys]) -> set[Counts]:
         """Return how many members of each class some sets have."""
-        return {tuple(rules.members.counts([self.position[key] for key in keys])) for keys in sets}
+        places = ([self.position[key] for key in keys] for keys in sets)
+        return {tuple(rules.classes.counts(some) or ()) for some in places}
 
     def value(self, measure: Measure, keys: Keys) -> int:
         """Return a measure of a set."""

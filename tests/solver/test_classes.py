@@ -10,9 +10,9 @@ import pytest
 import planner
 from planner.models.kueue.formulation import build_classes
 from planner.models.kueue.laws import eligible, restricted_while_borrowing
-from planner.models.shared.classes import Classes
 from planner.problem.array import IntArray
 from planner.problem.kueue import Problem
+from planner.quota.classes import Classes
 from tests.cluster import (
     PENDING,
     Object,

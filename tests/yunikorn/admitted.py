@@ -7,11 +7,11 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from planner.laws.yunikorn import Spared
-from planner.models.shared.classes import Classes
 from planner.models.yunikorn.candidates import eligible
 from planner.models.yunikorn.formulation import Formulation, build_classes
 from planner.models.yunikorn.laws import assemble
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
+from planner.quota.classes import Classes
 from planner.solver.engine import complete
 from tests.yunikorn.building import asking_of
 

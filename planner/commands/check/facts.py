@@ -20,7 +20,6 @@ from planner.objective.profiles import Measure, Profile, measure_name, measure_t
 from planner.objective.terms import TermTable
 from planner.plan import AnyPlan, Certificate, Level, Tree, Verdict
 from planner.proof.claims import (
-    CAP_OF,
     INFEASIBLE,
     TIES,
     Claims,
@@ -274,30 +273,14 @@ class Facts:
         """Judge levels and ties, as `check_levels` does, then the caps that were dropped.
 
         A plan that is not called optimal claims of ties and caps only what it says. ``asking``
-        makes the claims about sets that keep to bounds.
+        makes the claims about sets that keep to bounds. Of a cap that the plan dropped and exceeds
+        it claims that no legal set keeps it, and the caps before it, by the order of the profile.
+        Which these are does not depend on what the plan says of them, nor what they bound.
         """
         best = plan.claim == "optimal" and bool(plan.victims)
-        kept = [(tuple(cap.term.split("+")), cap.most) for cap in certificate.caps]
-        ties, claims = best or certificate.ties is not None, asking(kept)
+        kept = {cap.term: (tuple(cap.term.split("+")), cap.most) for cap in certificate.caps}
+        ties, claims = best or certificate.ties is not None, asking([*kept.values()])
         yield from check_levels(claims, certificate, victims, ties=ties, replayed=replayed)
-        told = {cap.term for cap in certificate.dropped}
-        for one in self._dropped_caps(certificate, profile, victims, asking):
-            if best or one.claim.removeprefix(f"{CAP_OF} ") in told:
-                yield one
-
-    def _dropped_caps(
-        self,
-        certificate: Certificate,
-        profile: Profile,
-        victims: Sequence[int],
-        asking: Callable[[Limits], Claims],
-    ) -> Iterator[CheckedClaim]:
-        """Judge the claims that no legal set keeps the caps that a plan dropped and exceeds.
-
-        Which these are does not depend on what the plan says of them, nor what they bound. A set in
-        question keeps to the caps before, too, by the order of the profile.
-        """
-        kept = {cap.term for cap in certificate.caps}
         told = {cap.term for cap in certificate.dropped}
         terms = self.table.evaluate(victims)
         before: list[tuple[Measure, int]] = []
@@ -306,7 +289,7 @@ class Facts:
             bounds = [*before, (measure, most)]
             if name in kept:
                 before = bounds
-            elif value_in(terms, measure) > most:
+            elif value_in(terms, measure) > most and (best or name in told):
                 claim, title = cap_claim(measure), f"at most {most:,} {measure_title(measure)}"
                 judged = check_infeasible(
                     asking(bounds), certificate.trees, "", claim, f"no legal set: {title}"

@@ -38,7 +38,7 @@ from planner.verifier.yunikorn import (
     verify_yunikorn_case,
     verify_yunikorn_plan,
 )
-from planner.verifier.yunikorn.case import LAST_TIER, LastTier, Victim, YuniKornCase
+from planner.verifier.yunikorn.case import LAST_TIER, Victim, YuniKornCase
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate, check_yunikorn_facts
 from planner.verifier.yunikorn.laws import adjusted_priority
 
@@ -194,7 +194,7 @@ class _Checking:
             node=None if own.node is None else self.cluster.node(own.node),
             victims=tuple(chosen),
             faults={},
-            last_tier=LastTier(by_core=True),
+            plan=None,
         )
 
     @cached_property

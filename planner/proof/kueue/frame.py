@@ -9,10 +9,11 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.proof.box import Box, IntArray, Members, Numbers, by_value, exact, numbered
+from planner.proof.box import Box, Numbers, Row, exact, numbered
 from planner.proof.kueue.places import Rooms
 from planner.quantity import UNLIMITED
-from planner.quota.kueue.holders import Admitted, Holders
+from planner.quota.classes import Classes, IntArray, by_value
+from planner.quota.kueue.holders import Holders
 from planner.quota.kueue.tree import Usage
 from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.setting import Setting, Variant
@@ -24,15 +25,21 @@ _REMEMBERED: Final = 4
 
 
 class Frame:
-    """A decision of Kueue, over K classes of its candidates, which are ``going``.
+    """A decision of Kueue, over K classes of its candidates among W workloads.
 
-    ``before`` is the usage before any removal, under fair sharing with the request counted.
+    ``order`` is (W,): the rank of each workload in the candidate order; ``first`` is (K,): the
+    first members of the classes. ``before`` is the usage before any removal, under fair sharing
+    with the request counted.
     """
 
-    def __init__(self, setting: Setting, going: Holders, members: Members[Admitted]) -> None:
+    def __init__(
+        self, setting: Setting, workloads: Holders, order: IntArray, classes: Classes
+    ) -> None:
         self.setting = setting
-        self.going = going
-        self.members = members
+        self.workloads = workloads
+        self.order = order
+        self.classes = classes
+        self.first = workloads.at(classes.first)
         self.fair = setting if isinstance(setting, FairSetting) else None
         self.tree = setting.snapshot.tree
         self.before = setting.snapshot.usage
@@ -40,9 +47,10 @@ class Frame:
             # Fair sharing compares shares with the request counted (docs/semantics/kueue.md §6.3);
             # what must be freed is reckoned on the plain snapshot (inequalities.fit_rows).
             self.before = self.fair.with_request(self.before)
-        self.queue: IntArray = going.columns.queue[members.first_numbers]
+        self.queue: IntArray = self.first.columns.queue
         self.ranges: dict[str, tuple[int, int]] = {}
-        self.rooms = Rooms(setting.floor, members, self.ranges)
+        self.rooms = Rooms(setting.floor, self.first, classes.sizes, self.ranges)
+        self.written: dict[bytes, Mapping[str, Row]] = {}
         self._held: dict[int, IntArray] = {}
         self._beneath: dict[int, Sequence[int]] = {}
         self._after: list[tuple[IntArray, Usage]] = []
@@ -50,10 +58,10 @@ class Frame:
     @cached_property
     def _usages(self) -> tuple[IntArray, Sequence[Mapping[int, int]]]:
         """(K,) which of the different usages each class has, and the list of these usages."""
-        first, kinds = self.going.alike
-        numbers = numbered(tuple(sorted(one.usage.items())) for one in first)
-        usages = dict(zip(numbers.tolist(), (one.usage for one in first), strict=True))
-        return numbers[kinds[self.members.first_numbers]], [*usages.values()]
+        some, kinds = self.first.alike
+        numbers = numbered(tuple(sorted(one.usage.items())) for one in some)
+        usages = dict(zip(numbers.tolist(), (one.usage for one in some), strict=True))
+        return numbers[kinds], [*usages.values()]
 
     @cached_property
     def below(self) -> Mapping[int, IntArray]:
@@ -93,23 +101,18 @@ class Frame:
         alike, usages = self._usages
         kinds = (self.queue * len(usages) + alike) * 2 + self.restricted
         if self.setting.floor.groups:
-            marks = self.setting.floor.marks(self.members.representatives)
+            marks = self.setting.floor.marks(self.first)
             return numbered(zip(kinds.tolist(), marks, strict=True))
         _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
         # Numbered in order of classes: what is split first does not depend on numbers of queues.
         return np.argsort(np.argsort(first))[which]
 
     @cached_property
-    def attempts(self) -> tuple[bool, ...]:
-        """KQ-08: the attempts that there are; other rules make one only."""
-        return self.setting.attempts
-
-    @cached_property
     def restricted(self) -> NDArray[np.bool_]:
         """(K,) whether no attempt with borrowing may take the members of a class."""
         if self.fair is not None:
             return np.zeros(self.queue.size, dtype=np.bool_)
-        variant = variants(self.setting, self.going)[self.members.first_numbers]
+        variant = variants(self.setting, self.first)
         held_back: NDArray[np.bool_] = variant == _VARIANTS.index(Variant.RECLAIM_WITHOUT_BORROWING)
         return held_back
 
@@ -202,26 +205,18 @@ class Frame:
 
     @cached_property
     def _cells(self) -> _Cells:
-        alike, usages = self._usages
-        size = 1 + max((fr for usage in usages for fr in usage), default=0)
-        amounts = [(fr, amount) for usage in usages for fr, amount in sorted(usage.items())]
-        ends = np.cumsum([0, *(len(usage) for usage in usages)])
-        lengths = np.diff(ends)[alike]
-        classes = np.repeat(np.arange(alike.size), lengths)
-        # The index in ``amounts`` of each entry: where the usage of its class begins, and how many
-        # entries of the class come before it.
-        within = np.arange(classes.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        entry = ends[alike][classes] + within
-        fr = np.array([fr for fr, _ in amounts], dtype=np.int64)[entry]
-        largest = max((amount for _, amount in amounts), default=0)
+        frs = sorted({fr for usage in self._usages[1] for fr in usage})
+        amounts = np.array([self.held(fr) for fr in frs], dtype=np.int64)
+        amounts = amounts.reshape(len(frs), self.queue.size)
         # No sum is larger than if each candidate held the largest amount.
-        reach = largest * int(self.members.sizes.sum())
-        held = exact([amount for _, amount in amounts], reach)[entry]
-        pairs, numbers = np.unique(self.queue[classes] * size + fr, return_inverse=True)
-        where = [divmod(pair, size) for pair in pairs.tolist()]
-        by_cell = np.argsort(numbers, kind="stable")
-        begins = np.searchsorted(numbers[by_cell], np.arange(pairs.size))
-        return _Cells(classes[by_cell], held[by_cell], begins, where)
+        reach = int(np.abs(amounts).max(initial=0)) * int(self.classes.sizes.sum())
+        rows, classes = amounts.nonzero()
+        by_cell = np.lexsort([rows, self.queue[classes]])
+        rows, classes = rows[by_cell], classes[by_cell]
+        cell = np.stack([self.queue[classes], rows])
+        begins = np.flatnonzero(np.diff(cell, prepend=-1).any(axis=0))
+        where = [(queue, frs[row]) for queue, row in cell[:, begins].T.tolist()]
+        return _Cells(classes, exact(amounts[rows, classes], reach), begins, where)
 
 
 def variants(setting: Setting, some: Holders) -> IntArray:

@@ -16,7 +16,6 @@ import numpy as np
 from planner.proof.box import (
     Box,
     Holders,
-    IntArray,
     Numbers,
     Row,
     all_but_last,
@@ -25,6 +24,7 @@ from planner.proof.box import (
 )
 from planner.proof.kueue.frame import Frame
 from planner.quantity import MAX_INT64, UNLIMITED
+from planner.quota.classes import IntArray
 from planner.quota.kueue.amount import add, subtract
 from planner.verifier.kueue.fair_sharing import INITIAL_SHARE, FairSetting
 
@@ -116,7 +116,7 @@ class _Passing:
             return
         below, is_queue = frame.below[node], frame.tree.nodes[node].is_queue
         # Unless what is stored binds, the part that is kept takes nothing: all freed passes up.
-        sizes = frame.members.sizes[below]
+        sizes = frame.classes.sizes[below]
         binds = kept != 0 and sum_of_products(frame.held(fr)[below], sizes) > used - kept
         here = Freed([], {}) if binds else freed
         if is_queue:
@@ -188,12 +188,6 @@ def _room(frame: Frame, node: int, fr: int) -> int:
 def some_over(frame: Frame, node: int) -> str:
     """Return the name of the row that asks that a node stays over its quota in some fr."""
     return f"some over at {frame.name(node)}"
-
-
-def over_rows(frame: Frame, box: Box) -> Iterator[tuple[str, Row]]:
-    """KQ-07, FS-06 for nodes that are over their quota in a given fr to the end."""
-    for node, fr in box.over.items():
-        yield from stays_over(frame, node, fr, box.most)
 
 
 def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tuple[str, Row]]:

@@ -31,7 +31,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from planner.proof.box import Box, IntArray, Members, Numbers, Row, exact
+from planner.proof.box import Box, Numbers, Row, exact
+from planner.quota.classes import IntArray, by_value
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Group
 from planner.verifier.kueue_topology import Floor
@@ -64,34 +65,38 @@ class Given(Struct, frozen=True, dict=True):
     @cached_property
     def by_leaf(self) -> Mapping[int, IntArray]:
         """The lines of each leaf."""
-        order = np.argsort(self.leaves, kind="stable")
-        ends = np.flatnonzero(np.diff(self.leaves[order])) + 1
-        parts = np.split(order, ends) if order.size else []
-        return {int(self.leaves[part[0]]): part for part in parts}
+        return by_value(self.leaves, np.arange(self.leaves.size))
 
 
 class Rooms:
     """The rows of all groups of one decision, over K classes of its candidates."""
 
     def __init__(
-        self, floor: Floor, members: Members[Admitted], ranges: dict[str, tuple[int, int]]
+        self,
+        floor: Floor,
+        first: Sequence[Admitted],
+        sizes: IntArray,
+        ranges: dict[str, tuple[int, int]],
     ) -> None:
-        """Make rows whose further quantities are entered into ``ranges``."""
+        """Make rows whose further quantities are entered into ``ranges``.
+
+        ``first`` and ``sizes`` are (K,): a member of each class, and how many it has.
+        """
         self.floor = floor
         self.groups: Mapping[str, Group] = {group.name: group for group in floor.groups}
-        self._members = members
+        self.first, self.sizes = first, sizes
         self._given: dict[str, Given] = {}
         self._now: dict[tuple[str, str], Numbers] = {}
         self.ranges = ranges
         self.whole: set[str] = set()
-        self._rows: dict[tuple[str, int | None], Mapping[str, Row]] = {}
+        self._rows: dict[tuple[str, int], Sequence[tuple[str, Row]]] = {}
 
     def given(self, flavor: str) -> Given:
         """Return what a member of each class gives back on the leaves of a flavor."""
         if flavor not in self._given:
             lines = [
                 (leaf, k, amounts)
-                for k, one in enumerate(self._members.representatives)
+                for k, one in enumerate(self.first)
                 for leaf, amounts in self.floor.nodes.given_back([one]).get(flavor, {}).items()
             ]
             names = {name for _, _, amounts in lines for name in amounts}
@@ -143,7 +148,7 @@ class Rooms:
                 nodes.left(flavor, leaf, name) for leaf in range(len(nodes.tree(flavor).nodes))
             ]
             freed = given.amounts.get(name, np.zeros(0, dtype=np.int64)).tolist()
-            reach = sum(map(abs, freed)) * int(self._members.sizes.max(initial=1))
+            reach = sum(map(abs, freed)) * int(self.sizes.max(initial=1))
             reach += max(map(abs, before), default=0)
             self._now[flavor, name] = exact(before, reach)
         left: Numbers = self._now[flavor, name].copy()
@@ -166,35 +171,32 @@ class Rooms:
         held = held_by(tree, group, self._slots(group, box.most))
         return [domain for domain, most in enumerate(held) if most >= group.slices]
 
-    def fixed_rows(self) -> Mapping[str, Row]:
-        """Return the rows of groups that may lie in several domains: of room in all together."""
-        found: dict[str, Row] = {}
-        for name, group in self.groups.items():
+    def fixed_rows(self) -> Iterator[tuple[str, Row]]:
+        """Yield the rows of groups that may lie in several domains: of room in all together."""
+        for group in self.groups.values():
             # Which domain must hold all is a choice: its rows are for the parts of that split.
             if group.aim is not None and not group.aim.required:
-                found.update(self.rows_in(name, None))
-        return found
+                yield from self._rows_in(group, None)
 
     def rows(self, box: Box) -> Iterator[tuple[str, Row]]:
         """Yield the rows of groups whose domain is settled in a box."""
         for name, domain in box.domain.items():
-            yield from self.rows_in(name, domain).items()
-
-    def rows_in(self, name: str, domain: int | None) -> Mapping[str, Row]:
-        """Return the rows of a group, in one domain of its level or in all of them."""
-        key = name, domain
-        if key not in self._rows:
-            self._rows[key] = dict(self._rows_in(self.groups[name], domain))
-        return self._rows[key]
+            key = name, domain
+            if key not in self._rows:
+                self._rows[key] = [*self._rows_in(self.groups[name], domain)]
+            yield from self._rows[key]
 
     def _rows_in(self, group: Group, domain: int | None) -> Iterator[tuple[str, Row]]:
-        """Yield rows that bound slices in all, slices by pods on leaves, pods by what is freed."""
+        """Yield rows that bound slices in all, slices by pods on leaves, pods by what is freed.
+
+        They are of one domain of the group's level, or of all of them.
+        """
         aim = group.aim
         if aim is None:
             return
         tree = self.floor.nodes.tree(group.flavor)
-        now = self._slots(group, np.zeros_like(self._members.sizes)).pods
-        most = self._slots(group, self._members.sizes).pods
+        now = self._slots(group, np.zeros_like(self.sizes)).pods
+        most = self._slots(group, self.sizes).pods
         inside = domains_of(tree, aim.level) if domain is not None else [0] * len(now)
         wanted = 0 if domain is None else domain
         more: dict[str, int] = {}
@@ -258,7 +260,7 @@ class Rooms:
             for k, count in counts.items():
                 by_class.setdefault(k, {})[name] = -count
         for k, used in by_class.items():
-            yield f"{self._members.representative(k).key} for {where}", _row({k: 1}, used, 0)
+            yield f"{self.first[k].key} for {where}", _row({k: 1}, used, 0)
         if len(names) > 1:
             yield f"one way for {where}", _row({}, dict.fromkeys(names, -1), -1)
 
@@ -271,7 +273,7 @@ class Rooms:
         lines = given.by_leaf.get(leaf, ())
         classes = [int(given.classes[line]) for line in lines]
         wanted = {name: asked for name, asked in group.workers.amounts.items() if asked}
-        sizes = self._members.sizes[classes].tolist()
+        sizes = self.sizes[classes].tolist()
         if prod(count + 1 for count in sizes) > MOST_WAYS:
             return None
         nodes = self.floor.nodes
@@ -292,7 +294,8 @@ class Rooms:
             }
             worth = fitting(wanted, caps) // size - now // size
             going = {k: count for k, count in zip(classes, counts, strict=True) if count}
-            if worth > max((w for part, w in found if _is_part(part, going)), default=0):
+            parts = (w for part, w in found if all(going.get(k, 0) >= n for k, n in part.items()))
+            if worth > max(parts, default=0):
                 found.append((going, worth))
         return found
 
@@ -334,10 +337,6 @@ def _fitting(
         if amount:
             found = np.minimum(found, np.maximum(left[name], 0) // amount)
     return [*map(int, found.tolist())]
-
-
-def _is_part(part: Mapping[int, int], of: Mapping[int, int]) -> bool:
-    return all(of.get(k, 0) >= count for k, count in part.items())
 
 
 def rounded(asked: int, cap: int, freed: Mapping[int, int]) -> tuple[dict[int, int], int]:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
-from planner.proof.box import Box, IntArray, Row, combined, group, numbered
+from planner.proof.box import Box, Row, numbered
 from planner.proof.claims import Claims
 from planner.proof.kueue.frame import Frame, variants
 from planner.proof.kueue.inequalities import (
@@ -24,10 +24,11 @@ from planner.proof.kueue.inequalities import (
     fit_rows,
     may_dominate,
     nominal_rows,
-    over_rows,
     share_rows,
+    stays_over,
 )
 from planner.quantity import format_units
+from planner.quota.classes import IntArray, group
 from planner.quota.kueue.amount import add
 from planner.quota.kueue.holders import Holders
 from planner.verifier.kueue.case import remove_all, usage_with
@@ -65,7 +66,7 @@ def stuck(frame: Frame, box: Box) -> tuple[int, str] | None:
 
 def _may_be_last(frame: Frame, box: Box, k: int) -> list[int]:
     """Return the nodes, from the queue of a class up, of which it may have the last victim."""
-    usage, victim = frame.usage_after(box.least), frame.members.representative(k)
+    usage, victim = frame.usage_after(box.least), frame.first[k]
     side = frame.setting.side(victim.queue)
     if box.least[k] > 0:
         frs = sorted({fr for node in side for fr in frame.watched[node]})
@@ -95,14 +96,14 @@ def _is_fair(frame: Frame, box: Box, k: int, top: int) -> bool:
     after = before = shares.of(usage, top)
     if box.least[k] > 0:
         back = usage.copy()
-        back.add(int(frame.queue[k]), frame.members.representative(k).usage)
+        back.add(int(frame.queue[k]), frame.first[k].usage)
         before = shares.of(back, top)
     return frame.fair.is_fair(mine, before, after)
 
 
 def _refused_set(frame: Frame, box: Box) -> str:
     """Judge the one set of a box step by step; say what is in its way."""
-    victims = frame.members.take(box.least.tolist())
+    victims = [frame.workloads[at] for at in frame.classes.take(box.least)]
     if not frame.setting.floor.finds(victims):
         return "some podset finds no place on the nodes"
     obstacle = remove_all(frame.setting, victims).obstacle
@@ -113,7 +114,7 @@ def _refused_set(frame: Frame, box: Box) -> str:
         "a victim may not go while borrowing"
         if borrowing and restricted
         else _over_nominal(frame, box, borrowing=borrowing)
-        for borrowing in (frame.attempts if box.attempt is None else (box.attempt,))
+        for borrowing in (frame.setting.attempts if box.attempt is None else (box.attempt,))
     ]
     # A set that is legal in one attempt is legal.
     return reasons[0] if all(reasons) else ""
@@ -136,7 +137,7 @@ class KueueRules(Frame):
 
     def root(self) -> Box:
         """Return the box of all victim sets."""
-        return Box(np.zeros_like(self.members.sizes), self.members.sizes)
+        return Box(np.zeros_like(self.classes.sizes), self.classes.sizes)
 
     def alternative(self, box: Box) -> int | None:  # noqa: ARG002 - the protocol's
         """Return 0: whatever the victims, the same has to be freed."""
@@ -153,26 +154,23 @@ class KueueRules(Frame):
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
         """Return the rows that legal sets with at most ``most`` of each class satisfy."""
-        known = self._fixed.get(most.tobytes())
-        if known is not None:
-            return known
-        rows = dict(self._fit_rows)
-        if not any(self.attempts):  # the only one does not borrow
-            rows.update((name, row.rounded()) for name, row in nominal_rows(self))
+        key = most.tobytes()
+        if key not in self.written:
+            self.written[key] = {name: row.rounded() for name, row in self._always(most)}
+        return self.written[key]
+
+    def _always(self, most: IntArray) -> Iterator[tuple[str, Row]]:
+        yield from self._fit.items()
+        if not any(self.setting.attempts):  # the only one does not borrow
+            yield from nominal_rows(self)
         for node in self.side_nodes:
             if most[self.below[node]].any():
-                rows.update((name, row.rounded()) for name, row in excess_rows(self, node, most))
-        rows.update((name, row.rounded()) for name, row in self.rooms.fixed_rows().items())
-        self._fixed[most.tobytes()] = rows
-        return rows
+                yield from excess_rows(self, node, most)
+        yield from self.rooms.fixed_rows()
 
     @cached_property
     def _fit(self) -> Mapping[str, Row]:
         return dict(fit_rows(self))
-
-    @cached_property
-    def _fit_rows(self) -> Mapping[str, Row]:
-        return {name: row.rounded() for name, row in self._fit.items()}
 
     @property
     def needs(self) -> Mapping[str, str]:
@@ -184,16 +182,13 @@ class KueueRules(Frame):
                 found[name] = f"{format_units(row.least, what.partition(' ')[0])} {what}"
         return found
 
-    @cached_property
-    def _fixed(self) -> dict[bytes, Mapping[str, Row]]:
-        return {}
-
     def rows(self, box: Box) -> Iterator[tuple[str, Row]]:
         """Yield the further rows that hold for every legal set in a box."""
         for node in sorted(box.touched):
             below = self.below[node]
             yield f"touched {self.name(node)}", Row(below, np.ones_like(below), 1)
-        yield from over_rows(self, box)
+        for node, fr in box.over.items():
+            yield from stays_over(self, node, fr, box.most)
         if box.attempt is False:
             yield from nominal_rows(self)
         yield from share_rows(self, box)
@@ -230,7 +225,7 @@ class KueueRules(Frame):
             spared = box.without(np.flatnonzero(self.restricted))
             parts = [
                 replace(spared if borrowing else box, attempt=borrowing)
-                for borrowing in self.attempts
+                for borrowing in self.setting.attempts
             ]
         elif split == "domain" and at is not None and at in self.rooms.groups:
             domains = self.rooms.open_domains(at, box)
@@ -242,8 +237,7 @@ class KueueRules(Frame):
         elif self._node(at) in self.touched(box):
             parts = self._parts_of_touched(box, split, self._node(at))
         if not parts:
-            message = f"no cases {split} of {at} are all there is"
-            raise ValueError(message)
+            raise ValueError(f"no cases {split} of {at} are all there is")
         return parts
 
     def _parts_of_touched(self, box: Box, split: str, node: int) -> Sequence[Box]:
@@ -262,8 +256,7 @@ class KueueRules(Frame):
     def _node(self, name: str | None) -> int:
         node = self._named.get(name or "")
         if node is None:
-            message = f"no node {name} has candidates"
-            raise ValueError(message)
+            raise ValueError(f"no node {name} has candidates")
         return node
 
 
@@ -301,26 +294,23 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
     - ``order``: (W,) the rank of each position in the scheduler's candidate order.
     - ``caps``, ``wishes``: What binds every plan besides the laws.
     """
-    going = lawful(setting)
+    positions, ranks = workloads.places_of(lawful(setting)), np.array(order, dtype=np.int64)
     frs = sorted({*setting.request, *setting.contested})
     fair = isinstance(setting, FairSetting)  # shares count all that is held; there are no variants
-    first, alike = going.alike
+    some, alike = workloads.alike
     holds = numbered(
         tuple(sorted(one.usage.items()) if fair else [one.usage.get(fr, 0) for fr in frs])
-        for one in first
+        for one in some
     )
-    parts = [holds[alike], going.columns.evicted.astype(np.int64)]
+    columns = [workloads.columns.queue, holds[alike], workloads.columns.evicted.astype(np.int64)]
     if not fair:
-        parts.append(variants(setting, going))
+        columns.append(variants(setting, workloads))
     if setting.floor.groups:
-        parts.append(numbered(setting.floor.marks(going)))
-    kinds = going.columns.queue
-    for part in parts:
-        kinds = combined(kinds, part)
-    positions = workloads.places_of(going)
+        columns.append(np.zeros_like(ranks))
+        columns[-1][positions] = numbered(setting.floor.marks(workloads.at(positions)))
 
     def rules_for(table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]) -> KueueRules:
-        costs = [*table.telling_apart(terms), *marks]
-        return KueueRules(setting, going, group(going, positions, order, kinds, costs))
+        telling = [*columns, *table.telling_apart(terms), *marks]
+        return KueueRules(setting, workloads, ranks, group(ranks, positions, telling))
 
     return Claims(table, rules_for, caps, wishes)

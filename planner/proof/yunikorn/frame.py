@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import UnsupportedError
+from planner.laws import RULE_SETS
 from planner.laws.yunikorn import (
     YK_FENCE,
     YK_MAY_PREEMPT,
@@ -27,12 +28,11 @@ from planner.laws.yunikorn import (
     YK_PREEMPTABLE,
     YK_PRIORITY,
     YK_SEARCHED,
+    Spared,
 )
 from planner.proof.box import (
     Box,
     Holders,
-    IntArray,
-    Members,
     Numbers,
     Row,
     all_but_last,
@@ -41,9 +41,9 @@ from planner.proof.box import (
     sum_of_products,
 )
 from planner.quantity import MAX_INT64, MIN_INT64
+from planner.quota.classes import Classes, IntArray, by_value
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, may_host
 from planner.quota.yunikorn.queue import Queue
-from planner.verifier.yunikorn import verify_yunikorn_case
 from planner.verifier.yunikorn.case import REQUIRED_NODE, Victim, YuniKornCase
 from planner.verifier.yunikorn.laws import CHECKS, room_faults
 
@@ -110,7 +110,7 @@ class Turns:
     """
 
     def __init__(self, frame: Frame) -> None:
-        self.leaves, self.leaf, self.sizes = frame.leaves, frame.queue, frame.members.sizes
+        self.leaves, self.leaf, self.sizes = frame.leaves, frame.queue, frame.classes.sizes
         self.ranges: dict[str, tuple[int, int]] = {}
         self.guarantees: list[Guarantee] = []
         self.watched: list[tuple[int, ...] | None] = []
@@ -136,19 +136,11 @@ class Turns:
         return np.array([watched is not None for watched in self.watched], dtype=np.bool_)
 
     @cached_property
-    def _affected(self) -> list[list[int]]:
-        """(L,) the guarantees that count removals from a leaf: of its queue and queues above."""
-        paths = [{step.path for step in queue.lineage} for queue in self.leaves]
-        numbered = list(enumerate(self.guarantees))
-        return [[i for i, g in numbered if g.queue.path in above] for above in paths]
-
-    @cached_property
     def _counted(self) -> NDArray[np.bool_]:
-        """(G, L) whether a guarantee counts removals from a leaf."""
-        counted = np.zeros((len(self.guarantees), len(self.leaves)), dtype=np.bool_)
-        for leaf, affected in enumerate(self._affected):
-            counted[affected, leaf] = True
-        return counted
+        """(L, G) whether a guarantee counts removals from a leaf: of its queue, or of one above."""
+        paths = [{step.path for step in queue.lineage} for queue in self.leaves]
+        counted = [[g.queue.path in above for g in self.guarantees] for above in paths]
+        return np.array(counted, dtype=np.bool_).reshape(len(paths), len(self.guarantees))
 
     def stuck(self, least: IntArray) -> int | None:
         """Return a leaf without a possible last victim, in any set with at least these victims.
@@ -183,7 +175,7 @@ class Turns:
     def _move(
         self, over: list[int], leaf: int, classes: Sequence[int], least: IntArray, sign: int
     ) -> None:
-        for g in self._affected[leaf]:
+        for g in np.flatnonzero(self._counted[leaf]).tolist():
             over[g] += sign * sum(int(self.held[g][k]) * int(least[k]) for k in classes)
 
     def rows(self, classes: IntArray) -> Iterator[tuple[str, Row]]:
@@ -202,7 +194,7 @@ class Turns:
     def _first_back(self, wanted: Sequence[int], classes: IntArray) -> Iterator[tuple[str, Row]]:
         bounds: list[tuple[str, IntArray, IntArray, int, int]] = []
         for g in wanted:
-            mine = classes[self._counted[g, self.leaf[classes]]]
+            mine = classes[self._counted[self.leaf[classes], g]]
             mine = mine[self.held[g][mine] > 0]
             held = self.held[g][mine]
             total = sum_of_products(held, self.sizes[mine])
@@ -251,30 +243,49 @@ NOWHERE: Final = -1
 class Frame:
     """An ask, over K classes of its candidates on N nodes.
 
-    ``cluster`` has the nodes and queues, ``asking`` is the ask, ``rules`` the rule set; ``members``
-    are the candidates, in classes of the same queue, node and resources. Raises
-    ``UnsupportedError`` if the core itself cannot add amounts up exactly.
+    ``cluster`` has the nodes and queues, ``asking`` is the ask, ``rules`` the rule set; ``victims``
+    are the candidates by their positions among all allocations, in classes of the same queue, node
+    and resources. ``order`` is (A,): the rank of each allocation in the candidate order. ``spare``
+    says whom YK-01 spares: they are never victims; ``over_freed`` whether a measure counts
+    ``excess_freed``, so that rows depend on the host. Raises ``UnsupportedError`` if the core
+    itself cannot add amounts up exactly.
     """
 
-    def __init__(
-        self, cluster: Cluster, asking: Asking, rules: str, members: Members[Victim]
+    def __init__(  # noqa: PLR0913 - what a decision is made of
+        self,
+        cluster: Cluster,
+        asking: Asking,
+        rules: str,
+        victims: Mapping[int, Victim],
+        classes: Classes,
+        *,
+        order: IntArray,
+        spare: Spared,
+        over_freed: bool,
     ) -> None:
         self.cluster = cluster
         self.asking = asking
         self.rule_set = rules
-        self.members = members
+        self.victims = victims
+        self.order = order
+        self.classes = classes
+        self.spare: Spared = spare
+        self.over_freed = over_freed
         self.ask = asking.ask.resource
         self.required = rules == REQUIRED_NODE
-        self.laws = laws_in_force(cluster, asking, rules)
-        self.first: Sequence[Victim] = members.representatives
+        self.laws = {law.id for law in RULE_SETS[rules]}
+        self.first = [victims[position] for position in classes.first.tolist()]
         self.leaves = list({victim.queue.path: victim.queue for victim in self.first}.values())
         number = {queue.path: i for i, queue in enumerate(self.leaves)}
         self.queue = integers(number[victim.queue.path] for victim in self.first)
         places = {room.node_id: i for i, room in enumerate(cluster.nodes)}
         self.node = integers(places.get(one.allocation.node_id, NOWHERE) for one in self.first)
         self.holding = [cluster.given_back(one.allocation, asking.ask) for one in self.first]
+        self.written: dict[int, list[tuple[str, Row]]] = {}
         self._held: dict[str, IntArray] = {}
         self._refuse_inexact()
+        self.turns = Turns(self)
+        self.ranges = self.turns.ranges
 
     def _refuse_inexact(self) -> None:
         """Refuse amounts for which sums of the core and of rows could differ.
@@ -293,7 +304,7 @@ class Frame:
     @cached_property
     def _together(self) -> int:
         """What all candidates hold of all types."""
-        sizes = self.members.sizes.tolist()
+        sizes = self.classes.sizes.tolist()
         pairs = zip(self.holding, sizes, strict=True)
         return sum(sum(held.values()) * size for held, size in pairs)
 
@@ -302,7 +313,7 @@ class Frame:
         if self._together <= MAX_INT64:  # nothing that is used is below zero by more than that
             return False
         queues = {step.path: step for leaf in self.leaves for step in leaf.lineage}
-        everyone, sizes = np.arange(self.queue.size), self.members.sizes
+        everyone, sizes = np.arange(self.queue.size), self.classes.sizes
         for queue in queues.values():
             mine = self.inside(everyone, queue)
             for t in {t for k in mine.tolist() for t in self.first[k].resource}:
@@ -346,10 +357,7 @@ class Frame:
     @cached_property
     def of_node(self) -> Mapping[int, IntArray]:
         """The classes on each node that has any."""
-        order = np.argsort(self.node, kind="stable")
-        nodes, starts = np.unique(self.node[order], return_index=True)
-        parts = np.split(order.astype(np.int64), starts[1:].tolist())
-        return dict(zip(nodes.tolist(), parts, strict=True))
+        return by_value(self.node, np.arange(self.node.size))
 
     def name(self, leaf: int) -> str:
         """Return how a tree names the queue of candidates."""
@@ -438,12 +446,6 @@ class Frame:
         return YuniKornCase(self.cluster, self.asking, self.rule_set, room, victims)
 
 
-def laws_in_force(cluster: Cluster, asking: Asking, rules: str) -> frozenset[str]:
-    """Return the ids of the laws that the verifier judges a rule set by."""
-    found = verify_yunikorn_case(YuniKornCase(cluster, asking, rules, None, ()))
-    return frozenset(verdict.law for verdict in found.verdicts)
-
-
 def candidates(
     cluster: Cluster, asking: Asking, rules: str, without: Collection[str] = ()
 ) -> Iterator[tuple[int, Victim]]:
@@ -452,7 +454,7 @@ def candidates(
     The laws ``without`` are not asked. The verifier judges one allocation of each kind; a kind is
     what these laws look at.
     """
-    asked = laws_in_force(cluster, asking, rules).intersection(SINGLE_LAWS)
+    asked = {law.id for law in RULE_SETS[rules]}.intersection(SINGLE_LAWS)
     laws = sorted(asked.difference(without))
     # Any node will do: none of these laws looks at it.
     room = cluster.nodes[0] if cluster.nodes else None

@@ -14,7 +14,6 @@ from functools import cached_property
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from planner.laws.yunikorn import (
     YK_LEAVES_GUARANTEED,
@@ -29,15 +28,23 @@ from planner.laws.yunikorn import (
 from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
-from planner.proof.box import Box, IntArray, Members, Row, group, numbered, sum_of_products
+from planner.proof.box import Box, Row, numbered, sum_of_products
 from planner.proof.claims import Claims
-from planner.proof.yunikorn.frame import Frame, Turns, candidates, counting, key_of, used_between
+from planner.proof.yunikorn.frame import (
+    Frame,
+    candidates,
+    counting,
+    integers,
+    key_of,
+    used_between,
+)
+from planner.quota.classes import IntArray, group
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.lowered import excess
 from planner.quota.yunikorn.resource import clamped
 from planner.term import RATED
 from planner.verifier.yunikorn import verify_yunikorn_case
-from planner.verifier.yunikorn.case import Victim, YuniKornCase
+from planner.verifier.yunikorn.case import YuniKornCase
 from planner.verifier.yunikorn.laws import CHECKS
 
 NamedRow = tuple[str, Row]
@@ -50,41 +57,21 @@ class YuniKornRules(Frame):
     node that all victims are on, if they make room there, else the first node that has room without
     victims.
 
-    ``spare`` says whom YK-01 spares: they are never victims; ``over_freed`` whether a measure
-    counts ``excess_freed``, so that rows depend on the host. The rest is as for ``Frame``. No
-    quantity has to be whole, and no row has words of its own.
+    No quantity has to be whole, and no row has words of its own.
     """
 
     scheduler: str = "yunikorn"
     whole: Collection[str] = ()
     needs: Mapping[str, str] = {}
 
-    def __init__(  # noqa: PLR0913 - what a decision is made of
-        self,
-        cluster: Cluster,
-        asking: Asking,
-        rules: str,
-        members: Members[Victim],
-        *,
-        spare: Spared,
-        over_freed: bool,
-    ) -> None:
-        super().__init__(cluster, asking, rules, members)
-        self.spare: Spared = spare
-        self.over_freed = over_freed
-        self._rows: dict[int, list[NamedRow]] = {}
-        self.turns = Turns(self)
-        self.ranges = self.turns.ranges
-
     @cached_property
-    def _only_host(self) -> int | None:
-        """The node of all legal sets, if there is one only."""
-        hosts = self.hosts(self.root())
-        return hosts[0] if len(hosts) == 1 else None
+    def _hosts(self) -> list[int]:
+        """The nodes that legal sets can be for."""
+        return self.hosts(self.root())
 
     def host(self, box: Box) -> int | None:
         """Return the node that all legal sets of a box are for, ``None`` if that is open."""
-        return self._only_host if box.host is None else box.host
+        return self._hosts[0] if box.host is None and len(self._hosts) == 1 else box.host
 
     def alternative(self, box: Box) -> int | None:
         """Return the position of the need that counts for ``excess_freed`` in a box.
@@ -96,16 +83,11 @@ class YuniKornRules(Frame):
 
     # Boxes and their parts.
 
-    @cached_property
-    def _spared(self) -> NDArray[np.bool_]:
-        """(K,) whether YK-01 spares the members of a class."""
-        return np.array([one.is_spared(self.spare) for one in self.first], dtype=np.bool_)
-
     def root(self) -> Box:
         """Return the box of all victim sets."""
-        most = self.members.sizes.copy()
+        most = self.classes.sizes.copy()
         # Spared candidates are not in the box, instead of only dear: YK-01 holds at any cost.
-        most[self._spared] = 0
+        most[[one.is_spared(self.spare) for one in self.first]] = 0
         box = Box(np.zeros_like(most), most)
         if self.anywhere is None and most.any():
             most[~np.isin(self.node, self.hosts(box))] = 0
@@ -131,8 +113,7 @@ class YuniKornRules(Frame):
             untouched = box.without(np.flatnonzero(self.queue == leaf))
             parts = [untouched, replace(box, touched=box.touched | {leaf})]
         if not parts:
-            message = f"no cases {split} of {at} are all there is"
-            raise ValueError(message)
+            raise ValueError(f"no cases {split} of {at} are all there is")
         return parts
 
     def certain(self, box: Box) -> Iterator[IntArray]:
@@ -147,8 +128,7 @@ class YuniKornRules(Frame):
 
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
         """Return the rows that legal sets with at most ``most`` of each class satisfy."""
-        rows = self._whatever_node(np.flatnonzero(most))
-        return {name: row.rounded() for name, row in rows}
+        return {name: row.rounded() for name, row in self._whatever_node(np.flatnonzero(most))}
 
     def rows(self, box: Box) -> Iterator[NamedRow]:
         """Yield the further rows that hold for every legal set in a box.
@@ -160,9 +140,9 @@ class YuniKornRules(Frame):
             yield f"touched {self.name(leaf)}", Row(classes, np.ones_like(classes), 1)
         host = self.host(box)
         if host is not None:
-            if host not in self._rows:
-                self._rows[host] = [(name, row.rounded()) for name, row in self._for_node(host)]
-            yield from self._rows[host]
+            if host not in self.written:
+                self.written[host] = [(name, row.rounded()) for name, row in self._for_node(host)]
+            yield from self.written[host]
 
     def _for_node(self, host: int) -> Iterator[NamedRow]:
         if host == self.anywhere:
@@ -252,7 +232,7 @@ class YuniKornRules(Frame):
                 may_go += self.ask.get(t, 0) if queue in self.asking.leaf.lineage else 0
                 holding = classes[self.held(t)[classes] > 0]
                 held = self.held(t)[holding]
-                if sum_of_products(held, self.members.sizes[holding]) > may_go:
+                if sum_of_products(held, self.classes.sizes[holding]) > may_go:
                     yield f"YK-02 {t} of {queue.path}", Row(holding, -held, -may_go)
 
     # Refusals.
@@ -276,7 +256,7 @@ class YuniKornRules(Frame):
 
     def _refused_set(self, box: Box) -> str:
         """Judge the one set of a box by the verifier; say what is in its way."""
-        victims = tuple(self.members.take(box.least.tolist()))
+        victims = tuple(self.victims[position] for position in self.classes.take(box.least))
         if not victims:
             return "YK-10, YK-13: nobody goes"
         host = self.host_of(box.least, victims)
@@ -310,20 +290,21 @@ def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
 
     Questions raise ``UnsupportedError`` if the core itself cannot add amounts up exactly.
     """
-    found = {
-        victim.key: (position, victim) for position, victim in candidates(cluster, asking, rules)
-    }
-    victims = [victim for _, victim in found.values()]
-    positions = [position for position, _ in found.values()]
-    kinds = numbered((key_of(cluster, asking, one), one.is_spared(spare)) for one in victims)
+    found = {one.key: (position, one) for position, one in candidates(cluster, asking, rules)}
+    victims = dict(found.values())
+    ranks, positions = np.array(order, dtype=np.int64), integers(victims)
+    kinds = np.zeros_like(ranks)
+    kinds[positions] = numbered(
+        (key_of(cluster, asking, one), one.is_spared(spare)) for one in victims.values()
+    )
 
     def rules_for(
         table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]
     ) -> YuniKornRules:
         asked = set(terms)
-        costs = [*table.telling_apart(asked), *marks]
-        members = group(victims, positions, order, kinds, costs)
+        classes = group(ranks, positions, [kinds, *table.telling_apart(asked), *marks])
         over_freed = "excess_freed" in asked or (RATED in asked and "excess_freed" in table.rates)
-        return YuniKornRules(cluster, asking, rules, members, spare=spare, over_freed=over_freed)
+        given = cluster, asking, rules, victims, classes
+        return YuniKornRules(*given, order=ranks, spare=spare, over_freed=over_freed)
 
     return Claims(table, rules_for, caps, wishes)

@@ -13,13 +13,12 @@ from typing import Any, Final, NamedTuple, Self, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.quota.classes import IntArray
 from planner.quota.kueue.holding import Shape
 from planner.state import Remarks
 from planner.state.kueue import Workload
 from planner.state.kueue_facts import Entry
 from planner.state.kueue_workloads import Workloads
-
-IntArray = NDArray[np.int64]
 
 
 class Admitted(NamedTuple):

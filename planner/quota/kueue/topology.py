@@ -43,7 +43,7 @@ Values = tuple[str, ...]
 Units = Mapping[str, int]
 
 
-class FlavorTree(Struct, frozen=True):
+class FlavorTree(Struct, frozen=True, dict=True):
     """The domains of one flavor, level by level from the highest, each level by its values.
 
     ``values[l][d]`` are the level values of a domain, ``children[l][d]`` the domains below it, by
@@ -77,8 +77,9 @@ class FlavorTree(Struct, frozen=True):
         """Return the place of a level; ``None`` if the topology has no such level."""
         return self.levels.index(key) if key in self.levels else None
 
+    @cached_property
     def parents(self) -> list[list[int]]:
-        """Return for each level the place, one level up, of the domain above each; 0 at the top."""
+        """For each level the place, one level up, of the domain above each; 0 at the top."""
         above = [[0] * len(self.values[0])]
         for level, children in enumerate(self.children, start=1):
             row = [0] * len(self.values[level])
@@ -87,6 +88,12 @@ class FlavorTree(Struct, frozen=True):
                     row[child] = parent
             above.append(row)
         return above
+
+    def over(self, domain: int, own: int, level: int) -> int:
+        """Return the domain of ``level`` that a domain of the level ``own`` is in."""
+        for row in self.parents[own:level:-1]:
+            domain = row[domain]
+        return domain
 
     def leaf_id(self, leaf: int) -> str:
         """Return the id of a leaf, as ``leaf_of`` knows it."""

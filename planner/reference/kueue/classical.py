@@ -16,7 +16,8 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from planner.laws import kueue as laws
-from planner.quota.kueue.holders import Admitted, Holders, IntArray
+from planner.quota.classes import IntArray
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.past_use import Contender, Contest
 from planner.quota.kueue.snapshot import Preemptor
 from planner.quota.kueue.tree import NO_PARENT

@@ -13,7 +13,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 
 from planner.laws import kueue as laws
-from planner.quota.kueue.holders import Admitted, Holders, IntArray
+from planner.quota.classes import IntArray
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.tree import NO_PARENT, Share, Shares
 from planner.reference.kueue.chance import ReleaseCrash
 from planner.reference.kueue.classical import (

@@ -135,9 +135,9 @@ def at_min_until_last_victim(formulation: Formulation) -> None:
     Source: KEP-83, Preemption, step 4; docs/design/theory.md §2.2 for the last victim.
     """
     problem = formulation.problem
-    for queue in formulation.classes_of:
+    for queue in dict.fromkeys(formulation.columns.queue.tolist()):
         if queue != problem.own_queue:
-            formulation.last_victims.require_over_quota(queue, problem.contested, beyond=0)
+            formulation.require_over_quota(queue, problem.contested, beyond=0)
 
 
 def assemble(problem: Kep83Problem, columns: Columns, without: Collection[str] = ()) -> Formulation:

@@ -10,9 +10,9 @@ import numpy as np
 
 from planner.errors import UnsupportedError
 from planner.models.kueue.formulation import Formulation
-from planner.models.shared.classes import Classes
 from planner.objective.profiles import Profile
 from planner.problem.array import BoolArray
+from planner.quota.classes import Classes
 from planner.quota.kueue.assignment import Assignment
 from planner.research.kep83.model import assemble, eligible, reasons
 from planner.research.kep83.options import Kep83, parse_rules, seconds_waiting

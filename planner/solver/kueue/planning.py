@@ -13,7 +13,6 @@ from planner.laws import Law
 from planner.laws.kueue import FS_BORROWING
 from planner.models.kueue import laws
 from planner.models.kueue.formulation import Columns, Formulation
-from planner.models.shared.classes import Classes
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
@@ -24,6 +23,7 @@ from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims
 from planner.proof.kueue import kueue_claims
 from planner.quantity import format_units, plural
+from planner.quota.classes import Classes
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.placement import concerns
 from planner.quota.kueue.preemptor import as_preemptor, replaced_by

@@ -15,7 +15,7 @@ from planner.models.kueue.formulation import build_classes
 from planner.models.shared.classes import alone_in_class
 from planner.objective.profiles import Measure, Profile
 from planner.plan import Status
-from planner.plan.kueue import Place, Plan, PodSetPlaces
+from planner.plan.kueue import Plan
 from planner.quantity import plural
 from planner.quota.kueue.placement import LEFT_OUT
 from planner.solver.answer import (
@@ -190,21 +190,4 @@ def with_places(planning: Planning, plan: Plan, positions: Sequence[int]) -> Pla
     placed = floor.placed([planning.problem.workloads[position] for position in positions])
     if isinstance(placed, str):
         return plan  # KT-02 refuses it
-    places = []
-    for group in floor.groups:
-        tree = floor.nodes.tree(group.flavor)
-        # Where the lowest level is hosts, the name of the host is enough.
-        named = slice(-1, None) if tree.ends_in_host else slice(None)
-        places += [
-            PodSetPlaces(
-                name=pods.name,
-                flavor=pods.flavor,
-                levels=tree.levels[named],
-                domains=tuple(
-                    Place(values=tree.values[-1][leaf][named], count=count)
-                    for leaf, count in sorted(placed[pods.name])
-                ),
-            )
-            for pods in group.members
-        ]
-    return plan.model_copy(update={"places": tuple(places)})
+    return plan.model_copy(update={"places": tuple(floor.said(placed))})

@@ -17,9 +17,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.plan.proof import ByLaws, ByRows, Cut, Narrowing, Split, Step
-from planner.proof.box import Box, IntArray, add_up, narrowed
+from planner.proof.box import Box, add_up, narrowed
 from planner.proof.claims import BETTER
 from planner.proof.question import MOST_HELD, Question, room_of
+from planner.quota.classes import IntArray
 from planner.solver.deadline import Deadline
 from planner.solver.proving.earlier import Ahead, EarlierTree
 from planner.solver.proving.program import (

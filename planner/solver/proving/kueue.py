@@ -8,10 +8,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from planner.plan.proof import CaseSplit
-from planner.proof.box import Box, IntArray
+from planner.proof.box import Box
 from planner.proof.kueue import KueueRules
 from planner.proof.kueue.inequalities import may_dominate, some_over
 from planner.proof.kueue.rules import stuck
+from planner.quota.classes import IntArray
 from planner.solver.proving.program import FRACTION, Suggestion
 
 
@@ -20,7 +21,7 @@ def cases(
 ) -> tuple[CaseSplit | None, IntArray | None]:
     """Return a split by cases that are open, and the classes that break a law at a point."""
     # Without candidates that borrowing spares, it permits all that the other attempt permits.
-    if box.attempt is None and len(rules.attempts) > 1 and box.most[rules.restricted].any():
+    if box.attempt is None and len(rules.setting.attempts) > 1 and box.most[rules.restricted].any():
         return CaseSplit(split="attempt"), None
     unsettled = (name for name in rules.rooms.groups if name not in box.domain)
     group = next((name for name in unsettled if rules.rooms.open_domains(name, box)), None)

@@ -9,8 +9,9 @@ import numpy as np
 
 from planner.plan.proof import CaseSplit, CountSplit, WholeSplit
 from planner.problem.array import FloatArray
-from planner.proof.box import Box, IntArray
+from planner.proof.box import Box
 from planner.proof.question import Question, Rules
+from planner.quota.classes import IntArray
 from planner.scheduler import Part
 from planner.solver.proving.program import FRACTION, Suggestion
 

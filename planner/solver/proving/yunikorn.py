@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from planner.plan.proof import CaseSplit
-from planner.proof.box import Box, IntArray
+from planner.proof.box import Box
 from planner.proof.yunikorn import YuniKornRules
+from planner.quota.classes import IntArray
 from planner.solver.proving.program import FRACTION, Suggestion
 
 

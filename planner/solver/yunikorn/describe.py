@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.models.yunikorn.formulation import build_classes
-from planner.models.yunikorn.relaxation import node_rows
+from planner.models.yunikorn.laws import lacking
 from planner.objective.terms import TermTable
 from planner.plan import Certificate, Status
 from planner.plan.yunikorn import (
@@ -225,19 +225,14 @@ def explain_infeasible(problem: YuniKornProblem, eligible: BoolArray, rules: Rul
         return "no node may host it: too small, not schedulable, or reserved for others"
     if count == 0:
         return "no allocation may be preempted for it: see `planner laws`, YK-03 to YK-07 and YK-10"
-    classes = build_classes(problem, eligible, [])
-    lacking: list[tuple[int, str]] = []
-    for node, rows in node_rows(problem, classes, rules).items():
-        mine = classes.sizes[rows.classes]
-        short = [r.name for r in rows.cover if r.value(mine) < r.bound]
-        if not short:
-            return (
-                f"no set of the {count} candidates is legal: what would be needed leaves a queue "
-                "below its guaranteed, or is in a queue that is no longer over it"
-            )
-        said = f"for {problem.nodes[node]} they hold too little: {', '.join(short)}"
-        lacking.append((len(short), said))
-    _, nearest = min(lacking, key=lambda one: one[0], default=(0, ""))
+    lacks = lacking(problem, build_classes(problem, eligible, []), rules)
+    node = min(lacks, key=lambda one: len(lacks[one]))
+    if not lacks[node]:
+        return (
+            f"no set of the {count} candidates is legal: what would be needed leaves a queue "
+            "below its guaranteed, or is in a queue that is no longer over it"
+        )
+    nearest = f"for {problem.nodes[node]} they hold too little: {', '.join(lacks[node])}"
     return f"{count} candidates are not enough on any node; {nearest}"
 
 

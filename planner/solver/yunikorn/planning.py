@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from planner.errors import InputError, SchemaError
 from planner.laws import unkept
 from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
-from planner.models.shared.classes import Classes
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from planner.models.yunikorn.formulation import Formulation
 from planner.models.yunikorn.laws import assemble
@@ -30,6 +29,7 @@ from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.quantity import plural
+from planner.quota.classes import Classes
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.lowered import LOWERED
 from planner.quota.yunikorn.queue import Snapshot

@@ -25,7 +25,6 @@ accepts nothing but a legal order then, but another legal order may be missed.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, singledispatch
 from typing import ClassVar, Self
@@ -49,7 +48,7 @@ from planner.quota.kueue.tree import Usage
 from planner.state.kueue import Configuration
 from planner.verifier.kueue.setting import Setting, say_amount, say_node
 from planner.verifier.kueue_topology import Floor
-from planner.verifier.wording import say_some
+from planner.verifier.wording import misnamed, say_some
 
 LastVictims = Mapping[int, Sequence[int]]
 """Per touched node off the preemptor's path: positions of the victims that can be last there."""
@@ -222,8 +221,7 @@ class Case(Struct, frozen=True, dict=True):
 
     def __post_init__(self) -> None:
         if len(self.victims) != len(self.reasons):
-            message = f"{len(self.victims)} victims with {len(self.reasons)} reasons"
-            raise ValueError(message)
+            raise ValueError(f"{len(self.victims)} victims with {len(self.reasons)} reasons")
 
     @classmethod
     def of(cls, setting: Setting, plan: Plan) -> Self:
@@ -303,13 +301,8 @@ def setting_of(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment)
 
 
 def _victim_faults(setting: Setting, plan: Plan, known: Mapping[str, Admitted]) -> Iterator[str]:
-    for key, count in Counter(plan.keys).items():
-        if key == setting.preemptor.key:
-            yield f"{key} is the preemptor itself"
-        elif key not in known:
-            yield f"{key} is not among the workloads that hold quota"
-        if count > 1:
-            yield f"{key} is named {count} times"
+    others = "the workloads that hold quota"
+    yield from misnamed(plan.keys, setting.preemptor.key, known, "the preemptor", others)
     for victim in plan.victims:
         holder = known.get(victim.workload)
         if holder and setting.snapshot.queue_name(holder.queue) != victim.cluster_queue:

@@ -27,7 +27,6 @@ from planner.verifier.kueue_topology import around_faults
 from planner.verifier.wording import compare, judge, once_each, say_some
 
 NO_QUOTA: Final = Quota(0)
-_INT64: Final = 2**62
 V = TypeVar("V")
 FACTS: Final = Law(
     "CT-05",
@@ -242,7 +241,10 @@ def check_levels(
     findings = []
     for what, term, value in values:
         if not set(left_out).intersection(term.split("+")):
-            findings += compare(what, value, _recompute(term, recomputed_terms))
+            parts = [term] if term in recomputed_terms else term.split("+")
+            known = recomputed_terms.keys() >= {*parts}
+            whole = sum(map(recomputed_terms.__getitem__, parts)) if known else None
+            findings += compare(what, value, whole)
     for i, level in enumerate(stated):
         measure = tuple(level.term.split("+"))
         if level.unit and recomputed_terms.keys() >= {*measure}:
@@ -299,8 +301,3 @@ def judge_replay(
     else:
         findings = [text for text in (obstacle([victims[key] for key in order]),) if text]
     return judge(REMOVAL_ORDER, findings, holds)
-
-
-def _recompute(term: str, recomputed: Mapping[str, int]) -> int | None:
-    parts = [term] if term in recomputed else term.split("+")
-    return sum(recomputed[part] for part in parts) if recomputed.keys() >= set(parts) else None

@@ -15,7 +15,8 @@ import numpy as np
 from msgspec import Struct
 
 from planner.quantity import format_units
-from planner.quota.kueue.holders import Admitted, Holders, IntArray
+from planner.quota.classes import IntArray
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.holding import Shape
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Share

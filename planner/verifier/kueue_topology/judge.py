@@ -18,7 +18,7 @@ from msgspec import Struct
 from planner.laws import Register
 from planner.laws.kueue import KT_PLACEMENT, KT_ROOM
 from planner.plan import Verdict
-from planner.plan.kueue import PodSetPlaces
+from planner.plan.kueue import Place, PodSetPlaces
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Aim, Group
 from planner.quota.kueue.snapshot import Snapshot
@@ -263,12 +263,13 @@ class Floor(Struct, frozen=True, dict=True):
         """The nodes of the snapshot, with what was worked out about them."""
         return Nodes(self.snapshot)
 
-    def without_room(self, victims: Collection[Admitted]) -> list[Group]:
-        """Return the groups without room once victims are gone, each taken by itself."""
+    def without_room(self, victims: Collection[Admitted]) -> Iterator[tuple[Group, Slots]]:
+        """Yield the groups without room, each by itself, and what leaves take with victims gone."""
         given, nodes = self.nodes.given_back(victims), self.nodes
-        slots = [nodes.slots(one, given.get(one.flavor, {}), {}) for one in self.groups]
-        pairs = zip(self.groups, slots, strict=True)
-        return [one for one, has in pairs if not has_room(nodes.tree(one.flavor), one, has)]
+        for one in self.groups:
+            slots = nodes.slots(one, given.get(one.flavor, {}), {})
+            if not has_room(nodes.tree(one.flavor), one, slots):
+                yield one, slots
 
     def marks(self, workloads: Iterable[Admitted]) -> Iterator[Hashable]:
         """Yield what each workload gives back on nodes: equal if two give back the same."""
@@ -315,12 +316,28 @@ class Floor(Struct, frozen=True, dict=True):
                     add_to(assumed.setdefault(tree.leaf_id(leaf), {}), pods.amounts, count)
         return found
 
+    def said(self, placed: Mapping[str, Leaves]) -> Iterator[PodSetPlaces]:
+        """Yield the places of all podsets as plans say them."""
+        for group in self.groups:
+            tree = self.nodes.tree(group.flavor)
+            # Where the lowest level is hosts, the name of the host is enough.
+            named = slice(-1, None) if tree.ends_in_host else slice(None)
+            for pods in group.members:
+                domains = tuple(
+                    Place(values=tree.values[-1][leaf][named], count=count)
+                    for leaf, count in sorted(placed[pods.name])
+                )
+                levels = tree.levels[named]
+                yield PodSetPlaces(
+                    name=pods.name, flavor=pods.flavor, levels=levels, domains=domains
+                )
+
     def finds(self, victims: Collection[Admitted]) -> bool:
         """Say whether Kueue finds a place for all groups: for one alone, whether it has room.
 
         Source: docs/semantics/kueue-topology.md §7 and §8.
         """
-        if self.without_room(victims):
+        if any(self.without_room(victims)):
             return False
         # Of one group the closed form is exact; of several, the places of the first decide what is
         # left for the second, and only the replay tells.
@@ -336,11 +353,8 @@ def room(floor: Floor, victims: Sequence[Admitted], _: Sequence[PodSetPlaces] = 
     some leaf takes it and the rest still has room. Source: docs/semantics/kueue-topology.md §7.
     """
     findings = []
-    given = floor.nodes.given_back(victims)
-    for group in floor.without_room(victims):
-        tree = floor.nodes.tree(group.flavor)
-        slots = floor.nodes.slots(group, given.get(group.flavor, {}), {})
-        most = slices_at_most(tree, group, slots)
+    for group, slots in floor.without_room(victims):
+        most = slices_at_most(floor.nodes.tree(group.flavor), group, slots)
         unit = "slices" if group.aim and group.aim.size > 1 else "pods"
         where = " in one domain" if group.aim and group.aim.required else ""
         beside = ", and its leader" if group.leader else ""
@@ -375,18 +389,12 @@ def _misplaced(
     floor: Floor, placed: Mapping[str, Leaves], places: Sequence[PodSetPlaces]
 ) -> Iterator[str]:
     """Say of which podsets a plan names other places than those where Kueue puts the pods."""
-    known = {}
-    for group in floor.groups:
-        tree = floor.nodes.tree(group.flavor)
-        # Where the lowest level is hosts, the name of the host is enough.
-        named = slice(-1, None) if tree.ends_in_host else slice(None)
-        for pods in (one for one in group.members if one.name in placed):
-            domains = sorted((tree.values[-1][at][named], n) for at, n in placed[pods.name])
-            known[pods.name] = pods.flavor, tree.levels[named], domains
-    said = {
-        one.name: (one.flavor, one.levels, sorted((at.values, at.count) for at in one.domains))
-        for one in places
-    }
+
+    def plain(one: PodSetPlaces) -> object:
+        return one.flavor, one.levels, sorted((at.values, at.count) for at in one.domains)
+
+    known = {one.name: plain(one) for one in floor.said(placed)}
+    said = {one.name: plain(one) for one in places}
     for name in sorted(known.keys() | said.keys()):
         if known.get(name) != said.get(name):
             yield f"the places of podset {name} are not those where Kueue puts its pods"

@@ -313,7 +313,7 @@ def held_by(tree: FlavorTree, group: Group, slots: Slots) -> list[int]:
 def domains_of(tree: FlavorTree, level: int) -> list[int]:
     """Return the domain of a level that each leaf is in."""
     found = list(range(len(tree.values[-1])))
-    for above in reversed(tree.parents()[level + 1 :]):
+    for above in reversed(tree.parents[level + 1 :]):
         found = [above[place] for place in found]
     return found
 

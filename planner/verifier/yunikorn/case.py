@@ -20,7 +20,6 @@ a legal order then, but another legal order may be missed.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
@@ -28,7 +27,6 @@ from typing import Final
 from msgspec import Struct, field
 
 from planner.laws.yunikorn import YK_FITS_NODE, YK_PREEMPTABLE, Spared
-from planner.plan import Proof
 from planner.plan.yunikorn import YuniKornPlan
 from planner.quantity import format_units
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, prepare
@@ -36,7 +34,7 @@ from planner.quota.yunikorn.lowered import LOWERED, find_asking
 from planner.quota.yunikorn.queue import Queue, Snapshot
 from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
 from planner.state.yunikorn import VCORE, Allocation, YuniKornState
-from planner.verifier.wording import say_some
+from planner.verifier.wording import misnamed, say_some
 
 
 def say_amount(resource: str, units: int) -> str:
@@ -160,27 +158,12 @@ LAST_TIER: Final = "last_resort"
 """The term that counts opted-out and originator victims."""
 
 
-class LastTier(Struct, frozen=True):
-    """What a plan says of its last-tier victims: the level that counts them, where it has one.
-
-    ``by_core`` says that the core chose the victims; ``value`` and ``bound`` are the level's;
-    ``resort`` says what proves that no legal set spares all that opted out, ``proved`` that the
-    plan claims to be proved best.
-    """
-
-    objective: str = ""
-    by_core: bool = False
-    value: int | None = None
-    bound: int | None = None
-    resort: Proof | None = None
-    proved: bool = False
-
-
 class YuniKornCase(Struct, frozen=True, dict=True):
     """Victims for one ask on one node, or for one queue, under a rule set.
 
     ``victims`` are in plan order, each once. ``faults`` are statements of the plan that do not
-    match the state at all, in words, by the name of the law they break.
+    match the state at all, in words, by the name of the law they break. Without a ``plan`` nothing
+    is claimed of the victims.
     """
 
     cluster: Cluster
@@ -189,7 +172,7 @@ class YuniKornCase(Struct, frozen=True, dict=True):
     node: NodeRoom | None
     victims: tuple[Victim, ...]
     faults: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    last_tier: LastTier = LastTier()
+    plan: YuniKornPlan | None = None
 
     @property
     def required_node(self) -> bool:
@@ -260,8 +243,6 @@ def match_yunikorn(
                 holders[victim.key] = victim
     node = None if plan.node is None else cluster.node(plan.node)
     unknown = [f"there is no node {plan.node}"] if plan.node is not None and node is None else []
-    levels = plan.certificate.levels if plan.certificate else ()
-    level = next((level for level in levels if level.term == LAST_TIER), None)
     return YuniKornCase(
         cluster=cluster,
         asking=asking,
@@ -272,14 +253,7 @@ def match_yunikorn(
             YK_FITS_NODE.name: unknown,
             YK_PREEMPTABLE.name: tuple(_victim_faults(plan, holders)),
         },
-        last_tier=LastTier(
-            objective=plan.objective,
-            by_core=plan.algorithm == "yunikorn",
-            value=None if level is None else level.value,
-            bound=None if level is None else level.bound,
-            resort=plan.certificate.last_resort if plan.certificate else None,
-            proved=plan.claim == "optimal",
-        ),
+        plan=plan,
     )
 
 
@@ -294,13 +268,7 @@ def rules_fault(asking: Asking, rules: str) -> str:
 
 
 def _victim_faults(plan: YuniKornPlan, holders: Mapping[str, Victim]) -> Iterator[str]:
-    for key, count in Counter(plan.keys).items():
-        if key == plan.preemptor:
-            yield f"{key} is the ask itself"
-        elif key not in holders:
-            yield f"{key} is not among the allocations"
-        if count > 1:
-            yield f"{key} is named {count} times"
+    yield from misnamed(plan.keys, plan.preemptor, holders, "the ask", "the allocations")
     for claim in plan.victims:
         held = holders.get(claim.allocation)
         if held and claim.application != held.application_id:

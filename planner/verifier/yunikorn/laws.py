@@ -21,6 +21,7 @@ from planner.quota.yunikorn.queue import Queue, under
 from planner.quota.yunikorn.resource import Amount, fits, fits_raw, ge_known, plus, share_type
 from planner.verifier.wording import judge, judge_order, say_count, say_some
 from planner.verifier.yunikorn.case import (
+    LAST_TIER,
     Victim,
     YuniKornCase,
     rules_fault,
@@ -178,25 +179,27 @@ def spares_last_tier(case: YuniKornCase) -> Verdict:
     and its bound is positive. A plan that claims no proof needs neither; the core only orders by
     the tier. Source: docs/semantics/yunikorn.md §13.1 and §15.
     """
-    claim, last = case.last_tier, [victim for victim in case.victims if victim.last_tier]
+    plan, last = case.plan, [victim for victim in case.victims if victim.last_tier]
     if not last:
         return judge(laws.YK_LAST_TIER, (), "no victim opted out or is an originator")
     tiers = {True: "opted out", False: "is an originator"}
     named = say_some([f"{victim.key} {tiers[victim.allocation.opted_out]}" for victim in last])
     # The core prefers others, but takes opted-out victims at last: no law binds it (§13.1).
-    if claim.by_core:
+    if plan is None or plan.algorithm == "yunikorn":
         return judge(laws.YK_LAST_TIER, (), f"does not apply: the core only orders by it; {named}")
-    findings = []
+    findings, proved = [], plan.claim == "optimal"
+    levels = plan.certificate.levels if plan.certificate else ()
+    level = next((level for level in levels if level.term == LAST_TIER), None)
+    resort = plan.certificate.last_resort if plan.certificate else None
     opted_out = any(victim.allocation.opted_out for victim in last)
-    if opted_out and claim.proved and claim.resort is None:
+    if opted_out and proved and resort is None:
         findings.append(f"{named}: nothing says that no legal set spares who opted out")
-    short = claim.value != len(last) or (claim.proved and not claim.bound)
-    if claim.value is not None and short:
-        known = f"{claim.value} of them claimed, no fewer than {claim.bound} proved necessary"
+    if level and (level.value != len(last) or (proved and not level.bound)):
+        known = f"{level.value} of them claimed, no fewer than {level.bound} proved necessary"
         findings.append(f"{named}: {known}")
-    if claim.value is None and not opted_out:
-        detail = f"originators count where last_resort does, not under {claim.objective}; {named}"
-    elif claim.resort is not None if opted_out else claim.bound:
+    if level is None and not opted_out:
+        detail = f"originators count where last_resort does, not under {plan.objective}; {named}"
+    elif resort is not None if opted_out else level and level.bound:
         detail = f"proved unavoidable: {named}"
     else:
         detail = f"not proved unavoidable in time: {named}"

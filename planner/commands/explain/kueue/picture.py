@@ -113,7 +113,7 @@ class _Picture:
         shown = set(places)
         if len(places) > MOST_LISTED:  # changed domains (as are all above them), then others
             changed = {(n, rank) for n, rank in places if self._sums[n][rank].changes}
-            shown, above = set(sorted(changed)[:MOST_LISTED]), self._tree.parents()
+            shown, above = set(sorted(changed)[:MOST_LISTED]), self._tree.parents
             for level, rank in places:
                 if len(shown) >= MOST_LISTED:
                     break

@@ -81,9 +81,9 @@ def guarantees(problem: YuniKornProblem, queue: int, *, exceeded: bool = False) 
 def fence(problem: YuniKornProblem) -> str:
     """Say where preemption stops on the ask's way up, and why."""
     facts = problem.queues[fence_root(problem)]
-    if facts.parent == NOWHERE:
+    if facts.parent is None:
         return f"queue {facts.path}"
-    if facts.preemption_fence:
+    if facts.properties.preemption_fence:
         return f"queue {facts.path}, whose preemption.policy is fence"
     return f"queue {facts.path}, which cannot take the ask within its maximum"
 
@@ -176,7 +176,7 @@ def _above_priority(planning: YuniKornPlanning, position: int) -> str:
 def _is_beyond_the_fence(planning: YuniKornPlanning, position: int) -> str:
     problem = planning.problem
     facts = problem.queues[int(problem.queue[position])]
-    if facts.disabled and facts.is_leaf:
+    if facts.properties.disabled and facts.is_leaf:
         return f"queue {facts.path} has preemption.policy disabled"
     return f"it is outside the fence at {fence(problem)}"
 
@@ -319,11 +319,7 @@ def _of_queue(
     else:
         limit, called = (queue.guaranteed or {}).get(resource, 0), "guaranteed"
         left = asked - at.amount
-    below = np.zeros(len(problem.queues), dtype=np.bool_)
-    below[at.queue] = True
-    for i in range(at.queue + 1, len(problem.queues)):  # parents come before their children
-        below[i] = below[problem.queues[i].parent]
-    held = held_by(planning, below[problem.queue])[at.type]
+    held = held_by(planning, problem.within[at.queue][problem.queue])[at.type]
     return YuniKornShortfall(
         place=place,
         where=queue.path,

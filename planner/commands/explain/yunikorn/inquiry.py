@@ -74,7 +74,7 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
     elif unique:
         own = problem.queues[problem.own_queue]
         path = f"queue/{own.path}.priority.offset"
-        searches += [_raised(inquiry, path, own.priority_offset), _policies(inquiry)]
+        searches += [_raised(inquiry, path, own.properties.priority_offset), _policies(inquiry)]
         searches += [_maxima(inquiry), _guaranteed(inquiry)]
     named = named and unique
     changes, tried = inquiry.proved(chain.from_iterable(searches))
@@ -110,12 +110,13 @@ def _policies(inquiry: YuniKornExplainer) -> Iterator[Edit]:
     written = {path: queue.properties for path, _, queue in every_queue(planning.state)}
     for facts in planning.problem.queues:
         path = f"queue/{facts.path}"
-        policy = FENCE if facts.preemption_fence else DISABLED
+        means = facts.properties
+        policy = FENCE if means.preemption_fence else DISABLED
         own = read_properties(written[facts.path]).disabled and facts.path != ROOT
-        disabled = facts.disabled and (facts.is_leaf or own)
-        if facts.preemption_fence or disabled:
+        disabled = means.disabled and (facts.is_leaf or own)
+        if means.preemption_fence or disabled:
             yield from inquiry.working(Edit(f"{path}.preemption.policy", policy, DEFAULT))
-        if facts.priority_fence:
+        if means.priority_fence:
             yield from inquiry.working(Edit(f"{path}.priority.policy", FENCE, DEFAULT))
 
 

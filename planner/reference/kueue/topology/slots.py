@@ -323,7 +323,7 @@ class Gauge:
         self._aim: Final = aim
         self._counts: Final = counts
         self._need: Final = count // aim.size
-        self._parents: Final = tree.parents()
+        self._parents: Final = tree.parents
         self._held = [[0] * len(some) for some in tree.values]
         self._enough = self._total = 0
         if self._need > 0:

@@ -16,22 +16,21 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import Final
 
-import numpy as np
 from msgspec import Struct
 
 from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
-from planner.models.kueue.relaxation import joint_cover_rows
+from planner.models.kueue.relaxation import cover_rows
 from planner.models.shared.builder import Linear, variable
-from planner.models.shared.classes import Classes, Row
 from planner.models.shared.measure import Measured
 from planner.objective.terms import TermTable
+from planner.quota.classes import Classes
 from planner.quota.kueue.assignment import contested
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Refused, Served, replay
 from planner.solver.kueue.joint.ways import asked
-from planner.solver.search import Rules
+from planner.solver.search import RowOverClasses, Rules
 
 EFFORT: Final = 1.0
 """Effort for putting off evictions to later steps, which only makes a plan easier to read."""
@@ -63,13 +62,14 @@ class JointRules(Rules, Struct, dict=True):
         """Take the problem, and so the candidate order, of all trees together."""
         self.problem = self.question.forest.problem
 
-    def rows(self, classes: Classes) -> list[Row]:
+    def rows(self, classes: Classes) -> list[RowOverClasses]:
         """Return the cover rows over some classes."""
-        return joint_cover_rows(self.question.entrants, self.admit, classes)
+        return cover_rows(self.question.entrants, self.admit, classes)
 
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether these classes free too little even if all members are victims."""
-        return any(row.value(classes.sizes) < row.bound for row in self.rows(classes))
+        sizes: list[int] = classes.sizes.tolist()
+        return any(held.value(sizes) < least for held, least in self.rows(classes))
 
     @cached_property
     def _number(self) -> dict[str, int]:
@@ -151,7 +151,7 @@ class JointRules(Rules, Struct, dict=True):
     def _of_all(self, positions: Sequence[int], *, in_order: bool) -> JointFormulation:
         """Build the model in which exactly the workloads at these positions are victims."""
         # A class for each: the question is who goes in which step, also among interchangeable ones.
-        alone = Classes([[position] for position in positions], np.array(positions, dtype=np.int64))
+        alone = Classes.of([[position] for position in positions])
         # Of equal divisions the solver's first is taken. Which that is depends on the variables: to
         # share them would save little here, and change plans.
         joint = self._built(alone, in_order=in_order, sharing=False)
@@ -166,10 +166,9 @@ class JointRules(Rules, Struct, dict=True):
             joint.builder.add(variable(joint.admitted[e]) >= 1)
         for e in self.refuse:
             joint.builder.add(variable(joint.admitted[e]) <= 0)
-        for row in self.rows(classes):  # for the solver
-            terms = zip(row.classes.tolist(), row.amounts.tolist(), strict=True)
-            freed = Linear({joint.take[k]: amount for k, amount in terms})
-            joint.builder.add(freed >= row.bound)
+        for held, least in self.rows(classes):  # for the solver
+            freed = Linear({joint.take[k]: amount for k, amount in held.terms.items()})
+            joint.builder.add(freed >= least)
         return joint
 
     def _cut(self, chosen: Sequence[tuple[int, int, Sequence[int]]], refused: Refused) -> Cut:

@@ -20,12 +20,12 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from planner.models.shared.classes import group
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Measure, Profile, with_names
 from planner.objective.terms import TermTable
 from planner.proof.claims import Limits
+from planner.quota.classes import group
 from planner.solver.answer import NO_CAPS, bind, keep_caps, refuse_worse
 from planner.solver.deadline import Deadline
 from planner.solver.finder import Answer, Least, LevelResult, find_any, find_within, solve_levels
@@ -76,14 +76,11 @@ class Joint:
         self.rules = JointRules(self.question, table, in_order=self.in_order)
         # The workloads that some way may take, by all values that laws of any entrant look at.
         forest = self.question.forest
-        positions = np.flatnonzero(forest.allowed)
-        positions = positions[np.argsort(forest.problem.order[positions], kind="stable")]
-        apart = self.rules.table.telling_apart(self.profile.terms)
-        key = [forest.alike, *(one[:, np.newaxis] for one in apart)]
+        columns = [forest.alike, *self.rules.table.telling_apart(self.profile.terms)]
         # Where Kueue's choice of flavors may depend on its order, each workload is alone.
         if not self.question.determined:
-            key.append(np.arange(len(forest.workloads), dtype=np.int64)[:, np.newaxis])
-        classes = group(positions, np.hstack(key)[positions])
+            columns.append(np.arange(len(forest.workloads), dtype=np.int64))
+        classes = group(forest.problem.order, np.flatnonzero(forest.allowed), columns)
         self.search = Search(self.rules, classes, self.deadline, list(range(len(classes))))
         bind(self.search, self.profile)
 
