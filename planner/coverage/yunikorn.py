@@ -46,8 +46,8 @@ user-limits | left out | limits of users and groups
     docs/semantics/yunikorn-features.md §18: the core passes over an ask if its user or group
     would have more than it may have
 predicates | left out | the shim's predicates
-    docs/semantics/yunikorn-features.md §22: selectors, affinities, taints, ports, spread and
-    volumes decide, too, where the pod may run
+    docs/semantics/yunikorn-features.md §22: selectors, affinities, taints, ports and spread
+    decide, too, where the pod may run, which pods and nodes beside the dump tell; so do volumes
 placeholders | left out | placeholders of gangs
     docs/semantics/yunikorn-features.md §20: an ask of a gang takes the place of a placeholder
     of its group, and preempts nobody

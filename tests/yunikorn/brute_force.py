@@ -29,6 +29,8 @@ from planner.reference.yunikorn.candidates import (
     find_fence,
     in_leaf,
 )
+from planner.state.yunikorn import Allocation
+from planner.state.yunikorn_pods import KubernetesObjects, Pod
 from tests.yunikorn.admitted import NodeSets
 
 Victims = tuple[Candidate, ...]
@@ -175,30 +177,53 @@ def is_on(candidate: Candidate, room: NodeRoom) -> bool:
 def pod_fits(cluster: Cluster, asking: Asking, room: NodeRoom, victims: Victims) -> bool:
     """Count anew what Kubernetes has on a node beside the pod, with the victims there gone.
 
-    Any two pods with a port in common, at whatever address, are in each other's way here.
+    Pods of these tests have plain containers, and amounts are whole in the units of Kubernetes.
     """
-    objects = cluster.objects
-    mine = (
-        [one for one in objects.pods if one.metadata.uid == asking.ask.allocation_key]
-        if objects
-        else []
+    objects = cluster.objects or KubernetesObjects.blank()
+    mine = next(
+        (one for one in objects.pods if one.metadata.uid == asking.ask.allocation_key), None
     )
-    if objects is None or not mine:
+    if mine is None:
         return True
+    at = {one.allocation_key: one.node_id for one in allocations_of(cluster)}
     gone = {victim.key for victim in victims if is_on(victim, room)}
-    here = [one for one in objects.pods if one.spec.node_name == room.node_id]
-    there = [one for one in here if one.metadata.uid not in gone] + mine
+    stay = [
+        one
+        for one in objects.pods
+        if (one.spec.node_name or at.get(one.metadata.uid)) == room.node_id
+        and one.metadata.uid not in gone
+        and not one.is_over
+    ]
     (has,) = (one for one in objects.nodes if one.metadata.name == room.node_id)
-    used = Counter[str](pods=len(there) * NANO)
-    ports = Counter[int]()
-    for container in (container for one in there for container in one.spec.containers):
+    used = Counter[str]()
+    for container in (container for one in (*stay, mine) for container in one.spec.containers):
         used.update(container.resources.requests)
-        ports.update(port.host_port for port in container.ports)
-    asked = [container.resources.requests for container in mine[0].spec.containers]
-    wanted = {t for requests in asked for t, amount in requests.items() if amount}
-    taken = {port.host_port for container in mine[0].spec.containers for port in container.ports}
-    fit = all(used[t] <= has.status.allocatable.get(t, 0) for t in {*wanted, "pods"})
-    return fit and all(ports[port] == 1 for port in taken)
+    used["pods"] = (len(stay) + 1) * NANO
+    asked = [container.resources.requests for container in mine.spec.containers]
+    wanted = {t for requests in asked for t, amount in requests.items() if amount} | {"pods"}
+    if any(used[t] > has.status.allocatable.get(t, 0) for t in wanted):
+        return False
+    taken = [port for one in stay for port in _ports(one)]
+    return not any(
+        (number, protocol) == (other[0], other[1])
+        and (address == other[2] or "" in {address, other[2]})
+        for number, protocol, address in _ports(mine)
+        for other in taken
+    )
+
+
+def _ports(pod: Pod) -> list[tuple[int, str, str]]:
+    ports = [port for container in pod.spec.containers for port in container.ports]
+    return [
+        (port.host_port, port.protocol, port.host_ip.replace("0.0.0.0", ""))  # noqa: S104
+        for port in ports
+        if port.host_port
+    ]
+
+
+def allocations_of(cluster: Cluster) -> Iterator[Allocation]:
+    """Yield all allocations of a partition."""
+    return (each for one in cluster.partition.applications for each in one.allocations)
 
 
 def subsets(candidates: Sequence[Candidate]) -> Iterator[Victims]:
