@@ -133,7 +133,7 @@ class Demand:
             held = {uid: each[t] for uid, each in requests.items() if each.get(t)}
             missing = asked + sum(held.values()) - allocatable.get(t, 0)
             if asked > 0 and missing > 0:
-                unit = f"1/1000 {t}" if is_milli(t) else t
+                unit = "millicores" if is_milli(t) else t
                 yield Lack(f"{unit} by Kubernetes", missing, held)
 
     def _is_eligible(self, node: Node) -> bool:

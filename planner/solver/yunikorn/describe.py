@@ -222,7 +222,7 @@ def explain_infeasible(problem: YuniKornProblem, eligible: BoolArray, rules: Rul
     if problem.excess is not None:
         return _explain_excess(problem, problem.holding[eligible].sum(axis=0).tolist(), count)
     if not problem.usable.any():
-        return "no node may host it: too small, not schedulable, or reserved for others"
+        return "no node may host it: too small, not schedulable, reserved, or closed by predicates"
     if count == 0:
         return "no allocation may be preempted for it: see `planner laws`, YK-03 to YK-07 and YK-10"
     lacks = lacking(problem, build_classes(problem, eligible, []), rules)

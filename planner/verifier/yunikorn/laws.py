@@ -354,8 +354,8 @@ def fits_node(case: YuniKornCase) -> Verdict:
     Victims are on that node, unless it has room without any. An ask with a required node fits
     only there. A plan that evicts nothing needs room in the queues and on a node as it is. Where
     Kubernetes' pods and nodes are known, the ask's pod has to fit there as well.
-    Source: docs/semantics/yunikorn.md §3, §7, §10, §11.1 and §15; docs/semantics/
-    yunikorn-features.md §22.
+    Source: docs/semantics/yunikorn.md §3, §7, §10, §11.1 and §15;
+    docs/semantics/yunikorn-features.md §22.
     """
     if case.nothing_evicted:
         return judge(laws.YK_FITS_NODE, list(placement_faults(case)), "it fits as it is")
