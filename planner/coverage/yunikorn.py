@@ -109,7 +109,10 @@ class YuniKornCoverage(Covering):
         return tuple(found)
 
     def everything(self) -> tuple[Uncovered, ...]:
-        """Return what is not modelled for any ask, of those to come in queues with limits, too."""
+        """Return what is not modelled for any ask, of those to come in queues with limits, too.
+
+        Where pods come and go nobody knows what the predicates look at.
+        """
         found = dict.fromkeys(one for key in self._asks for one in self.unmodelled(key))
         limited = [
             f"queue {path}"
@@ -117,10 +120,12 @@ class YuniKornCoverage(Covering):
             for path, queue in by_path(partition.root)
             if queue.limits
         ]
-        if not limited:
-            return tuple(found)
-        others = (one for one in found if one.feature != LIMITS.id)
-        return (LIMITS.found(limited, f"{limited[0]} has limits"), *others)
+        asks = (ask for _, _, ask in self._asks.values())
+        bound = [f"pod {ask.pod or ask.allocation_key}" for ask in asks if ask.x.placement]
+        some = (LIMITS, limited, "has limits"), (PREDICATES, bound, "goes by where other pods are")
+        whole = [one.found(named, f"{named[0]} {said}") for one, named, said in some if named]
+        known = {one.feature for one in whole}
+        return (*whole, *(one for one in found if one.feature not in known))
 
     def _of_release(
         self, partition: Partition, application: Application, ask: Ask

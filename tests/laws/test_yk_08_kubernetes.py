@@ -216,3 +216,11 @@ def test_where_no_victims_free_the_port_none_are_named() -> None:
 def test_only_volumes_and_claims_make_a_plan_conditional(spec: Json, features: list[str]) -> None:
     state = state_of(value_of(mine=pod("ask", **spec)))
     assert [one.feature for one in YuniKornCoverage(state).unmodelled("ask")] == features
+
+
+def test_what_goes_on_from_a_state_is_conditional() -> None:
+    """The pods beside the dump do not move in a simulation."""
+    coverage = YuniKornCoverage(state_of(value_of(mine=pod("ask", container=PORT))))
+    assert coverage.unmodelled("ask") == ()
+    (found,) = coverage.everything()
+    assert (found.feature, found.evidence) == ("predicates", "pod ask goes by where other pods are")
