@@ -67,7 +67,7 @@ ROUNDS: Final = 4
 MOST_BETTER: Final = 4
 """Better sets that trees find one after the other before the solver is asked for the best."""
 
-FINDING: Final = 10.0
+FINDING: Final = 4.0
 """The effort of the solver for a level: it is to find an answer, and need not prove it."""
 
 BOUNDING: Final = 3 / 4

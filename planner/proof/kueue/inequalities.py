@@ -162,7 +162,7 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     some: dict[str, int] = {}
     rows: dict[str, Row] = {}
     for fr in watched:
-        room = _room(frame, node, fr)
+        room = room_in(frame, node, fr)
         below = frame.counting(node, fr, room)
         held = frame.held(fr)[below]
         unit = unit_of(held)
@@ -180,7 +180,7 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     yield some_over(frame, node), Row(_NOBODY, _NOBODY, 1, some)
 
 
-def _room(frame: Frame, node: int, fr: int) -> int:
+def room_in(frame: Frame, node: int, fr: int) -> int:
     """Return how much may be freed at a node so that it stays over its quota."""
     return frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
 
@@ -196,7 +196,7 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
     All victims but the last hold at most the excess less one: sum(held) - last <= excess - 1. Only
     victims count of whom nodes between take up nothing.
     """
-    room, what = _room(frame, node, fr), f"{frame.tree.frs[fr]} of {frame.name(node)}"
+    room, what = room_in(frame, node, fr), f"{frame.tree.frs[fr]} of {frame.name(node)}"
     below = frame.counting(node, fr, room)
     held = frame.held(fr)[below]
     sizes = sorted({*held[(most[below] > 0) & (held > 0)].tolist()})

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Self
 
-from planner.plan.proof import ByLaws, ByRows, CaseSplit, CountSplit, Cut, Narrowing, Step
+from planner.plan.proof import ByLaws, ByRows, CaseSplit, CountSplit, Narrowing, Step
 from planner.proof.box import Box
 from planner.proof.claims import BETTER
 from planner.proof.question import Question, Rules
@@ -22,13 +22,13 @@ Ahead = tuple[Box, int | None]
 class EarlierTree(NamedTuple):
     """The steps of a tree, without the narrowings of its root at the beginning.
 
-    Rows have the names that they have in later questions; classes are those of ``rules``. For each
-    step ``beyond`` is the number of the first step that is not below it. ``bounds`` are the names
-    of the rows in which the questions differ.
+    Behind the last one is ``None``. Rows have the names that they have in later questions; classes
+    are those of ``rules``. For each step ``beyond`` is the number of the first step that is not
+    below it. ``bounds`` are the names of the rows in which the questions differ.
     """
 
     rules: Rules
-    steps: Sequence[Step]
+    steps: Sequence[Step | None]
     beyond: Sequence[int]
     bounds: Sequence[str]
 
@@ -38,18 +38,19 @@ class EarlierTree(NamedTuple):
 
         ``None`` if it is only a leaf, or has a split with more or fewer cases in another box.
         """
-        start = next(i for i, step in enumerate(steps) if not isinstance(step, Narrowing))
+        start = next((i for i, s in enumerate(steps) if not isinstance(s, Narrowing)), len(steps))
         later = [_for_later(step, bound) for step in steps[start:]]
         parts = [_parts(step) for step in later]
-        if parts == [0] or None in parts:
+        if not any(parts) or None in parts:
             return None
-        beyond = [0] * len(later)
+        # What is left of a tree that was not grown to its end is behind its last step.
+        beyond = [len(later)] * (len(later) + 1)
         for number in reversed(range(len(later))):
             end = number + 1
             for _ in range(parts[number] or 0):
                 end = beyond[end]
             beyond[number] = end
-        return cls(rules, later, beyond, (BETTER, bound))
+        return cls(rules, [*later, None], beyond, (BETTER, bound))
 
     def step(self, question: Question, box: Box, number: int) -> tuple[Step, list[Ahead]] | None:
         """Return a step for a box of another question, and its parts; ``None`` if none works."""
@@ -61,6 +62,8 @@ class EarlierTree(NamedTuple):
             # All of the box is in one part, and the split would say nothing.
             number = number + 1 if box.most[k] <= step.most else self.beyond[number + 1]
             step = self.steps[number]
+        if step is None:
+            return None
         for row in self.bounds:
             if question.closes(box, ByRows(rows={row: 1})):
                 return ByRows(rows={row: 1}), []
@@ -89,10 +92,6 @@ def _for_later(step: Step, bound: str) -> Step:
     """Return a step with the names that its rows have in later questions."""
     if isinstance(step, ByRows):
         return ByRows(rows=renamed(step.rows, bound))
-    if isinstance(step, Cut):
-        return Cut(
-            cut=bound if step.cut == BETTER else step.cut, weighing=renamed(step.weighing, bound)
-        )
     return Narrowing(narrow=renamed(step.narrow, bound)) if isinstance(step, Narrowing) else step
 
 
@@ -102,4 +101,4 @@ def _parts(step: Step) -> int | None:
         return 0
     if isinstance(step, CaseSplit) and step.split != "below":
         return None
-    return 1 if isinstance(step, Narrowing | Cut) else 2
+    return 1 if isinstance(step, Narrowing) else 2

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.plan.proof import ByLaws, ByRows, Cut, Narrowing, Split, Step
+from planner.plan.proof import ByLaws, ByRows, Narrowing, Split, Step
 from planner.proof.box import Box, add_up, narrowed
 from planner.proof.claims import BETTER
 from planner.proof.question import MOST_HELD, Question, room_of
@@ -59,15 +59,6 @@ MORE: Final = 2
 
 CLOSED: Final = 1.0
 """What a part of a split counts in which the program misses much: it is as good as closed."""
-
-MOST_CUTS: Final = 40
-"""The most cuts that a box may have."""
-
-WEIGHTS: Final = 2**20
-"""What the dearest victim of a cut weighs."""
-
-BEYOND: Final = 1e-4
-"""By how much of what a cut permits a point has to be beyond it."""
 
 _OFF: Final = 1e-6
 """The relative error that costs in doubles may have."""
@@ -211,6 +202,9 @@ class _Growth:
             leaf = self._leaf(box)
             better = self._better(box) if leaf is None else None
             if better is not None:
+                # What is closed so far is closed to sets better than that, too.
+                part = EarlierTree.of(self.question.rules, self.steps, BETTER)
+                self.before.tree = part or self.before.tree
                 return Grown(better=better)
             if leaf is None and not self.steps and _width(box) > self.some:
                 box = self._narrowed_root(box)
@@ -323,39 +317,14 @@ class _Growth:
         proposed = splits(self.question, box, found)
         return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found.least)
 
-    def _by_program(self, look: BoxRows, found: Suggestion) -> Step | None:
-        """Return the leaf, narrowing or cut that a program suggests, if it does."""
+    def _by_program(self, look: BoxRows, found: Suggestion) -> ByRows | Narrowing | None:
+        """Return the leaf or the narrowing that a program suggests, if it does."""
         closing = _contradiction(look, found)
         if closing is not None:
             return closing
         multipliers = _exact(look, found)
         if _is_narrower(look, multipliers, NARROWER * _width(look.box)):
             return Narrowing(narrow=multipliers)
-        return self._cut(look, found)
-
-    def _cut(self, look: BoxRows, found: Suggestion) -> Cut | None:
-        """Return a cut that a suggested point is beyond.
-
-        Of the rows that bound victims alone, each is tried with what the multipliers of the others
-        say that its victims are worth.
-        """
-        name = f"cut {1 + sum(name.startswith('cut ') for name in look.box.sums)}"
-        if name == f"cut {MOST_CUTS}":
-            return None
-        for number in look.binding:
-            row = look.layers.find(look.names[number])
-            if row is None or row.extra or row.classes.size <= 1 or bool((row.amounts >= 0).any()):
-                continue
-            step = Cut(cut=look.names[number], weighing=_weighing(look, found, look.names[number]))
-            try:
-                (part,) = self.question.parts(look.box, step)
-            except ValueError:  # it leaves too much to try it unit by unit
-                continue
-            further = part.sums[name]
-            reached = float(further.amounts.astype(float) @ found.point[further.classes])
-            # Beyond it by a part of what it permits: else the program would go on for ever.
-            if reached < further.least - BEYOND * (1.0 + abs(further.least)):
-                return step
         return None
 
     def _by_one_row(self, box: Box) -> Narrowing | None:
@@ -493,18 +462,6 @@ def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, Cover | None]:
             dearest = price
             cover = Cover(classes[order[:end]], last, int(over // float(amounts[order[end]])))
     return None, cover
-
-
-def _weighing(look: BoxRows, found: Suggestion, bounding: str) -> dict[str, int]:
-    """Return the multipliers of the other rows, without cuts; no victim weighs more digits."""
-    others = {
-        name: m * look.row(name).largest
-        for name, m in found.multipliers.items()
-        if name != bounding and not name.startswith("cut ")
-    }
-    dearest = max(others.values(), default=1.0)
-    whole = {name: round(found.multipliers[name] / dearest * WEIGHTS) for name in others}
-    return {name: m for name, m in whole.items() if m > 0}
 
 
 def _beyond(

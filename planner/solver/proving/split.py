@@ -15,8 +15,12 @@ from planner.quota.classes import IntArray
 from planner.scheduler import Part
 from planner.solver.proving.program import FRACTION, Suggestion
 
-CHOICE: Final = 6
-"""The most splits of groups, and the most splits of single classes, that are proposed."""
+CHOICE: Final = 4
+"""The most splits of either kind of groups, and the most splits of single classes, proposed."""
+
+MANY: Final = 20
+"""Amounts that a row has at most to tell groups apart by it: a bound on lost work has one for
+nearly every class."""
 
 ByCase = tuple[CaseSplit | None, IntArray | None]
 """A split by cases, or classes that break a law at a suggested point."""
@@ -31,8 +35,8 @@ def splits(
     """Return splits of a box that is not closed, the most promising first.
 
     ``found`` is what a linear program suggests, if one was asked; ``known`` a class to split where
-    none was. Cases come first, as they make laws linear; then groups of classes with the same usage
-    in the same queue, which costs alone tell apart, and single classes.
+    none was. Cases come first, as they make laws linear; then groups of classes that are worth the
+    same, or have the same usage in the same queue, and single classes.
     """
     if question.answer and "before" not in box.sums:
         return [CaseSplit(split="first")]
@@ -50,8 +54,10 @@ def splits(
     by_name = by_name or _too_many_touched(question, box, found) or _part_of_one(rules, found)
     if by_name is not None:
         return [by_name]
-    by_count = [*_shapes(rules.shape, box, point), *_classes(box, point)]
-    return by_count or [_class(box, point, doubtful)]
+    kinds = _worth(question, box, found), rules.shape
+    groups = (split for kind in kinds for split in _groups(kind, box, point))
+    by_count = dict.fromkeys((*groups, *_classes(box, point)))
+    return [*by_count] or [_class(box, point, doubtful)]
 
 
 def _part_of_one(rules: Rules, found: Suggestion) -> WholeSplit | None:
@@ -113,13 +119,31 @@ def _touched_or_not(
     return WholeSplit(whole=name, most=0) if known.isdisjoint(box.sums) else None
 
 
-def _shapes(shape: IntArray, box: Box, point: FloatArray) -> Iterator[CountSplit]:
-    """Yield splits of groups of equal shape of which a point takes a fraction in all."""
-    sums = np.bincount(shape, weights=point)
-    groups = np.bincount(shape, weights=box.least < box.most)
-    away = np.where(groups > 1, np.abs(sums - np.round(sums)), 0.0)
+def _worth(question: Question, box: Box, found: Suggestion) -> IntArray:
+    """(K,) return a number for each class, equal where members are worth the same at a point.
+
+    The multipliers say what they are worth to the rows that bind there, whatever their queue. Once
+    a group of equal worth gives a whole number, the cheapest of it go, and these are whole.
+    """
+    rows, worth, free = question.rows(box), np.zeros(box.most.size), box.least < box.most
+    for name, multiplier in found.multipliers.items():
+        row = rows[name]
+        amounts = np.where(free[row.classes], row.amounts, 0).astype(float)
+        if np.unique(amounts).size <= MANY:
+            worth[row.classes] += multiplier * amounts
+    # Doubles that are equal but for their last digits.
+    relative = np.round(worth / (np.abs(worth).max(initial=0.0) or 1.0), 9)
+    numbers: IntArray = np.unique(relative, return_inverse=True)[1]
+    return numbers
+
+
+def _groups(kind: IntArray, box: Box, point: FloatArray) -> Iterator[CountSplit]:
+    """Yield splits of classes of the same kind of which a point takes a fraction in all."""
+    free = np.flatnonzero(box.least < box.most)
+    sums, sizes = np.bincount(kind[free], weights=point[free]), np.bincount(kind[free])
+    away = np.where(sizes > 1, np.abs(sums - np.round(sums)), 0.0)
     for one in _most_doubtful(away):
-        classes = np.flatnonzero(shape == one).tolist()
+        classes = free[kind[free] == one].tolist()
         yield CountSplit(of=tuple(classes), most=int(np.floor(sums[one])))
 
 
