@@ -117,7 +117,13 @@ class Subject(Struct, frozen=True):
         if room is None:
             return ()
         after, ask = dict(room.available), self.asking.ask
-        lacks = {one.what: one.missing for one in self.cluster.lacks(room.node_id, ask)}
+        # Where the core is short itself, what pods request is short for the same reason mostly.
+        is_short = not fits(room.available, ask.resource)
+        lacks = {
+            one.what: one.missing
+            for one in self.cluster.lacks(room.node_id, ask)
+            if not (is_short and one.is_room)
+        }
         for position in victims:
             allocation = self.problem.allocations[position]
             if allocation.node_id == node and not allocation.x.not_on_node:

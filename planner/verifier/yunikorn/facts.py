@@ -178,7 +178,7 @@ def _room_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
         if is_on(victim, node):
             after = plus(after, case.cluster.given_back(victim.allocation, ask))
     stated = {row.resource for row in plan.room}
-    for t in wanted if plan.room else ():
+    for t in ask.resource if plan.room else ():
         if t not in stated:
             yield f"the room on {node.node_id} leaves out {t}"
     for row in plan.room:
