@@ -202,8 +202,11 @@ def _of_ask(
     limited = dict(_limited(state, cluster, application, ask))
     if limited:
         yield LIMITS.found([f"queue {name}" for name in limited], next(iter(limited.values())))
-    known = cluster.demand(ask) is not None
-    if binding := [one for one in ask.x.placement if not known or one in CLAIMS]:
+    demand = cluster.demand(ask)
+    if demand is not None and demand.unknown is not None:
+        objects = [f"allocation {demand.unknown}"]
+        yield PREDICATES.found(objects, f"no pod beside the dump is that of {demand.unknown}")
+    if binding := [one for one in ask.x.placement if demand is None or one in CLAIMS]:
         fields = ", ".join(binding)
         yield PREDICATES.found([f"pod {ask.pod or ask.allocation_key}"], f"it has {fields}")
     yield from _absent_nodes(partition, ask)

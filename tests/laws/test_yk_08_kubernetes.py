@@ -224,3 +224,11 @@ def test_what_goes_on_from_a_state_is_conditional() -> None:
     assert coverage.unmodelled("ask") == ()
     (found,) = coverage.everything()
     assert (found.feature, found.evidence) == ("predicates", "pod ask goes by where other pods are")
+
+
+def test_an_allocation_without_a_pod_makes_a_plan_conditional() -> None:
+    """The shim takes it for gone; the pods beside the dump may be of one namespace alone."""
+    value = value_of()
+    value["objects"] = [one for one in value["objects"] if one["metadata"]["name"] != "b"]
+    (found,) = YuniKornCoverage(state_of(value)).unmodelled("ask")
+    assert (found.feature, found.objects) == ("predicates", ("allocation b",))

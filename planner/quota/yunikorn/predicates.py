@@ -56,7 +56,10 @@ class Lack(NamedTuple):
 
 
 class Placed:
-    """The pods and nodes of Kubernetes, and where the pods are."""
+    """The pods and nodes of Kubernetes, and where the pods are.
+
+    ``unknown`` is the key of an allocation of which there is no pod: it counts as gone.
+    """
 
     def __init__(self, objects: KubernetesObjects, applications: Sequence[Application]) -> None:
         self.pods = {pod.metadata.uid: pod for pod in objects.pods}
@@ -64,6 +67,7 @@ class Placed:
         self.namespaces = {one.metadata.name: one.labels for one in objects.namespaces}
         held = (each for one in applications for each in one.allocations)
         at = {each.allocation_key: each.node_id for each in held}
+        self.unknown = next((key for key in at if key not in self.pods), None)
         self.on: dict[str, dict[str, Pod]] = defaultdict(dict)
         for uid, pod in self.pods.items():
             node = pod.spec.node_name or at.get(uid, "")
@@ -98,10 +102,10 @@ def units(amounts: Mapping[str, int]) -> Mapping[str, int]:
 
 
 class Demand:
-    """What the pod of one ask demands of nodes."""
+    """What the pod of one ask demands of nodes; ``unknown`` is as of ``Placed``."""
 
     def __init__(self, placed: Placed, pod: Pod) -> None:
-        self._placed, self._pod = placed, pod
+        self._placed, self._pod, self.unknown = placed, pod, placed.unknown
         self._lacks: dict[str, Sequence[Lack] | None] = {}
 
     def lacks(self, name: str) -> Sequence[Lack] | None:
