@@ -50,20 +50,21 @@ from tests.yunikorn.random_clusters import random_cluster, random_lowered, rando
 
 LAWS: tuple[Laws, ...] = ("design", "code")
 SEEDS = range(400 if TEST_ALL else 10)
+PODS = (0, 100, 200)
+"""What is added to a seed for asks of which the pods are known."""
 TERMS = ("workloads", "excess_freed", "queues")
 GPU = {"gpu": 1}
 
 
 @cache
 def drawn(seed: int) -> tuple[Sets, ...]:
-    """Return a random ask by both sides of the laws, and a queue that comes down to its max."""
+    """Return a random ask by both sides of the laws, a lowered queue, and asks with known pods."""
     value = random_cluster(seed, plain=seed % 3 == 0, twins=seed % 5 == 0)
     if seed % 4 == 3:
         value = guarded(seed)
-    if seed % 4 == 1:
-        value = random_pods(seed, twins=seed % 5 == 0)
     lower, path = random_lowered(seed, plain=seed % 3 == 0, twins=seed % 5 == 0)
-    return *(Sets.tried(value, laws) for laws in LAWS), Sets.tried(lower, "design", path)
+    of_pods = (Sets.tried(random_pods(seed + more, twins=more == 0), "code") for more in PODS)
+    return *(Sets.tried(value, laws) for laws in LAWS), Sets.tried(lower, "design", path), *of_pods
 
 
 def decisions() -> Iterator[tuple[str, Sets, YuniKornRules, set[Counts]]]:

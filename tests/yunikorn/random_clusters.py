@@ -69,7 +69,8 @@ def random_pods(seed: int, *, twins: bool = False) -> Json:
 
     Some want a port of their node, as the ask mostly does; others are of another scheduler.
     """
-    value, chance = random_cluster(seed, plain=False, twins=twins), Random(-seed)  # noqa: S311
+    value = random_cluster(seed, plain=seed % 3 > 0, twins=twins)
+    chance = Random(seed + 1)  # noqa: S311 - the same pods every time
     drawn: dict[str, Json] = {}
 
     def made(uid: str, on: str = "", often: float = 0.4) -> Json:
