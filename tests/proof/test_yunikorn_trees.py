@@ -41,7 +41,9 @@ from tests.yunikorn.building import (
     application,
     ask,
     cluster_value,
+    machine,
     node,
+    pod,
     queue,
     two_queues,
 )
@@ -299,3 +301,18 @@ def test_amounts_are_refused_that_the_core_itself_cannot_add_up() -> None:
     Sets(planning_of(two_queues(*few)), frozenset()).rules(("workloads",))
     with pytest.raises(UnsupportedError, match="more than YuniKorn itself"):
         Sets(planning_of(two_queues(*many)), frozenset()).rules(("workloads",))
+
+
+def test_what_the_pod_lacks_is_a_row_and_tells_classes_apart() -> None:
+    """To the core a and b are equal; only b has the port that the ask's pod wants."""
+    port = {"ports": [{"hostPort": 80}]}
+    pods = [pod("a", "n1"), pod("b", "n1", container=port), pod("ask", container=port)]
+    value = two_queues(allocation("a", GPU), allocation("b", GPU), size=2)
+    sets = Sets.tried({**value, "objects": [*pods, machine("n1", gpus=2)]}, "design")
+    assert sets.legal == {frozenset("b"), frozenset("ab")}
+    rules = sets.rules(("workloads",))
+    root, legal = rules.root(), sets.counts(rules, sets.legal)
+    assert root.most.tolist() == [1, 1]
+    rows = [row for _, row in rules.rows(root)]
+    every = np.ndindex(*(root.most + 1).tolist())
+    assert legal == {counts for counts in every if satisfied(rows, counts, rules.ranges)}
