@@ -166,7 +166,7 @@ def missing_on(problem: YuniKornProblem, node: int) -> dict[int, int]:
     """YK-08: return what victims must free on a node, by type; only what is missing.
 
     Types of which the ask wants nothing are looked at for an ask with a required node only: none
-    of them may stay below 0.
+    of them may stay below 0. What its pod lacks by Kubernetes' own count is missing, too.
     """
     available, asked = problem.available[node], problem.ask.resource
     missing = {
@@ -174,6 +174,8 @@ def missing_on(problem: YuniKornProblem, node: int) -> dict[int, int]:
         for t, name in enumerate(problem.types)
         if asked.get(name, 0) > 0 or problem.ask.required_node
     }
+    lacking = problem.lacking[node]
+    missing |= {t: lacking[name] for t, name in enumerate(problem.types) if name in lacking}
     return {t: amount for t, amount in missing.items() if amount > 0}
 
 

@@ -287,8 +287,10 @@ def fits_node(formulation: Formulation) -> None:
 
     and a victim on m needs x(m), or x(n) of a node n with room: then victims may be anywhere. For
     an ask with a required node no type may stay below 0, also none that the ask does not name.
+    Where Kubernetes' pods and nodes are known, what the ask's pod lacks there is missing as types
+    are: what is requested by Kubernetes' own count, places for pods, and host ports.
 
-    Source: docs/semantics/yunikorn.md §7, §11.1 and §15.
+    Source: docs/semantics/yunikorn.md §7, §11.1 and §15; docs/semantics/yunikorn-features.md §22.
     """
     columns, builder = formulation.columns, formulation.builder
     free = columns.free_nodes

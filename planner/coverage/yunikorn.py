@@ -36,6 +36,7 @@ from planner.state.yunikorn import (
     YuniKornState,
     by_path,
 )
+from planner.state.yunikorn_pods import CLAIMS
 from planner.state.yunikorn_release import V1_8, V1_9, release_of
 
 FEATURES: Final = features_of(
@@ -45,8 +46,8 @@ user-limits | left out | limits of users and groups
     docs/semantics/yunikorn-features.md §18: the core passes over an ask if its user or group
     would have more than it may have
 predicates | left out | the shim's predicates
-    docs/semantics/yunikorn-features.md §22: selectors, affinities, taints, ports, spread and
-    volumes decide, too, where the pod may run
+    docs/semantics/yunikorn-features.md §22: selectors, affinities, taints, ports and spread
+    decide, too, where the pod may run, which pods and nodes beside the dump tell; so do volumes
 placeholders | left out | placeholders of gangs
     docs/semantics/yunikorn-features.md §20: an ask of a gang takes the place of a placeholder
     of its group, and preempts nobody
@@ -108,7 +109,10 @@ class YuniKornCoverage(Covering):
         return tuple(found)
 
     def everything(self) -> tuple[Uncovered, ...]:
-        """Return what is not modelled for any ask, of those to come in queues with limits, too."""
+        """Return what is not modelled for any ask, of those to come in queues with limits, too.
+
+        Where pods come and go nobody knows what the predicates look at.
+        """
         found = dict.fromkeys(one for key in self._asks for one in self.unmodelled(key))
         limited = [
             f"queue {path}"
@@ -116,10 +120,12 @@ class YuniKornCoverage(Covering):
             for path, queue in by_path(partition.root)
             if queue.limits
         ]
-        if not limited:
-            return tuple(found)
-        others = (one for one in found if one.feature != LIMITS.id)
-        return (LIMITS.found(limited, f"{limited[0]} has limits"), *others)
+        asks = (ask for _, _, ask in self._asks.values())
+        bound = [f"pod {ask.pod or ask.allocation_key}" for ask in asks if ask.x.placement]
+        some = (LIMITS, limited, "has limits"), (PREDICATES, bound, "goes by where other pods are")
+        whole = [one.found(named, f"{named[0]} {said}") for one, named, said in some if named]
+        known = {one.feature for one in whole}
+        return (*whole, *(one for one in found if one.feature not in known))
 
     def _of_release(
         self, partition: Partition, application: Application, ask: Ask
@@ -196,8 +202,12 @@ def _of_ask(
     limited = dict(_limited(state, cluster, application, ask))
     if limited:
         yield LIMITS.found([f"queue {name}" for name in limited], next(iter(limited.values())))
-    if ask.x.placement:
-        fields = ", ".join(ask.x.placement)
+    demand = cluster.demand(ask)
+    if demand is not None and demand.unknown is not None:
+        objects = [f"allocation {demand.unknown}"]
+        yield PREDICATES.found(objects, f"no pod beside the dump is that of {demand.unknown}")
+    if binding := [one for one in ask.x.placement if demand is None or one in CLAIMS]:
+        fields = ", ".join(binding)
         yield PREDICATES.found([f"pod {ask.pod or ask.allocation_key}"], f"it has {fields}")
     yield from _absent_nodes(partition, ask)
     yield from _placeholders(application, ask)

@@ -122,9 +122,11 @@ YK_FITS_NODE: Final = Law(
     "the ask fits on one usable node",
     "One node is chosen: schedulable, large enough, not reserved for others only. The ask fits "
     "into what is available there and what the victims on it hold. Victims are on that node, "
-    "unless it has room for the ask without any.",
-    "docs/semantics/yunikorn.md §7, §10 and §15; yunikorn-core be3bb487 "
-    "scheduler/objects/preemption.go",
+    "unless it has room for the ask without any. Where the pods and nodes of Kubernetes are known, "
+    "the node is not closed to the ask's pod with all pods in place; and with the victims gone it "
+    "has the pod's requests, a place for a pod, and its host ports.",
+    "docs/semantics/yunikorn.md §7, §10 and §15; docs/semantics/yunikorn-features.md §22; "
+    "yunikorn-core be3bb487 scheduler/objects/preemption.go",
     rule_sets=_ALL,
     drop=7,
 )

@@ -39,8 +39,9 @@ def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
         return own
     if own is not None and problem.usable[own]:
         freed, available = problem.holding[list(victims)].sum(axis=0), problem.available[own]
-        pairs = zip(problem.types, freed.tolist(), strict=True)
-        if fits({t: available.get(t, 0) + more for t, more in pairs}, problem.ask.resource):
+        more = dict(zip(problem.types, freed.tolist(), strict=True))
+        then, lacking = {t: available.get(t, 0) + n for t, n in more.items()}, problem.lacking[own]
+        if fits(then, problem.ask.resource) and all(more[t] >= n for t, n in lacking.items()):
             return own
     # Any roomy node permits the same victims; always the first, for one value of what is freed.
     return problem.roomy[0]

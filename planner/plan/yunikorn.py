@@ -83,7 +83,8 @@ class YuniKornVictim(Record):
 class NodeRoom(Record):
     """The chosen node in one resource type: what is available now, and once the victims are gone.
 
-    All in the core's units, beside what the ask wants of it.
+    All in the core's units, beside what the ask wants of it. Of what the ask's pod lacks by
+    Kubernetes' count, such as host ports, that is what is missing, and nothing is available now.
     """
 
     resource: str

@@ -30,15 +30,19 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
 
     - ``ask``: The ask itself; ``ask.resource`` is what it wants, in the core's units.
     - ``may_preempt``: Whether the partition and the ask permit preemption at all (YK-11).
-    - ``types``: (T,) every resource type that the ask, a node, a queue or an allocation names.
+    - ``types``: (T,) every resource type that the ask, a node, a queue or an allocation names, and
+      what the ask's pod lacks on some node by Kubernetes' own count, by other names.
     - ``queues``, ``parent``: (Q,) the queues, parents before their children; the position of the
       queue above each, -1 for the root.
     - ``path``: The queue of the ask, then those above it, the root last.
     - ``nodes``, ``usable``, ``available``: (N,) names; whether the ask may go there; sparse
       amounts, also negative ones. For an ask with a required node only that node is usable.
+    - ``lacking``: (N,) what the ask's pod lacks there by Kubernetes' own count; empty where that is
+      not known.
     - ``allocations``, ``applications``, ``queue``, ``node``: (A,): the records; the ids of their
       applications; the position of their queue; that of their node, or -1.
-    - ``holding``: (A, T) what they hold, 0 for a type they lack.
+    - ``holding``: (A, T) what they hold, 0 for a type they lack; of what the ask's pod lacks, what
+      they give back on their own node.
     - ``priority``, ``originator``, ``opted_out``: (A,): their own priority, without offsets; flags.
     - ``order``: (A,) their rank in the core's candidate order, from 0: opted out last, originators
       late, newest first. For an ask with a required node: originators last, opted out late, lowest
@@ -57,6 +61,7 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     nodes: Sequence[str]
     usable: BoolArray
     available: Sequence[Resource]
+    lacking: Sequence[Mapping[str, int]]
     allocations: Sequence[Allocation]
     applications: Sequence[str]
     queue: IntArray
@@ -87,7 +92,8 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     def roomy(self) -> tuple[int, ...]:
         """The usable nodes that have room for the ask without any victims."""
         usable, wanted = np.flatnonzero(self.usable).tolist(), self.ask.resource
-        return tuple(node for node in usable if fits(self.available[node], wanted))
+        room = (node for node in usable if fits(self.available[node], wanted))
+        return tuple(node for node in room if not self.lacking[node])
 
 
 def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
@@ -111,8 +117,10 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         named.update(room.available)
     for allocation in allocations:
         named.update(allocation.resource)
-    types = sorted(named)
-    holding = [[allocation.resource.get(t, 0) for t in types] for allocation in allocations]
+    lacks = [cluster.lacks(room.node_id, ask) for room in cluster.nodes]
+    types = [*sorted(named), *sorted({one.what for some in lacks for one in some})]
+    held = [cluster.given_back(allocation, ask) for allocation in allocations]
+    holding = [[each.get(t, 0) for t in types] for each in held]
     keys = [_rank(one, generic=asking.is_generic) for one in allocations]
     order = np.empty(len(keys), dtype=np.int64)
     order[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
@@ -128,6 +136,7 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         nodes=list(nodes),
         usable=np.array([may_host(cluster, room, ask) for room in cluster.nodes], dtype=np.bool_),
         available=[room.available for room in cluster.nodes],
+        lacking=[{one.what: one.missing for one in some} for some in lacks],
         allocations=allocations,
         applications=[application for _, application, _ in rows],
         queue=np.array([queue for _, _, queue in rows], dtype=np.int64),

@@ -21,6 +21,9 @@ ALLOW_PREEMPTION: Final = "yunikorn.apache.org/allow-preemption"
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 """The label that each namespace has its own value of."""
 
+CLAIMS: Final = frozenset({"persistentVolumeClaim", "ephemeral", "resourceClaims"})
+"""What binds a pod to nodes by volumes and devices, of which nobody here knows where they are."""
+
 PreemptionPolicy = Literal["Never", "PreemptLowerPriority"]
 
 
@@ -190,6 +193,7 @@ class PodPreemption(PodSpec):
             "hostPort": any(port.host_port for one in self.containers for port in one.ports),
             "persistentVolumeClaim": any(one.claim is not None for one in self.volumes),
             "ephemeral": any(one.ephemeral is not None for one in self.volumes),
+            "resourceClaims": self.resource_claims,
         }
         return tuple(name for name, value in fields.items() if value)
 

@@ -1,6 +1,7 @@
 """On random small clusters the model admits exactly what brute force finds legal."""
 
 import pytest
+from msgspec.structs import replace
 
 from planner.models.yunikorn.candidates import counting_guarantees, eligible
 from planner.models.yunikorn.formulation import build_classes
@@ -14,15 +15,18 @@ from tests.conftest import TEST_ALL
 from tests.yunikorn.admitted import admitted, choices, problem_of
 from tests.yunikorn.brute_force import legal_sets
 from tests.yunikorn.building import asking_of
-from tests.yunikorn.random_clusters import random_cluster, random_lowered
+from tests.yunikorn.random_clusters import random_cluster, random_lowered, random_pods
 
 SEEDS = range(3000 if TEST_ALL else 60)
-KINDS = {"plain": True, "everything": False}
+KINDS = ("plain", "everything", "pods")
 
 
 def drawn(seed: int, kind: str, *, twins: bool = False) -> tuple[Cluster, Asking, YuniKornProblem]:
     """Draw a cluster and make it ready."""
-    cluster, asking = asking_of(random_cluster(seed, plain=KINDS[kind], twins=twins))
+    value = random_cluster(seed, plain=kind == "plain", twins=twins)
+    if kind == "pods":
+        value = random_pods(seed, twins=twins)
+    cluster, asking = asking_of(value)
     return cluster, asking, build_yunikorn_problem(cluster, asking)
 
 
@@ -43,14 +47,26 @@ def test_model_equals_brute_force(kind: str) -> None:
             legal = legal_sets(cluster, asking, rules)
             assert admitted(problem, rules) == legal, (seed, rules)
             by_order += admitted(problem, rules, without={"YK-05"}) != legal
-    assert by_order > len(SEEDS) // 10
+    assert by_order > len(SEEDS) // (10 if kind != "pods" else 20)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+def test_what_kubernetes_has_decides_in_many_random_clusters() -> None:
+    differing, some = 0, 0
+    for seed in SEEDS:
+        cluster, asking, _ = drawn(seed, "pods")
+        known = legal_sets(cluster, asking, rule_sets(asking)[0])
+        unknown = legal_sets(replace(cluster, objects=None), asking, rule_sets(asking)[0])
+        differing += known != unknown
+        some += any(known.values())
+    assert differing > len(SEEDS) // 5
+    assert some > len(SEEDS) // 10
+
+
+@pytest.mark.parametrize("kind", KINDS[:2])
 def test_model_equals_brute_force_for_a_lowered_quota(kind: str) -> None:
     forbidden, none = 0, 0
     for seed in SEEDS:
-        value, path = random_lowered(seed, plain=KINDS[kind])
+        value, path = random_lowered(seed, plain=kind == "plain")
         legal = legal_sets(*asking_of(value, path, LOWERED), LOWERED)
         problem = problem_of(value, path, LOWERED)
         assert admitted(problem, LOWERED) == legal, seed

@@ -41,27 +41,32 @@ from tests.yunikorn.building import (
     application,
     ask,
     cluster_value,
+    machine,
     node,
+    pod,
     queue,
     two_queues,
 )
 from tests.yunikorn.legality import SMALL
-from tests.yunikorn.random_clusters import random_cluster, random_lowered
+from tests.yunikorn.random_clusters import random_cluster, random_lowered, random_pods
 
 LAWS: tuple[Laws, ...] = ("design", "code")
 SEEDS = range(400 if TEST_ALL else 10)
+PODS = (0, 100, 200)
+"""What is added to a seed for asks of which the pods are known."""
 TERMS = ("workloads", "excess_freed", "queues")
 GPU = {"gpu": 1}
 
 
 @cache
 def drawn(seed: int) -> tuple[Sets, ...]:
-    """Return a random ask by both sides of the laws, and a queue that comes down to its max."""
+    """Return a random ask by both sides of the laws, a lowered queue, and asks with known pods."""
     value = random_cluster(seed, plain=seed % 3 == 0, twins=seed % 5 == 0)
     if seed % 4 == 3:
         value = guarded(seed)
     lower, path = random_lowered(seed, plain=seed % 3 == 0, twins=seed % 5 == 0)
-    return *(Sets.tried(value, laws) for laws in LAWS), Sets.tried(lower, "design", path)
+    of_pods = (Sets.tried(random_pods(seed + more, twins=more == 0), "code") for more in PODS)
+    return *(Sets.tried(value, laws) for laws in LAWS), Sets.tried(lower, "design", path), *of_pods
 
 
 def decisions() -> Iterator[tuple[str, Sets, YuniKornRules, set[Counts]]]:
@@ -296,3 +301,18 @@ def test_amounts_are_refused_that_the_core_itself_cannot_add_up() -> None:
     Sets(planning_of(two_queues(*few)), frozenset()).rules(("workloads",))
     with pytest.raises(UnsupportedError, match="more than YuniKorn itself"):
         Sets(planning_of(two_queues(*many)), frozenset()).rules(("workloads",))
+
+
+def test_what_the_pod_lacks_is_a_row_and_tells_classes_apart() -> None:
+    """To the core a and b are equal; only b has the port that the ask's pod wants."""
+    port = {"ports": [{"hostPort": 80}]}
+    pods = [pod("a", "n1"), pod("b", "n1", container=port), pod("ask", container=port)]
+    value = two_queues(allocation("a", GPU), allocation("b", GPU), size=2)
+    sets = Sets.tried({**value, "objects": [*pods, machine("n1", gpus=2)]}, "design")
+    assert sets.legal == {frozenset("b"), frozenset("ab")}
+    rules = sets.rules(("workloads",))
+    root, legal = rules.root(), sets.counts(rules, sets.legal)
+    assert root.most.tolist() == [1, 1]
+    rows = [row for _, row in rules.rows(root)]
+    every = np.ndindex(*(root.most + 1).tolist())
+    assert legal == {counts for counts in every if satisfied(rows, counts, rules.ranges)}

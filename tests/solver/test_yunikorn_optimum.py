@@ -6,6 +6,7 @@ required node the plan is legal, and never larger than what the core takes.
 """
 
 import json
+from collections import Counter
 from functools import cache
 from random import Random
 
@@ -14,14 +15,15 @@ import pytest
 import planner
 from planner.objective.profiles import PROFILES
 from planner.plan.yunikorn import YuniKornPlan
-from planner.quota.yunikorn.cluster import find_ask, prepare
+from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, is_usable, prepare
+from planner.quota.yunikorn.resource import fits
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.yunikorn.planning import Laws
 from planner.state.yunikorn import YuniKornState
 from tests.conftest import TEST_ALL
 from tests.solver.ways import solve
 from tests.solver.yunikorn_truth import FEW, LAWS, SAMPLE, truths, value_of
-from tests.yunikorn.brute_force import legal_sets
+from tests.yunikorn.brute_force import allocations_of, legal_sets, pod_fits
 from tests.yunikorn.building import (
     NOW,
     SECOND,
@@ -348,3 +350,46 @@ def test_what_is_left_is_taken_off_as_the_core_does() -> None:
     used = {(one.queue, one.resource): (one.before, one.after) for one in plan.greedy.queues}
     assert used["root.low", "mem"] == (2**63 - 1, -(2**63) + 1)
     assert planner.check(state, plan).accepted
+
+
+MOST_ON_A_NODE = 12
+"""All subsets of them are tried."""
+
+
+def test_plans_keep_to_the_predicates_of_recorded_states() -> None:
+    """None is conditional; victims, and that there are none, are what enumeration says."""
+    outcomes, outside = Counter[str](), 0
+    for text in texts(FEATURES / "predicates.jsonl.gz")[:: 1 if TEST_ALL else 6]:
+        line = json.loads(text)
+        state = read_yunikorn_objects(line, where=line["id"])
+        plan = planner.solve(state, line["ask"]["allocationKey"], objective="min-count")
+        assert isinstance(plan, YuniKornPlan)
+        assert plan.greedy is not None
+        assert plan.coverage == (), line["id"]
+        assert planner.verify(state, plan).accepted, line["id"]
+        outside += any("YK-08" in one for one in plan.greedy.outside_rules)
+        cluster = prepare(state)
+        asking = find_ask(cluster, line["ask"]["allocationKey"])
+        on = Counter(one.node_id for one in allocations_of(cluster))
+        fits_now = "fits as it is" in plan.explanation
+        if fits_now or has_room(cluster, asking) or max(on.values()) > MOST_ON_A_NODE:
+            continue
+        legal = set[frozenset[str]]().union(*legal_sets(cluster, asking, plan.rules).values())
+        opted = {one.allocation_key for one in allocations_of(cluster) if one.opted_out}
+        legal = {one for one in legal if not one & opted} or legal
+        outcomes[plan.claim] += 1
+        assert (plan.claim == "optimal") == bool(legal), line["id"]
+        assert len(plan.keys) == min(map(len, legal), default=0), line["id"]
+        assert not legal or frozenset(plan.keys) in legal, line["id"]
+    assert outcomes.keys() == {"optimal", "infeasible"}
+    assert outside
+
+
+def has_room(cluster: Cluster, asking: Asking) -> bool:
+    """Say whether a usable node takes an ask without victims: then these may be anywhere."""
+    return any(
+        is_usable(cluster, room, asking.ask)
+        and fits(room.available, asking.ask.resource)
+        and pod_fits(cluster, asking, room, ())
+        for room in cluster.nodes
+    )

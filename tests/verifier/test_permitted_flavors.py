@@ -11,9 +11,10 @@ from planner.laws.kueue import KF_PERMITTED
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor
+from planner.quota.kueue.selector import InvalidSelectorError
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
-from planner.reference.kueue.eligibility import InvalidSelectorError, why_ineligible
+from planner.reference.kueue.eligibility import why_ineligible
 from planner.state.kueue import ResourceFlavor, State
 from planner.state.pods import PodSpec
 from planner.verifier.kueue.case import setting_of

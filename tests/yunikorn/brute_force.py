@@ -4,10 +4,12 @@ Written from docs/semantics/yunikorn.md §4 to §7, §11.1 and §15, over the qu
 problem arrays, no classes, no closed forms. An order of removals is searched, not derived.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, combinations
 
+from planner.quantity import NANO
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
 from planner.quota.yunikorn.queue import Queue, Snapshot, under, walk
 from planner.quota.yunikorn.resource import (
@@ -27,6 +29,8 @@ from planner.reference.yunikorn.candidates import (
     find_fence,
     in_leaf,
 )
+from planner.state.yunikorn import Allocation
+from planner.state.yunikorn_pods import KubernetesObjects, Pod
 from tests.yunikorn.admitted import NodeSets
 
 Victims = tuple[Candidate, ...]
@@ -45,13 +49,14 @@ def legal_sets(cluster: Cluster, asking: Asking, rules: str) -> NodeSets:
     trial = Trial(asking)
     sets: NodeSets = {}
     for room in cluster.nodes:
-        if not is_usable(cluster, room, ask):
+        if not is_usable(cluster, room, ask) or cluster.closes(room.node_id, ask):
             continue
-        has_room = fits(room.available, ask.resource)
+        has_room = fits(room.available, ask.resource) and pod_fits(cluster, asking, room, ())
         sets[room.node_id] = {
             _keys(victims)
             for victims in subsets([c for c in candidates if has_room or is_on(c, room)])
             if (has_room or fits(freed(room, victims), ask.resource))
+            and pod_fits(cluster, asking, room, victims)
             and trial.has_order(frozenset(victims))
             and trial.within_guaranteed(victims)
             and (
@@ -65,7 +70,7 @@ def legal_sets(cluster: Cluster, asking: Asking, rules: str) -> NodeSets:
 def _on_required_node(cluster: Cluster, asking: Asking) -> NodeSets:
     ask = asking.ask
     room = cluster.node(ask.required_node)
-    if room is None:
+    if room is None or cluster.closes(room.node_id, ask):
         return {}
     held = [
         Candidate(allocation, cluster.tree.leaf_of(application), application.application_id)
@@ -80,7 +85,9 @@ def _on_required_node(cluster: Cluster, asking: Asking) -> NodeSets:
     legal = {
         _keys(victims)
         for victims in subsets(held if is_first(asking) else [])
-        if ge_all(freed(room, victims), ask.resource) and trial.within_limits(victims)
+        if ge_all(freed(room, victims), ask.resource)
+        and trial.within_limits(victims)
+        and pod_fits(cluster, asking, room, victims)
     }
     return {room.node_id: legal}
 
@@ -165,6 +172,58 @@ def is_first(asking: Asking) -> bool:
 def is_on(candidate: Candidate, room: NodeRoom) -> bool:
     """Say whether a candidate is on a node."""
     return candidate.allocation.node_id == room.node_id
+
+
+def pod_fits(cluster: Cluster, asking: Asking, room: NodeRoom, victims: Victims) -> bool:
+    """Count anew what Kubernetes has on a node beside the pod, with the victims there gone.
+
+    Pods of these tests have plain containers, and amounts are whole in the units of Kubernetes.
+    """
+    objects = cluster.objects or KubernetesObjects.blank()
+    mine = next(
+        (one for one in objects.pods if one.metadata.uid == asking.ask.allocation_key), None
+    )
+    if mine is None:
+        return True
+    at = {one.allocation_key: one.node_id for one in allocations_of(cluster)}
+    gone = {victim.key for victim in victims if is_on(victim, room)}
+    stay = [
+        one
+        for one in objects.pods
+        if (one.spec.node_name or at.get(one.metadata.uid)) == room.node_id
+        and one.metadata.uid not in gone
+        and not one.is_over
+    ]
+    (has,) = (one for one in objects.nodes if one.metadata.name == room.node_id)
+    used = Counter[str]()
+    for container in (container for one in (*stay, mine) for container in one.spec.containers):
+        used.update(container.resources.requests)
+    used["pods"] = (len(stay) + 1) * NANO
+    asked = [container.resources.requests for container in mine.spec.containers]
+    wanted = {t for requests in asked for t, amount in requests.items() if amount} | {"pods"}
+    if any(used[t] > has.status.allocatable.get(t, 0) for t in wanted):
+        return False
+    taken = [port for one in stay for port in _ports(one)]
+    return not any(
+        (number, protocol) == (other[0], other[1])
+        and (address == other[2] or "" in {address, other[2]})
+        for number, protocol, address in _ports(mine)
+        for other in taken
+    )
+
+
+def _ports(pod: Pod) -> list[tuple[int, str, str]]:
+    ports = [port for container in pod.spec.containers for port in container.ports]
+    return [
+        (port.host_port, port.protocol, port.host_ip.replace("0.0.0.0", ""))  # noqa: S104
+        for port in ports
+        if port.host_port
+    ]
+
+
+def allocations_of(cluster: Cluster) -> Iterator[Allocation]:
+    """Yield all allocations of a partition."""
+    return (each for one in cluster.partition.applications for each in one.allocations)
 
 
 def subsets(candidates: Sequence[Candidate]) -> Iterator[Victims]:

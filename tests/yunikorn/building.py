@@ -129,3 +129,26 @@ def above_max(most: int = 4) -> Json:
         [application("runs", "root.research", *held)],
         preemption={"quotapreemptionenabled": True},
     )
+
+
+def pod(uid: str, on: str = "", app: str = "x", namespace: str = "a", **spec: Any) -> Json:
+    """Build a pod as kubectl prints it; ``spec`` is more of its spec."""
+    container = {"name": "c", "resources": {"requests": {"gpu": "1"}}, **spec.pop("container", {})}
+    more = {"nodeName": on} if on else {}
+    metadata = {"name": uid, "namespace": namespace, "uid": uid, "labels": {"app": app}}
+    inside = {"containers": [container], **more, **spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": inside}
+
+
+def machine(name: str, pods: int = 9, zone: str = "", gpus: int = 1, **spec: Any) -> Json:
+    """Build a Node, by default of one GPU."""
+    labels = {"kubernetes.io/hostname": name} | ({"zone": zone} if zone else {})
+    status = {"allocatable": {"gpu": str(gpus), "pods": str(pods)}}
+    metadata = {"name": name, "labels": labels}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": metadata,
+        "spec": spec,
+        "status": status,
+    }

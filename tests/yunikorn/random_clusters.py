@@ -1,10 +1,21 @@
 """Random small YuniKorn clusters with one ask, for comparisons with brute force."""
 
 from collections import Counter
+from copy import deepcopy
 from random import Random
 from typing import Any, Final
 
-from tests.yunikorn.building import Json, allocation, application, ask, cluster_value, node, queue
+from tests.yunikorn.building import (
+    Json,
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    machine,
+    node,
+    pod,
+    queue,
+)
 
 MOST_ALLOCATIONS: Final = 8
 """All subsets of them are tried."""
@@ -51,6 +62,34 @@ def random_cluster(seed: int, *, plain: bool, twins: bool = False) -> Json:
     that guaranteed amounts decide. With ``twins`` each allocation is there twice.
     """
     return _Draw(seed, plain=plain, twins=twins).cluster()
+
+
+def random_pods(seed: int, *, twins: bool = False) -> Json:
+    """Draw such an instance, and what Kubernetes has of it: pods, which ask for other amounts.
+
+    Some want a port of their node, as the ask mostly does; others are of another scheduler.
+    """
+    value = random_cluster(seed, plain=seed % 3 > 0, twins=twins)
+    chance = Random(seed + 1)  # noqa: S311 - the same pods every time
+    drawn: dict[str, Json] = {}
+
+    def made(uid: str, on: str = "", often: float = 0.4) -> Json:
+        ports = [{"hostPort": chance.choice((80, 81))}] if chance.random() < often else []
+        requests = {"gpu": str(chance.randint(0, 2))}
+        return pod(uid, on, container={"resources": {"requests": requests}, "ports": ports})
+
+    for app in value["applications"]:
+        for held in app["allocations"]:
+            name = held["allocationKey"]
+            like = drawn.setdefault(name.lstrip("vtwin"), made(name, held["nodeId"]))
+            drawn[name] = deepcopy(like)
+            drawn[name]["metadata"] |= {"uid": name, "name": name}
+    pods = [one for name, one in drawn.items() if name == one["metadata"]["uid"]]
+    pods += [made("foreign", chance.choice(_NODES), 0.1), made("ask", often=0.7)]
+    taint = [{"key": "k", "value": "", "effect": "NoSchedule"}] * (chance.random() < 0.2)
+    nodes = [machine("n1", chance.randint(4, 9), gpus=chance.randint(4, 9), taints=taint)]
+    nodes += [machine("n2", chance.randint(4, 9), gpus=chance.randint(4, 9))]
+    return {**value, "objects": [*pods, *nodes]}
 
 
 def random_lowered(seed: int, *, plain: bool, twins: bool = False) -> tuple[Json, str]:

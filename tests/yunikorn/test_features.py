@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from planner.commands.replay import replay, replay_line
-from planner.quota.yunikorn import limits, queue
-from planner.reference.yunikorn import cycle, decision, kubernetes, order, quota
+from planner.quota.yunikorn import limits, predicates, queue
+from planner.reference.yunikorn import cycle, decision, order, quota
 from tests.recorded import put
 from tests.yunikorn.recorded import FEATURES, Line, named, texts
 
@@ -47,6 +47,10 @@ def nothing(*_: object, **__: object) -> str:
     return ""
 
 
+def nobody(*_: object) -> tuple[object, ...]:
+    return ()
+
+
 RULES: list[tuple[object, str, object, str]] = [
     (cycle, "fits_user", always, "limits"),
     (limits.Limits, "group", nothing, "limits"),
@@ -62,13 +66,13 @@ RULES: list[tuple[object, str, object, str]] = [
     (cycle, "cancelled_by", lambda *_: set(), "hang"),
     (order, "_share", lambda *_: 0.0, "cycle"),
     (order, "_priority", lambda *_: 0, "cycle"),
-    (kubernetes.ByPredicates, "_is_eligible", always, "predicates"),
-    (kubernetes.ByPredicates, "_has_ports", always, "predicates"),
-    (kubernetes.ByPredicates, "_is_welcome", always, "predicates"),
-    (kubernetes.ByPredicates, "_has_company", always, "predicates"),
-    (kubernetes.ByPredicates, "_is_even", always, "predicates"),
-    (kubernetes.ByPredicates, "_closed", frozenset(), "predicates"),
-    (kubernetes, "_selects", always, "predicates"),
+    (predicates.Demand, "_is_eligible", always, "predicates"),
+    (predicates.Demand, "_ports_taken", nobody, "predicates"),
+    (predicates.Demand, "_is_welcome", always, "predicates"),
+    (predicates.Demand, "_has_company", always, "predicates"),
+    (predicates.Demand, "_is_even", always, "predicates"),
+    (predicates.Demand, "_closed", frozenset(), "predicates"),
+    (predicates, "_selects", always, "predicates"),
     (quota, "_is_above", always, "quota-timing"),
     (quota, "_exceeds", never, "quota-timing"),
     (quota, "parts_of", lambda _: {}, "panic"),

@@ -4,32 +4,9 @@ from typing import Any
 
 import pytest
 
-from tests.yunikorn.building import Json, allocation, decided, node, two_queues
+from tests.yunikorn.building import Json, allocation, decided, machine, node, pod, two_queues
 
 GPU = {"gpu": 1}
-
-
-def pod(uid: str, on: str = "", app: str = "x", namespace: str = "a", **spec: Any) -> Json:
-    """Build a pod as kubectl prints it; ``spec`` is more of its spec."""
-    container = {"name": "c", "resources": {"requests": {"gpu": "1"}}, **spec.pop("container", {})}
-    more = {"nodeName": on} if on else {}
-    metadata = {"name": uid, "namespace": namespace, "uid": uid, "labels": {"app": app}}
-    inside = {"containers": [container], **more, **spec}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": inside}
-
-
-def machine(name: str, pods: int = 9, zone: str = "", **spec: Any) -> Json:
-    """Build a Node of one GPU."""
-    labels = {"kubernetes.io/hostname": name} | ({"zone": zone} if zone else {})
-    status = {"allocatable": {"gpu": "1", "pods": str(pods)}}
-    metadata = {"name": name, "labels": labels}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": metadata,
-        "spec": spec,
-        "status": status,
-    }
 
 
 def terms(app: str, key: str = "kubernetes.io/hostname", **more: Any) -> Json:

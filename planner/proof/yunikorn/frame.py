@@ -44,7 +44,6 @@ from planner.quantity import MAX_INT64, MIN_INT64
 from planner.quota.classes import Classes, IntArray, by_value
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, may_host
 from planner.quota.yunikorn.queue import Queue
-from planner.quota.yunikorn.resource import fits
 from planner.verifier.yunikorn.case import REQUIRED_NODE, Victim, YuniKornCase
 from planner.verifier.yunikorn.laws import CHECKS, room_faults
 
@@ -281,6 +280,7 @@ class Frame:
         self.queue = integers(number[victim.queue.path] for victim in self.first)
         places = {room.node_id: i for i, room in enumerate(cluster.nodes)}
         self.node = integers(places.get(one.allocation.node_id, NOWHERE) for one in self.first)
+        self.holding = [cluster.given_back(one.allocation, asking.ask) for one in self.first]
         self.written: dict[int, list[tuple[str, Row]]] = {}
         self._held: dict[str, IntArray] = {}
         self._refuse_inexact()
@@ -305,8 +305,8 @@ class Frame:
     def _together(self) -> int:
         """What all candidates hold of all types."""
         sizes = self.classes.sizes.tolist()
-        pairs = zip(self.first, sizes, strict=True)
-        return sum(sum(one.resource.values()) * size for one, size in pairs)
+        pairs = zip(self.holding, sizes, strict=True)
+        return sum(sum(held.values()) * size for held, size in pairs)
 
     def _ends_below(self) -> bool:
         """Say whether the core's sums reach their lower end once all candidates have gone."""
@@ -325,9 +325,9 @@ class Frame:
     # The classes.
 
     def held(self, t: str) -> IntArray:
-        """(K,) what one member of each class holds of a type."""
+        """(K,) what one member of each class holds of a type, or gives back of what pods lack."""
         if t not in self._held:
-            self._held[t] = integers(victim.resource.get(t, 0) for victim in self.first)
+            self._held[t] = integers(held.get(t, 0) for held in self.holding)
         return self._held[t]
 
     @property
@@ -337,7 +337,7 @@ class Frame:
 
     @cached_property
     def _shape(self) -> IntArray:
-        return numbered(map(key_of, self.first))
+        return numbered(key_of(self.cluster, self.asking, one) for one in self.first)
 
     @cached_property
     def _inside(self) -> Mapping[str, NDArray[np.bool_]]:
@@ -381,21 +381,22 @@ class Frame:
         if self.required:
             return None
         rooms = self.cluster.nodes
-        roomy = (
-            n for n in np.flatnonzero(self.usable).tolist() if fits(rooms[n].available, self.ask)
-        )
-        return next(roomy, None)
+        usable = np.flatnonzero(self.usable).tolist()
+        return next((n for n in usable if not self.missing(rooms[n])), None)
 
     def missing(self, room: NodeRoom) -> Mapping[str, int]:
         """YK-08: return what victims must free on a node, by type; only what is missing.
 
         A type of which less than nothing is available does not count if the ask wants none of it;
-        with a required node it has to be made up for, whether the ask names the type or not.
+        with a required node it has to be made up for, whether the ask names the type or not. What
+        the ask's pod lacks by Kubernetes' count is missing, too.
         """
         types = {**self.ask, **(room.available if self.required else {})}
         short = {t: self.ask.get(t, 0) - room.available.get(t, 0) for t in sorted(types)}
         counts = (t for t in short if self.required or self.ask[t] > 0)
-        return {t: short[t] for t in counts if short[t] > 0}
+        lacks = self.cluster.lacks(room.node_id, self.asking.ask)
+        missing = {t: short[t] for t in counts if short[t] > 0}
+        return missing | {one.what: one.missing for one in lacks}
 
     @cached_property
     def _missing(self) -> Mapping[str, Numbers]:
@@ -485,9 +486,10 @@ def candidates(
             position += 1
 
 
-def key_of(victim: Victim) -> Hashable:
+def key_of(cluster: Cluster, asking: Asking, victim: Victim) -> Hashable:
     """Return what a candidate must have in common with another for no law to tell them apart."""
-    return victim.queue.path, victim.allocation.node_id, tuple(sorted(victim.resource.items()))
+    held = cluster.given_back(victim.allocation, asking.ask)
+    return victim.queue.path, victim.allocation.node_id, tuple(sorted(held.items()))
 
 
 def integers(values: Iterable[int]) -> IntArray:

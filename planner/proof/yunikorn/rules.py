@@ -294,7 +294,9 @@ def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
     victims = dict(found.values())
     ranks, positions = np.array(order, dtype=np.int64), integers(victims)
     kinds = np.zeros_like(ranks)
-    kinds[positions] = numbered((key_of(one), one.is_spared(spare)) for one in victims.values())
+    kinds[positions] = numbered(
+        (key_of(cluster, asking, one), one.is_spared(spare)) for one in victims.values()
+    )
 
     def rules_for(
         table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]

@@ -13,6 +13,7 @@ admission.py  workloads of a state -> those that hold quota, and all others
 past_use.py   past use of LocalQueues, by which admission fair sharing orders workloads
 snapshot.py   state -> tree + admitted workloads
 topology.py   the nodes behind a flavor as a tree of domains; what placed pods take of them
+selector.py   which labels and taints of a node keep a pod away
 placement.py  pods that need a place on nodes: whether the state says enough, and why not
 modes.py      which flavors of an assignment fit now, and which need preemption
 placing.py    what podsets ask of the nodes: groups, levels, slices

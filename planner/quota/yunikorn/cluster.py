@@ -7,7 +7,8 @@ scheduler/partition.go and scheduler/objects/node.go.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -16,9 +17,20 @@ from planner.quota.yunikorn.limits import Limits
 from planner.quota.yunikorn.queue import Queue, QueueTree, build_tree
 from planner.quota.yunikorn.resource import Resource, fits, minus, plus
 from planner.state.clock import SECOND
-from planner.state.yunikorn import Application, Ask, InstanceExtra, Node, Partition, YuniKornState
+from planner.state.yunikorn import (
+    Allocation,
+    Application,
+    Ask,
+    InstanceExtra,
+    Node,
+    Partition,
+    YuniKornState,
+)
 from planner.state.yunikorn_pods import KubernetesObjects
 from planner.state.yunikorn_release import V1_8, Release, release_of
+
+if TYPE_CHECKING:
+    from planner.quota.yunikorn.predicates import Demand, Lack, Placed
 
 
 class NodeRoom(Struct, frozen=True):
@@ -41,7 +53,7 @@ class NodeRoom(Struct, frozen=True):
         return bool(self.node.reservations) and not self.reserved_for(key)
 
 
-class Cluster(Struct, frozen=True, eq=False):
+class Cluster(Struct, frozen=True, eq=False, dict=True):
     """Everything a decision about one partition needs.
 
     ``objects`` is what Kubernetes' predicates look at, None where that is not known; ``release`` is
@@ -61,6 +73,41 @@ class Cluster(Struct, frozen=True, eq=False):
     def node(self, node_id: str) -> NodeRoom | None:
         """Return a node, None if there is none of that name."""
         return next((room for room in self.nodes if room.node_id == node_id), None)
+
+    def demand(self, ask: Ask) -> Demand | None:
+        """Return what Kubernetes demands of nodes for an ask; None where not all of it is known."""
+        return None if self._placed is None else self._placed.demand(ask)
+
+    def closes(self, node_id: str, ask: Ask) -> bool:
+        """Say whether the shim refuses a node for an ask, whatever is preempted.
+
+        Recorded states may name nodes that it always refuses to asks that require no node.
+        """
+        if node_id in self.x.veto_nodes and not ask.required_node:
+            return True
+        demand = self.demand(ask)
+        return demand is not None and demand.lacks(node_id) is None
+
+    def lacks(self, node_id: str, ask: Ask) -> Sequence[Lack]:
+        """Return what the pod of an ask lacks on a node by Kubernetes' count; nothing if closed."""
+        demand = self.demand(ask)
+        return () if demand is None else demand.lacks(node_id) or ()
+
+    def given_back(self, held: Allocation, ask: Ask) -> Resource:
+        """Return what an allocation holds, and what it gives back of what an ask's pod lacks."""
+        lacks = self.lacks(held.node_id, ask)
+        given = {one.what: one.held.get(held.allocation_key, 0) for one in lacks}
+        return {**held.resource, **given} if given else held.resource
+
+    @cached_property
+    def _placed(self) -> Placed | None:
+        known = {node.metadata.name for node in self.objects.nodes} if self.objects else set()
+        if self.objects is None or not known.issuperset(room.node_id for room in self.nodes):
+            return None
+        # What decides in Kubernetes is loaded for those who gave it.
+        from planner.quota.yunikorn.predicates import Placed  # noqa: PLC0415
+
+        return Placed(self.objects, self.partition.applications)
 
 
 class Asking(Struct, frozen=True):
@@ -159,11 +206,13 @@ def is_usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
 def may_host(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
     """Say whether an ask may have a node, room aside: the one that it requires, or a usable one.
 
-    Recorded states may name nodes that the shim always refuses: no law, but no room either.
+    The shim must not close it to the ask's pod, whoever goes.
     """
     if ask.required_node:
-        return room.node_id == ask.required_node
-    return room.node_id not in cluster.x.veto_nodes and is_usable(cluster, room, ask)
+        usable = room.node_id == ask.required_node
+    else:
+        usable = is_usable(cluster, room, ask)
+    return usable and not cluster.closes(room.node_id, ask)
 
 
 def cancelled(cluster: Cluster, room: NodeRoom, ask: Ask) -> set[str]:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from planner.quota.kueue.assignment import Assignment, FlavorChoice, Mode, PodSetFlavors, worst
 from planner.quota.kueue.preemptor import Replaced, replaced_by
 from planner.quota.kueue.request import PodSetRequest, in_kueues_order
+from planner.quota.kueue.selector import InvalidSelectorError
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.chance import Chance
@@ -24,7 +25,6 @@ from planner.reference.kueue.eligibility import (
     BEST,
     WORST,
     Attempts,
-    InvalidSelectorError,
     NoFitReason,
     Offer,
     Possibility,

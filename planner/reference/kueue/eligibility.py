@@ -11,7 +11,7 @@ pkg/resources/slice_requests.go for the order of resources.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
@@ -19,13 +19,10 @@ from typing import Final, NamedTuple
 
 from planner.quantity import is_milli
 from planner.quota.kueue.assignment import Mode
+from planner.quota.kueue.selector import InvalidSelectorError, meets, untolerated
 from planner.state.kueue_configuration import Configuration
-from planner.state.pods import INTEGER, PodSpec, SelectorRequirement, Taint, Toleration
+from planner.state.pods import PodSpec
 from planner.state.queues import FlavorFungibility, ResourceFlavor, ResourceGroup
-
-
-class InvalidSelectorError(ValueError):
-    """The pod's node affinity cannot be evaluated; Kueue fails the podset for it."""
 
 
 def why_ineligible(
@@ -52,13 +49,6 @@ def why_ineligible(
     if _selector_matches(pod, labels, labels.keys() if keys is None else keys):
         return ""
     return f"flavor {flavor.name} doesn't match node affinity"
-
-
-def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> Iterator[Taint]:
-    """Yield the taints that keep pods away: no toleration accepts them."""
-    for taint in taints:
-        if taint.is_hard and not any(one.accepts(taint) for one in tolerations):
-            yield taint
 
 
 def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet[str]) -> bool:
@@ -88,30 +78,6 @@ def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet
     if invalid:
         raise invalid
     return False
-
-
-def meets(row: SelectorRequirement, value: str | None) -> bool:
-    """Say whether the value of a label, or its absence, meets a row, as Kubernetes does.
-
-    Raises `InvalidSelectorError` if the row is not valid.
-    """
-    # Refuse what Kubernetes' label selector refuses.
-    if not row.is_valid:
-        raise InvalidSelectorError(f"{row.key} {row.operator} {list(row.values)}")
-    match row.operator:
-        case "In":
-            return value in row.values
-        case "NotIn":
-            return value not in row.values
-        case "Exists":
-            return value is not None
-        case "DoesNotExist":
-            return value is None
-        case _:
-            if value is None or not INTEGER.fullmatch(value):
-                return False
-            ours, theirs = int(value), int(row.values[0])
-            return ours > theirs if row.operator == "Gt" else ours < theirs
 
 
 class Possibility(IntEnum):

@@ -16,9 +16,10 @@ from msgspec.structs import replace
 from planner.laws.kueue import KF_PERMITTED
 from planner.quota.kueue.assignment import Assignment, FlavorChoice, PodSetFlavors, worst
 from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.selector import InvalidSelectorError
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.assignment import FlavorAssigner, borrow_level, joined
-from planner.reference.kueue.eligibility import InvalidSelectorError, Possibility
+from planner.reference.kueue.eligibility import Possibility
 from planner.reference.laws import keeps
 from planner.state.queues import ResourceGroup
 

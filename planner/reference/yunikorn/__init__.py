@@ -2,8 +2,7 @@
 
 candidates.py  the fence, and the candidates below it
 turn.py        what holds an ask back, and what must hold before it may preempt
-predicates.py  what the shim answers: by resources, by a table
-kubernetes.py  the same where pods and nodes are known, as Kubernetes' plugins do
+predicates.py  what the shim answers: by resources, by a table, by what Kubernetes demands
 decision.py    one entry for all preemption: the plan of each node, the choice of the node, the
                victims; and preemption for an ask with a required node
 quota.py       preemption after a quota was lowered

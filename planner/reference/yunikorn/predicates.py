@@ -1,8 +1,8 @@
 """What the shim answers to the core about one ask: whether a node takes it, after which removals.
 
 The core asks by a callback that a cluster always has. The answer depends on the whole of
-Kubernetes: where that is known, ``kubernetes.py`` gives it. Else the callback answers by resources,
-as in most of the recordings, or by a fixed table.
+Kubernetes, where that is known. Else the callback answers by resources, as in most of the
+recordings, or by a fixed table.
 
 Source: docs/semantics/yunikorn.md §8, docs/semantics/yunikorn-features.md §22; yunikorn-core
 be3bb487, scheduler/objects/predicates.go.
@@ -21,7 +21,7 @@ from planner.reference.yunikorn.candidates import Candidate
 from planner.state.yunikorn import Ask
 
 if TYPE_CHECKING:
-    from planner.reference.yunikorn.kubernetes import ByPredicates
+    from planner.quota.yunikorn.predicates import Demand
 
 
 class ByResource(Struct, frozen=True):
@@ -72,7 +72,31 @@ class ByTable(Struct, frozen=True):
         return self.index.get(room.node_id)
 
 
-Predicates: TypeAlias = "ByResource | ByTable | ByPredicates"
+class ByPredicates(Struct, frozen=True):
+    """Predicates as Kubernetes has them: what is available to the core counts as well."""
+
+    ask: Resource
+    demand: Demand
+
+    def passes(self, room: NodeRoom) -> bool:
+        """Say whether the node takes the ask as it is."""
+        return fits(room.available, self.ask) and self.demand.lacks(room.node_id) == ()
+
+    def reservable(self, room: NodeRoom) -> bool:
+        """Say whether the node would take the ask, but for its resources."""
+        lacks = self.demand.lacks(room.node_id)
+        return lacks is not None and all(one.is_room for one in lacks)
+
+    def first_index(self, room: NodeRoom, victims: Sequence[Candidate], start: int) -> int | None:
+        """Return the first index, from ``start``, up to which victims are enough; None for none."""
+        lacks, keys = self.demand.lacks(room.node_id), [victim.key for victim in victims]
+        for index in range(start, len(keys)) if lacks is not None else ():
+            if all(one.left(keys[: index + 1]) <= 0 for one in lacks or ()):
+                return index
+        return None
+
+
+Predicates: TypeAlias = ByResource | ByTable | ByPredicates
 """The callback of the shim, about one ask."""
 
 
@@ -82,11 +106,7 @@ def predicates_of(cluster: Cluster, ask: Ask) -> Predicates:
     if x.predicates == "table":
         index = {row.node: row.index for row in x.table if row.success}
         return ByTable(frozenset(x.alloc_nodes), index)
-    if cluster.objects is not None:
-        # What decides in Kubernetes is loaded for those who gave it.
-        from planner.reference.yunikorn.kubernetes import ByPredicates, placed_of  # noqa: PLC0415
-
-        if (placed := placed_of(cluster)).knows(ask):
-            return ByPredicates(placed, ask)
+    if (demand := cluster.demand(ask)) is not None:
+        return ByPredicates(ask.resource, demand)
     must_remove = {node: frozenset(keys) for node, keys in x.must_remove.items()}
     return ByResource(ask.resource, frozenset(x.veto_nodes), must_remove)

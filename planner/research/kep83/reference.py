@@ -40,12 +40,12 @@ from planner.quota.kueue.assignment import (
 )
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.selector import InvalidSelectorError
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import Usage
 from planner.reference.kueue.assignment import FlavorAssigner, borrow_level, joined
 from planner.reference.kueue.context import Assigned, Search, Target
 from planner.reference.kueue.decision import Decision
-from planner.reference.kueue.eligibility import InvalidSelectorError
 from planner.reference.laws import keeps
 from planner.research.kep83 import laws
 from planner.research.kep83.options import Criterion, Kep83, seconds_waiting

@@ -27,11 +27,12 @@ from planner.quantity import format_units
 from planner.quota.kueue.assignment import Assignment, contested, total_request, whole_request
 from planner.quota.kueue.preemptor import Replaced, names_replaced, replaced_by
 from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.selector import InvalidSelectorError
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Shares, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.decision import outcomes
-from planner.reference.kueue.eligibility import InvalidSelectorError, Possibility
+from planner.reference.kueue.eligibility import Possibility
 from planner.scheduler import Placement
 from planner.state.kueue import State
 from planner.state.kueue_configuration import Configuration

@@ -116,16 +116,23 @@ class Subject(Struct, frozen=True):
         room = None if node is None else self.cluster.node(node)
         if room is None:
             return ()
-        after = dict(room.available)
+        after, ask = dict(room.available), self.asking.ask
+        # Where the core is short itself, what pods request is short for the same reason mostly.
+        is_short = not fits(room.available, ask.resource)
+        lacks = {
+            one.what: one.missing
+            for one in self.cluster.lacks(room.node_id, ask)
+            if not (is_short and one.is_room)
+        }
         for position in victims:
             allocation = self.problem.allocations[position]
             if allocation.node_id == node and not allocation.x.not_on_node:
-                after = plus(after, allocation.resource)
+                after = plus(after, self.cluster.given_back(allocation, ask))
         return tuple(
             NodeRoom(
                 resource=t, asked=asked, available=room.available.get(t, 0), after=after.get(t, 0)
             )
-            for t, asked in sorted(self.asking.ask.resource.items())
+            for t, asked in (*sorted(ask.resource.items()), *sorted(lacks.items()))
         )
 
     def _queues(self, victims: Sequence[int]) -> tuple[QueueUse, ...]:
@@ -221,7 +228,7 @@ def explain_infeasible(problem: YuniKornProblem, eligible: BoolArray, rules: Rul
     if problem.excess is not None:
         return _explain_excess(problem, problem.holding[eligible].sum(axis=0).tolist(), count)
     if not problem.usable.any():
-        return "no node may host it: too small, not schedulable, or reserved for others"
+        return "no node may host it: too small, not schedulable, reserved, or closed by predicates"
     if count == 0:
         return "no allocation may be preempted for it: see `planner laws`, YK-03 to YK-07 and YK-10"
     lacks = lacking(problem, build_classes(problem, eligible, []), rules)

@@ -166,17 +166,19 @@ def _order_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
 
 def _room_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
     """Compare the stated room: what the ask wants of the node, and what it has now and after."""
-    node, wanted = case.node, case.asking.ask.resource
+    node, ask = case.node, case.asking.ask
     if node is None:
         if plan.room:
             yield "there is no node whose room could be stated"
         return
+    lacks = case.cluster.lacks(node.node_id, ask)
+    wanted = {**ask.resource, **{one.what: one.missing for one in lacks}}
     after = node.available
     for victim in case.victims:
         if is_on(victim, node):
-            after = plus(after, victim.resource)
+            after = plus(after, case.cluster.given_back(victim.allocation, ask))
     stated = {row.resource for row in plan.room}
-    for t in wanted if plan.room else ():
+    for t in ask.resource if plan.room else ():
         if t not in stated:
             yield f"the room on {node.node_id} leaves out {t}"
     for row in plan.room:

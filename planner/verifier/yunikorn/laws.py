@@ -89,10 +89,10 @@ def adjusted_priority(asking: Asking, queue: Queue, priority: int) -> int:
 
 def room_faults(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
     """Yield the reasons why the ask cannot have a node once the victims are gone."""
-    ask = case.asking.ask
+    ask, lacks = case.asking.ask, case.cluster.lacks(room.node_id, case.asking.ask)
     yield from _unusable(case, room)
     # If the node has room, the core takes victims from any node: guaranteed is short (§10).
-    must_be_there = case.required_node or not fits(room.available, ask.resource)
+    must_be_there = case.required_node or bool(lacks) or not fits(room.available, ask.resource)
     after = room.available
     for victim in case.victims:
         if is_on(victim, room):
@@ -109,6 +109,10 @@ def room_faults(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
                 f"node {room.node_id} would have {say_amount(t, left)} for the ask's "
                 f"{say_amount(t, wanted)}"
             )
+    gone = [victim.key for victim in case.victims if is_on(victim, room)]
+    for lack in lacks:
+        if (short := lack.left(gone)) > 0:
+            yield f"node {room.node_id} would still lack {short} {lack.what} for the ask's pod"
 
 
 def placement_faults(case: YuniKornCase) -> Iterator[str]:
@@ -138,18 +142,19 @@ def _takes_now(case: YuniKornCase, room: NodeRoom) -> bool:
         usable = room.node_id == ask.required_node
     else:
         usable = room.node.schedulable and not room.reserved_for_others(ask.allocation_key)
-    vetoed = room.node_id in case.cluster.x.veto_nodes
-    return usable and not vetoed and fits(room.available, ask.resource)
+    shim = case.cluster
+    refused = shim.closes(room.node_id, ask) or bool(shim.lacks(room.node_id, ask))
+    return usable and not refused and fits(room.available, ask.resource)
 
 
 def _unusable(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
     """Yield the reasons why a node may not be chosen at all."""
     ask = case.asking.ask
-    if case.required_node:
+    if case.cluster.closes(room.node_id, ask):
+        yield f"the predicates of the ask refuse node {room.node_id}"
+    elif case.required_node:
         if room.node_id != ask.required_node:
             yield f"the ask requires node {ask.required_node}, not {room.node_id}"
-    elif room.node_id in case.cluster.x.veto_nodes:
-        yield f"the predicates of the ask refuse node {room.node_id}"
     elif not is_usable(case.cluster, room, ask):
         if not room.node.schedulable:
             yield f"node {room.node_id} is not schedulable"
@@ -347,8 +352,10 @@ def fits_node(case: YuniKornCase) -> Verdict:
     """YK-08: the ask fits on one usable node, next to what stays there.
 
     Victims are on that node, unless it has room without any. An ask with a required node fits
-    only there. A plan that evicts nothing needs room in the queues and on a node as it is.
-    Source: docs/semantics/yunikorn.md §3, §7, §10, §11.1 and §15.
+    only there. A plan that evicts nothing needs room in the queues and on a node as it is. Where
+    Kubernetes' pods and nodes are known, the ask's pod has to fit there as well.
+    Source: docs/semantics/yunikorn.md §3, §7, §10, §11.1 and §15;
+    docs/semantics/yunikorn-features.md §22.
     """
     if case.nothing_evicted:
         return judge(laws.YK_FITS_NODE, list(placement_faults(case)), "it fits as it is")

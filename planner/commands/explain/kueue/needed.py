@@ -29,9 +29,9 @@ from planner.quota.kueue.assignment import Assignment, FlavorChoice, PodSetFlavo
 from planner.quota.kueue.placement import may_be_placed
 from planner.quota.kueue.preemptor import as_preemptor
 from planner.quota.kueue.request import PodSetRequest
+from planner.quota.kueue.selector import InvalidSelectorError
 from planner.reference.kueue.aftermath import admit
 from planner.reference.kueue.assignment import FlavorAssigner, joined
-from planner.reference.kueue.eligibility import InvalidSelectorError
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given
 from planner.state.kueue import State

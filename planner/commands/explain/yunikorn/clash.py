@@ -91,14 +91,14 @@ def fence(problem: YuniKornProblem) -> str:
 def fault(planning: YuniKornPlanning, room: NodeRoom) -> str:
     """Say why a node that is not usable may not host the ask, whatever is preempted."""
     ask = planning.problem.ask
-    if ask.required_node:
+    if ask.required_node and room.node_id != ask.required_node:
         return f"is not {ask.required_node}, the node that the ask requires"
+    if planning.cluster.closes(room.node_id, ask):
+        return "is refused by the shim"
     if not room.node.schedulable:
         return "is not schedulable"
     if not fits(room.node.capacity, ask.resource):
         return "is too small for the ask"
-    if room.node_id in planning.cluster.x.veto_nodes:
-        return "is refused by the shim"
     return "is reserved for others"
 
 
@@ -289,7 +289,7 @@ def _of_node(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
         missing = lacking[name]
     for t, short in missing.items():
         resource = problem.types[t]
-        requested = asked.get(resource, 0)
+        requested = asked.get(resource, short)  # of what Kubernetes counts, what is missing
         left, lacks = bare(requested - short, resource), f"{bare(short, resource)} short"
         text = f"node {name} has {left} in all, {lacks}"
         if held is not None:
@@ -341,7 +341,8 @@ def minimal_clash(
     droppable, nodes = in_drop_order(rules), [*problem.nodes, ""]
     available, usable = [*problem.available, {}], np.ones(len(nodes), dtype=np.bool_)
     # Without YK-08 every node may host the ask, and so may an added node that does not exist.
-    anywhere = replace(problem, nodes=nodes, available=available, usable=usable)
+    lacking: list[dict[str, int]] = [{} for _ in nodes]
+    anywhere = replace(problem, nodes=nodes, available=available, usable=usable, lacking=lacking)
 
     def feasible(kept: set[str]) -> Outcome:
         without = {law.id for law in droppable} - kept

@@ -21,11 +21,11 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planner.quota.kueue.selector import meets_term, untolerated
 from planner.quota.kueue.topology import FlavorTree, children_of
-from planner.reference.kueue.eligibility import InvalidSelectorError, meets, untolerated
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner
 from planner.state.kueue_topology import Node
-from planner.state.pods import NodeSelectorTerm, PodSpec, SelectorRequirement, Toleration
+from planner.state.pods import PodSpec, Toleration
 
 MOST: Final = 2**31 - 1
 """The most pods that Kueue can count."""
@@ -167,27 +167,6 @@ class Qualification:
             )
             for node, fits in zip(self._tree.nodes, self.leaves, strict=True)
         ]
-
-
-def meets_term(term: NodeSelectorTerm, node: Node) -> bool:
-    """Say whether a node meets all rows of a term; no node meets a term without rows."""
-    if not term.match_expressions and not term.match_fields:
-        return False
-    labels = node.metadata.labels
-    try:
-        selected = all(meets(row, labels.get(row.key)) for row in term.match_expressions)
-    except InvalidSelectorError:
-        return False
-    return selected and all(_meets_name(row, node.metadata.name) for row in term.match_fields)
-
-
-def _meets_name(row: SelectorRequirement, name: str) -> bool:
-    """Say whether a node's name, the only field there is, meets a row; it must have one value."""
-    if row.key != "metadata.name" or len(row.values) != 1:
-        return False
-    if row.operator == "In":
-        return row.values[0] == name
-    return row.operator == "NotIn" and row.values[0] != name
 
 
 def excluded(

@@ -1,4 +1,4 @@
-"""What the shim answers to the core: whether a pod may run on a node, and after which removals.
+"""What Kubernetes demands of a node for an ask's pod, and what removals give it back.
 
 The shim asks the plugins of Kubernetes' default profile. What they count over the cluster (required
 pod affinity, anti-affinity and spread) they count once, with all pods in place; a removal gives
@@ -14,58 +14,80 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
-from typing import Final
+from functools import cached_property
+from typing import Final, NamedTuple
 
-from planner.quantity import NANO
-from planner.quota.kueue.request import Defaults, add_to, pod_request
-from planner.quota.yunikorn.cluster import Cluster, NodeRoom
-from planner.quota.yunikorn.resource import fits
-from planner.reference.kueue.eligibility import untolerated
-from planner.reference.kueue.topology.slots import meets_term
-from planner.reference.yunikorn.candidates import Candidate
+from planner.quantity import is_milli, to_units
+from planner.quota.kueue.request import Defaults, pod_request
+from planner.quota.kueue.selector import meets_term, untolerated
 from planner.state.kueue_topology import Node
 from planner.state.pods import LabelSelector, Taint
-from planner.state.yunikorn import Ask
+from planner.state.yunikorn import Application, Ask
 from planner.state.yunikorn_pods import ApartTerm, KubernetesObjects, Pod, SpreadConstraint
 
 _UNSCHEDULABLE: Final = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 _PODS: Final = "pods"
 _ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104 - what Kubernetes writes for all addresses of a node
+_PORTS: Final = "host ports"
 
 Domain = tuple[str, str]
 """A key of a topology, and the value that all nodes of the domain have there."""
 Port = tuple[str, str, int]
 
 
-class Placed:
-    """The pods and nodes of Kubernetes, and where the pods are."""
+class Lack(NamedTuple):
+    """What a pod lacks on a node beside the pods there, and what each of them gives back of it.
 
-    def __init__(self, cluster: Cluster) -> None:
-        objects = cluster.objects or KubernetesObjects.blank()
+    ``held`` is by the keys of their allocations: of host ports each pod holds 1 that clashes.
+    """
+
+    what: str
+    missing: int
+    held: Mapping[str, int]
+
+    @property
+    def is_room(self) -> bool:
+        """Whether it is a resource, which a reservation does not look at."""
+        return self.what != _PORTS
+
+    def left(self, gone: Sequence[str]) -> int:
+        """Return what is still missing once some pods, each named once, are gone."""
+        return self.missing - sum(self.held.get(key, 0) for key in gone)
+
+
+class Placed:
+    """The pods and nodes of Kubernetes, and where the pods are.
+
+    ``unknown`` is the key of an allocation of which there is no pod: it counts as gone.
+    """
+
+    def __init__(self, objects: KubernetesObjects, applications: Sequence[Application]) -> None:
         self.pods = {pod.metadata.uid: pod for pod in objects.pods}
         self.nodes = {node.metadata.name: node for node in objects.nodes}
         self.namespaces = {one.metadata.name: one.labels for one in objects.namespaces}
-        held = (each for one in cluster.partition.applications for each in one.allocations)
+        held = (each for one in applications for each in one.allocations)
         at = {each.allocation_key: each.node_id for each in held}
-        self._is_whole = all(room.node_id in self.nodes for room in cluster.nodes)
+        self.unknown = next((key for key in at if key not in self.pods), None)
         self.on: dict[str, dict[str, Pod]] = defaultdict(dict)
         for uid, pod in self.pods.items():
             node = pod.spec.node_name or at.get(uid, "")
             if node in self.nodes and not pod.is_over:
                 self.on[node][uid] = pod
         self._requests: dict[str, Mapping[str, int]] = {}
+        self._demands: dict[str, Demand] = {}
 
-    def knows(self, ask: Ask) -> bool:
-        """Say whether what the predicates look at is known of an ask, and of all nodes."""
-        return self._is_whole and ask.allocation_key in self.pods
+    def demand(self, ask: Ask) -> Demand | None:
+        """Return what the pod of an ask demands; None where the pod is not known."""
+        key = ask.allocation_key
+        if key in self.pods and key not in self._demands:
+            self._demands[key] = Demand(self, self.pods[key])
+        return self._demands.get(key)
 
     def request(self, pod: Pod) -> Mapping[str, int]:
-        """Return what a pod asks for, in nano-units, but for itself."""
+        """Return what a pod takes of a node, itself among it, in the units of Kubernetes."""
         uid = pod.metadata.uid or ""
         if uid not in self._requests:
-            asked = pod_request(pod.spec, Defaults())
-            self._requests[uid] = {t: n for t, n in asked.items() if t != _PODS}
+            self._requests[uid] = {**units(pod_request(pod.spec, Defaults())), _PODS: 1}
         return self._requests[uid]
 
     @property
@@ -74,40 +96,49 @@ class Placed:
         return ((self.nodes[name], pod) for name, pods in self.on.items() for pod in pods.values())
 
 
-placed_of = lru_cache(maxsize=8)(Placed)
-"""The pods and nodes of a cluster, sorted once for all asks."""
+def units(amounts: Mapping[str, int]) -> Mapping[str, int]:
+    """Return nano-units as the scheduler of Kubernetes counts: cpu by the 1/1000, rounded up."""
+    return {t: to_units(n, t) for t, n in amounts.items()}
 
 
-class ByPredicates:
-    """The answers for one ask."""
+class Demand:
+    """What the pod of one ask demands of nodes; ``unknown`` is as of ``Placed``."""
 
-    def __init__(self, placed: Placed, ask: Ask) -> None:
-        self._placed, self._ask = placed, ask
-        self._pod = placed.pods[ask.allocation_key]
+    def __init__(self, placed: Placed, pod: Pod) -> None:
+        self._placed, self._pod, self.unknown = placed, pod, placed.unknown
+        self._lacks: dict[str, Sequence[Lack] | None] = {}
 
-    def passes(self, room: NodeRoom) -> bool:
-        """Say whether the node takes the ask as it is."""
-        if not fits(room.available, self._ask.resource) or not self.reservable(room):
-            return False
-        return self._has_room(room, self._placed.on[room.node_id])
+    def lacks(self, name: str) -> Sequence[Lack] | None:
+        """Return what the pod lacks on a node with all pods in place; None if it is closed to it.
 
-    def reservable(self, room: NodeRoom) -> bool:
-        """Say whether the node would take the ask, but for its resources."""
-        node = self._placed.nodes[room.node_id]
-        here = self._placed.on[room.node_id]
-        return self._is_eligible(node) and self._is_welcome(node) and self._has_ports(here)
+        Removals open no node that is closed, nor one that Kubernetes does not have.
+        """
+        if name not in self._lacks:
+            node = self._placed.nodes.get(name)
+            is_open = node is not None and self._is_eligible(node) and self._is_welcome(node)
+            found = (*self._ports_taken(name), *self._room_lacking(name)) if is_open else None
+            self._lacks[name] = found
+        return self._lacks[name]
 
-    def first_index(self, room: NodeRoom, victims: Sequence[Candidate], start: int) -> int | None:
-        """Return the first index, from ``start``, up to which victims are enough; None for none."""
-        node = self._placed.nodes[room.node_id]
-        if not (self._is_eligible(node) and self._is_welcome(node)):
-            return None
-        left = dict(self._placed.on[room.node_id])
-        for index, victim in enumerate(victims):
-            left.pop(victim.key, None)  # a pod that the shim has no more is gone
-            if index >= start and self._has_ports(left) and self._has_room(room, left):
-                return index
-        return None
+    def _ports_taken(self, name: str) -> Iterator[Lack]:
+        wanted = [*_ports(self._pod)]
+        held = {
+            uid: 1
+            for uid, pod in (self._placed.on[name] if wanted else {}).items()
+            if any(_clash(one, other) for one in wanted for other in _ports(pod))
+        }
+        if held:
+            yield Lack(_PORTS, len(held), held)
+
+    def _room_lacking(self, name: str) -> Iterator[Lack]:
+        allocatable = units(self._placed.nodes[name].status.allocatable)
+        requests = {uid: self._placed.request(pod) for uid, pod in self._placed.on[name].items()}
+        for t, asked in self._placed.request(self._pod).items():
+            held = {uid: each[t] for uid, each in requests.items() if each.get(t)}
+            missing = asked + sum(held.values()) - allocatable.get(t, 0)
+            if asked > 0 and missing > 0:
+                unit = "millicores" if is_milli(t) else t
+                yield Lack(f"{unit} by Kubernetes", missing, held)
 
     def _is_eligible(self, node: Node) -> bool:
         """Say whether the pod may be on the node by what the node itself is."""
@@ -115,21 +146,6 @@ class ByPredicates:
         return next(untolerated(taints, self._pod.spec.tolerations), None) is None and _selects(
             self._pod, node
         )
-
-    def _has_ports(self, pods: Mapping[str, Pod]) -> bool:
-        wanted = [*_ports(self._pod)]
-        used = [port for pod in pods.values() for port in _ports(pod)] if wanted else ()
-        return not any(_clash(one, other) for one in wanted for other in used)
-
-    def _has_room(self, room: NodeRoom, pods: Mapping[str, Pod]) -> bool:
-        """Say whether there is room beside some pods, of which each takes one of ``pods``."""
-        allocatable = self._placed.nodes[room.node_id].status.allocatable
-        used: dict[str, int] = {}
-        for pod in (*pods.values(), self._pod):
-            add_to(used, self._placed.request(pod))
-            add_to(used, {_PODS: NANO})
-        wanted = (_PODS, *(t for t, n in self._placed.request(self._pod).items() if n > 0))
-        return all(used[t] <= allocatable.get(t, 0) for t in wanted)
 
     def _is_welcome(self, node: Node) -> bool:
         """Say whether the pods of the cluster let the pod in: affinity both ways, and spread."""
