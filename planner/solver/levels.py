@@ -261,14 +261,16 @@ class Settling:
 
         The multipliers that narrowed the boxes of trees narrow it, too.
         """
-        search = self.fresh([*(level.measure for level in self.levels), *measures])
+        bounded = (measure for measure, _ in (*self.claims.caps, *self.claims.wishes.most.items()))
+        search = self.fresh([*(level.measure for level in self.levels), *measures, *bounded])
         search.deadline, search.cut = self.search.deadline, []
         if self.effort is not None:
             question = ask(self.claims)
             box, classes = question.root, question.rules.classes
             for multipliers in self.before.narrowed:
                 box = question.narrowed(box, multipliers)
-            left = set(classes.take(box.most))
+            # An empty box says that no set is better, and a tree is to show that.
+            left = set(() if box.is_empty else classes.take(box.most))
             left.update(self.victims or ())
             members_of = search.classes.members
             search.active = [k for k in search.active if not left.isdisjoint(members_of[k])]

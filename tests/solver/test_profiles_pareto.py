@@ -15,6 +15,7 @@ from planner.plan import AnyPlan
 from planner.plan.front import Front
 from planner.solver.pareto import sweep
 from planner.solver.yunikorn.planning import Laws
+from tests.benchmarks.large import large
 from tests.cluster import pending, queue, running, state_of
 from tests.conftest import TEST_ALL, YUNIKORN
 from tests.solver.truth import truths, value_of
@@ -301,3 +302,11 @@ def test_optimum_is_the_first_of_the_best_legal_sets(
         assert plan.greedy is not None
         assert frozenset(plan.keys) == truth.measured().canonical(profile, plan.greedy), truth.id
     assert compared
+
+
+@pytest.mark.parametrize("first", ["workloads", "highest_priority", "queues"])
+def test_a_bounded_measure_tells_workloads_apart(first: str) -> None:
+    """Of workloads that hold the same, those that lost less work keep to the bound on it."""
+    front = planner.front(large(100, fair=True), first=first, second="lost_work+restart_cost")
+    assert front.points
+    assert front.status == "optimal"

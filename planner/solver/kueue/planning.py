@@ -198,9 +198,9 @@ class Planning(Planned[Plan], Rules):
         """Return the same preemptor planned without topologies, in a given state that knows it."""
         if state is None and not self.snapshot.topologies.looked_at:
             return self
-        state = self.state if state is None else state
-        snapshot = take_snapshot(state, self.snapshot.now, self.snapshot.tree.frs)
-        return self._again(state, snapshot, self.fixed)
+        given = self.state if state is None else state
+        snapshot = take_snapshot(given, self.snapshot.now, self.snapshot.tree.frs)
+        return self._again(given, snapshot, self.fixed)
 
     def _again(
         self,
