@@ -281,7 +281,8 @@ def narrowed(
     spare, each = added.spare, np.abs(added.amounts)
     if abs(spare) >= _INT64:
         each = each.astype(object)
-    moved = np.minimum(spare // each, _INT64).astype(np.int64)
+    # No class has so many members; and with less than nothing to spare no set is left.
+    moved = np.clip(spare // each, -1, _INT64 - 1).astype(np.int64)
     helps, of = added.amounts > 0, added.classes
     least[of] = np.where(helps, np.maximum(least[of], most[of] - moved), least[of])
     most[of] = np.where(helps, most[of], np.minimum(most[of], box.least[of] + moved))

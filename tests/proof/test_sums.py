@@ -210,3 +210,9 @@ def test_a_class_of_which_a_row_counts_nothing_is_left_as_it_is() -> None:
     part = narrowed([(row, 1)], box, {})
     assert part.least.tolist() == [0, 4]
     assert part.most.tolist() == [5, 4]
+
+
+def test_a_sum_that_misses_more_than_64_bits_leaves_no_set() -> None:
+    row = Row(np.arange(2), np.array([1, 2]), 2**70)
+    box = Box(np.zeros(2, dtype=np.int64), np.array([5, 4]))
+    assert narrowed([(row, 1)], box, {}).is_empty
