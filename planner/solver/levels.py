@@ -261,8 +261,7 @@ class Settling:
 
         The multipliers that narrowed the boxes of trees narrow it, too.
         """
-        bounded = (measure for measure, _ in (*self.claims.caps, *self.claims.wishes.most.items()))
-        search = self.fresh([*(level.measure for level in self.levels), *measures, *bounded])
+        search = self.fresh([*(level.measure for level in self.levels), *measures])
         search.deadline, search.cut = self.search.deadline, []
         if self.effort is not None:
             question = ask(self.claims)

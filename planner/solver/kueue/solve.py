@@ -117,7 +117,8 @@ def settling_of(planning: Planning, profile: Profile, prepared: Prepared) -> Set
     search, capped = prepared.search, prepared.capped
 
     def fresh(measures: Sequence[Measure]) -> Search:
-        few = replace(profile, levels=tuple(measures))
+        # What wishes bound stays among the levels and caps, which tell workloads apart.
+        few = replace(profile, levels=(*measures, *profile.wishes.most))
         return set_up(planning, few, search.deadline, prepared.greedy)
 
     claims = planning.claims(profile, capped.kept)
