@@ -68,11 +68,12 @@ def preempt_quota(queue: Queue, ties: Mapping[str, int]) -> QuotaPreemption:
     amount = preemptable_amount(queue)
     if not amount:
         if any(parts_of(queue).values()):
-            found = "has nothing to free, but children above their guaranteed: the core panics"
-            raise CorePanics(f"queue {queue.path}", found)
+            nothing = "has nothing to free, but children above their guaranteed: the core panics"
+            raise CorePanics(f"queue {queue.path}", nothing)
         return QuotaPreemption(acquired=True, amount=amount)
-    victims = [v for leaf, share in shares(queue).items() for v in search_leaf(leaf, share, ties)]
-    named = {} if queue.is_leaf else {leaf.path: share for leaf, share in shares(queue).items()}
+    found = shares(queue)
+    victims = [v for leaf, share in found.items() for v in search_leaf(leaf, share, ties)]
+    named = {} if queue.is_leaf else {leaf.path: share for leaf, share in found.items()}
     return QuotaPreemption(acquired=True, amount=amount, shares=named, victims=tuple(victims))
 
 
