@@ -22,6 +22,7 @@ verifier/      a finished plan against the rules, without a solver
 
 From a question to a plan:
 
+case/          what is decided for one preemptor, and by which rules: made once, passed on
 objective/     what disruption means: terms, and profiles that order them
 solver/        a problem to its proven optimum
 proof/         proof trees, derived from a state and checked without a solver

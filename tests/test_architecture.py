@@ -48,9 +48,10 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "coverage": "errors quantity state quota plan scheduler",
         "verifier": "errors laws rules wing quantity state quota plan objective",
         "proof": "errors term laws quantity state quota objective plan verifier",
-        "solver": "stage errors term garbage quantity laws state quota reference problem"
+        "case": "plan problem quota reference rules scheduler state wing",
+        "solver": "case stage errors term garbage quantity laws state quota reference problem"
         " objective models plan verifier proof scheduler rules wing",
-        "commands/check": "verb coverage stage errors term laws state quota reference problem"
+        "commands/check": "case verb coverage stage errors term laws state quota reference problem"
         " objective plan verifier proof scheduler rules wing",
         "commands/whatif": "errors quantity state reader quota plan scheduler",
         "commands/boost": "stage errors quantity state quota reference plan solver",
@@ -62,7 +63,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/study": "batch commands/replay errors plan reader scheduler solver state wing",
         "commands/compare": "coverage errors term commands/study batch objective plan"
         " quota reader scheduler solver state verifier wing",
-        "commands/explain": "coverage errors term quantity laws state quota reference"
+        "commands/explain": "case coverage errors term quantity laws state quota reference"
         " problem objective models plan solver commands/whatif scheduler",
         "report": "coverage errors term plan quantity laws state quota wing"
         " commands/whatif commands/boost commands/audit commands/study commands/check"

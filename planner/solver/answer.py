@@ -263,14 +263,14 @@ def describe_levels(levels: Sequence[LevelResult]) -> tuple[Level, ...]:
 class Planned(AnyPlanning, Protocol[PlanT]):
     """A preemptor being planned, with the verifier of its plans: what all schedulers share.
 
-    ``subject`` makes the plans.
+    ``plan`` makes the plans.
     """
 
     certify: Trees = None
     """Whether to wait for proof trees."""
     state: Any
     problem: Any
-    subject: Any
+    plan: Callable[..., PlanT]
 
     @cached_property
     def _known(self) -> dict[str, int]:
@@ -339,7 +339,7 @@ def without_solver(
 
     Raises `InternalError` if the verifier does not accept the plan.
     """
-    plan: PlanT = planning.subject.plan(
+    plan = planning.plan(
         "optimum",
         status,
         explanation,
@@ -367,7 +367,7 @@ def no_plan(  # noqa: PLR0913, PLR0917 - all that an answer is made of
     why = f"nothing found{in_time}, and nothing proved{word}"
     if status == "infeasible":
         why = blame_wishes(search, profile) or planning.why_infeasible()
-    plan: PlanT = planning.subject.plan(
+    plan = planning.plan(
         "optimum",
         status,
         why,

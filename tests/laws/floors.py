@@ -57,9 +57,9 @@ class Floor:
     def replayed(self) -> Sets:
         """Return the sets without which Kueue's own placement, replayed, finds places."""
         planning = self.planning
-        placing = Placing.of(planning.snapshot, planning.preemptor, Chance())
+        placing = Placing.of(planning.case.snapshot, planning.case.preemptor, Chance())
         assert placing is not None
-        test = placing.test(planning.decision.assignment)
+        test = placing.test(planning.case.assignment)
         assert test is not None
         found = set()
         for gone in self.subsets():
@@ -74,9 +74,9 @@ class Floor:
     def admitted(self, without: Collection[str] = ()) -> Sets:
         """Return the sets that the model admits: of several podsets only that there is room."""
         problem: Problem = build_problem(
-            self.planning.snapshot,
-            self.planning.preemptor,
-            self.planning.decision.assignment,
+            self.planning.case.snapshot,
+            self.planning.case.preemptor,
+            self.planning.case.assignment,
         )
         return frozenset(chain.from_iterable(admitted.admitted(problem, without).values()))
 
@@ -92,7 +92,7 @@ class Floor:
     def _verdicts(self, gone: Collection[Admitted]) -> Sequence[Verdict]:
         planning = self.planning
         positions = [planning.keys.index(one.key) for one in gone]
-        plan: Plan = planning.subject.plan(
+        plan: Plan = planning.plan(
             "optimum",
             "feasible",
             "",

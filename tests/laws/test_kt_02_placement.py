@@ -72,7 +72,7 @@ def test_a_plan_is_one_that_it_permits() -> None:
 
 def test_what_is_in_no_node_has_no_place() -> None:
     floor = Floor(racks(FIRST, pods("b", 1, {"cpu": 1, "disk": 1}, {"required": HOST})))
-    assert floor.planning.decision.assignment.mode == "NoFit"
+    assert floor.planning.case.assignment.mode == "NoFit"
 
 
 def test_a_required_rack_with_unconstrained_beside_it_is_filled_from_the_least() -> None:

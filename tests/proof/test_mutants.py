@@ -234,7 +234,7 @@ def _forged(planning: Planning, original: Original, keys: Sequence[str]) -> Iter
         "caps": tuple(Cap(term=measure_name(m), most=most) for m, most in caps.items()),
     }
     for borrowing in (True, False):
-        plan = planning.subject.plan(
+        plan = planning.plan(
             "optimum",
             "optimal",
             "",

@@ -93,7 +93,7 @@ class Case:
             )
         changes = {"levels": tuple(levels)}
         for borrowing in (True, False):
-            other = planning.subject.plan(
+            other = planning.plan(
                 "optimum",
                 "optimal",
                 "",

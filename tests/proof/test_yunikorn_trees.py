@@ -76,7 +76,7 @@ def decisions() -> Iterator[tuple[str, Sets, YuniKornRules, set[Counts]]]:
             for spare in (False, True):
                 rules = sets.rules(TERMS, spare=spare)
                 legal = sets.counts(rules, sets.sparing() if spare else sets.legal)
-                name = f"seed {seed}, {sets.planning.subject.rules}, spare {spare}"
+                name = f"seed {seed}, {sets.planning.rules}, spare {spare}"
                 yield name, sets, rules, legal
 
 

@@ -85,11 +85,10 @@ class Sets:
         """Return the rules over classes that these terms do not tell apart."""
         planning = self.planning
         order = planning.problem.order.tolist()
-        subject = planning.subject
         claims = yunikorn_claims(
             planning.cluster,
             planning.asking,
-            subject.rules,
+            planning.rules,
             planning.table,
             order,
             spare="last-tier" if spare else "nobody",
@@ -144,7 +143,7 @@ def guarded(seed: int) -> Json:
 
 def accepted(planning: YuniKornPlanning) -> Iterator[Keys]:
     """Yield every set that the verifier accepts on some node."""
-    cluster, asking, rules = planning.cluster, planning.asking, planning.subject.rules
+    cluster, asking, rules = planning.cluster, planning.asking, planning.rules
     everything = [
         Victim(one, cluster.tree.leaf_of(application), application.application_id)
         for application in cluster.partition.applications

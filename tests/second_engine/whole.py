@@ -200,12 +200,12 @@ def _rules_of(planning: AnyPlanning, profile: Profile, *, apart: bool) -> _Rules
     costs = planning.table.telling_apart((*profile.terms, *_LAST_TIER))
     if apart:
         costs.append(np.arange(len(planning.keys), dtype=np.int64))
-    if isinstance(planning, Planning) and not planning.by_own_rules:
+    if isinstance(planning, Planning) and planning.case.options:
         return _other_rules(planning, costs)
     if isinstance(planning, Planning):
         return _kueue_rules(planning, costs)
     assert isinstance(planning, YuniKornPlanning)
-    problem, rules = planning.problem, planning.subject.rules
+    problem, rules = planning.problem, planning.rules
     costs.append(problem.opted_out.astype(np.int64))
     classes = build_yunikorn_classes(problem, planning.eligible, costs)
     return _Rules(

@@ -102,7 +102,7 @@ def test_model_and_verifier_admit_the_legal_sets_and_no_others() -> None:
     for line in _few():
         planning, legal = planned(line)
         problem = planning.problem
-        if planning.decision.assignment.mode != "Preempt":
+        if planning.case.assignment.mode != "Preempt":
             continue
         fair = problem.fair is not None
         by_attempt = (
@@ -129,10 +129,10 @@ def is_accepted(planning: Planning, keys: frozenset[str]) -> bool:
     positions = [planning.keys.index(key) for key in keys]
     victims = planning.describe_in_order(positions)
     for borrowing in planning.attempts:
-        plan = planning.subject.plan(
+        plan = planning.plan(
             "optimum", "feasible", "", objective="", victims=victims, borrowing=borrowing
         )
-        if verify_plan(planning.state, plan, snapshot=planning.snapshot).accepted:
+        if verify_plan(planning.state, plan, snapshot=planning.case.snapshot).accepted:
             return True
     return False
 

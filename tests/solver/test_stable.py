@@ -6,6 +6,7 @@ from functools import lru_cache
 import pytest
 
 import planner
+from planner.case.kueue import Case
 from planner.errors import UnsupportedError
 from planner.models.kueue.laws import eligible, reasons
 from planner.objective.profiles import PROFILES, Measure, Profile
@@ -50,7 +51,7 @@ class Asked:
             self.measured.terms[victims] = {**terms, "unstable": len(found)}
         candidates = eligible(problem, without={"FS-06"}).nonzero()[0].tolist()
         self.cascade_replay = CascadeReplay(
-            truth.state, snapshot, preemptor, assignment, workloads, candidates, codes
+            Case(truth.state, snapshot, preemptor, assignment), candidates, codes
         )
 
     def positions(self, victims: Victims) -> list[int]:

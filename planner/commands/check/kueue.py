@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
+from planner.case.kueue import Case
 from planner.commands.check.facts import GREEDY, NONE_LEGAL, VICTIMS, Facts, check_infeasible
 from planner.commands.check.plan import (
     CLAIMS,
@@ -32,7 +33,6 @@ from planner.plan import Status, Verdict
 from planner.plan.asked import Asked
 from planner.plan.kueue import OWN_RULES, Plan
 from planner.plan.record import COMMANDS, Commands
-from planner.problem.kueue import Problem, build_problem
 from planner.proof.claims import Claims, Limits
 from planner.proof.kueue import kueue_claims
 from planner.quota.kueue.assignment import (
@@ -44,15 +44,13 @@ from planner.quota.kueue.assignment import (
 )
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.modes import with_modes
-from planner.quota.kueue.placement import concerns, snapshot_for
-from planner.quota.kueue.placing import Group
+from planner.quota.kueue.placement import snapshot_for
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
-from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.cycle.turn import in_the_way
-from planner.reference.kueue.decision import Decision, decide
-from planner.rules import Piece, RuleSet
+from planner.reference.kueue.decision import Decision
+from planner.rules import RuleSet
 from planner.state.kueue import State
 from planner.term import UNSTABLE
 from planner.verifier.kueue.case import assignment_faults
@@ -73,16 +71,6 @@ TOO_MUCH: Final = (
 NONE_STABLE: Final = f"{NONE_LEGAL} after which no victim would preempt again"
 _OPTIONS: Final = {"release": "--kueue-release", "requests": "--requests"}
 _OF_CLUSTER: Final = re.compile(r"--(context|kubeconfig|as|request-timeout)=")
-
-
-DECISION: Final = Piece[Callable[[Snapshot, Preemptor, Assignment | None, str], Decision]](
-    "decision", lambda snapshot, preemptor, assignment, _: decide(snapshot, preemptor, assignment)
-)
-"""Replays the scheduler under a rule set, which is given with its options."""
-PROBLEM: Final = Piece[Callable[[Snapshot, Preemptor, Assignment, str], Problem]](
-    "problem", lambda snapshot, preemptor, flavors, _: build_problem(snapshot, preemptor, flavors)
-)
-"""Builds the problem under a rule set, which is given with its options."""
 
 
 def check_kueue(
@@ -115,11 +103,7 @@ class _Aftermath:
     ``reason`` returns the reason code of a victim.
     """
 
-    state: State
-    snapshot: Snapshot
-    preemptor: Preemptor
-    assignment: Assignment
-    workloads: Sequence[Admitted]
+    case: Case
     reason: Callable[[Admitted], str]
     cuts: Sequence[Cut] = ()  # nothing is learned of other sets
     _found: dict[frozenset[int], Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
@@ -130,13 +114,13 @@ class _Aftermath:
 
     def targets(self, victims: Sequence[int]) -> Mapping[str, tuple[str, ...]]:
         """Return whom each of the victims would preempt again that would preempt anybody."""
-        chosen = frozenset(victims)
+        chosen, case, snapshot = frozenset(victims), self.case, self.case.snapshot
         if chosen not in self._found:
-            going = [self.workloads[at] for at in sorted(chosen)]
-            holder = admit(self.snapshot, self.preemptor, self.assignment)
-            after = snapshot_after(self.snapshot, holder, going)
+            going = [case.problem.workloads[at] for at in sorted(chosen)]
+            holder = admit(snapshot, case.preemptor, case.assignment)
+            after = snapshot_after(snapshot, holder, going)
             fresh = [one for one in going if not one.evicted]
-            waiting = (pending_again(self.state, self.snapshot, w, self.reason(w)) for w in fresh)
+            waiting = (pending_again(case.state, snapshot, w, self.reason(w)) for w in fresh)
             found = {one.key: next_targets(after, one) for one in waiting}
             self._found[chosen] = {key: targets for key, targets in found.items() if targets}
         return self._found[chosen]
@@ -152,6 +136,13 @@ class _Checking:
     rules: RuleSet
     options: str
     given: Assignment | None
+
+    @cached_property
+    def case(self) -> Case:
+        """What is decided for the preemptor, under the flavors of the plan if any were given."""
+        plan, fixed = self.plan, None if self.given is None else self.plan.assignment
+        preemptor = find_preemptor(self.state, self.snapshot, plan.preemptor)
+        return Case(self.state, self.snapshot, preemptor, fixed, self.costs, plan.rule_options)
 
     @cached_property
     def snapshot(self) -> Snapshot:
@@ -170,7 +161,6 @@ class _Checking:
         named, snapshot = self.named, self.snapshot
         configuration = snapshot.configuration
         own = "kueue-fair" if configuration.fair_sharing_on else "kueue-classical"
-        placing = snapshot.topologies.looked_at and concerns(snapshot, self.preemptor)
         return Asked(
             objective=self.profile.name,
             rules=self.options or own,
@@ -181,7 +171,7 @@ class _Checking:
             known_by=configuration.release_known_by,
             requests=configuration.requests_from,
             flavors="own" if self.given is None else "given",
-            placement="kueue" if placing else None,
+            placement=self.case.placement,
         )
 
     def _other_flavors(self) -> Iterator[str]:
@@ -189,19 +179,17 @@ class _Checking:
         plan, asked = self.plan, self._decided.assignment
         accepted = "an assignment that is given accepts others; modes follow from the state"
         if self.given is not None:
-            read, preemptor = read_assignment(self.given, self.preemptor), self.preemptor
-            given = read, preemptor, self.snapshot, self._has_places
-            asked = with_modes(*given, borrows=self.rules.borrows(self.options))
+            snapshot, preemptor = self.snapshot, self.case.preemptor
+            asked = with_modes(
+                read_assignment(self.given, preemptor),
+                preemptor,
+                snapshot,
+                lambda groups: Floor(snapshot, tuple(groups)).finds(()),
+                borrows=self.rules.borrows(self.options),
+            )
         if plan.assignment != asked:
             said, own = (_in_words(one) for one in (plan.assignment, asked))
             yield f"flavors {said}, not {own} ({accepted})"
-
-    def _has_places(self, groups: Sequence[Group]) -> bool:
-        return Floor(self.snapshot, tuple(groups)).finds(())
-
-    @cached_property
-    def preemptor(self) -> Preemptor:
-        return find_preemptor(self.state, self.snapshot, self.plan.preemptor)
 
     @cached_property
     def setting(self) -> Setting:
@@ -209,22 +197,17 @@ class _Checking:
         return setting_for(self.state, self.snapshot, plan.preemptor, plan.assignment, options)
 
     @cached_property
-    def problem(self) -> Problem:
-        plan = self.plan
-        given = self.snapshot, self.preemptor, plan.assignment
-        return PROBLEM.of(plan.by)(*given, plan.rule_options)
-
-    @cached_property
     def position(self) -> Mapping[str, int]:
-        return {workload.key: i for i, workload in enumerate(self.problem.workloads)}
+        return {key: i for i, key in enumerate(self.case.problem.workloads.keys)}
 
     @cached_property
     def table(self) -> TermTable:
-        going = np.zeros(len(self.problem.workloads), dtype=np.bool_)
+        problem = self.case.problem
+        going = np.zeros(len(problem.workloads), dtype=np.bool_)
         # The verifier's candidates, and not those of the program that made the plan: nothing of
         # that is trusted.
-        going[self.problem.workloads.places_of(self.setting.candidates)] = True
-        table = term_table(self.problem, self.snapshot, going, self.costs)
+        going[problem.workloads.places_of(self.setting.candidates)] = True
+        table = term_table(problem, self.snapshot, going, self.costs)
         if self._replays:
             table = replace(table, replayed={UNSTABLE: self._aftermath})
         own = [self.position[key] for key in self._own if key in self.position]
@@ -237,9 +220,9 @@ class _Checking:
 
     @cached_property
     def _aftermath(self) -> _Aftermath:
-        plan, targets, setting = self.plan, self._decision.search.targets, self.setting
+        targets, setting = self.case.decision.search.targets, self.setting
         reasons = {target.workload.key: target.reason for target in targets}
-        reasons |= {victim.workload: victim.reason for victim in plan.victims}
+        reasons |= {victim.workload: victim.reason for victim in self.plan.victims}
 
         def reason(one: Admitted) -> str:
             if one.key in reasons:
@@ -248,15 +231,14 @@ class _Checking:
                 return setting.reason(one)
             return setting.variant(one).reason
 
-        given = self.state, self.snapshot, self.preemptor, plan.assignment
-        return _Aftermath(*given, self.problem.workloads, reason)
+        return _Aftermath(self.case, reason)
 
     @cached_property
     def _replays(self) -> bool:
         """Whether ``unstable`` is recomputed."""
         plan = self.plan
         # What other rules would do with victims, or with podsets without flavors, nobody knows.
-        whole = len(plan.assignment.pod_sets) == len(self.preemptor.pod_sets)
+        whole = len(plan.assignment.pod_sets) == len(self.case.preemptor.pod_sets)
         return self._counts and whole and not plan.by.replaces and not self._is_too_much
 
     @cached_property
@@ -373,7 +355,7 @@ class _Checking:
 
     def _greedy_faults(self, greedy: Plan) -> Iterator[str]:
         """Compare flavors, reasons and attempt with the replayed algorithm's."""
-        search = self._decision.search
+        search = self.case.decision.search
         for name in ("held_back", "in_the_way"):
             said = getattr(self.plan, name)
             if said and said != getattr(greedy, name):
@@ -399,17 +381,17 @@ class _Checking:
         for i, one in enumerate(plan.stability):
             where, targets = f"{beginning}stability[{i}]", found.pop(one.victim, ())
             yield from compare(f"{where}.targets of {one.victim}", one.targets, targets)
-            again = self.preemptor.key in targets
+            again = self.case.preemptor.key in targets
             yield from compare(f"{where}.preemptor of {one.victim}", one.preemptor, again)
         for key, targets in found.items():
             yield f"{beginning}stability leaves out {key}, which would preempt {say_some(targets)}"
 
     def _turn_faults(self, plan: Plan) -> Iterator[str]:
         """Compare what keeps Kueue from serving the preemptor, where a plan says it."""
-        preemptor, held_back = self.preemptor, plan.held_back
+        preemptor, held_back = self.case.preemptor, plan.held_back
         if held_back is not None:
-            found = why_held_back(self.state, self.snapshot, preemptor, self._decision)
-            facts = (found.why, found.head or None) if found else ()
+            found = self.case.held_back
+            facts = (found.why, found.head) if found else ()
             yield from compare("what holds it back", (held_back.why, held_back.head), facts)
         if plan.in_the_way:
             turn = in_the_way(self.state, self.snapshot, preemptor, lambda: False)
@@ -419,7 +401,7 @@ class _Checking:
     @property
     def _own_status(self) -> Status:
         """The status of the scheduler's own plan, as its decision has it."""
-        mode = self._decision.assignment.mode
+        mode = self.case.assignment.mode
         if mode == "NoFit":
             return "infeasible"
         fits = mode == "Fit" and self._fits and self.setting.floor.finds(())
@@ -428,7 +410,7 @@ class _Checking:
     @cached_property
     def _own_verdicts(self) -> Sequence[Verdict]:
         """What the laws say of the scheduler's own victims, where these may break any."""
-        setting, search = self.setting, self._decision.search
+        setting, search = self.setting, self.case.decision.search
         # Kueue itself can break laws only by fair sharing, or where its search leaves out quota for
         # pods. Elsewhere a plan of its own that breaks laws is false, and no excuse for caps.
         keeps = not isinstance(setting, FairSetting) and setting.request == setting.searched
@@ -449,27 +431,18 @@ class _Checking:
     def facts(self) -> Facts:
         outside = any(not verdict.holds for verdict in self._own_verdicts)
         listed = tuple(one.key for one in self.setting.candidates)
-        order = self.problem.order.tolist()
+        order = self.case.problem.order.tolist()
         return Facts(self.table, self.position, order, listed, self._own, outside)
 
     @cached_property
     def _own(self) -> Sequence[str]:
         """The victims of the scheduler's own algorithm, in its order."""
-        return [target.workload.key for target in self._decision.search.targets]
+        return [target.workload.key for target in self.case.decision.search.targets]
 
     @cached_property
     def _decided(self) -> Decision:
         """What the scheduler's own algorithm does, with the flavors that it assigns."""
-        return self._decide(None)
-
-    @cached_property
-    def _decision(self) -> Decision:
-        """What the scheduler's own algorithm does under the flavors of the plan."""
-        return self._decided if self.given is None else self._decide(self.plan.assignment)
-
-    def _decide(self, assignment: Assignment | None) -> Decision:
-        plan = self.plan
-        return DECISION.of(plan.by)(self.snapshot, self.preemptor, assignment, plan.rule_options)
+        return (self.case if self.given is None else replace(self.case, fixed=None)).decision
 
     def _never_looks(self) -> bool:
         """Say whether the scheduler looks for no victims with the flavors that it assigns.
@@ -514,8 +487,8 @@ class _Checking:
         return kueue_claims(
             self.setting,
             self.table,
-            self.problem.workloads,
-            self.problem.order.tolist(),
+            self.case.problem.workloads,
+            self.case.problem.order.tolist(),
             caps=caps,
             wishes=self._wishing(self.profile).wishes,
         )

@@ -94,7 +94,7 @@ def find_algorithm(name: str, find: Callable[[str], Algorithm]) -> Algorithm | N
 
 def has_own_flavors(own: Planning, plan: Plan) -> bool:
     """Say whether a plan has the flavors that Kueue itself assigns."""
-    return _chosen(plan.assignment) == _chosen(own.decision.assignment)
+    return _chosen(plan.assignment) == _chosen(own.case.assignment)
 
 
 def outside(own: Planning, plan: Plan) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def outside(own: Planning, plan: Plan) -> tuple[str, ...]:
     """
     if not plan.victims:
         return ()
-    if plan.assignment != own.decision.assignment:
+    if plan.assignment != own.case.assignment:
         own = own.with_flavors(plan.assignment, own.eligible)
     position = {key: position for position, key in enumerate(own.keys)}
     return own.broken_by([position[key] for key in plan.keys])

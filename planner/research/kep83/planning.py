@@ -9,16 +9,14 @@ from typing import ClassVar
 import numpy as np
 
 from planner.errors import UnsupportedError
-from planner.models.kueue.formulation import Formulation
+from planner.models.kueue.formulation import Columns, Formulation
 from planner.objective.profiles import Profile
 from planner.problem.array import BoolArray
 from planner.quota.classes import Classes
-from planner.quota.kueue.assignment import Assignment
 from planner.research.kep83.model import assemble, eligible, reasons
 from planner.research.kep83.options import Kep83, parse_rules, seconds_waiting
 from planner.research.kep83.problem import Kep83Problem, build_kep83, compared_costs
-from planner.research.kep83.reference import decide_kep83
-from planner.solver.kueue.planning import Decided, Planning
+from planner.solver.kueue.planning import Planning
 
 
 class Kep83Planning(Planning):
@@ -27,22 +25,23 @@ class Kep83Planning(Planning):
     The state must be one without fair sharing, which came later.
     """
 
-    NAME: ClassVar = "KEP-83"
     NEVER_LOOKED: ClassVar = (
         "its flavors are given as fitting, which they do not, so nothing is preempted"
     )
-    by_own_rules = False
 
     @cached_property
     def _asked(self) -> Kep83:
-        return parse_rules(self.options)
+        return parse_rules(self.case.options)
 
-    def _decided(self, assignment: Assignment | None) -> Decided:
-        given, cost = (self.snapshot, self.preemptor), compared_costs(self.snapshot, self._asked)
-        decision = decide_kep83(*given, self._asked, assignment, cost)
-        self._kep83: Kep83Problem = build_kep83(*given, decision.assignment, self._asked, cost)
+    @cached_property
+    def _kep83(self) -> Kep83Problem:
+        case, asked = self.case, self._asked
+        cost = compared_costs(case.snapshot, asked)
+        return build_kep83(case.snapshot, case.preemptor, case.assignment, asked, cost)
+
+    def _permitted(self) -> tuple[BoolArray, BoolArray]:
         lawful = eligible(self._kep83)
-        return decision, self._kep83.base, lawful, lawful
+        return lawful, lawful
 
     @cached_property
     def _codes(self) -> list[str]:
@@ -60,7 +59,7 @@ class Kep83Planning(Planning):
 
     def assemble(self, classes: Classes) -> Formulation:
         """Build the exact model in which only these classes give victims."""
-        return assemble(self._kep83, self.columns(classes))
+        return assemble(self._kep83, Columns(self.problem, classes, self.restricted))
 
     def set_objective(self, profile: Profile) -> Profile:
         """Let the terms count what an objective asks for, as under Kueue's own rules.
@@ -76,21 +75,22 @@ class Kep83Planning(Planning):
 
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""
-        waited = seconds_waiting(self.preemptor.workload, self.snapshot.now)
+        waited = seconds_waiting(self.case.preemptor.workload, self.case.snapshot.now)
         if waited < self._asked.wait:
             return f"it has waited {waited} s and may not preempt before {self._asked.wait} s"
         return super().why_infeasible()
 
     def why_no_flavor(self) -> str:
         """Say in words why flavor assignment failed."""
-        inactive = self.snapshot.inactive.get(self.subject.cluster_queue)
+        case = self.case
+        inactive = case.snapshot.inactive.get(case.cluster_queue)
         if inactive:
-            return f"ClusterQueue {self.subject.cluster_queue} is inactive: {inactive}"
-        done = {pods.name for pods in self.decision.assignment.pod_sets}
-        failed = [request.name for request in self.preemptor.pod_sets if request.name not in done]
+            return f"ClusterQueue {case.cluster_queue} is inactive: {inactive}"
+        done = {pods.name for pods in case.assignment.pod_sets}
+        failed = [request.name for request in case.preemptor.pod_sets if request.name not in done]
         quota = "what the cohort could lend" if self._asked.borrows else "its min quota"
         return (
-            f'podset "{failed[0] if failed else ""}" of {self.preemptor.key} fits in no flavor: '
+            f'podset "{failed[0] if failed else ""}" of {self.preemptor_key} fits in no flavor: '
             f"of those its pods may use, none has enough left in the cohort, and none holds the "
             f"request within {quota}"
         )

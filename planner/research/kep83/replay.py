@@ -1,4 +1,4 @@
-"""What ``planner check`` computes again of a plan by KEP-83's rules: its decision, its problem."""
+"""A case by KEP-83's rules: its decision, its problem."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from planner.case.kueue import Case
 from planner.commands.boost.kueue.search import Search
 from planner.commands.boost.kueue.trial import Trial
 from planner.quota.kueue.holders import Holders
@@ -60,7 +61,7 @@ def optimum(  # noqa: PLR0913, PLR0917 - what decides
         for node, some in snapshot.admitted.items()
     }
     seen = replace(snapshot, admitted=now)
-    planning = Planning(state, seen, preemptor, assignment=found.assignment)
+    planning = Planning(Case(state, seen, preemptor, found.assignment))
     if asked.decider == STABLE:
         steady, free = best_stable(solve, planning, asked.profile, deadline)
         plan = steady if steady.victims else free

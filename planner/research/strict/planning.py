@@ -13,8 +13,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from planner.case.kueue import Case
 from planner.plan.kueue import Plan
+from planner.problem.array import BoolArray
 from planner.research.strict.verifier import Strict, attempts_due, judge_strictly
+from planner.solver.deadline import Trees
 from planner.solver.kueue.planning import Planning
 from planner.solver.levels import Proved
 from planner.verifier.kueue.plan import match_plan
@@ -31,8 +34,11 @@ class StrictPlanning(Planning):
     today's laws alone, and would offer sets that precedence refuses.
     """
 
-    by_own_rules = False
     undecided = 0
+
+    def __init__(self, case: Case, certify: Trees = None, ranked: BoolArray | None = None) -> None:
+        del certify
+        super().__init__(case, certify=False, ranked=ranked)
 
     @cached_property
     def attempts(self) -> Sequence[bool]:
@@ -46,7 +52,8 @@ class StrictPlanning(Planning):
 
     def judged(self, plan: Plan) -> Strict:
         """Judge the victims of a plan that today's laws accept by precedence."""
-        case = match_plan(self.state, plan, snapshot=self.snapshot, setting=self._setting)
+        snapshot, setting = self.case.snapshot, self._setting
+        case = match_plan(self.state, plan, snapshot=snapshot, setting=setting)
         return judge_strictly(case)
 
     def is_lawful(self, positions: Sequence[int]) -> bool:
@@ -79,11 +86,6 @@ class StrictPlanning(Planning):
     def as_far_as_decided(self, proved: Proved) -> Proved:
         """Take back what rests on sets that were left out without being judged."""
         return replace(proved, claimed=False) if self.undecided else proved
-
-    @property
-    def trees(self) -> bool | None:
-        """Whether to grow proof trees: never."""
-        return False
 
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""

@@ -15,16 +15,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
+from planner.case.kueue import Case
 from planner.objective.terms import Cut
 from planner.plan.kueue import Cascade
-from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import FlavorResource
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
 from planner.reference.kueue.classical import satisfies_policy
 from planner.solver.deadline import OutOfTime, never
-from planner.state.kueue import State
 from planner.term import UNSTABLE
 
 
@@ -58,19 +57,15 @@ class CascadeReplay:
     Methods raise `LookupFailed` if the LocalQueue or ClusterQueue of a victim is not in the dump,
     and `OutOfTime` if time is up before all decisions are made; decisions so far are kept.
 
-    ``workloads`` are (W,) those that hold quota, ``reasons`` by position the reason code of each as
-    a victim; ``candidates`` are positions of workloads that may be victims of a lawful
-    plan: of others nothing is learned. ``is_late`` says before each decision whether time is up.
+    ``reasons`` are by position the reason code of each workload as a victim; ``candidates`` are
+    positions of workloads that may be victims of a lawful plan: of others nothing is learned.
+    ``is_late`` says before each decision whether time is up.
     """
 
     TERM: ClassVar = UNSTABLE
     """The term that it tells."""
 
-    state: State
-    snapshot: Snapshot
-    preemptor: Preemptor
-    assignment: Assignment
-    workloads: Sequence[Admitted]
+    case: Case
     candidates: Collection[int]
     reasons: Sequence[str] | Mapping[int, str]
     is_late: Callable[[], bool] = never
@@ -93,7 +88,7 @@ class CascadeReplay:
             return ()
         if chosen not in self._found:
             gone = [self.workloads[i] for i in sorted(chosen)]
-            after = snapshot_after(self.snapshot, self._holder, gone)
+            after = snapshot_after(self.case.snapshot, self._holder, gone)
             asked = [i for i in sorted(chosen) if not self.workloads[i].evicted]
             followed = (self._ask(i, chosen, after) for i in asked)
             self._found[chosen] = tuple(one for one in followed if one is not None)
@@ -108,14 +103,14 @@ class CascadeReplay:
         if not victim.others and all(one.evicted for one in left):
             return None
         if not chosen <= self._candidates:  # Kueue's own victims can be outside its own rules
-            return cascade(after, self.preemptor, victim.waiting)
+            return cascade(after, self.case.preemptor, victim.waiting)
         going = victim.own_candidates & chosen
         totals = tuple(sum(of[j] for j in of.keys() & chosen) for of in victim.taken)
         # Besides the victim's own candidates, its decision depends on what all other victims give
         # back together: sets that free the same have the same answer.
         key = position, going, totals
         if key not in self._answers:
-            self._answers[key] = cascade(after, self.preemptor, victim.waiting)
+            self._answers[key] = cascade(after, self.case.preemptor, victim.waiting)
             if self._answers[key] is not None:
                 sums = tuple(zip(victim.taken, totals, strict=True))
                 self.cuts.append(Cut(position, going, victim.own_candidates - going, sums))
@@ -124,7 +119,7 @@ class CascadeReplay:
     def _victim(self, position: int) -> _Victim:
         if position not in self._victims:
             again = self.workloads[position], self.reasons[position]
-            waiting = pending_again(self.state, self.snapshot, *again)
+            waiting = pending_again(self.case.state, self.case.snapshot, *again)
             is_candidate = self._is_candidate_for(waiting)
             others = self._candidates - {position}
             own_candidates = frozenset(j for j in others if is_candidate(self.workloads[j]))
@@ -138,9 +133,10 @@ class CascadeReplay:
 
     def _is_candidate_for(self, waiting: Preemptor) -> Callable[[Admitted], bool]:
         """Return the test whether policies, priorities and flavors let it preempt a workload."""
-        policies = self.snapshot.queues[waiting.queue].spec.preemption
-        root = self.snapshot.tree.root(waiting.queue)
-        active = self.snapshot.is_active(waiting.queue)
+        snapshot = self.case.snapshot
+        policies = snapshot.queues[waiting.queue].spec.preemption
+        root = snapshot.tree.root(waiting.queue)
+        active = snapshot.is_active(waiting.queue)
         reachable = self._reachable(waiting.queue)
 
         def is_candidate(other: Admitted) -> bool:
@@ -148,7 +144,7 @@ class CascadeReplay:
             policy = policies.within_cluster_queue if own else policies.reclaim_within_cohort
             return (
                 active
-                and self.snapshot.tree.root(other.queue) == root
+                and snapshot.tree.root(other.queue) == root
                 and not reachable.isdisjoint(other.names)
                 and satisfies_policy(waiting, other, policy)
             )
@@ -157,14 +153,14 @@ class CascadeReplay:
 
     def _taken(self, waiting: Preemptor, others: Iterable[int]) -> tuple[Mapping[int, int], ...]:
         """Return what each of ``others`` gives back, per queue and fr that decisions look at."""
-        fair = self.snapshot.configuration.fair_sharing_on
-        root = self.snapshot.tree.root(waiting.queue)
+        tree, fair = self.case.snapshot.tree, self.case.snapshot.configuration.fair_sharing_on
+        root = tree.root(waiting.queue)
         # Shares count all usage; the classical search only fr that the workload can ask for.
         frs = None if fair else self._reachable(waiting.queue)
         taken: dict[tuple[int, int], dict[int, int]] = defaultdict(dict)
         for j in others:
             one = self.workloads[j]
-            if self.snapshot.tree.root(one.queue) != root:
+            if tree.root(one.queue) != root:
                 continue
             for fr, amount in one.usage.items():
                 if amount and (frs is None or fr in frs):
@@ -177,12 +173,17 @@ class CascadeReplay:
         """Return every flavor-resource that a workload of a ClusterQueue could be assigned."""
         if queue not in self._flavors:
             self._flavors[queue] = frozenset(
-                self.snapshot.fr_index[FlavorResource(flavor.name, quota.name)]
-                for group in self.snapshot.queues[queue].spec.resource_groups
+                self.case.snapshot.fr_index[FlavorResource(flavor.name, quota.name)]
+                for group in self.case.snapshot.queues[queue].spec.resource_groups
                 for flavor in group.flavors
                 for quota in flavor.resources
             )
         return self._flavors[queue]
+
+    @property
+    def workloads(self) -> Sequence[Admitted]:
+        """(W,) those that hold quota."""
+        return self.case.problem.workloads
 
     @cached_property
     def _candidates(self) -> frozenset[int]:
@@ -191,7 +192,7 @@ class CascadeReplay:
     @cached_property
     def _holder(self) -> Admitted:
         """The preemptor as it is admitted by the plan."""
-        return admit(self.snapshot, self.preemptor, self.assignment)
+        return admit(self.case.snapshot, self.case.preemptor, self.case.assignment)
 
     @cached_property
     def _latest_of_others(self) -> list[Admitted]:
@@ -201,7 +202,7 @@ class CascadeReplay:
         kept: if any of them may be preempted, that one may.
         """
         without = {self.workloads[j].key for j in self._candidates}
-        everybody = (one for group in self.snapshot.admitted.values() for one in group)
+        everybody = (one for group in self.case.snapshot.admitted.values() for one in group)
         running = (one for one in everybody if not one.evicted and one.key not in without)
         kept: dict[tuple[int, int, frozenset[int]], Admitted] = {}
         for one in (self._holder, *running):

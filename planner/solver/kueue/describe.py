@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
-from msgspec import Struct
 
+from planner.case.kueue import Case
 from planner.laws.kueue import KT_ROOM
 from planner.plan import Certificate, Status
 from planner.plan.kueue import (
@@ -24,161 +23,133 @@ from planner.plan.kueue import (
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
-from planner.quota.kueue.assignment import Assignment, contested, total_request, whole_request
+from planner.quota.kueue.assignment import contested, total_request, whole_request
 from planner.quota.kueue.preemptor import Replaced, names_replaced, replaced_by
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.selector import InvalidSelectorError
-from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Shares, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.decision import outcomes
 from planner.reference.kueue.eligibility import Possibility
-from planner.scheduler import Placement
 from planner.state.kueue import State
 from planner.state.kueue_configuration import Configuration
 from planner.state.queues import ResourceGroup
-from planner.wing import find_rules
-
-if TYPE_CHECKING:
-    from planner.solver.kueue.planning import Planning
 
 MAX_SIBLINGS: Final = 12
 """How many nodes that a plan does not touch are listed below one cohort: plans stay small."""
 
 
-class Subject(Struct, frozen=True, dict=True):
-    """What every plan for one preemptor has in common.
+def plan_of(  # noqa: PLR0913 - the fields of a plan that differ
+    case: Case,
+    noted: Sequence[str],
+    algorithm: Literal["kueue", "optimum"],
+    status: Status,
+    explanation: str,
+    *,
+    objective: str,
+    victims: Sequence[Victim] = (),
+    borrowing: bool | None = None,
+    terms: Mapping[str, int] | None = None,
+    certificate: Certificate | None = None,
+    greedy: Plan | None = None,
+) -> Plan:
+    """Return a plan of a case; ``noted`` are remarks about its preemptor."""
+    snapshot, preemptor = case.snapshot, case.preemptor
+    reduced = " and ".join(_reduced(case))
+    if reduced and explanation and status in {"optimal", "feasible"}:
+        explanation = f"with {reduced} (partial admission) {explanation}"
+    touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
+    searched, request = total_request(case.assignment, preemptor, snapshot), _request(case)
+    return Plan(
+        rules=(case.rules.name if case.rules.replaces else "") or rule_set(snapshot.configuration),
+        algorithm=algorithm,
+        status=status,
+        explanation=explanation,
+        objective=objective,
+        preemptor=preemptor.key,
+        cluster_queue=case.cluster_queue,
+        priority=preemptor.priority,
+        now=snapshot.now,
+        assignment=case.assignment,
+        demand=demand(case),
+        borrowing=borrowing,
+        victims=tuple(victims),
+        terms=dict(terms or {}),
+        # Shares as Kueue's search compares them, without `pods`; the tree as it will be, with
+        # them.
+        shares=_shares(case, searched, _after(case, victims, searched), touched),
+        tree=_tree(case, request, _after(case, victims, request), touched),
+        certificate=certificate,
+        greedy=greedy,
+        rule_options=case.replacing,
+        placement=case.placement,
+        kueue=release_of(snapshot.configuration),
+        requests=snapshot.configuration.requests_from,
+        notes=(*snapshot.notes, *noted),
+    )
 
-    ``rule_options`` name rules that take the place of Kueue's own, with their options; ``notes``
-    are remarks about this preemptor, beside those on the state; ``placement`` says who places its
-    pods on nodes, where placement was looked at.
+
+def _reduced(case: Case) -> Iterator[str]:
+    """Yield the podsets that start with fewer pods than they have: partial admission."""
+    assigned = {pods.name: pods.count for pods in case.assignment.pod_sets}
+    for request in case.preemptor.pod_sets:
+        count = assigned.get(request.name)
+        if count is not None and count < request.count:
+            of = f" of podset {request.name}" if len(assigned) > 1 else ""
+            yield f"{count} of {request.count} pods{of}"
+
+
+def _request(case: Case) -> Mapping[int, int]:
+    """Return what must be available in the end, per flavor-resource."""
+    by_rules = whole_request if case.rules.counts_pods else total_request
+    return by_rules(case.assignment, case.preemptor, case.snapshot)
+
+
+def _after(case: Case, victims: Iterable[Victim], request: Mapping[int, int]) -> Usage:
+    """Return the usage with victims gone and a request added."""
+    snapshot = case.snapshot
+    after = snapshot.usage.copy()
+    for victim in victims:
+        held = {snapshot.fr(one.flavor, one.resource): one.units for one in victim.usage}
+        after.remove(snapshot.node_of[victim.cluster_queue], held)
+    # Last, as it comes when they are gone: with them, the sum could be beyond 64 bits.
+    after.add(case.preemptor.queue, request)
+    return after
+
+
+def _tree(
+    case: Case, request: Mapping[int, int], after: Usage, touched: Iterable[int]
+) -> tuple[QuotaNode, ...]:
+    """Return the tree around the plan from its root down, contested flavor-resources first.
+
+    Every node on the path of the preemptor's queue, or of a touched one, is in it. Of other
+    nodes only children of these that have quota or usage are: at most MAX_SIBLINGS per node,
+    those that use most.
     """
+    tree, before, queue = case.snapshot.tree, case.snapshot.usage, case.preemptor.queue
+    short = contested(case.assignment, case.snapshot)
+    frs = sorted({*request, *short}, key=lambda fr: (fr not in short, fr))
+    paths = {node for place in (queue, *touched) for node in tree.path(place)}
 
-    snapshot: Snapshot
-    preemptor: Preemptor
-    assignment: Assignment
-    rule_options: str = ""
-    notes: tuple[str, ...] = ()
-    placement: Placement | None = None
-
-    @property
-    def cluster_queue(self) -> str:
-        """The name of the preemptor's ClusterQueue."""
-        return self.snapshot.queue_name(self.preemptor.queue)
-
-    def plan(  # noqa: PLR0913 - the fields of a plan that differ
-        self,
-        algorithm: Literal["kueue", "optimum"],
-        status: Status,
-        explanation: str,
-        *,
-        objective: str,
-        victims: Sequence[Victim] = (),
-        borrowing: bool | None = None,
-        terms: Mapping[str, int] | None = None,
-        certificate: Certificate | None = None,
-        greedy: Plan | None = None,
-    ) -> Plan:
-        """Return a plan of this preemptor."""
-        snapshot, preemptor = self.snapshot, self.preemptor
-        after = self._after(victims, self._request)
-        reduced = " and ".join(self._reduced())
-        if reduced and explanation and status in {"optimal", "feasible"}:
-            explanation = f"with {reduced} (partial admission) {explanation}"
-        touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
-        return Plan(
-            rules=find_rules(self.rule_options or None).name or rule_set(snapshot.configuration),
-            algorithm=algorithm,
-            status=status,
-            explanation=explanation,
-            objective=objective,
-            preemptor=preemptor.key,
-            cluster_queue=self.cluster_queue,
-            priority=preemptor.priority,
-            now=snapshot.now,
-            assignment=self.assignment,
-            demand=self.demand(),
-            borrowing=borrowing,
-            victims=tuple(victims),
-            terms=dict(terms or {}),
-            # Shares as Kueue's search compares them, without `pods`; the tree as it will be, with
-            # them.
-            shares=self._shares(self._after(victims, self._searched), touched),
-            tree=self._tree(after, touched),
-            certificate=certificate,
-            greedy=greedy,
-            rule_options=self.rule_options,
-            placement=self.placement,
-            kueue=release_of(snapshot.configuration),
-            requests=snapshot.configuration.requests_from,
-            notes=(*snapshot.notes, *self.notes),
-        )
-
-    def _reduced(self) -> Iterator[str]:
-        """Yield the podsets that start with fewer pods than they have: partial admission."""
-        assigned = {pods.name: pods.count for pods in self.assignment.pod_sets}
-        for request in self.preemptor.pod_sets:
-            count = assigned.get(request.name)
-            if count is not None and count < request.count:
-                of = f" of podset {request.name}" if len(assigned) > 1 else ""
-                yield f"{count} of {request.count} pods{of}"
-
-    @cached_property
-    def _request(self) -> Mapping[int, int]:
-        by_rules = (
-            whole_request if find_rules(self.rule_options or None).counts_pods else total_request
-        )
-        return by_rules(self.assignment, self.preemptor, self.snapshot)
-
-    @cached_property
-    def _searched(self) -> Mapping[int, int]:
-        return total_request(self.assignment, self.preemptor, self.snapshot)
-
-    def _after(self, victims: Iterable[Victim], request: Mapping[int, int]) -> Usage:
-        snapshot = self.snapshot
-        after = snapshot.usage.copy()
-        for victim in victims:
-            held = {snapshot.fr(one.flavor, one.resource): one.units for one in victim.usage}
-            after.remove(snapshot.node_of[victim.cluster_queue], held)
-        # Last, as it comes when they are gone: with them, the sum could be beyond 64 bits.
-        after.add(self.preemptor.queue, request)
-        return after
-
-    def _tree(self, after: Usage, touched: Iterable[int]) -> tuple[QuotaNode, ...]:
-        """Return the tree around the plan from its root down, contested flavor-resources first.
-
-        Every node on the path of the preemptor's queue, or of a touched one, is in it. Of other
-        nodes only children of these that have quota or usage are: at most MAX_SIBLINGS per node,
-        those that use most.
-        """
-        snapshot, queue = self.snapshot, self.preemptor.queue
-        short = contested(self.assignment, snapshot)
-        frs = sorted({*self._request, *short}, key=lambda fr: (fr not in short, fr))
-        paths = {node for place in (queue, *touched) for node in snapshot.tree.path(place)}
-        root = snapshot.tree.root(queue)
-        return tuple(self._below(root, paths, after, frs)) if frs else ()
-
-    def _below(
-        self, node: int, touched: set[int], after: Usage, frs: Sequence[int]
-    ) -> Iterator[QuotaNode]:
-        tree, before = self.snapshot.tree, self.snapshot.usage
+    def below(node: int) -> Iterator[QuotaNode]:
         known, children = tree.nodes[node], tree.children[node]
         listed: set[int] = set()
-        if node in touched:
+        if node in paths:
             used, quota = before.amount, tree.subtree
             others = [
                 child
                 for child in children
-                if child not in touched and any(used[child][fr] or quota[child][fr] for fr in frs)
+                if child not in paths and any(used[child][fr] or quota[child][fr] for fr in frs)
             ]
             others.sort(key=lambda child: [-used[child][fr] for fr in frs])
-            listed = {*touched.intersection(children), *others[:MAX_SIBLINGS]}
+            listed = {*paths.intersection(children), *others[:MAX_SIBLINGS]}
         quotas = {fr: known.quotas.get(fr) for fr in frs}
         yield QuotaNode(
             name=known.name,
             kind="ClusterQueue" if known.is_queue else "Cohort",
             parent=None if known.parent == NO_PARENT else tree.nodes[known.parent].name,
-            touched=node in touched,
+            touched=node in paths,
             hidden=len(children) - len(listed),
             uses=tuple(
                 QuotaUse(
@@ -196,52 +167,57 @@ class Subject(Struct, frozen=True, dict=True):
         )
         for child in children:
             if child in listed:
-                yield from self._below(child, touched, after, frs)
+                yield from below(child)
 
-    def _shares(self, after: Usage, touched: Iterable[int]) -> tuple[NodeShare, ...]:
-        """Return the shares of the queues and cohorts touched, the preemptor's side first."""
-        snapshot, preemptor = self.snapshot, self.preemptor
-        if not snapshot.configuration.fair_sharing_on:
-            return ()
-        tree, shares = snapshot.tree, Shares(snapshot.tree)
-        with_preemptor = snapshot.usage.copy()
-        with_preemptor.add(preemptor.queue, self._searched)
-        nodes = [node for queue in (preemptor.queue, *touched) for node in tree.path(queue)]
-        return tuple(
-            NodeShare(
-                name=tree.nodes[node].name,
-                kind="ClusterQueue" if tree.nodes[node].is_queue else "Cohort",
-                weight=tree.nodes[node].weight,
-                before=shares.of(snapshot.usage, node).weighted,
-                with_preemptor=shares.of(with_preemptor, node).weighted,
-                after=shares.of(after, node).weighted,
-            )
-            for node in dict.fromkeys(nodes)
-            if tree.nodes[node].parent != NO_PARENT
+    return tuple(below(tree.root(queue))) if frs else ()
+
+
+def _shares(
+    case: Case, searched: Mapping[int, int], after: Usage, touched: Iterable[int]
+) -> tuple[NodeShare, ...]:
+    """Return the shares of the queues and cohorts touched, the preemptor's side first."""
+    snapshot, queue = case.snapshot, case.preemptor.queue
+    if not snapshot.configuration.fair_sharing_on:
+        return ()
+    tree, shares = snapshot.tree, Shares(snapshot.tree)
+    with_preemptor = snapshot.usage.copy()
+    with_preemptor.add(queue, searched)
+    nodes = [node for place in (queue, *touched) for node in tree.path(place)]
+    return tuple(
+        NodeShare(
+            name=tree.nodes[node].name,
+            kind="ClusterQueue" if tree.nodes[node].is_queue else "Cohort",
+            weight=tree.nodes[node].weight,
+            before=shares.of(snapshot.usage, node).weighted,
+            with_preemptor=shares.of(with_preemptor, node).weighted,
+            after=shares.of(after, node).weighted,
         )
+        for node in dict.fromkeys(nodes)
+        if tree.nodes[node].parent != NO_PARENT
+    )
 
-    def demand(self) -> tuple[Demand, ...]:
-        """Return what the preemptor asks for in each flavor-resource, and what is there."""
-        snapshot = self.snapshot
-        request = self._request
-        short = contested(self.assignment, snapshot)
-        rows = []
-        for fr in sorted({*request, *short}):
-            flavor, resource = snapshot.tree.frs[fr]
-            available = snapshot.usage.available(self.preemptor.queue, fr)
-            amount = request.get(fr, 0)
-            rows.append(
-                Demand(
-                    flavor=flavor,
-                    resource=resource,
-                    requested=amount,
-                    available=max(0, available),
-                    shortfall=max(0, amount - available) if amount else 0,
-                    quantity=format_units(amount, resource),
-                    contested=fr in short,
-                )
+
+def demand(case: Case) -> tuple[Demand, ...]:
+    """Return what the preemptor asks for in each flavor-resource, and what is there."""
+    snapshot, request = case.snapshot, _request(case)
+    short = contested(case.assignment, snapshot)
+    rows = []
+    for fr in sorted({*request, *short}):
+        flavor, resource = snapshot.tree.frs[fr]
+        available = snapshot.usage.available(case.preemptor.queue, fr)
+        amount = request.get(fr, 0)
+        rows.append(
+            Demand(
+                flavor=flavor,
+                resource=resource,
+                requested=amount,
+                available=max(0, available),
+                shortfall=max(0, amount - available) if amount else 0,
+                quantity=format_units(amount, resource),
+                contested=fr in short,
             )
-        return tuple(rows)
+        )
+    return tuple(rows)
 
 
 def rule_set(configuration: Configuration) -> Literal["kueue-classical", "kueue-fair"]:
@@ -254,15 +230,16 @@ def release_of(configuration: Configuration) -> KueueRelease:
     return KueueRelease(release=configuration.release.name, known_by=configuration.release_known_by)
 
 
-def explain_no_flavor(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> str:
+def explain_no_flavor(case: Case) -> str:
     """Say which podset gets no flavor, and what stops it in each flavor; no preemption is tried.
 
     Source: docs/semantics/kueue.md §4.1 to §4.4.
     """
+    snapshot, preemptor = case.snapshot, case.preemptor
     assigner = FlavorAssigner(snapshot, snapshot.usage, preemptor)
     assumed: dict[int, int] = {}
     for group in assigner.groups():
-        done = {pods.name: pods.flavors for pods in assignment.pod_sets if pods.flavors}
+        done = {pods.name: pods.flavors for pods in case.assignment.pod_sets if pods.flavors}
         failed = [request.name for request in group if request.name not in done]
         if failed and joined(group):
             obstacles = dict.fromkeys(_obstacles(assigner, group, assumed))
@@ -429,29 +406,31 @@ MOST_SHOWN: Final = 3
 """Outcomes that are named at most where Kueue's choice is not determined."""
 
 
-def remarks(planning: Planning) -> Iterator[str]:
+def remarks(case: Case, eligible: BoolArray) -> Iterator[str]:
     """Yield remarks on the devices, the replaced slice and the candidate order behind a plan.
+
+    ``eligible`` is (W,): whom no law excludes.
 
     Source: docs/semantics/kueue-features.md §2 to §4.
     """
-    snapshot, preemptor, decision = planning.snapshot, planning.preemptor, planning.decision
+    snapshot, preemptor, decision = case.snapshot, case.preemptor, case.decision
     key = preemptor.key
     yield from preemptor.notes
     replaced = replaced_by(snapshot, preemptor)
     named = names_replaced(preemptor.workload, snapshot.configuration)
     if replaced is not None:
-        yield from _of_slice(planning, replaced)
+        yield from _of_slice(case, eligible, replaced)
     elif named in {target.workload.key for target in decision.search.targets}:
         # Kueue does not evict a target whose name is that of the slice it takes for replaced.
         yield (
             f"Kueue itself counts on {named} to go and does not evict it: {key} says that it "
             "replaces it, which holds within one ClusterQueue and namespace only"
         )
-    if planning.problem.workloads.columns.dated[planning.eligible].any():
-        yield _of_past_use(planning.state)
+    if case.problem.workloads.columns.dated[eligible].any():
+        yield _of_past_use(case.state)
     if not decision.undetermined:
         return
-    found = outcomes(snapshot, preemptor, planning.fixed)
+    found = outcomes(snapshot, preemptor, case.fixed)
     why = " and ".join(decision.undetermined)
     if len(found) == 1:
         yield f"{why}: all choices that were tried lead to the same victims"
@@ -467,13 +446,13 @@ def remarks(planning: Planning) -> Iterator[str]:
     )
 
 
-def _of_slice(planning: Planning, replaced: Replaced) -> Iterator[str]:
-    old, problem, key = replaced.slice.key, planning.problem, planning.preemptor.key
+def _of_slice(case: Case, eligible: BoolArray, replaced: Replaced) -> Iterator[str]:
+    old, problem, key = replaced.slice.key, case.problem, case.preemptor.key
     yield (
         f"{key} replaces {old}: it asks for its additional pods only, in the same flavors, and "
         f"{old} is finished when it is admitted, not evicted"
     )
-    if any(problem.workloads[at].key == old for at in planning.eligible.nonzero()[0].tolist()):
+    if any(problem.workloads[at].key == old for at in eligible.nonzero()[0].tolist()):
         yield (
             f"the rules permit {old} as a victim, too; once it is evicted, {key} asks for all of "
             "its pods"
@@ -483,7 +462,7 @@ def _of_slice(planning: Planning, replaced: Replaced) -> Iterator[str]:
         for fr, asked in enumerate(problem.request)
         if asked > max(0, problem.searched[fr]) and problem.frs[fr].resource != "pods"
     ]
-    if beyond and planning.decision.assignment.mode == "Preempt":
+    if beyond and case.assignment.mode == "Preempt":
         yield (
             f"pods of {key} ask for more each than those of {old}: Kueue's own search looks for "
             f"room for additional pods only, and not for {', '.join(beyond)} more that it needs"

@@ -23,6 +23,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planner.case.kueue import Case
 from planner.errors import InternalError, UnsupportedError
 from planner.models.kueue.laws import eligible
 from planner.objective.profiles import (
@@ -40,6 +41,7 @@ from planner.proof.claims import Claims, Stated
 from planner.quantity import plural
 from planner.quota.kueue.assignment import Assignment, contested, whole_request
 from planner.reference.kueue.assignment import borrow_level
+from planner.reference.kueue.cycle.processing import usage_without
 from planner.reference.kueue.permitted import Permitted, permitted_assignments
 from planner.solver.answer import Capped, dropped_in_words, without_solver
 from planner.solver.deadline import Deadline
@@ -69,9 +71,9 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
     if a plan fails its verification, or the optimum is worse than Kueue's own plan.
     """
     started = time.monotonic()
-    choices = choices_of(planning)
+    choices = choices_of(planning.case)
     ranked = candidates_under(planning, choices)
-    own = planning.with_flavors(planning.decision.assignment, ranked)
+    own = planning.with_flavors(planning.case.assignment, ranked)
     alone = solve_planning(own, profile, deadline.half() if choices.others else deadline)
     race = _Race(own, choices, ranked, own.set_objective(profile), deadline, alone)
     race.run()
@@ -250,7 +252,7 @@ class _Race:
         self.claimed = self.claimed and outcome == "infeasible"
         if self.claimed and self.proved:  # what is not better than an earlier best is not the best
             asked = planning.claims(self.profile, list(self.caps.items())), self.profile
-            self.proved = planning.trees is not False and proved_no_better(
+            self.proved = planning.certify is not False and proved_no_better(
                 *asked, self.values, self.deadline
             )
 
@@ -303,12 +305,14 @@ def _keep(prepared: Prepared, caps: Mapping[Measure, int]) -> Outcome:
 
 def _winning_plan(race: _Race, best: Plan, winner: Planning, started: float) -> Plan:
     """Return the best plan, with what is proved of it over all flavors."""
-    assignment = best.assignment
+    assignment, case = best.assignment, winner.case
     if winner is not race.own:
         # As Kueue works the level out where it finds targets: with the targets gone
         # (docs/semantics/kueue.md §4.7).
-        usage, queue = winner.usage_without(winner.positions(best.keys)), winner.preemptor.queue
-        request = whole_request(best.assignment, winner.preemptor, winner.snapshot)
+        snapshot, preemptor, queue = case.snapshot, case.preemptor, case.preemptor.queue
+        gone = (case.problem.workloads[at] for at in winner.positions(best.keys))
+        usage = usage_without(snapshot.usage, gone)
+        request = whole_request(best.assignment, preemptor, snapshot)
         levels = (borrow_level(usage, queue, fr, n)[0] for fr, n in request.items())
         level = max(levels, default=0)
         assignment = assignment.model_copy(update={"borrowing": level})
@@ -383,7 +387,7 @@ def _contrast(race: _Race) -> FlavorChoices:
         examined=race.examined,
         complete=permitted.complete,
         kueue=KueueFlavors(
-            assignment=race.own.decision.assignment,
+            assignment=race.own.case.assignment,
             status=alone.status,
             explanation=alone.explanation,
             victims=alone.keys,
@@ -405,25 +409,25 @@ class Choices(Struct, frozen=True):
         return len(self.own) + len(self.others)
 
 
-def choices_of(planning: Planning) -> Choices:
+def choices_of(case: Case) -> Choices:
     """Return the assignments for a preemptor, at the pod counts of Kueue's own if that is complete.
 
     Of assignments that ask for the same and contest the same only the first is listed.
     """
-    assignment = planning.decision.assignment
-    pod_sets = planning.preemptor.pod_sets
+    assignment, snapshot, preemptor = case.assignment, case.snapshot, case.preemptor
+    pod_sets = preemptor.pod_sets
     complete = assignment.mode != "NoFit" and len(assignment.pod_sets) == len(pod_sets)
     counts = None
     if complete:
         pairs = zip(assignment.pod_sets, pod_sets, strict=True)
         counts = [base.count if pods.count is None else pods.count for pods, base in pairs]
-    permitted = permitted_assignments(planning.snapshot, planning.preemptor, counts)
+    permitted = permitted_assignments(snapshot, preemptor, counts)
     own = (assignment,) if complete else ()
     differing: dict[object, Assignment] = {}
     for each in (*own, *permitted.assignments):
-        request = whole_request(each, planning.preemptor, planning.snapshot)
+        request = whole_request(each, preemptor, snapshot)
         # What an assignment asks for and contests is all that the laws look at.
-        asked = frozenset(request.items()), contested(each, planning.snapshot)
+        asked = frozenset(request.items()), contested(each, snapshot)
         differing.setdefault(asked, each)
     return Choices(permitted, own, tuple(differing.values())[len(own) :])
 
@@ -436,7 +440,7 @@ def candidates_under(planning: Planning, choices: Choices) -> BoolArray:
     pod_sets = tuple(pods for assignment in assignments for pods in assignment.pod_sets)
     # Nobody gets this assignment: it contests at once whatever any of the others contests.
     everything = Assignment(mode="Preempt", pod_sets=pod_sets)
-    return eligible(build_problem(planning.snapshot, planning.preemptor, everything))
+    return eligible(build_problem(planning.case.snapshot, planning.case.preemptor, everything))
 
 
 IN_CHOSEN: Final = "in the flavors chosen, "

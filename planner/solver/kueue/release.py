@@ -15,6 +15,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from planner.case.kueue import Case
 from planner.errors import PlannerError, UnsupportedError
 from planner.quantity import MAX_INT64, format_quantity, to_quota, to_units
 from planner.quota.kueue.holders import Admitted
@@ -23,7 +24,6 @@ from planner.quota.kueue.request import ambiguous_resources
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.decision import Decision, decide
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.planning import Planning
 from planner.state.kueue import ClusterQueue, State
 from planner.state.kueue_release import newest_first
 from planner.state.queues import Cohort
@@ -141,19 +141,19 @@ def _without_local_queue(state: State, snapshot: Snapshot) -> Iterator[Admitted]
                     yield held
 
 
-def by_other_releases(planning: Planning, deadline: Deadline) -> Iterator[str]:
+def by_other_releases(case: Case, deadline: Deadline) -> Iterator[str]:
     """Say which release decides otherwise, if one does and the dump does not name its own.
 
     It is looked for in small states only, and while there is time.
     """
-    state, snapshot, preemptor = planning.state, planning.snapshot, planning.preemptor
+    state, snapshot, preemptor = case.state, case.snapshot, case.preemptor
     known = snapshot.configuration.release_known_by != "assumed"
-    if known or not planning.is_small or deadline.passed:
+    if known or not case.is_small or deadline.passed:
         return
     if snapshot.topologies.looked_at:
         snapshot = build_snapshot(state, snapshot.now)  # of other releases only quota is known
-    decided = snapshot is planning.snapshot and planning.fixed is None
-    own = _in_words(planning.decision if decided else decide(snapshot, preemptor))
+    decided = snapshot is case.snapshot and case.fixed is None
+    own = _in_words(case.decision if decided else decide(snapshot, preemptor))
     newest, *others = newest_first()
     devices = state.device_classes or state.resource_claim_templates
     alike = {"gates_variants": True} | ({} if devices else _OF_DEVICES)

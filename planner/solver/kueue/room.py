@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from planner.case.kueue import Case
 from planner.plan.base import name_some
 from planner.quantity import format_units, plural
-from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.holders import Admitted
-from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import PODS, FlavorTree, Topologies, Values
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.assigning import Placing
@@ -90,30 +88,26 @@ def who_else(names: Sequence[str]) -> str:
     return f"; {name_some(names, MOST_NAMED)} {are} of Kueue's"
 
 
-def where_short(
-    snapshot: Snapshot,
-    preemptor: Preemptor,
-    assignment: Assignment,
-    gone: Iterable[Admitted] = (),
-    *,
-    empty: bool = False,
-) -> str:
+def where_short(case: Case, gone: Iterable[int] = (), *, empty: bool = False) -> str:
     """Say which podsets lack room on the nodes of their flavors, and what the best domains have.
 
-    Those who are ``gone`` have given their places back; ``empty`` means all that Kueue placed.
-    Nothing is said where each podset, or group, has a place by itself.
+    The workloads at the positions ``gone`` have given their places back; ``empty`` means all that
+    Kueue placed. Nothing is said where each podset, or group, has a place by itself, or quota alone
+    decides.
     """
+    if case.placement is None:
+        return ""
     from planner.reference.kueue.topology.ask import Misfit, aim_of  # noqa: PLC0415
     from planner.reference.kueue.topology.find import groups_by_flavor, roles_in  # noqa: PLC0415
     from planner.reference.kueue.topology.slots import Wanted  # noqa: PLC0415
 
-    placing = Placing.of(snapshot, preemptor, Chance())
-    test = None if placing is None else placing.test(assignment)
+    placing = Placing.of(case.snapshot, case.preemptor, Chance())
+    test = None if placing is None else placing.test(case.assignment)
     if placing is None or test is None:
         return ""
-    for one in gone:
-        test.take_out(one)
-    topologies, said = snapshot.topologies, list[str]()
+    for position in gone:
+        test.take_out(case.problem.workloads[position])
+    topologies, said = case.snapshot.topologies, list[str]()
     for flavor, group in groups_by_flavor(test.asks):
         tree, roles = topologies.trees[flavor], roles_in(group)
         aim = aim_of(roles[0], tree)

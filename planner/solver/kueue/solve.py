@@ -57,7 +57,7 @@ def prepare(  # noqa: PLR0913 - what a search is made of
     """
     search = set_up(planning, profile, deadline, greedy, apart)
     claiming = partial(planning.claims, profile) if proving else None
-    capped = cap(search, profile, greedy, claiming, planning.trees)
+    capped = cap(search, profile, greedy, claiming, planning.certify)
     return Prepared(search, capped, greedy)
 
 
@@ -103,7 +103,7 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
         answer_at_once = settled(planning)
         if answer_at_once is not None:
             at_once = without_solver(planning, profile, greedy, *answer_at_once)
-            if planning.placement is not None and at_once.status == "optimal":
+            if planning.case.placement is not None and at_once.status == "optimal":
                 at_once = with_places(planning, at_once, ())
             return at_once
         prepared = prepare(planning, profile, deadline, greedy, proving=True)
@@ -122,7 +122,7 @@ def settling_of(planning: Planning, profile: Profile, prepared: Prepared) -> Set
         return set_up(planning, few, search.deadline, prepared.greedy)
 
     claims = planning.claims(profile, capped.kept)
-    given = claims, search, profile.levels, fresh, planning.trees
+    given = claims, search, profile.levels, fresh, planning.certify
     return Settling(*given, undecided=capped.undecided)
 
 
@@ -146,7 +146,7 @@ def finish(
         refuse_worse(profile, terms, greedy.terms)
     evicting = f"evicting {plural(len(positions), 'workload')} makes room"
     room = evicting if positions else "nobody has to go: there is room"
-    plan = planning.subject.plan(
+    plan = planning.plan(
         "optimum",
         "optimal" if proved.outcome == "optimal" else "feasible",
         f"{room}; {say_proved(proved, search.deadline)}{prepared.capped.words}",
@@ -157,17 +157,17 @@ def finish(
         certificate=certificate,
         greedy=greedy,
     )
-    if planning.placement is not None:
+    if planning.case.placement is not None:
         plan = with_places(planning, plan, positions)
     return planning.accepted(plan)
 
 
 def settled(planning: Planning) -> tuple[Status, str] | None:
     """Return the answer where no search is needed: it fits as it is, or Kueue seeks no victims."""
-    assignment = planning.decision.assignment
+    assignment = planning.case.assignment
     if assignment.mode == "NoFit":
         return "infeasible", planning.why_no_flavor()
-    if len(assignment.pod_sets) < len(planning.preemptor.pod_sets):
+    if len(assignment.pod_sets) < len(planning.case.preemptor.pod_sets):
         return "infeasible", (
             "a podset asks for nothing but zero amounts of resources the queue does not cover; "
             "Kueue stops assigning flavors there and cannot go on"
@@ -185,7 +185,7 @@ def settled(planning: Planning) -> tuple[Status, str] | None:
 
 def with_places(planning: Planning, plan: Plan, positions: Sequence[int]) -> Plan:
     """Return a plan that says where Kueue puts the pods."""
-    floor, configuration = planning.floor, planning.snapshot.configuration
+    floor, configuration = planning.floor, planning.case.snapshot.configuration
     if not floor.groups or any(configuration.gate(gate) for gate in LEFT_OUT):
         return plan.model_copy(update={"places": ()})
     placed = floor.placed([planning.problem.workloads[position] for position in positions])

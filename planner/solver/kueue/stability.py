@@ -90,9 +90,7 @@ def unproved(planning: Planning, plan: Plan, profile: Profile) -> Plan:
 def unanswered(planning: Planning, plan: Plan) -> Plan:
     """Return the answer that no plan is known that keeps the wish for ``unstable``."""
     said = f"nothing found within the time limit, and nothing proved: {NOT_KNOWN}"
-    return planning.subject.plan(
-        "optimum", "unknown", said, objective=plan.objective, greedy=plan.greedy
-    )
+    return planning.plan("optimum", "unknown", said, objective=plan.objective, greedy=plan.greedy)
 
 
 WITHIN: Final = "withinClusterQueue"
@@ -107,12 +105,11 @@ def cascades_of(planning: Planning, plan: Plan) -> tuple[Cascade, ...]:
     if time is up before there is a decision for each victim.
     """
     replay, places = planning.cascade_replay, planning.positions(plan.keys)
-    if plan.assignment != planning.decision.assignment:
+    if plan.assignment != planning.case.assignment:
         # What a search has learned is of other flavors.
         reasons = {at: one.reason for at, one in zip(places, plan.victims, strict=True)}
-        replay = dataclasses.replace(
-            replay, assignment=plan.assignment, candidates=(), reasons=reasons
-        )
+        case = replace(planning.case, fixed=plan.assignment)
+        replay = dataclasses.replace(replay, case=case, candidates=(), reasons=reasons)
     return tuple(sorted(replay.cascades(places), key=lambda one: plan.keys.index(one.victim)))
 
 
@@ -141,7 +138,7 @@ def with_stability(
 
 def _with_cascades(planning: Planning, plan: Plan, *, cheaply: bool) -> Plan:
     # In a small state each decision takes less than a millisecond.
-    if cheaply and not (plan.victims and planning.is_small):
+    if cheaply and not (plan.victims and planning.case.is_small):
         return plan
     update: dict[str, object] = {}
     if cheaply or plan.status in {"optimal", "feasible"}:
@@ -240,12 +237,12 @@ def _relaxation(
 
 def _policies(planning: Planning, found: Sequence[Cascade]) -> Iterator[tuple[str, str]]:
     """Yield, per target, the victim's ClusterQueue, and the field by which the victim preempts."""
-    snapshot = planning.snapshot
+    state, snapshot, preemptor = planning.state, planning.case.snapshot, planning.case.preemptor
     queue_of = {one.key: one.queue for group in snapshot.admitted.values() for one in group}
-    queue_of[planning.preemptor.key] = planning.preemptor.queue
+    queue_of[preemptor.key] = preemptor.queue
     for one in found:
-        workload = find_workload(planning.state, one.victim)
-        queue = snapshot.queue_name(as_preemptor(planning.state, snapshot, workload).queue)
+        workload = find_workload(state, one.victim)
+        queue = snapshot.queue_name(as_preemptor(state, snapshot, workload).queue)
         for target in one.targets:
             own = snapshot.queue_name(queue_of[target]) == queue
             yield queue, WITHIN if own else RECLAIM

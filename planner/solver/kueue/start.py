@@ -7,6 +7,7 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
+from planner.case.kueue import Case
 from planner.errors import InputError, PlannerError
 from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
@@ -31,6 +32,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.release import by_other_releases, under_release
+from planner.solver.kueue.room import where_short
 from planner.solver.kueue.run_times import on_run_times
 from planner.solver.kueue.solve import solve_planning
 from planner.solver.kueue.stability import (
@@ -68,12 +70,13 @@ def with_turn(
     plan = plan.model_copy(update={"notes": (*plan.notes, *notes)})
     if plan.greedy is None:
         return plan
-    reason, found = planning.held_back, who_is_in_the_way(planning, deadline)
+    case, reason = planning.case, planning.case.held_back
+    found = who_is_in_the_way(case, deadline)
     if found is not None:
-        said = in_words(planning, found)
+        said = in_words(case, found)
     elif reason is not None:
         said = hold_in_words(plan.preemptor, reason)
-    elif is_large(planning.state, planning.snapshot, planning.preemptor):
+    elif is_large(case.state, case.snapshot, case.preemptor):
         return plan.model_copy(update={"notes": (*plan.notes, NOT_LOOKED_AT)})
     else:
         return plan
@@ -83,20 +86,19 @@ def with_turn(
     return plan.model_copy(update=update | {"greedy": greedy, "notes": (*plan.notes, said)})
 
 
-def who_is_in_the_way(planning: Planning, deadline: Deadline) -> InTheWay | None:
+def who_is_in_the_way(case: Case, deadline: Deadline) -> InTheWay | None:
     """Return who keeps Kueue from serving the preemptor in every cycle, if that is known.
 
     Nobody does that where Kueue would do nothing for it in its turn either.
     """
-    reason, decision = planning.held_back, planning.decision
+    reason, decision = case.held_back, case.decision
     acts = decision.search.targets or decision.assignment.mode == "Fit"
     if reason is None or reason.why not in {"notHead", "notFirst"} or not acts:
         return None
-    asked = planning.state, planning.snapshot, planning.preemptor
-    return in_the_way(*asked, lambda: deadline.passed)
+    return in_the_way(case.state, case.snapshot, case.preemptor, lambda: deadline.passed)
 
 
-def in_words(planning: Planning, found: InTheWay) -> str:
+def in_words(case: Case, found: InTheWay) -> str:
     """Say who is in the way, and what Kueue's own answer then is."""
     if found.own_queue:
         (head,), (queue,) = found.workloads, found.queues
@@ -104,8 +106,8 @@ def in_words(planning: Planning, found: InTheWay) -> str:
     else:
         before = are_before(found.workloads, found.queues, " in every cycle")
         why = f"{before} and reserves the room (KL-19)"
-    key = planning.preemptor.key
-    if planning.decision.search.targets:
+    key = case.preemptor.key
+    if case.decision.search.targets:
         what = f"Kueue itself evicts nobody for {key}"
         plan = "what it would evict is what it would choose if the turn came"
     else:
@@ -172,10 +174,8 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
         )
     if not rules.replaces:
         snapshot = under_release(state, snapshot, preemptor)
-    kind = PLANNING.of(rules)()
-    planning = kind(state, snapshot, preemptor, costs, fixed, options=options)
-    planning.certify = given.certify
-    return planning
+    case = Case(state, snapshot, preemptor, fixed, costs, options)
+    return PLANNING.of(rules)()(case, given.certify)
 
 
 def solve(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
@@ -203,17 +203,18 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
         found = with_run_times(planning, solve_stable(solved, planning, profile, deadline))
         return with_stability(planning, with_turn(planning, found, deadline), deadline)
     plan = with_run_times(planning, solved(planning, profile, deadline))
-    if planning.by_own_rules:
+    case = planning.case
+    if not case.options:
         notes = chain(
-            by_recorded_requests(planning, solved, profile, deadline),
-            by_other_releases(planning, deadline),
-            with_placement(planning),
-            by_nodes_alone(planning, plan),
+            by_recorded_requests(case, solved, profile, deadline),
+            by_other_releases(case, deadline),
+            with_placement(case),
+            by_nodes_alone(case, plan),
         )
         plan = with_turn(planning, plan, deadline, tuple(notes))
     asked = wanted.stability or looks_ahead(profile)
     # Where pods are placed on nodes, quota alone does not say what victims do next.
-    cheap = planning.by_own_rules and planning.placement is None and wanted.stability is None
+    cheap = not case.options and case.placement is None and wanted.stability is None
     if asked or cheap:
         return with_stability(planning, plan, deadline, cheaply=not asked)
     return plan
@@ -240,35 +241,34 @@ MOST_TARGETS: Final = 10
 
 
 def by_recorded_requests(
-    planning: Planning, solved: Solve, profile: Profile, deadline: Deadline
+    case: Case, solved: Solve, profile: Profile, deadline: Deadline
 ) -> Iterator[str]:
     """Say what the plan would be by the requests that Kueue recorded.
 
     Nothing is said where these are the same, flavors are given, or time is up (rule E1 of
     docs/semantics/kueue-features.md §10).
     """
-    configuration = planning.snapshot.configuration
-    recorded = planning.preemptor.workload.status.resource_requests
+    configuration = case.snapshot.configuration
+    recorded = case.preemptor.workload.status.resource_requests
     known = not recorded or configuration.requests_from == "recorded"
-    if known or planning.fixed is not None or deadline.passed:
+    if known or case.fixed is not None or deadline.passed:
         return
     changed = configuration.counting("recorded")
-    state = planning.state.model_copy(update={"configuration": changed})
-    placing = planning.placement is not None
-    snapshot = build_snapshot(state, planning.snapshot.now, placing=placing)
-    preemptor = find_preemptor(state, snapshot, planning.preemptor.key)
+    state = case.state.model_copy(update={"configuration": changed})
+    snapshot = build_snapshot(state, case.snapshot.now, placing=case.placement is not None)
+    preemptor = find_preemptor(state, snapshot, case.preemptor.key)
     mine, theirs = (
         [
             (one.name, {name: units for name, units in one.totals.items() if units})
             for one in who.pod_sets
         ]
-        for who in (planning.preemptor, preemptor)
+        for who in (case.preemptor, preemptor)
     )
     if mine == theirs:  # they differ in zeros at most: the plan would be the same
         return
     try:
-        other = Planning(state, snapshot, preemptor, planning.costs)
-        found = solved(other, profile, deadline)
+        other = Case(state, snapshot, preemptor, costs=case.costs)
+        found = solved(Planning(other), profile, deadline)
         who = f" ({name_some(found.keys, MOST_NAMED)})" if found.keys else ""
         said = f"{found.explanation}{who}"
     except PlannerError as error:
@@ -276,18 +276,17 @@ def by_recorded_requests(
     yield f"by the requests that Kueue recorded: {said}; it can plan by these, too"
 
 
-def with_placement(planning: Planning) -> Iterator[str]:
+def with_placement(case: Case) -> Iterator[str]:
     """Say what Kueue itself would do where a topology decides, and the plan looks at none.
 
     Source: docs/semantics/kueue-topology.md §3 and §6.
     """
-    state, preemptor, key = planning.state, planning.preemptor, planning.preemptor.key
-    if planning.placement is not None or not state.topology_of:
+    state, preemptor, key = case.state, case.preemptor, case.preemptor.key
+    if case.placement is not None or not state.topology_of:
         return
-    queue = planning.snapshot.queues[preemptor.queue]
+    queue = case.snapshot.queues[preemptor.queue]
     # Not the snapshot of the plan, which counts quota only.
-    now, frs = planning.snapshot.now, planning.snapshot.tree.frs
-    snapshot = build_snapshot(state, now, frs, placing=True)
+    snapshot = build_snapshot(state, case.snapshot.now, case.snapshot.tree.frs, placing=True)
     topologies, pod_sets = snapshot.topologies, preemptor.workload.spec.pod_sets
     placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
     if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
@@ -297,16 +296,16 @@ def with_placement(planning: Planning) -> Iterator[str]:
         yield f"what Kueue itself does with pods placed on nodes was not replayed: {why}"
         return
     try:
-        decided = _in_words(key, decide(snapshot, preemptor, planning.fixed))
+        decided = _in_words(key, decide(snapshot, preemptor, case.fixed))
         yield f"with pods placed on nodes, Kueue itself {decided}"
     except Crash as error:
         yield str(error)
 
 
-def by_nodes_alone(planning: Planning, plan: Plan) -> Iterator[str]:
+def by_nodes_alone(case: Case, plan: Plan) -> Iterator[str]:
     """Say what the nodes lack where victims have to go although there is quota enough."""
     if plan.victims and not any(one.shortfall for one in plan.demand):
-        short = planning.where_short()
+        short = where_short(case)
         if short:
             yield f"there is quota enough, and the nodes lack room: {short}"
 

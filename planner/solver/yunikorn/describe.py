@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.models.yunikorn.formulation import build_classes
 from planner.models.yunikorn.laws import lacking
-from planner.objective.terms import TermTable
 from planner.plan import Certificate, Status
 from planner.plan.yunikorn import (
     NodeRoom,
@@ -32,140 +30,130 @@ from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Ask, format_yunikorn_quantity
 from planner.state.yunikorn_release import V1_9
 
+if TYPE_CHECKING:
+    from planner.solver.yunikorn.planning import YuniKornPlanning
 
-class Subject(Struct, frozen=True):
-    """What every plan for one ask has in common.
 
-    ``adjusted`` is (A,): priorities after offsets; ``place`` maps the position of a candidate to
-    its place in the core's candidate order, from 1; who is no candidate has his after all.
-    """
+def plan_of(  # noqa: PLR0913 - the fields of a plan that differ
+    planning: YuniKornPlanning,
+    algorithm: Literal["yunikorn", "optimum"],
+    status: Status,
+    explanation: str,
+    *,
+    objective: str,
+    node: str | None = None,
+    victims: Sequence[int] = (),
+    terms: Mapping[str, int] | None = None,
+    certificate: Certificate | None = None,
+    greedy: YuniKornPlan | None = None,
+) -> YuniKornPlan:
+    """Return a plan of an ask; victims are positions in the problem's allocations."""
+    ask = planning.asking.ask
+    described = tuple(_victim(planning, position) for position in victims)
+    touches = node is not None or planning.asking.shares is not None
+    return YuniKornPlan(
+        rules=planning.rules,
+        algorithm=algorithm,
+        status=status,
+        explanation=explanation,
+        objective=objective,
+        partition=planning.cluster.partition.name,
+        preemptor=ask.allocation_key,
+        pod=ask.pod,
+        application=planning.asking.application.application_id,
+        queue=planning.asking.leaf.path,
+        priority=ask.priority,
+        now=from_nanoseconds(planning.cluster.now),
+        node=node,
+        room=_room(planning, node, victims),
+        victims=described,
+        last_tier=any(victim.originator or victim.opted_out for victim in described),
+        queues=_queues(planning, victims) if touches else (),
+        terms=dict(terms or {}),
+        certificate=certificate,
+        greedy=greedy,
+        notes=planning.notes,
+    )
 
-    cluster: Cluster
-    asking: Asking
-    problem: YuniKornProblem
-    table: TermTable
-    rules: RuleSet
-    adjusted: Sequence[int]
-    place: Mapping[int, int]
-    notes: tuple[str, ...]
 
-    def plan(  # noqa: PLR0913 - the fields of a plan that differ
-        self,
-        algorithm: Literal["yunikorn", "optimum"],
-        status: Status,
-        explanation: str,
-        *,
-        objective: str,
-        node: str | None = None,
-        victims: Sequence[int] = (),
-        terms: Mapping[str, int] | None = None,
-        certificate: Certificate | None = None,
-        greedy: YuniKornPlan | None = None,
-    ) -> YuniKornPlan:
-        """Return a plan of this ask; victims are positions in the problem's allocations."""
-        ask = self.asking.ask
-        described = tuple(self._victim(position) for position in victims)
-        touches = node is not None or self.asking.shares is not None
-        return YuniKornPlan(
-            rules=self.rules,
-            algorithm=algorithm,
-            status=status,
-            explanation=explanation,
-            objective=objective,
-            partition=self.cluster.partition.name,
-            preemptor=ask.allocation_key,
-            pod=ask.pod,
-            application=self.asking.application.application_id,
-            queue=self.asking.leaf.path,
-            priority=ask.priority,
-            now=from_nanoseconds(self.cluster.now),
-            node=node,
-            room=self._room(node, victims),
-            victims=described,
-            last_tier=any(victim.originator or victim.opted_out for victim in described),
-            queues=self._queues(victims) if touches else (),
-            terms=dict(terms or {}),
-            certificate=certificate,
-            greedy=greedy,
-            notes=self.notes,
-        )
+def _victim(planning: YuniKornPlanning, position: int) -> YuniKornVictim:
+    problem, table = planning.problem, planning.table
+    allocation = problem.allocations[position]
+    return YuniKornVictim(
+        allocation=allocation.allocation_key,
+        pod=allocation.pod,
+        application=problem.applications[position],
+        queue=problem.queues[int(problem.queue[position])].path,
+        node=allocation.node_id,
+        priority=allocation.priority,
+        adjusted_priority=planning.adjusted[position],
+        originator=allocation.originator,
+        opted_out=allocation.opted_out,
+        position=planning.place.get(position, len(planning.place) + 1),
+        age_s=table.disruptions[position].running_s,
+        usage=tuple(
+            ResourceAmount(resource=t, units=units, quantity=format_yunikorn_quantity(units, t))
+            for t, units in sorted(allocation.resource.items())
+        ),
+        costs=table.costs_of(position),
+    )
 
-    def _victim(self, position: int) -> YuniKornVictim:
-        problem, table = self.problem, self.table
-        allocation = problem.allocations[position]
-        return YuniKornVictim(
-            allocation=allocation.allocation_key,
-            pod=allocation.pod,
-            application=problem.applications[position],
-            queue=problem.queues[int(problem.queue[position])].path,
-            node=allocation.node_id,
-            priority=allocation.priority,
-            adjusted_priority=self.adjusted[position],
-            originator=allocation.originator,
-            opted_out=allocation.opted_out,
-            position=self.place.get(position, len(self.place) + 1),
-            age_s=table.disruptions[position].running_s,
-            usage=tuple(
-                ResourceAmount(resource=t, units=units, quantity=format_yunikorn_quantity(units, t))
-                for t, units in sorted(allocation.resource.items())
-            ),
-            costs=table.costs_of(position),
-        )
 
-    def _room(self, node: str | None, victims: Sequence[int]) -> tuple[NodeRoom, ...]:
-        room = None if node is None else self.cluster.node(node)
-        if room is None:
-            return ()
-        after, ask = dict(room.available), self.asking.ask
-        # Where the core is short itself, what pods request is short for the same reason mostly.
-        is_short = not fits(room.available, ask.resource)
-        lacks = {
-            one.what: one.missing
-            for one in self.cluster.lacks(room.node_id, ask)
-            if not (is_short and one.is_room)
-        }
-        for position in victims:
-            allocation = self.problem.allocations[position]
-            if allocation.node_id == node and not allocation.x.not_on_node:
-                after = plus(after, self.cluster.given_back(allocation, ask))
-        return tuple(
-            NodeRoom(
-                resource=t, asked=asked, available=room.available.get(t, 0), after=after.get(t, 0)
+def _room(
+    planning: YuniKornPlanning, node: str | None, victims: Sequence[int]
+) -> tuple[NodeRoom, ...]:
+    room = None if node is None else planning.cluster.node(node)
+    if room is None:
+        return ()
+    after, ask = dict(room.available), planning.asking.ask
+    # Where the core is short itself, what pods request is short for the same reason mostly.
+    is_short = not fits(room.available, ask.resource)
+    lacks = {
+        one.what: one.missing
+        for one in planning.cluster.lacks(room.node_id, ask)
+        if not (is_short and one.is_room)
+    }
+    for position in victims:
+        allocation = planning.problem.allocations[position]
+        if allocation.node_id == node and not allocation.x.not_on_node:
+            after = plus(after, planning.cluster.given_back(allocation, ask))
+    return tuple(
+        NodeRoom(resource=t, asked=asked, available=room.available.get(t, 0), after=after.get(t, 0))
+        for t, asked in (*sorted(ask.resource.items()), *sorted(lacks.items()))
+    )
+
+
+def _queues(planning: YuniKornPlanning, victims: Sequence[int]) -> tuple[QueueUse, ...]:
+    """Return the queues of the ask and the victims, and all above them, from the root down."""
+    problem, asking = planning.problem, planning.asking
+    touched = {queue.path: queue for queue in asking.leaf.lineage}
+    left: dict[str, Resource] = {}  # taken off one by one: sums of the core saturate
+    for position in victims:
+        held = problem.allocations[position].resource
+        leaf = planning.cluster.tree.by_path[problem.queues[int(problem.queue[position])].path]
+        for queue in leaf.lineage:
+            touched[queue.path] = queue
+            left[queue.path] = minus(left.get(queue.path, _used(queue)), held)
+    rows = []
+    # By the parts of the path: as plain text `root.a-b` would come before `root.a.b`.
+    for path, queue in sorted(touched.items(), key=lambda item: item[0].split(".")):
+        before = _used(queue)
+        after = left.get(path, before)
+        if queue in asking.leaf.lineage:
+            after = plus(after, asking.ask.resource)
+        types = sorted({*asking.ask.resource, *(queue.guaranteed or ())})
+        rows += [
+            QueueUse(
+                queue=queue.path,
+                resource=t,
+                guaranteed=(queue.guaranteed or {}).get(t),
+                max=(queue.max or {}).get(t),
+                before=before.get(t, 0),
+                after=after.get(t, 0),
             )
-            for t, asked in (*sorted(ask.resource.items()), *sorted(lacks.items()))
-        )
-
-    def _queues(self, victims: Sequence[int]) -> tuple[QueueUse, ...]:
-        """Return the queues of the ask and the victims, and all above them, from the root down."""
-        problem, asking = self.problem, self.asking
-        touched = {queue.path: queue for queue in asking.leaf.lineage}
-        left: dict[str, Resource] = {}  # taken off one by one: sums of the core saturate
-        for position in victims:
-            held = problem.allocations[position].resource
-            leaf = self.cluster.tree.by_path[problem.queues[int(problem.queue[position])].path]
-            for queue in leaf.lineage:
-                touched[queue.path] = queue
-                left[queue.path] = minus(left.get(queue.path, _used(queue)), held)
-        rows = []
-        # By the parts of the path: as plain text `root.a-b` would come before `root.a.b`.
-        for path, queue in sorted(touched.items(), key=lambda item: item[0].split(".")):
-            before = _used(queue)
-            after = left.get(path, before)
-            if queue in asking.leaf.lineage:
-                after = plus(after, asking.ask.resource)
-            types = sorted({*asking.ask.resource, *(queue.guaranteed or ())})
-            rows += [
-                QueueUse(
-                    queue=queue.path,
-                    resource=t,
-                    guaranteed=(queue.guaranteed or {}).get(t),
-                    max=(queue.max or {}).get(t),
-                    before=before.get(t, 0),
-                    after=after.get(t, 0),
-                )
-                for t in types
-            ]
-        return tuple(rows)
+            for t in types
+        ]
+    return tuple(rows)
 
 
 def _used(queue: Queue) -> Resource:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from planner.errors import InputError, SchemaError
 from planner.laws import unkept
@@ -36,7 +35,7 @@ from planner.quota.yunikorn.queue import Snapshot
 from planner.reference.yunikorn.decision import decide
 from planner.solver.answer import Planned
 from planner.solver.search import Rules
-from planner.solver.yunikorn.describe import Subject, explain_infeasible, postponed
+from planner.solver.yunikorn.describe import explain_infeasible, plan_of, postponed
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.wording import broken
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
@@ -68,6 +67,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
     """The decision, the problem and its terms, for one ask or one queue in one partition."""
 
     scheduler = "yunikorn"
+    plan = plan_of
 
     def __init__(
         self,
@@ -84,35 +84,29 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         self.decision = decide(cluster, asking)
         self.problem = build_yunikorn_problem(cluster, asking)
         self.eligible = eligible(self.problem)
-        adjusted = adjusted_priorities(self.problem)
+        self.adjusted = adjusted_priorities(self.problem)
+        """(A,) priorities after offsets."""
         self._plain_table = yunikorn_term_table(
-            self.problem, cluster.now, self.eligible, adjusted, costs
+            self.problem, cluster.now, self.eligible, self.adjusted, costs
         )
         self.table = self._plain_table
         required = asking.ask.required_node
-        rules: RuleSet = "yunikorn-required-node" if required else _RULE_SETS[laws]
+        self.rules: RuleSet = "yunikorn-required-node" if required else _RULE_SETS[laws]
         if asking.shares is not None:
-            rules = LOWERED
-        places = enumerate(self.in_candidate_order(self._listed(rules)), start=1)
-        self.subject = Subject(
-            cluster=cluster,
-            asking=asking,
-            problem=self.problem,
-            table=self.table,
-            rules=rules,
-            adjusted=adjusted,
-            place={position: place for place, position in places},
-            notes=(*state.notes, *postponed(cluster, asking, self.decision.conditions)),
-        )
+            self.rules = LOWERED
+        places = enumerate(self.in_candidate_order(self._listed()), start=1)
+        self.place = {position: place for place, position in places}
+        """The place of each candidate in the core's order, from 1, by position."""
+        self.notes = (*state.notes, *postponed(cluster, asking, self.decision.conditions))
 
-    def _listed(self, rules: RuleSet) -> list[int]:
+    def _listed(self) -> list[int]:
         """Return the positions of those whom the core itself would list as candidates.
 
         Of a leaf it lists all or none, and tests the guaranteed again at the turn of each. Whether
         the ask may preempt at all is tested by its caller, which a record may leave out.
         """
         problem, asking = self.problem, self.asking
-        unasked = unkept(rules) | {YK_OVER_GUARANTEED.id, YK_MAY_PREEMPT.id}
+        unasked = unkept(self.rules) | {YK_OVER_GUARANTEED.id, YK_MAY_PREEMPT.id}
         found: list[int] = eligible(problem, without=unasked).nonzero()[0].tolist()
         if not asking.is_generic:
             return found
@@ -134,7 +128,6 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
             lambda: known_yunikorn_groups(self.state),
             lambda: own_priorities(self._plain_table, self.greedy_positions()),
         )
-        self.subject = replace(self.subject, table=self.table)
         return spelled_out(profile, self.table)
 
     @property
@@ -162,7 +155,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
             said = "YuniKorn preempts nobody"
         if self.problem.excess and not positions:
             said += f", and {self.asking.leaf.path} stays above its max"
-        plan = self.subject.plan(
+        plan = self.plan(
             "yunikorn",
             "feasible" if decision.triggered or decision.fits_at_once else "unknown",
             said,
@@ -177,7 +170,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
     def broken_by(self, positions: Sequence[int]) -> tuple[str, ...]:
         """Return the laws that victims break, whoever chose them, in words."""
         node = chosen_node(self.problem, positions)
-        plan = self.subject.plan(
+        plan = self.plan(
             "yunikorn",
             "feasible",
             "",
@@ -189,7 +182,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
 
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""
-        return explain_infeasible(self.problem, self.eligible, self.subject.rules)
+        return explain_infeasible(self.problem, self.eligible, self.rules)
 
     def claims(
         self, profile: Profile, caps: Sequence[tuple[Measure, int]], *, spare: Spared
@@ -198,7 +191,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         return yunikorn_claims(
             self.cluster,
             self.asking,
-            self.subject.rules,
+            self.rules,
             self.table,
             self.problem.order.tolist(),
             caps=caps,

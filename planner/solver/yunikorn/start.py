@@ -151,7 +151,7 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
     node, made = chosen_node(planning.problem, positions), "makes room"
     if planning.problem.excess is not None:
         made = f"brings {planning.asking.leaf.path} to its max"
-    plan = planning.subject.plan(
+    plan = planning.plan(
         "optimum",
         "optimal" if proved.outcome == "optimal" else "feasible",
         f"preempting {plural(len(positions), 'allocation')} {made}; "
@@ -231,7 +231,7 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
         hosted[known_nodes] = problem.usable[problem.node[known_nodes]]
         reachable = reachable & hosted
     classes = build_classes(problem, reachable, costs)
-    rules = YuniKornRules(problem, table, planning.subject.rules, spare="nobody")
+    rules = YuniKornRules(problem, table, planning.rules, spare="nobody")
     # This search is never narrowed: the proof of a last resort begins from it.
     free = Search(rules, classes, deadline, list(range(len(classes))))
     spare: Spared = "nobody"

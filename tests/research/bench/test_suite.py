@@ -104,7 +104,7 @@ def test_the_fewest_victims_by_removing_one_after_the_other(
     case = BY_NAME[name]
     planning = begun(case, state_of(case).state)
     assert isinstance(planning, Planning)
-    by_hand = kind(planning.snapshot, planning.preemptor, planning.decision.assignment)
+    by_hand = kind(planning.case.snapshot, planning.case.preemptor, planning.case.assignment)
     legal = {gone for borrowing in (True, False) for gone in by_hand.legal(borrowing=borrowing)}
     fewest = next(one for one in case.optima if one.objective == "min-count")
     assert min(map(len, legal)) == fewest.victims

@@ -124,7 +124,7 @@ def test_no_plan_is_asked_for_where_kueue_finds_nobody(monkeypatch: pytest.Monke
     asked = []
 
     def noted(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
-        asked.append(planning.preemptor.key)
+        asked.append(planning.case.preemptor.key)
         return solve(planning, profile, deadline)
 
     monkeypatch.setattr(kueue_optimum, "solve", noted)

@@ -8,6 +8,7 @@ from itertools import chain, islice, product
 from math import gcd
 from typing import Final
 
+from planner.case.kueue import Case
 from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Edit, Explainer, minimal
 from planner.commands.explain.kueue.record import Shortfall
 from planner.commands.explain.record import Change
@@ -60,9 +61,9 @@ def shortfalls(planning: Planning) -> Iterator[Shortfall]:
     Where no flavor could be assigned, these are all flavors of the queue for the resources that
     the workload asks for, with the most that the queue could ever use of them.
     """
-    problem, snapshot, queue = planning.problem, planning.snapshot, planning.preemptor.queue
-    asked = _asked(planning)
-    if planning.decision.assignment.mode != "NoFit":
+    case, problem = planning.case, planning.problem
+    snapshot, queue, asked = case.snapshot, case.preemptor.queue, _asked(case)
+    if case.assignment.mode != "NoFit":
         for fr in problem.requested:
             left = problem.available[fr]
             if problem.request[fr] > max(0, left):
@@ -81,9 +82,9 @@ def shortfalls(planning: Planning) -> Iterator[Shortfall]:
                 yield _shortfall(place, asked[resource], left, None, most)
 
 
-def _asked(planning: Planning) -> Counter[str]:
+def _asked(case: Case) -> Counter[str]:
     asked: Counter[str] = Counter()
-    for request in planning.preemptor.pod_sets:
+    for request in case.preemptor.pod_sets:
         asked.update(request.totals)
     return asked
 
@@ -229,9 +230,10 @@ def smallest_changes(inquiry: KueueExplainer) -> tuple[tuple[Change, ...], bool]
     A number changes by the smallest step up; of a policy all values but Never are tried, and every
     one that works is returned. For an inactive queue nothing is tried.
     """
-    if inquiry.planning.subject.cluster_queue in inquiry.planning.snapshot.inactive:
+    case = inquiry.planning.case
+    if case.cluster_queue in case.snapshot.inactive:
         return (), False
-    is_on = inquiry.planning.snapshot.configuration.gate
+    is_on = case.snapshot.configuration.gate
     switched = {True: ("true", "false"), False: ("false", "true")}
     gates = (Edit(f"configuration.featureGates.{one}", *switched[is_on(one)]) for one in GATES)
     searches = _priorities(inquiry), _policies(inquiry), _quotas(inquiry), inquiry.working(*gates)
@@ -243,7 +245,7 @@ def _priorities(inquiry: KueueExplainer) -> Iterator[Edit]:
 
     What the rules say changes only where the priority reaches or passes that of another workload.
     """
-    preemptor = inquiry.planning.preemptor
+    preemptor = inquiry.planning.case.preemptor
     base = preemptor.workload.spec.priority or 0
     gaps = {w.priority - preemptor.priority for w in inquiry.planning.problem.workloads}
     steps = sorted(gaps | {gap + 1 for gap in gaps})
@@ -257,7 +259,7 @@ def _priorities(inquiry: KueueExplainer) -> Iterator[Edit]:
 
 
 def _policies(inquiry: KueueExplainer) -> Iterator[Edit]:
-    queue, policy = inquiry.planning.subject.cluster_queue, inquiry.planning.problem.policy
+    queue, policy = inquiry.planning.case.cluster_queue, inquiry.planning.problem.policy
     within, reclaim = policy.within_cluster_queue, policy.reclaim_within_cohort
     lower, newer = "LowerPriority", "LowerOrNewerEqualPriority"
     values: list[tuple[str, str, str]] = [
@@ -277,12 +279,12 @@ def _policies(inquiry: KueueExplainer) -> Iterator[Edit]:
 
 def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
     """Yield the smallest higher limit or quota of each flavor-resource that works."""
-    planning = inquiry.planning
-    queue, asked = planning.subject.cluster_queue, _asked(planning)
-    groups = planning.snapshot.queues[planning.preemptor.queue].spec.resource_groups
+    case = inquiry.planning.case
+    queue, asked, snapshot = case.cluster_queue, _asked(case), case.snapshot
+    groups = snapshot.queues[case.preemptor.queue].spec.resource_groups
     for flavor in (flavor for group in groups for flavor in group.flavors):
         for quota in flavor.resources:
-            fr = planning.snapshot.fr_or_none(flavor.name, quota.name)
+            fr = snapshot.fr_or_none(flavor.name, quota.name)
             if fr is not None and asked[quota.name]:
                 path = f"clusterqueue/{queue}.quota.{flavor.name}/{quota.name}"
                 limit, nominal = quota.borrowing_limit, quota.nominal_quota
@@ -300,14 +302,14 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
     enough of a flavor-resource, whoever holds nothing else that is short is no candidate any more,
     so that less may work where more does not: the last raise that leaves it short is tried, too.
     """
-    planning = inquiry.planning
-    resource = planning.snapshot.tree.frs[fr].resource
-    asked, unit = _asked(planning)[resource], 10**6 if is_milli(resource) else NANO
+    case, snapshot = inquiry.planning.case, inquiry.planning.case.snapshot
+    resource = snapshot.tree.frs[fr].resource
+    asked, unit = _asked(case)[resource], 10**6 if is_milli(resource) else NANO
     amounts = [asked]
-    for node, entry in enumerate(planning.snapshot.tree.nodes):
+    for node, entry in enumerate(snapshot.tree.nodes):
         amounts += (n for n in entry.quotas.get(fr) or () if n is not None and n != UNLIMITED)
-        amounts += (one.usage.get(fr, 0) for one in planning.snapshot.admitted.get(node, ()))
-    grain = max(1, gcd(*amounts)) if planning.problem.fair is None else 1
+        amounts += (one.usage.get(fr, 0) for one in snapshot.admitted.get(node, ()))
+    grain = max(1, gcd(*amounts)) if case.problem.fair is None else 1
 
     def at(units: int) -> Edit:
         before, after = (
@@ -320,8 +322,8 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
         return number if grain == 1 else number // 2 * grain + number % 2
 
     # More quota than all that is used and asked for together changes nothing.
-    queue, usage = planning.preemptor.queue, planning.snapshot.usage
-    root = planning.snapshot.tree.root(queue)
+    queue, usage = case.preemptor.queue, snapshot.usage
+    root = snapshot.tree.root(queue)
     most = asked + usage.amount[root][fr] + usage.amount[queue][fr]
     still_short = asked - usage.available(queue, fr) - 1
     if grain > 1:

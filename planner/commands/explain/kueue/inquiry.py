@@ -14,6 +14,7 @@ from planner.commands.explain.record import LawInWords
 from planner.errors import InputError, InternalError, LookupFailed, did_you_mean
 from planner.laws import RULE_SETS, Register, law_behind
 from planner.laws import kueue as laws
+from planner.models.kueue.laws import exclusions
 from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
@@ -49,7 +50,7 @@ def excluding(planning: Planning, position: int) -> Iterator[LawInWords]:
     Where nothing is short, the policies are told: they would decide if anything were.
     """
     problem = planning.problem
-    found = [law for law, forbidden in planning.excluding if forbidden[position]]
+    found = [law for law, forbids in exclusions(problem) if forbids(problem)[position]]
     if problem.contested and _first_within_quota(problem, position) is not None:
         found.append(laws.KQ_OVER_QUOTA if problem.fair is None else laws.FS_BORROWING)
     if planning.only_borrows and planning.restricted[position]:
@@ -95,7 +96,7 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
 
 def _outside(planning: Planning, workload: str) -> tuple[str, int, LawInWords]:
     """Return queue, priority and excluding law of a workload that the problem does not have."""
-    snapshot = planning.snapshot
+    snapshot = planning.case.snapshot
     found = find_workload(planning.state, workload)
     held = [w for group in snapshot.admitted.values() for w in group if w.key == workload]
     queue = found.admitted_by
@@ -104,7 +105,7 @@ def _outside(planning: Planning, workload: str) -> tuple[str, int, LawInWords]:
         text = f"it holds no quota: it {'is pending' if found.is_pending else 'is not running'}"
     else:
         priority = held[0].priority
-        own, inactive = planning.subject.cluster_queue, snapshot.inactive.get(queue)
+        own, inactive = planning.case.cluster_queue, snapshot.inactive.get(queue)
         text = f"ClusterQueue {queue} shares no cohort with ClusterQueue {own}"
         text = f"ClusterQueue {queue} is inactive: {inactive}" if inactive else text
     law = laws.KQ_HOLDS_CONTESTED if planning.problem.fair is None else laws.FS_HOLDS_CONTESTED
@@ -247,7 +248,7 @@ class KueueInquiry(clash.KueueExplainer):
             queue, priority, law = _outside(planning, key)
         else:
             admitted = planning.problem.workloads[position]
-            queue, priority = planning.snapshot.queue_name(admitted.queue), admitted.priority
+            queue, priority = planning.case.snapshot.queue_name(admitted.queue), admitted.priority
             excluded = tuple(excluding(planning, position))
             if not excluded:
                 (described,) = planning.describe_in_order([position])
@@ -285,16 +286,15 @@ class KueueInquiry(clash.KueueExplainer):
         self, text: str, standings: tuple[Any, ...], found: Mapping[str, Any]
     ) -> Explanation:
         """Put an answer together; it also says what keeps Kueue from reaching the preemptor."""
-        plan, planning = self.plan, self.planning
-        ahead = who_is_in_the_way(planning, self.deadline)
-        reason = planning.held_back
+        plan, case = self.plan, self.planning.case
+        ahead, reason = who_is_in_the_way(case, self.deadline), case.held_back
         if ahead is not None:
-            text = f"{text}. {way_in_words(planning, ahead)}"
+            text = f"{text}. {way_in_words(case, ahead)}"
         elif reason is not None and reason.text not in text:
             text = f"{hold_in_words(plan.preemptor, reason)}. {text}"
-        nodes = on_nodes(planning, plan, self.deadline)
+        nodes = on_nodes(case, plan, self.deadline)
         return Explanation(
-            rules="kueue-classical" if planning.problem.fair is None else "kueue-fair",
+            rules="kueue-classical" if case.problem.fair is None else "kueue-fair",
             answer=text if nodes is None else f"{text}{in_short(nodes)}",
             cluster_queue=plan.cluster_queue,
             workloads=standings,
@@ -305,21 +305,20 @@ class KueueInquiry(clash.KueueExplainer):
 
     def _eviction(self) -> PastEviction | None:
         """Return the last eviction of the workload itself; ``None`` if it was never evicted."""
-        planning, workload = self.planning, self.planning.preemptor.workload
+        case, workload = self.planning.case, self.planning.case.preemptor.workload
         if workload.condition("Evicted") is None:
             return None
         # Few workloads were evicted, and this imports an inquiry itself.
         from planner.commands.explain.kueue.needed import was_needed  # noqa: PLC0415
         from planner.commands.explain.kueue.past import past_of  # noqa: PLC0415
 
-        rules = planning.problem.rules
-        return past_of(planning.state, workload, rules, partial(was_needed, self))
+        return past_of(case.state, workload, case.problem.rules, partial(was_needed, self))
 
     def plan_of(self, asked: Prepared, counts: Counts, *, proved: bool) -> Plan:
         """Return class counts as a plan that the verifier accepted."""
         planning, search = self.planning, asked.search
         positions = planning.in_candidate_order(search.classes.take(counts))
-        plan = planning.subject.plan(
+        plan = planning.plan(
             "optimum",
             "optimal" if proved else "feasible",
             "",

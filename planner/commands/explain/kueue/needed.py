@@ -18,6 +18,7 @@ from itertools import chain, product
 from math import prod
 from typing import Final
 
+from planner.case.kueue import Case
 from planner.commands.explain.answer import alternative
 from planner.commands.explain.kueue.inquiry import KueueInquiry, excluded_by
 from planner.commands.explain.kueue.past import Necessity
@@ -32,7 +33,6 @@ from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.selector import InvalidSelectorError
 from planner.reference.kueue.aftermath import admit
 from planner.reference.kueue.assignment import FlavorAssigner, joined
-from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given
 from planner.state.kueue import State
 from planner.state.kueue_workload import PREEMPTED, Workload, WorkloadStatus, preemptor_uid
@@ -52,9 +52,9 @@ class _NotKnown(Exception):  # noqa: N818 - says what happened
 
 def was_needed(inquiry: KueueInquiry, preemptor: str, at: datetime) -> Necessity:
     """Say whether a preemptor needed the workload of an inquiry to go at a time, and why."""
-    key, found = inquiry.planning.preemptor.key, list[tuple[bool, str]]()
+    key, found = inquiry.planning.preemptor_key, list[tuple[bool, str]]()
     try:
-        states = _before(inquiry.planning, preemptor, at)
+        states = _before(inquiry.planning.case, preemptor, at)
         for state in states:
             before = KueueInquiry(state, Given(preemptor), SIZE, None, inquiry.deadline)
             found += _judged(before, key, alone=len(states) == 1)
@@ -107,12 +107,12 @@ def _judged(before: KueueInquiry, key: str, *, alone: bool) -> Iterator[tuple[bo
     yield False, text
 
 
-def _before(planning: Planning, preemptor: str, at: datetime) -> Sequence[State]:
+def _before(case: Case, preemptor: str, at: datetime) -> Sequence[State]:
     """Return the states that may have been, in which a preemptor waits, and its victims are back.
 
     Raises ``_NotKnown`` if the dump does not tell what these held, or there are too many ways.
     """
-    state, snapshot = planning.state, planning.snapshot
+    state, snapshot = case.state, case.snapshot
     waiting = state.workloads.find(preemptor)
     if waiting is None:
         raise _NotKnown(f"{preemptor} is not in the dump")
@@ -122,7 +122,7 @@ def _before(planning: Planning, preemptor: str, at: datetime) -> Sequence[State]
     changed = [waiting.model_copy(update={"status": WorkloadStatus.blank()})]
     changed += [_kept(one) for one in leaving if one.key != preemptor]
     others = [one for one in _evicted_since(state, waiting.uid, at) if one.key != preemptor]
-    ways = [_ways(planning, one) for one in others]
+    ways = [_ways(case, one) for one in others]
     if prod(map(len, ways)) > MOST_WAYS:
         raise _NotKnown(
             "those who were evicted may have run in many flavors: no dump says in which"
@@ -153,17 +153,17 @@ def _kept(workload: Workload) -> Workload:
     return workload.model_copy(update={"status": status})
 
 
-def _ways(planning: Planning, workload: Workload) -> Sequence[Workload]:
+def _ways(case: Case, workload: Workload) -> Sequence[Workload]:
     """Return an evicted workload as it may have run: once for each flavor that it may have had.
 
     Raises ``_NotKnown`` if the dump does not tell what it held.
     """
-    key, snapshot = workload.key, planning.snapshot
+    key, snapshot = workload.key, case.snapshot
     if any(pods.min_count is not None for pods in workload.spec.pod_sets):
         raise _NotKnown(f"with how many pods {key} ran is in no dump (minCount)")
-    if snapshot.topologies.looked_at or may_be_placed(planning.state, key):
+    if snapshot.topologies.looked_at or may_be_placed(case.state, key):
         raise _NotKnown(f"on which nodes the pods of {key} were is in no dump")
-    waiting = as_preemptor(planning.state, snapshot, workload)
+    waiting = as_preemptor(case.state, snapshot, workload)
     assigner = FlavorAssigner(snapshot, snapshot.usage, waiting)
     # Resources of one resource group have one flavor in all podsets that are handled together.
     choices: dict[tuple[int, int], tuple[list[str], list[tuple[str, str]]]] = {}

@@ -13,6 +13,7 @@ from itertools import chain, permutations
 from operator import itemgetter
 from typing import Final, Literal
 
+from planner.case.kueue import Case
 from planner.commands.explain.kueue.picture import nodes_around
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
 from planner.commands.explain.kueue.smallest import Gains, Movable, Steps, smallest_set
@@ -30,7 +31,6 @@ from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
 from planner.reference.kueue.topology.slots import Wanted
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.room import Beside, called, slot_of, unit_of, who_else
 from planner.state.kueue_release import NEWEST
 from planner.state.kueue_workload import PodSet
@@ -43,14 +43,13 @@ MOST_ORDERED: Final = 3
 """The most podsets or groups for which all orders are tried."""
 
 
-def on_nodes(planning: Planning, plan: Plan, deadline: Deadline) -> OnNodes | None:
+def on_nodes(case: Case, plan: Plan, deadline: Deadline) -> OnNodes | None:
     """Return whether the preemptor's pods have a place; ``None`` where no topology decides."""
-    state, preemptor = planning.state, planning.preemptor
+    state, preemptor = case.state, case.preemptor
     if not state.topology_of:
         return None
     # Not the snapshot of the plan, which counts quota only.
-    clock, frs = planning.snapshot.now, planning.snapshot.tree.frs
-    snapshot = build_snapshot(state, clock, frs, placing=True)
+    snapshot = build_snapshot(state, case.snapshot.now, case.snapshot.tree.frs, placing=True)
     topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
     pod_sets = preemptor.workload.spec.pod_sets
     placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
@@ -62,7 +61,7 @@ def on_nodes(planning: Planning, plan: Plan, deadline: Deadline) -> OnNodes | No
     if why := not_replayed(state, topologies, queue, preemptor.workload):
         return OnNodes(unknown=why)
     try:
-        decision = decide(snapshot, preemptor, planning.fixed)
+        decision = decide(snapshot, preemptor, case.fixed)
     except Crash as error:
         return OnNodes(unknown=str(error))
     places = plan.places or ()

@@ -148,7 +148,7 @@ def node_order(planning: YuniKornPlanning, position: int) -> Sequence[int]:
 
 def _priority_of(planning: YuniKornPlanning, position: int) -> str:
     own = int(planning.problem.priority[position])
-    adjusted = planning.subject.adjusted[position]
+    adjusted = planning.adjusted[position]
     after = "" if adjusted == own else f", {adjusted} after the offsets and fences of the queues,"
     return f"its priority {own}{after}"
 
@@ -236,7 +236,7 @@ def shortfalls(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
         yield from _of_node(planning)
     yield from (_of_queue(planning, at, "max") for at in over_limits(problem))
     if not problem.ask.required_node:
-        asked = laws.YK_WITHIN_GUARANTEED in RULE_SETS[planning.subject.rules]
+        asked = laws.YK_WITHIN_GUARANTEED in RULE_SETS[planning.rules]
         short = short_of_guaranteed(problem) if asked else ()
         yield from (_of_queue(planning, at, "guaranteed") for at in short or ())
 

@@ -89,7 +89,7 @@ def _raised(inquiry: YuniKornExplainer, path: str, now: int) -> Iterator[Edit]:
     """
     planning = inquiry.planning
     mine = planning.problem.ask.priority
-    steps = {worth - mine for worth in planning.subject.adjusted}
+    steps = {worth - mine for worth in planning.adjusted}
     steps |= {ask.priority + 1 - mine for ask in planning.cluster.asks.values()}
     ordered = sorted(step for step in steps if 0 < step <= HIGHEST_PRIORITY - now)
 
@@ -141,7 +141,7 @@ def _guaranteed(inquiry: YuniKornExplainer) -> Iterator[Edit]:
     """
     problem = inquiry.planning.problem
     short = short_of_guaranteed(problem)
-    if YK_UNDER_GUARANTEED in RULE_SETS[inquiry.planning.subject.rules]:
+    if YK_UNDER_GUARANTEED in RULE_SETS[inquiry.planning.rules]:
         short = [] if is_under_guaranteed(problem) else None
     own = [(problem.own_queue, t) for t in sorted(problem.ask.resource)]
     places = dict.fromkeys(own if short is None or short else [])
@@ -226,7 +226,7 @@ class YuniKornInquiry(YuniKornExplainer):
     def seen(self, key: str) -> YuniKornStanding:
         """Return how the laws see an allocation."""
         planning, position = self.planning, self.positions[key]
-        problem, subject = planning.problem, planning.subject
+        problem = planning.problem
         allocation, law = problem.allocations[position], clash.excluded_by(planning, position)
         # YK-01 spares it only because some legal set does without its kind.
         if law is None and spared_by(problem, self.spared)[position]:
@@ -243,13 +243,13 @@ class YuniKornInquiry(YuniKornExplainer):
             queue=problem.queues[int(problem.queue[position])].path,
             node=allocation.node_id,
             priority=allocation.priority,
-            adjusted_priority=subject.adjusted[position],
+            adjusted_priority=planning.adjusted[position],
             originator=allocation.originator,
             opted_out=allocation.opted_out,
             candidate=candidate,
             law=law or clash.permitted_by(planning, position),
-            position=subject.place.get(position) if candidate else None,
-            candidates=len(subject.place),
+            position=planning.place.get(position) if candidate else None,
+            candidates=len(planning.place),
             node_position=order.index(position) + 1 if candidate else None,
             node_candidates=len(order),
             usage=tuple(
@@ -260,7 +260,7 @@ class YuniKornInquiry(YuniKornExplainer):
 
     def clash(self) -> YuniKornClash:
         """Return why there is no plan, and which changes would make one exist."""
-        planning, rules = self.planning, self.planning.subject.rules
+        planning, rules = self.planning, self.planning.rules
         ids, proved = clash.minimal_clash(planning.problem, rules, self.deadline)
         changes, tried_all = smallest_changes(self)
         return YuniKornClash(
@@ -304,7 +304,7 @@ class YuniKornInquiry(YuniKornExplainer):
         planning = self.planning
         positions = planning.in_candidate_order(asked.search.classes.take(counts))
         node = chosen_node(planning.problem, positions)
-        plan = planning.subject.plan(
+        plan = planning.plan(
             "optimum",
             "feasible",
             "",

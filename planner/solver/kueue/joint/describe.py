@@ -83,7 +83,7 @@ def describe(
         if found.steps:
             victims = [key for step in found.steps for key in step.plan.keys]
             terms = found.rules.table.evaluate([place[key] for key in victims])
-            left = after(found.steps[-1].planning, found.steps[-1].plan.keys)
+            left = after(found.steps[-1].case, found.steps[-1].plan.keys)
             gone = _of_state(snapshot, victims)
             fit_again = refitting(left, gone)
             explanation += "".join(_undone(question, found.steps, left))

@@ -22,6 +22,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planner.case.kueue import Case
 from planner.errors import InputError, UnsupportedError
 from planner.models.kueue.joint import Entrant
 from planner.objective.kueue import term_table
@@ -34,9 +35,9 @@ from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.preemptor import find_preemptor, key_of
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
+from planner.solver.kueue.describe import demand
 from planner.solver.kueue.joint.sequence import OneByOne, serve_in_cycles
 from planner.solver.kueue.joint.ways import Flavored, asked, flavored, ways_of
-from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.release import refuse_overflow
 from planner.state.kueue import State
 
@@ -213,7 +214,7 @@ class Question(Struct, frozen=True, dict=True):
         snapshot, today = self.snapshot, []
         for preemptor, choices in zip(self.preemptors, self.choices, strict=True):
             # What it asks for in the flavors that Kueue assigns it today.
-            assignment = Planning(self.state, snapshot, preemptor).decision.assignment
+            assignment = Case(self.state, snapshot, preemptor).assignment
             if assignment.mode == "NoFit":
                 wanted = choices[0].asked if choices else {}
             else:
@@ -224,8 +225,8 @@ class Question(Struct, frozen=True, dict=True):
     def alone(self, key: str) -> tuple[Mode, Sequence[Demand]]:
         """Return how a pending workload fits by itself, in the flavors that Kueue assigns it."""
         preemptor = next(one for one in self.preemptors if one.key == key)
-        subject = Planning(self.state, self.snapshot, preemptor).subject
-        return subject.assignment.mode, subject.demand()
+        case = Case(self.state, self.snapshot, preemptor)
+        return case.assignment.mode, demand(case)
 
     @property
     def determined(self) -> bool:

@@ -195,12 +195,12 @@ class JointRules(Rules, Struct, dict=True):
 
     def _ways_there(self, entrant: int, refused: Refused) -> frozenset[int]:
         """Return the ways with the flavors and modes that Kueue assigns in a refused step."""
-        planning, ways = refused.planning, self.question.entrants[entrant].ways
-        assignment, snapshot = planning.decision.assignment, planning.snapshot
-        complete = len(assignment.pod_sets) == len(planning.preemptor.pod_sets)
+        case, ways = refused.case, self.question.entrants[entrant].ways
+        assignment, snapshot = case.assignment, case.snapshot
+        complete = len(assignment.pod_sets) == len(case.preemptor.pod_sets)
         if assignment.mode == "NoFit" or not complete:
             return frozenset()
-        wanted = asked(snapshot, planning.preemptor, assignment)
+        wanted = asked(snapshot, case.preemptor, assignment)
         short = {snapshot.tree.frs[fr] for fr in contested(assignment, snapshot)}
         if short and assignment.mode == "Fit":
             return frozenset()  # Kueue takes it for fitting, and never looks for victims

@@ -11,12 +11,13 @@ Source: docs/semantics/kueue.md §4 to §6; docs/design/theory.md §2.2 and §2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import count
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planner.case.kueue import Case
 from planner.objective.profiles import Profile
 from planner.plan import Verification
 from planner.plan.kueue import Plan
@@ -40,7 +41,7 @@ Step = tuple[Preemptor, Sequence[str]]
 class Served(Struct, frozen=True):
     """A step that was replayed: what Kueue decides there, and the verified plan."""
 
-    planning: Planning
+    case: Case
     plan: Plan
     verification: Verification
 
@@ -49,38 +50,39 @@ class Refused(Struct, frozen=True):
     """The step, by its number from 0, that a replay refuses, and what Kueue decides there."""
 
     step: int
-    planning: Planning
+    case: Case
 
 
 def replay(state: State, snapshot: Snapshot, steps: Sequence[Step]) -> list[Served] | Refused:
     """Serve preemptors one after another; return the steps, or the first that is not legal."""
     done: list[Served] = []
     for number, (preemptor, victims) in enumerate(steps):
-        planning = Planning(state, snapshot, preemptor)
-        served = _serve(planning, victims)
+        case = Case(state, snapshot, preemptor)
+        served = _serve(case, victims)
         if served is None:
-            return Refused(number, planning)
+            return Refused(number, case)
         done.append(served)
-        snapshot = after(planning, victims)
+        snapshot = after(case, victims)
     return done
 
 
-def after(planning: Planning, victims: Iterable[str]) -> Snapshot:
+def after(case: Case, victims: Collection[str]) -> Snapshot:
     """Return the snapshot after a step: victims gone, the preemptor admitted."""
-    snapshot = planning.snapshot
-    holder = admit(snapshot, planning.preemptor, planning.decision.assignment)
-    gone = [planning.problem.workloads[at] for at in planning.positions(victims)]
-    return snapshot_after(snapshot, holder, gone)
+    holder = admit(case.snapshot, case.preemptor, case.assignment)
+    workloads = case.problem.workloads
+    gone = [workloads[at] for at, key in enumerate(workloads.keys) if key in victims]
+    return snapshot_after(case.snapshot, holder, gone)
 
 
-def _serve(planning: Planning, victims: Sequence[str]) -> Served | None:
+def _serve(case: Case, victims: Sequence[str]) -> Served | None:
     """Return a step with its verified plan, ``None`` if it is not legal."""
-    assignment = planning.decision.assignment
-    if assignment.mode == "NoFit" or len(assignment.pod_sets) < len(planning.preemptor.pod_sets):
+    assignment = case.assignment
+    if assignment.mode == "NoFit" or len(assignment.pod_sets) < len(case.preemptor.pod_sets):
         return None
+    planning = Planning(case)
     if not victims:
         return _verified(planning, (), borrowing=None) if planning.fits_at_once else None
-    place = {workload.key: i for i, workload in enumerate(planning.problem.workloads)}
+    place = {key: i for i, key in enumerate(planning.keys)}
     # Kueue looks for victims in mode Preempt only, and never among those admitted on the way.
     if assignment.mode != "Preempt" or not place.keys() >= {*victims}:
         return None
@@ -98,7 +100,7 @@ def _serve(planning: Planning, victims: Sequence[str]) -> Served | None:
 def _verified(
     planning: Planning, positions: Sequence[int], *, borrowing: bool | None
 ) -> Served | None:
-    plan = planning.subject.plan(
+    plan = planning.plan(
         "optimum",
         "feasible",
         "one step of a joint plan",
@@ -107,8 +109,8 @@ def _verified(
         borrowing=borrowing,
         terms=planning.table.evaluate(positions),
     )
-    verification = verify_plan(planning.state, plan, snapshot=planning.snapshot)
-    return Served(planning, plan, verification) if verification.accepted else None
+    verification = verify_plan(planning.state, plan, snapshot=planning.case.snapshot)
+    return Served(planning.case, plan, verification) if verification.accepted else None
 
 
 class Turn(Struct, frozen=True):
@@ -199,12 +201,12 @@ def serve_at_best(
     steps: list[Step] = []
     served: set[str] = set()
     for preemptor in preemptors:
-        planning = Planning(state, snapshot, preemptor)
-        plan = solve_planning(planning, profile, deadline.half())
+        case = Case(state, snapshot, preemptor)
+        plan = solve_planning(Planning(case), profile, deadline.half())
         if plan.status in {"optimal", "feasible"} and served.isdisjoint(plan.keys):
             steps.append((preemptor, plan.keys))
             served.add(preemptor.key)
-            snapshot = after(planning, plan.keys)
+            snapshot = after(case, plan.keys)
     return steps
 
 

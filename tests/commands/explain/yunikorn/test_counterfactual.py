@@ -126,7 +126,7 @@ def test_clash_is_minimal_by_the_definition(laws: Laws) -> None:
     for truth in (one for name in SMALL for one in without_plan(name, laws)):
         planning = truth.planning()
         cluster, asking, problem = planning.cluster, planning.asking, planning.problem
-        rules = planning.subject.rules
+        rules = planning.rules
         every = {law.id for law in in_drop_order(rules)} - {"YK-11"}
         assert not has_plan(cluster, asking, every), truth.id
         clash, proved = minimal_clash(problem, rules, Deadline())

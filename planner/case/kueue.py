@@ -1,0 +1,105 @@
+"""A pending workload of Kueue in a state: what is decided for it, and by which rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Final
+
+from msgspec import Struct
+
+from planner.plan.kueue import HeldBack
+from planner.problem.kueue import Problem, build_problem
+from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.placement import concerns
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.reference.kueue.cycle.nomination import why_held_back
+from planner.reference.kueue.decision import Decision, decide
+from planner.rules import Piece, RuleSet
+from planner.scheduler import Placement
+from planner.state.kueue import State
+from planner.wing import find_rules
+
+DECISION: Final = Piece[Callable[[Snapshot, Preemptor, Assignment | None, str], Decision]](
+    "decision", lambda snapshot, preemptor, assignment, _: decide(snapshot, preemptor, assignment)
+)
+"""Replays the scheduler under a rule set, which is given with its options."""
+PROBLEM: Final = Piece[Callable[[Snapshot, Preemptor, Assignment, str], Problem]](
+    "problem", lambda snapshot, preemptor, flavors, _: build_problem(snapshot, preemptor, flavors)
+)
+"""Builds the problem under a rule set, which is given with its options."""
+SMALL: Final = 300
+"""Workloads with quota up to which decisions are replayed that nobody asked for."""
+
+
+class Case(Struct, frozen=True, dict=True):
+    """One pending workload in one snapshot of a state.
+
+    ``fixed`` are its flavors, where they are given; ``costs`` those of evictions, by key, where
+    they are given; ``options`` name rules beside Kueue's own, with their options.
+    """
+
+    state: State
+    snapshot: Snapshot
+    preemptor: Preemptor
+    fixed: Assignment | None = None
+    costs: Mapping[str, int] | None = None
+    options: str = ""
+
+    @cached_property
+    def rules(self) -> RuleSet:
+        """The rule set."""
+        return find_rules(self.options or None)
+
+    @property
+    def replacing(self) -> str:
+        """The rules with their options where they take the place of Kueue's own."""
+        return self.options if self.rules.replaces else ""
+
+    @cached_property
+    def decision(self) -> Decision:
+        """What the scheduler itself decides on targets, and on flavors, unless they are given."""
+        given = self.snapshot, self.preemptor, self.fixed, self.options
+        return DECISION.of(self.rules)(*given)
+
+    @property
+    def assignment(self) -> Assignment:
+        """The flavors of the decision."""
+        return self.decision.assignment
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The decision in integers, with the table of those that hold quota."""
+        given = self.snapshot, self.preemptor, self.assignment, self.options
+        return PROBLEM.of(self.rules)(*given)
+
+    @property
+    def cluster_queue(self) -> str:
+        """The name of the preemptor's ClusterQueue."""
+        return self.snapshot.queue_name(self.preemptor.queue)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether so few hold quota that further decisions of Kueue take next to no time."""
+        return sum(map(len, self.snapshot.admitted.values())) <= SMALL
+
+    @cached_property
+    def placement(self) -> Placement | None:
+        """Who places the pods on nodes; ``None`` if quota alone decides, or is all that is seen.
+
+        Source: docs/semantics/kueue-topology.md §1 and §3.
+        """
+        placing = self.snapshot.topologies.looked_at and concerns(self.snapshot, self.preemptor)
+        return "kueue" if placing else None
+
+    @cached_property
+    def held_back(self) -> HeldBack | None:
+        """Why Kueue does nothing for the preemptor in its next cycle, if that is known."""
+        if self.options:  # by other rules nobody knows
+            return None
+        found = why_held_back(self.state, self.snapshot, self.preemptor, self.decision)
+        if found is None:
+            return None
+        return HeldBack(
+            why=found.why, message=found.message, text=found.text, head=found.head or None
+        )
