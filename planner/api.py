@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from planner.commands.explain import DEFAULT_LIMIT, PICTURE
 from planner.coverage.answer import covered, covered_front
 from planner.errors import InputError
 from planner.garbage import without_garbage_collection
-from planner.objective.profile_file import FRONT, find_profile, parse_front
-from planner.objective.profile_file import checked_costs as _checked_costs
+from planner.objective.profile_file import FRONT, checked_costs, find_profile, parse_front
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Assume, Verification, qualified
 from planner.plan.asked import AssignmentInput
@@ -19,7 +20,6 @@ from planner.scheduler import OWN, Flavors, Part
 from planner.solver.start import (
     PLANNER,
     Given,
-    Wanted,
     deadline_after,
     start,
 )
@@ -143,17 +143,21 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
-    given = Given(pending, assignment, now, rules, certify, quota=quota)
-    wanted = Wanted(flavors, stability, stable)
-    return _solve(state, given, wanted, objective, costs, time_limit, assume)
+    given = Given(
+        *(pending, assignment, now, rules, certify),
+        quota=quota,
+        costs=costs,
+        flavors=flavors,
+        stability=stability,
+        stable=stable,
+    )
+    return _solve(state, given, objective, time_limit, assume)
 
 
 def _solve(  # noqa: PLR0913, PLR0917 - all that the verbs are given
     state: AnyState,
     given: Given,
-    wanted: Wanted,
     objective: str | Profile,
-    costs: Mapping[str, int] | None = None,
     time_limit: float | None = None,
     assume: Assume | None = None,
     before: AnyPlan | None = None,
@@ -161,11 +165,11 @@ def _solve(  # noqa: PLR0913, PLR0917 - all that the verbs are given
     """Return what `solve` does; ``before`` is the plan before the state was edited, if it was."""
     profile = find_profile(objective)
     deadline = deadline_after(time_limit)
-    checked = _checked_costs(costs)
+    given = replace(given, costs=checked_costs(given.costs))
     planner = PLANNER.of(state)
-    planner.check(given, wanted)
+    planner.check(given)
     with without_garbage_collection():
-        plan = planner.answer(planner.start(state, given, checked), profile, deadline, wanted)
+        plan = planner.answer(planner.start(state, given), profile, deadline, given)
         plan = covered(state, plan, assume, before)
         add_nodes = PICTURE.find(state)
         return plan if add_nodes is None else add_nodes(state, plan)
@@ -211,8 +215,8 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
 
     measures = parse_front(f"{FRONT}{first},{second}")
     deadline = deadline_after(time_limit)
-    given = Given(pending, assignment, now, rules)
-    planning = start(state, given, _checked_costs(costs))
+    given = Given(pending, assignment, now, rules, costs=checked_costs(costs))
+    planning = start(state, given)
     found = sweep(lambda profile: solve_started(planning, profile, deadline), *measures)
     return covered_front(state, found, assume)
 
@@ -261,9 +265,9 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     from planner.report.words import remarks  # noqa: PLC0415
 
     profile = find_profile(objective)
-    deadline, checked = deadline_after(time_limit), _checked_costs(costs)
-    given = Given(pending, assignment, now, rules)
-    inquiry = INQUIRY.of(state)(state, given, profile, checked, deadline)
+    deadline = deadline_after(time_limit)
+    given = Given(pending, assignment, now, rules, costs=checked_costs(costs))
+    inquiry = INQUIRY.of(state)(state, given, profile, deadline)
     found: CommonExplanation = answered(inquiry, victim, limit)
     plan = covered(state, inquiry.plan)
     found = qualified(found.model_copy(update={"notes": tuple(remarks(plan))}), plan.coverage)
@@ -333,8 +337,8 @@ def whatif(  # noqa: PLR0913 - the public signature
         raise InputError("original", f"is a state of {original.scheduler}", "one as the state is")
 
     def plan(of: AnyState, before: AnyPlan | None = None) -> AnyPlan:
-        given, wanted = Given(pending, rules=rules), Wanted(stability=False)
-        return _solve(of, given, wanted, objective, time_limit=time_limit, before=before)
+        given = Given(pending, rules=rules, stability=False)
+        return _solve(of, given, objective, time_limit, before=before)
 
     if edits:
         changed = edit(state, edits)

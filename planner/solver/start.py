@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -23,14 +23,17 @@ from planner.state import AnyState
 
 
 class Given(Struct, frozen=True):
-    """What a user may fix for a plan besides its objective.
+    """What a user may fix or ask for besides an objective.
 
     ``pending`` names the preemptor, ``quota`` a queue above its lowered maximum in the place of one
-    (YuniKorn), ``assignment`` the flavors to use (Kueue); ``now`` is the
-    clock, ``rules`` are other rules than the scheduler's own, or the side to take where its written
-    laws and its code differ; ``certify`` says whether to wait for proof trees. In a ``recorded``
-    decision the modes of the flavors are what Kueue was asked with; elsewhere they are facts of the
-    state.
+    (YuniKorn), ``assignment`` the flavors to use (Kueue); ``now`` is the clock, ``rules`` are other
+    rules than the scheduler's own, or the side to take where its written laws and its code differ;
+    ``certify`` says whether to wait for proof trees, ``costs`` are those of evictions, by key. In a
+    ``recorded`` decision the modes of the flavors are what Kueue was asked with; elsewhere they are
+    facts of the state.
+
+    Kueue's victims queue again: ``stability`` asks whether they would preempt (where that is cheap,
+    if ``None``), ``stable`` for a plan after which none would.
     """
 
     pending: str | None = None
@@ -40,15 +43,7 @@ class Given(Struct, frozen=True):
     certify: Trees = None
     recorded: bool = False
     quota: str | None = None
-
-
-class Wanted(NamedTuple):
-    """What else a user asks for, of schedulers whose victims queue again or that have flavors.
-
-    ``stability`` asks whether victims would preempt again (where that is cheap, if ``None``),
-    ``stable`` for a plan after which no victim would.
-    """
-
+    costs: Mapping[str, int] | None = None
     flavors: Flavors = OWN
     stability: bool | None = None
     stable: bool = False
@@ -125,11 +120,11 @@ class AnyPlanning(Protocol):
 class Planner(Protocol):
     """What planning asks of a scheduler."""
 
-    def check(self, given: Given, wanted: Wanted) -> None:
+    def check(self, given: Given) -> None:
         """Refuse what a user cannot fix or ask for under this scheduler."""
         ...
 
-    def start(self, state: AnyState, given: Given, costs: Mapping[str, int] | None) -> AnyPlanning:
+    def start(self, state: AnyState, given: Given) -> AnyPlanning:
         """Make a preemptor ready for planning."""
         ...
 
@@ -138,7 +133,7 @@ class Planner(Protocol):
         ...
 
     def answer(
-        self, planning: AnyPlanning, profile: Profile, deadline: Deadline, wanted: Wanted
+        self, planning: AnyPlanning, profile: Profile, deadline: Deadline, given: Given
     ) -> AnyPlan:
         """Return the best legal plan with all else that a user asks for, or sees unasked."""
         ...
@@ -156,12 +151,12 @@ LOWERED: Final = Part[Callable[[AnyState], Sequence[str]]]("lowered quotas")
 """Returns the queues above their maximum in which a scheduler preempts for that, by their paths."""
 
 
-def start(state: AnyState, given: Given, costs: Mapping[str, int] | None = None) -> AnyPlanning:
-    """Make a pending workload or ask ready for planning; ``costs`` are given per key.
+def start(state: AnyState, given: Given) -> AnyPlanning:
+    """Make a pending workload or ask ready for planning.
 
     Raises `InputError` if it cannot be planned for, or its scheduler has no use for a given value.
     """
-    return PLANNER.of(state).start(state, given, costs)
+    return PLANNER.of(state).start(state, given)
 
 
 def solve(planning: AnyPlanning, profile: Profile, deadline: Deadline) -> AnyPlan:
@@ -173,9 +168,9 @@ def solve(planning: AnyPlanning, profile: Profile, deadline: Deadline) -> AnyPla
     return PLANNER.of(planning).solve(planning, profile, deadline)
 
 
-def answer(planning: AnyPlanning, profile: Profile, deadline: Deadline, wanted: Wanted) -> AnyPlan:
+def answer(planning: AnyPlanning, profile: Profile, deadline: Deadline, given: Given) -> AnyPlan:
     """Return what `solve` does, with all else that a user asks for, and all that it warns of.
 
     Raises what `solve` does.
     """
-    return PLANNER.of(planning).answer(planning, profile, deadline, wanted)
+    return PLANNER.of(planning).answer(planning, profile, deadline, given)

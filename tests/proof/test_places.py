@@ -87,7 +87,7 @@ def test_in_a_narrower_box_nothing_is_said_of_leaves_where_nobody_goes() -> None
     running = [*runs("cheap", {"gpu": 1}, {"n0": 1}), *runs("dear", {"gpu": 1}, {"n1": 1})]
     wanted = waits(pods("main", 1, {"gpu": 1}, {"preferred": RACK}))
     state = state_of(topology(), flavor(), hosts(2), running, room(), wanted)
-    planning = start(state, Given(PENDING), {"ns/cheap": 1, "ns/dear": 5})
+    planning = start(state, Given(PENDING, costs={"ns/cheap": 1, "ns/dear": 5}))
     assert isinstance(planning, Planning)
     claims = planning.claims(planning.set_objective(PROFILES["min-cost"]), ())
     question = claims.level((), ("cost",), 4)

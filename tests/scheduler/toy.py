@@ -21,7 +21,7 @@ from planner.reader.settings import Settings
 from planner.reader.unknown import Ignored
 from planner.scheduler import Scheduler, Words
 from planner.solver.deadline import Deadline
-from planner.solver.start import Given, Wanted
+from planner.solver.start import Given
 
 
 @dataclass(frozen=True)
@@ -115,14 +115,12 @@ def read(
     return ToyState(value["slots"], running, waiting, source=settings.source)
 
 
-def check(given: Given, wanted: Wanted) -> None:
-    del given
-    if wanted.stable:
+def check(given: Given) -> None:
+    if given.stable:
         raise InputError("stable", "toy jobs never come back")
 
 
-def start(state: ToyState, given: Given, costs: Mapping[str, int] | None) -> Planned:
-    del costs
+def start(state: ToyState, given: Given) -> Planned:
     (job,) = [one for one in state.waiting if one.name == given.pending]
     return Planned(state, job)
 
@@ -138,8 +136,8 @@ def solve(planning: Planned, profile: Profile, deadline: Deadline) -> ToyPlan:
     return ToyPlan(job.name, "infeasible", (), planning.greedy_plan())
 
 
-def answer(planning: Planned, profile: Profile, deadline: Deadline, wanted: Wanted) -> ToyPlan:
-    del wanted
+def answer(planning: Planned, profile: Profile, deadline: Deadline, given: Given) -> ToyPlan:
+    del given
     return solve(planning, profile, deadline)
 
 

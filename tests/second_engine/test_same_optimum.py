@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from planner.objective.profiles import PROFILES
 from planner.plan import AnyPlan
@@ -123,7 +124,8 @@ def planned(case: Case, costs_of: random.Random) -> AnyPlanning | None:
         needless = settled_ask(planning)
     if needless:
         return None
-    return start(state, given, {key: costs_of.randint(0, 9) for key in planning.keys})
+    costs = {key: costs_of.randint(0, 9) for key in planning.keys}
+    return start(state, replace(given, costs=costs))
 
 
 def outcome_of(plan: AnyPlan) -> tuple[str, tuple[int, ...]]:

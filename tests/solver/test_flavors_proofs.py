@@ -115,7 +115,7 @@ def test_better_or_not_at_every_level() -> None:
     """In flavor a100 one workload of 4 GPUs goes: workloads is 1 and priority_weight is 2."""
     planning = start(two_flavors(), Given("ns/pending"))
     assert isinstance(planning, Planning)
-    choices = choices_of(planning)
+    choices = choices_of(planning.case)
     ranked = candidates_under(planning, choices)
     (other,) = choices.others  # a100
     planning = planning.with_flavors(other, ranked)

@@ -47,7 +47,7 @@ def planned(line: Any, **costs: int) -> tuple[Planning, set[frozenset[str]]]:
 
     Kueue's search does not count these (docs/semantics/kueue.md §5.1).
     """
-    planning = start(state_of(line), Given(line["pending"]), costs or None)
+    planning = start(state_of(line), Given(line["pending"], costs=costs or None))
     assert isinstance(planning, Planning)
     recorded = line["expect"]["exhaustive"]
     sets = {

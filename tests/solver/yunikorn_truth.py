@@ -111,7 +111,7 @@ class YuniKornTruth:
 
     def planning(self, costs: Mapping[str, int] | None = None) -> YuniKornPlanning:
         """Return the problem of the ask with its terms, as if it might preempt."""
-        planning = start(self.state, Given(self.ask, rules=self.laws), costs)
+        planning = start(self.state, Given(self.ask, rules=self.laws, costs=costs))
         if not planning.problem.may_preempt:
             problem = replace(planning.problem, may_preempt=True)
             allowed, adjusted = eligible(problem), adjusted_priorities(problem)

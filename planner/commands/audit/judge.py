@@ -13,6 +13,8 @@ from datetime import datetime
 from functools import reduce
 from typing import Final
 
+from msgspec.structs import replace
+
 from planner.commands.audit.record import (
     Audit,
     Case,
@@ -137,7 +139,7 @@ def _needless(
     They are empty if every victim is needed, or goes anyway; ``None`` if that was not settled in
     time.
     """
-    planning = start(instance.state, given, dict.fromkeys(greedy.keys, 0))
+    planning = start(instance.state, replace(given, costs=dict.fromkeys(greedy.keys, 0)))
     plan = solve(planning, WITHIN, Deadline.after(question.time_limit))
     if plan.status != "optimal" or plan.terms["cost"]:
         return None

@@ -35,7 +35,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.finder import find_any
 from planner.solver.run import Outcome
 from planner.solver.search import Counts, Search
-from planner.solver.start import AnyPlanning, Given, Wanted, answer, solve, start
+from planner.solver.start import AnyPlanning, Given, answer, solve, start
 from planner.state import AnyState
 
 Problem = TypeVar("Problem")
@@ -134,13 +134,11 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         state: AnyState,
         given: Given,
         profile: Profile,
-        costs: Mapping[str, int] | None,
         deadline: Deadline,
     ) -> None:
-        self.planning = planning = self.started(state, given, profile, costs)
-        self.plan = plan = cast(
-            "PlanT", answer(planning, profile, deadline, Wanted(stability=False))
-        )
+        given = replace(given, stability=False)
+        self.planning = planning = self.started(state, given, profile)
+        self.plan = plan = cast("PlanT", answer(planning, profile, deadline, given))
         self.words = scheduler_of(state).words
         self.profile = planning.set_objective(profile)
         self.deadline = deadline
@@ -148,15 +146,12 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         self.keys = tuple(planning.keys)
         self.positions = {key: position for position, key in enumerate(self.keys)}
         # By name from here on: in a changed state other workloads may be pending as well.
-        self._given, self._costs = replace(given, pending=plan.preemptor), costs
-        self._wanted = profile
+        self._given, self._wanted = replace(given, pending=plan.preemptor), profile
 
-    def started(
-        self, state: AnyState, given: Given, profile: Profile, costs: Mapping[str, int] | None
-    ) -> PlanningT:
+    def started(self, state: AnyState, given: Given, profile: Profile) -> PlanningT:
         """Make the pending workload ready for planning under an objective."""
         del profile
-        return cast("PlanningT", start(state, given, costs))
+        return cast("PlanningT", start(state, given))
 
     @property
     def searched(self) -> bool:
@@ -234,7 +229,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
     def planned(self, change: str) -> PlanningT:
         """Make the workload ready for planning in the state that an edit changes."""
         changed = edit(self.planning.state, [change])
-        return self.started(changed, self._given, self._wanted, self._costs)
+        return self.started(changed, self._given, self._wanted)
 
     def makes_plan(self, change: str) -> bool:
         """Say whether an edit makes a plan exist; the answer is no once time is up."""

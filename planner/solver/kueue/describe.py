@@ -132,7 +132,7 @@ def _tree(
     frs = sorted({*request, *short}, key=lambda fr: (fr not in short, fr))
     paths = {node for place in (queue, *touched) for node in tree.path(place)}
 
-    def below(node: int) -> Iterator[QuotaNode]:
+    def rows(node: int) -> Iterator[QuotaNode]:
         known, children = tree.nodes[node], tree.children[node]
         listed: set[int] = set()
         if node in paths:
@@ -167,9 +167,9 @@ def _tree(
         )
         for child in children:
             if child in listed:
-                yield from below(child)
+                yield from rows(child)
 
-    return tuple(below(tree.root(queue))) if frs else ()
+    return tuple(rows(tree.root(queue))) if frs else ()
 
 
 def _shares(

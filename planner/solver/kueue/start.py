@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Final
@@ -43,7 +43,7 @@ from planner.solver.kueue.stability import (
     solve_stable,
     with_stability,
 )
-from planner.solver.start import Given, Wanted, only_pending
+from planner.solver.start import Given, only_pending
 from planner.stage import begin
 from planner.state.clock import clock_of
 from planner.state.kueue import State
@@ -118,12 +118,12 @@ def in_words(case: Case, found: InTheWay) -> str:
 __all__ = ["answer", "check", "is_outside", "solve", "start"]
 
 
-def check(given: Given, wanted: Wanted) -> None:
+def check(given: Given) -> None:
     """Refuse to choose flavors that are fixed, and what only Kueue's own rules can answer.
 
     Raises `InputError` if one of these is asked for.
     """
-    chosen, by_others, out = wanted.flavors != "kueue", given.rules is not None, "leave it out"
+    chosen, by_others, out = given.flavors != "kueue", given.rules is not None, "leave it out"
     fixed = "the assignment has fixed the flavors already"
     lowered = "Kueue evicts nobody where a quota was lowered"
     next_ = "what victims do next is for Kueue's own rules, not for others"
@@ -131,14 +131,14 @@ def check(given: Given, wanted: Wanted) -> None:
         (chosen and given.assignment is not None, "flavors", fixed, "leave one of the two out"),
         (chosen and by_others, "flavors", "flavors are chosen by Kueue's own rules only", out),
         (given.quota is not None, "quota", lowered, "--quota is for queues of YuniKorn"),
-        (by_others and (wanted.stability or wanted.stable), "stability", next_, out),
+        (by_others and (given.stability or given.stable), "stability", next_, out),
     ):
         if refused:
             raise InputError(where, found, hint=hint)
 
 
 @without_garbage_collection()
-def start(state: State, given: Given, costs: Mapping[str, int] | None = None) -> Planning:
+def start(state: State, given: Given) -> Planning:
     """Make a pending workload ready for planning.
 
     Raises `InputError` if it cannot be planned for, or an option means nothing to Kueue.
@@ -174,7 +174,7 @@ def start(state: State, given: Given, costs: Mapping[str, int] | None = None) ->
         )
     if not rules.replaces:
         snapshot = under_release(state, snapshot, preemptor)
-    case = Case(state, snapshot, preemptor, fixed, costs, options)
+    case = Case(state, snapshot, preemptor, fixed, given.costs, options)
     return PLANNING.of(rules)()(case, given.certify)
 
 
@@ -186,20 +186,20 @@ def solve(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
     return in_time(solve_planning, planning, profile, deadline)
 
 
-def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wanted) -> Plan:
+def answer(planning: Planning, profile: Profile, deadline: Deadline, given: Given) -> Plan:
     """Return the best legal plan, who is in the way, and whether victims would preempt again.
 
     Nothing is said of what happens next under rules that are not Kueue's own.
     """
     solved: Solve = solve
-    if wanted.flavors == "optimal":
+    if given.flavors == "optimal":
         from planner.solver.kueue.flavors import solve_flavors  # noqa: PLC0415
 
         solved = partial(in_time, solve_flavors)
         # Which of the flavors that the rules permit has room on its nodes is not looked at.
         planning = planning.by_quota_alone()
-    planning = as_asked(planning, profile, stable=wanted.stable)
-    if wanted.stable:
+    planning = as_asked(planning, profile, stable=given.stable)
+    if given.stable:
         found = with_run_times(planning, solve_stable(solved, planning, profile, deadline))
         return with_stability(planning, with_turn(planning, found, deadline), deadline)
     plan = with_run_times(planning, solved(planning, profile, deadline))
@@ -212,9 +212,9 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, wanted: Wan
             by_nodes_alone(case, plan),
         )
         plan = with_turn(planning, plan, deadline, tuple(notes))
-    asked = wanted.stability or looks_ahead(profile)
+    asked = given.stability or looks_ahead(profile)
     # Where pods are placed on nodes, quota alone does not say what victims do next.
-    cheap = not case.options and case.placement is None and wanted.stability is None
+    cheap = not case.options and case.placement is None and given.stability is None
     if asked or cheap:
         return with_stability(planning, plan, deadline, cheaply=not asked)
     return plan

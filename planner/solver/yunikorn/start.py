@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Final
 
@@ -46,7 +46,7 @@ from planner.solver.deadline import Deadline, Trees
 from planner.solver.finder import find_any
 from planner.solver.levels import Absence, Proved, Settling, prove_absence, say_proved
 from planner.solver.search import Search
-from planner.solver.start import Given, Wanted, only_pending
+from planner.solver.start import Given, only_pending
 from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, side_of
 from planner.stage import begin
@@ -263,41 +263,39 @@ def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
 __all__ = ["answer", "check", "is_outside", "solve", "start"]
 
 
-def check(given: Given, wanted: Wanted) -> None:
+def check(given: Given) -> None:
     """Refuse options that mean something to other schedulers only.
 
     Raises `InputError` if one of them is given.
     """
-    if wanted.flavors != "kueue":
+    if given.flavors != "kueue":
         raise InputError("flavors", "YuniKorn knows no flavors to choose", hint="leave it out")
     if given.assignment is not None:
         raise InputError("assignment", "YuniKorn knows no flavors", hint="leave it out")
     if given.quota is not None and (given.pending or given.rules):
         said = "takes the place of an ask" if given.pending else "has rules of its own"
         raise InputError("quota", f"a queue {said}", hint="leave one of the two out")
-    if wanted.stability or wanted.stable:
-        asked = "stability" if wanted.stability else "stable"
+    if given.stability or given.stable:
+        asked = "stability" if given.stability else "stable"
         hint = "leave it out; planner simulate shows what YuniKorn does when they are asks again"
         raise InputError(asked, "only Kueue's victims queue again", hint=hint)
 
 
-def start(
-    state: YuniKornState, given: Given, costs: Mapping[str, int] | None = None
-) -> YuniKornPlanning:
+def start(state: YuniKornState, given: Given) -> YuniKornPlanning:
     """Make an ask ready for planning: its allocation key names it, or its pod's namespace/name.
 
     Or a queue, where the path of one is given that uses more than its maximum.
 
     Raises `InputError` if it cannot be planned for, or an option means nothing to YuniKorn.
     """
-    check(given, Wanted())
+    check(given)
     begin("preparing")
     now, laws = clock_of(given.now), side_of(given.rules)
     if now is not None and now != from_nanoseconds(state.now):  # of which a plan tells no more
         state = state.model_copy(update={"now": to_nanoseconds(now)})
     quota = given.quota
     found = _waits(state, given) if quota is None else _above_max(state, quota.lower())
-    planning = YuniKornPlanning(state, *found, laws, costs)
+    planning = YuniKornPlanning(state, *found, laws, given.costs)
     planning.certify = given.certify
     return planning
 
@@ -350,10 +348,10 @@ def lowered_quotas(state: YuniKornState) -> list[str]:
 
 
 def answer(
-    planning: YuniKornPlanning, profile: Profile, deadline: Deadline, wanted: Wanted
+    planning: YuniKornPlanning, profile: Profile, deadline: Deadline, given: Given
 ) -> YuniKornPlan:
-    """Return the best legal plan; nothing in ``wanted`` has a meaning for an ask."""
-    del wanted
+    """Return the best legal plan; of what is ``given`` nothing else has a meaning for an ask."""
+    del given
     return solve(planning, profile, deadline)
 
 

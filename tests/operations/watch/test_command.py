@@ -5,7 +5,6 @@ import re
 import shutil
 import sys
 import urllib.request
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -79,9 +78,9 @@ def test_dumps_of_a_folder_come_in_the_order_of_their_numbers(dumps: Path, suffi
 def test_no_decision_waits_for_long_trees(dumps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Given] = []
 
-    def noted(state: AnyState, given: Given, *costs: Mapping[str, int]) -> AnyPlanning:
+    def noted(state: AnyState, given: Given) -> AnyPlanning:
         asked.append(given)
-        return start(state, given, *costs)
+        return start(state, given)
 
     monkeypatch.setattr("planner.commands.audit.judge.start", noted)
     assert call("watch", dumps).exit_code == 0

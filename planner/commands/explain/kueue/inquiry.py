@@ -220,11 +220,9 @@ class KueueInquiry(clash.KueueExplainer):
     prepare = staticmethod(prepare)
     excluded_by = staticmethod(excluded_by)
 
-    def started(
-        self, state: AnyState, given: Given, profile: Profile, costs: Mapping[str, int] | None
-    ) -> Planning:
+    def started(self, state: AnyState, given: Given, profile: Profile) -> Planning:
         """Make the workload ready for planning by Kueue's own rules; no others are explained."""
-        planning = super().started(state, given, profile, costs)
+        planning = super().started(state, given, profile)
         if given.rules is not None:
             raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
         return as_asked(planning, profile)

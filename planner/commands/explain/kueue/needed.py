@@ -56,7 +56,7 @@ def was_needed(inquiry: KueueInquiry, preemptor: str, at: datetime) -> Necessity
     try:
         states = _before(inquiry.planning.case, preemptor, at)
         for state in states:
-            before = KueueInquiry(state, Given(preemptor), SIZE, None, inquiry.deadline)
+            before = KueueInquiry(state, Given(preemptor), SIZE, inquiry.deadline)
             found += _judged(before, key, alone=len(states) == 1)
     except _NotKnown as unknown:
         return None, str(unknown)

@@ -16,4 +16,4 @@ def inquire(truth: Truth, objective: str) -> KueueInquiry:
     Whatever is asked of it leaves it as it was: tests of a file share it.
     """
     given = Given(truth.pending, truth.given)
-    return KueueInquiry(truth.state, given, PROFILES[objective], None, Deadline())
+    return KueueInquiry(truth.state, given, PROFILES[objective], Deadline())

@@ -406,6 +406,6 @@ def test_live_evictions_are_told_as_kueue_did_them(pair: Path) -> None:
         assert found.rule == preempted.reason
         key = found.preemptor.workload if found.preemptor is not None else None
         if found.necessary is not None and one.key in ran and key in waited:
-            asked = KueueInquiry(before, Given(key), PROFILES["min-count"], None, Deadline())
+            asked = KueueInquiry(before, Given(key), PROFILES["min-count"], Deadline())
             other = alternative(asked, asked.positions[one.key], "sparing")
             assert found.necessary is (other.status == "infeasible")

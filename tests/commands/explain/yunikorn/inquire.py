@@ -17,7 +17,7 @@ from tests.yunikorn.building import state_of
 def inquire(truth: YuniKornTruth, objective: str) -> YuniKornInquiry:
     """Return an inquiry into a recorded line, which tests of a file share."""
     given = Given(truth.ask, rules=truth.laws)
-    return YuniKornInquiry(truth.state, given, PROFILES[objective], None, Deadline())
+    return YuniKornInquiry(truth.state, given, PROFILES[objective], Deadline())
 
 
 def explained(
