@@ -225,7 +225,7 @@ def build_problem(
         queued_later=later,
         evicted=workloads.columns.evicted,
         order=_candidate_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
-        fair=_fair_rules(snapshot, preemptor, searched, wanted, nodes, frs),
+        fair=_fair_rules(snapshot, preemptor, assignment, nodes, frs),
         searched=[searched.get(fr, 0) for fr in frs],
         zeros=[i for i, fr in enumerate(frs) if fr in searched and not searched[fr]],
         places=places_of(snapshot, placed_groups(assignment, preemptor, snapshot), workloads),
@@ -252,11 +252,10 @@ def _refuse_given_back(
             )
 
 
-def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
+def _fair_rules(
     snapshot: Snapshot,
     preemptor: Preemptor,
-    request: Mapping[int, int],
-    wanted: frozenset[int],
+    assignment: Assignment,
     nodes: Sequence[int],
     frs: Sequence[int],
 ) -> FairRules | None:
@@ -265,8 +264,8 @@ def _fair_rules(  # noqa: PLR0913, PLR0917 - what build_problem knows already
         return None
     usage = snapshot.usage.copy()
     # As in the search itself, which decides this once, with the request in the tree.
-    usage.add(preemptor.queue, request)
-    within = usage.within_nominal(preemptor.queue, wanted)
+    usage.add(preemptor.queue, total_request(assignment, preemptor, snapshot))
+    within = usage.within_nominal(preemptor.queue, contested(assignment, snapshot))
     shares, cohorts = Shares(tree, configuration.rules), set(tree.ancestors(preemptor.queue))
     return FairRules(
         strategies=configuration.strategies,

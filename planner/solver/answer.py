@@ -112,31 +112,41 @@ def cap(
         trees.append(found.tree)
         return "infeasible"
 
-    capped = keep_caps(search, profile, greedy.terms, find)
+    capped = keep_caps(profile, greedy.terms, narrowing(search, find))
     return replace(capped, trees=tuple(trees))
 
 
+def narrowing(
+    search: Search, find: Callable[[Search, Limits, Measure, int], Outcome]
+) -> Callable[[Limits, Measure, int], Outcome]:
+    """Look for answers within bounds by ``find``, and keep the search to bounds that have any."""
+
+    def narrow(kept: Limits, measure: Measure, most: int) -> Outcome:
+        # In a fork: a cap that no answer keeps must not narrow the search for the next cap.
+        trial = search.fork()
+        outcome = find(trial, kept, measure, most)
+        if outcome == "optimal":
+            search.limit(measure, most)
+            search.incumbent = trial.incumbent
+        return outcome
+
+    return narrow
+
+
 def keep_caps(
-    search: Search,
-    profile: Profile,
-    terms: Mapping[str, int],
-    find: Callable[[Search, Limits, Measure, int], Outcome],
+    profile: Profile, terms: Mapping[str, int], find: Callable[[Limits, Measure, int], Outcome]
 ) -> Capped:
     """Bound each capped measure by its value in ``terms`` if that and the caps before can be kept.
 
-    ``find`` looks in a search, given the caps kept so far, for an answer within a bound.
+    ``find`` looks, given the caps kept so far, for an answer within a bound.
     """
     kept: list[tuple[Measure, int]] = []
     impossible: list[Cap] = []
     undecided: list[str] = []
     for measure in profile.caps:
         value, name = value_in(terms, measure), measure_name(measure)
-        # In a fork: a cap that no answer keeps must not narrow the search for the next cap.
-        trial = search.fork()
-        outcome = find(trial, kept, measure, value)
+        outcome = find(kept, measure, value)
         if outcome == "optimal":
-            search.limit(measure, value)
-            search.incumbent = trial.incumbent
             kept.append((measure, value))
         elif outcome == "infeasible":
             impossible.append(Cap(term=name, most=value))

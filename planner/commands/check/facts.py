@@ -172,18 +172,23 @@ NEVER_SAID: Final = ("certificate", "coverage", "assume", "flavors", "commands",
 class Facts:
     """The numbers of one decision.
 
-    ``position`` is where each candidate stands in the table of terms, ``order`` its rank in the
-    scheduler's order, by position. ``listed`` are the keys of those whom the scheduler would list
+    ``keys`` are those of all that run, in the order of the table of terms; ``order`` is the rank of
+    each in the scheduler's order. ``listed`` are the keys of those whom the scheduler would list
     as candidates. ``own`` are the victims that the scheduler's algorithm takes, in its order;
     ``outside`` says whether they break the laws that a plan keeps.
     """
 
     table: TermTable
-    position: Mapping[str, int]
+    keys: Sequence[str]
     order: Sequence[int]
     listed: Iterable[str]
     own: Sequence[str]
     outside: bool
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        """The position of each in the table of terms, by its key."""
+        return {key: position for position, key in enumerate(self.keys)}
 
     def positions(self, keys: Iterable[str]) -> list[int]:
         """Return the positions of the known keys, in the scheduler's order."""

@@ -50,7 +50,6 @@ from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
 from planner.reference.kueue.cycle.turn import in_the_way
 from planner.reference.kueue.decision import Decision
-from planner.rules import RuleSet
 from planner.state.kueue import State
 from planner.term import UNSTABLE
 from planner.verifier.kueue.case import assignment_faults
@@ -93,7 +92,7 @@ def check_kueue(
     given = None if named.assignment is None else parse_assignment(named.assignment)
     if given is not None:
         check_flavors(given, state)
-    return _Checking(rules.state(state), plan, profile, costs, named, rules, options, given).check()
+    return _Checking(rules.state(state), plan, profile, costs, named, options, given).check()
 
 
 @dataclass
@@ -133,7 +132,6 @@ class _Checking:
     profile: Profile
     costs: Mapping[str, int] | None
     named: Named
-    rules: RuleSet
     options: str
     given: Assignment | None
 
@@ -185,7 +183,7 @@ class _Checking:
                 preemptor,
                 snapshot,
                 lambda groups: Floor(snapshot, tuple(groups)).finds(()),
-                borrows=self.rules.borrows(self.options),
+                borrows=find_rules(self.options or None).borrows(self.options),
             )
         if plan.assignment != asked:
             said, own = (_in_words(one) for one in (plan.assignment, asked))
@@ -193,12 +191,8 @@ class _Checking:
 
     @cached_property
     def setting(self) -> Setting:
-        plan, options = self.plan, self.plan.rule_options if self.plan.by.replaces else ""
+        plan, options = self.plan, self.case.replacing
         return setting_for(self.state, self.snapshot, plan.preemptor, plan.assignment, options)
-
-    @cached_property
-    def position(self) -> Mapping[str, int]:
-        return {key: i for i, key in enumerate(self.case.problem.workloads.keys)}
 
     @cached_property
     def table(self) -> TermTable:
@@ -210,7 +204,7 @@ class _Checking:
         table = term_table(problem, self.snapshot, going, self.costs)
         if self._replays:
             table = replace(table, replayed={UNSTABLE: self._aftermath})
-        own = [self.position[key] for key in self._own if key in self.position]
+        own = [i for i, key in enumerate(problem.workloads.keys) if key in self._own]
         return apply_profile(
             self.profile,
             table,
@@ -431,8 +425,8 @@ class _Checking:
     def facts(self) -> Facts:
         outside = any(not verdict.holds for verdict in self._own_verdicts)
         listed = tuple(one.key for one in self.setting.candidates)
-        order = self.case.problem.order.tolist()
-        return Facts(self.table, self.position, order, listed, self._own, outside)
+        keys, order = self.case.problem.workloads.keys, self.case.problem.order.tolist()
+        return Facts(self.table, keys, order, listed, self._own, outside)
 
     @cached_property
     def _own(self) -> Sequence[str]:

@@ -108,9 +108,9 @@ class _Checking:
     def problem(self) -> YuniKornProblem:
         return build_yunikorn_problem(self.cluster, self.asking)
 
-    @cached_property
-    def position(self) -> Mapping[str, int]:
-        return {one.allocation_key: i for i, one in enumerate(self.problem.allocations)}
+    @property
+    def keys(self) -> Sequence[str]:
+        return [one.allocation_key for one in self.problem.allocations]
 
     @cached_property
     def table(self) -> TermTable:
@@ -122,7 +122,7 @@ class _Checking:
             if self.asking.is_generic:
                 worth[position] = adjusted_priority(self.asking, victim.queue, worth[position])
         table = yunikorn_term_table(self.problem, self.cluster.now, going, worth, self.costs)
-        own = [self.position[key] for key in self._decision.victim_keys]
+        own = [i for i, key in enumerate(self.keys) if key in self._decision.victim_keys]
         return apply_profile(
             self.profile,
             table,
@@ -206,12 +206,12 @@ class _Checking:
 
     @cached_property
     def facts(self) -> Facts:
-        keys, outside = self._decision.victim_keys, False
-        if keys:
+        own, outside = self._decision.victim_keys, False
+        if own:
             spared = any(victim.is_spared(self._spare) for victim in self._own_case.victims)
             outside = spared or bool(broken(self._own_verdicts))
         order, listed = self.problem.order.tolist(), tuple(self._listed())
-        return Facts(self.table, self.position, order, listed, keys, outside)
+        return Facts(self.table, self.keys, order, listed, own, outside)
 
     def _claims(self) -> Iterator[CheckedClaim]:
         plan, certificate = self.plan, self.plan.certificate

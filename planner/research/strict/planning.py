@@ -46,13 +46,13 @@ class StrictPlanning(Planning):
         # Attempts are of the classical search: fair sharing makes one only.
         if self.problem.fair is not None:
             return super().attempts
-        due, decided = attempts_due(self._setting)
+        due, decided = attempts_due(self.setting)
         self.undecided += not decided
         return due
 
     def judged(self, plan: Plan) -> Strict:
         """Judge the victims of a plan that today's laws accept by precedence."""
-        snapshot, setting = self.case.snapshot, self._setting
+        snapshot, setting = self.case.snapshot, self.setting
         case = match_plan(self.state, plan, snapshot=snapshot, setting=setting)
         return judge_strictly(case)
 

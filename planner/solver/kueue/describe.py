@@ -21,9 +21,9 @@ from planner.plan.kueue import (
     Victim,
 )
 from planner.problem.array import BoolArray
-from planner.problem.kueue import Problem
 from planner.quantity import format_units
 from planner.quota.kueue.assignment import contested, total_request, whole_request
+from planner.quota.kueue.placing import Group
 from planner.quota.kueue.preemptor import Replaced, names_replaced, replaced_by
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.selector import InvalidSelectorError
@@ -32,6 +32,7 @@ from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Shares, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.decision import outcomes
 from planner.reference.kueue.eligibility import Possibility
+from planner.solver.kueue.room import where_short
 from planner.state.kueue import State
 from planner.state.kueue_configuration import Configuration
 from planner.state.queues import ResourceGroup
@@ -132,7 +133,7 @@ def _tree(
     frs = sorted({*request, *short}, key=lambda fr: (fr not in short, fr))
     paths = {node for place in (queue, *touched) for node in tree.path(place)}
 
-    def rows(node: int) -> Iterator[QuotaNode]:
+    def around(node: int) -> Iterator[QuotaNode]:
         known, children = tree.nodes[node], tree.children[node]
         listed: set[int] = set()
         if node in paths:
@@ -167,9 +168,9 @@ def _tree(
         )
         for child in children:
             if child in listed:
-                yield from rows(child)
+                yield from around(child)
 
-    return tuple(rows(tree.root(queue))) if frs else ()
+    return tuple(around(tree.root(queue))) if frs else ()
 
 
 def _shares(
@@ -230,12 +231,26 @@ def release_of(configuration: Configuration) -> KueueRelease:
     return KueueRelease(release=configuration.release.name, known_by=configuration.release_known_by)
 
 
-def explain_no_flavor(case: Case) -> str:
+def explain_no_flavor(case: Case, placed: Sequence[Group]) -> str:
     """Say which podset gets no flavor, and what stops it in each flavor; no preemption is tried.
+
+    ``placed`` are the podsets, in groups, that need places on nodes.
 
     Source: docs/semantics/kueue.md §4.1 to §4.4.
     """
     snapshot, preemptor = case.snapshot, case.preemptor
+    if preemptor.rejection:
+        return f"Kueue does not queue {preemptor.key}: {preemptor.rejection}"
+    inactive = snapshot.inactive.get(case.cluster_queue)
+    if inactive:
+        return f"ClusterQueue {case.cluster_queue} is inactive: {inactive}"
+    if placed and len(case.assignment.pod_sets) == len(preemptor.pod_sets):
+        names, short = " and ".join(group.name for group in placed), where_short(case, empty=True)
+        return (
+            f"Kueue's own placement finds no room for {names} of {preemptor.key} on the nodes even "
+            "without any pods that Kueue placed, so it never looks for victims"
+            f"{short and f': {short}'}"
+        )
     assigner = FlavorAssigner(snapshot, snapshot.usage, preemptor)
     assumed: dict[int, int] = {}
     for group in assigner.groups():
@@ -332,13 +347,10 @@ def _named(snapshot: Snapshot, queue: int) -> str:
     return f"ClusterQueue {snapshot.queue_name(queue)}"
 
 
-def explain_infeasible(problem: Problem, eligible: BoolArray, places: str) -> str:
-    """Say what is missing even with all candidates gone, or that the rules protect too many.
-
-    ``places`` says what the nodes lack then; it is empty where they have room, or quota alone
-    decides.
-    """
-    count = int(eligible.sum())
+def explain_infeasible(case: Case, eligible: BoolArray) -> str:
+    """Say what is missing even with all candidates gone, or that the rules protect too many."""
+    problem, count = case.problem, int(eligible.sum())
+    places = where_short(case, eligible.nonzero()[0].tolist())
     on_nodes = f"the nodes lack room ({KT_ROOM.id}): {places}" if places else ""
     if count == 0:
         short = any(problem.request[fr] > max(0, problem.available[fr]) for fr in problem.needed)

@@ -15,8 +15,8 @@ Kueue's order under these flavors. Pod counts are those of Kueue's own assignmen
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
@@ -29,7 +29,6 @@ from planner.models.kueue.laws import eligible
 from planner.objective.profiles import (
     Measure,
     Profile,
-    measure_name,
     value_in,
     with_names,
 )
@@ -37,13 +36,13 @@ from planner.plan import Certificate
 from planner.plan.kueue import FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray
 from planner.problem.kueue import build_problem
-from planner.proof.claims import Claims, Stated
+from planner.proof.claims import Claims, Limits, Stated
 from planner.quantity import plural
 from planner.quota.kueue.assignment import Assignment, contested, whole_request
 from planner.reference.kueue.assignment import borrow_level
 from planner.reference.kueue.cycle.processing import usage_without
 from planner.reference.kueue.permitted import Permitted, permitted_assignments
-from planner.solver.answer import Capped, dropped_in_words, without_solver
+from planner.solver.answer import NO_CAPS, Capped, keep_caps, without_solver
 from planner.solver.deadline import Deadline
 from planner.solver.finder import find_within, solve_below
 from planner.solver.kueue.planning import Planning
@@ -99,10 +98,9 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
 class _Race:
     """The best plan so far, and what is known of the assignments that were examined.
 
-    ``alone`` is the best plan under Kueue's own flavors. ``caps`` are the caps of the profile that
-    some answer keeps; ``dropped`` says in words which are not kept, ``undecided`` whether time
-    ended before some cap was decided. ``claimed`` says that no examined assignment can have a
-    better plan, by the solver's word; ``proved`` that trees show it. These are not kept.
+    ``alone`` is the best plan under Kueue's own flavors. ``capped`` are the caps of the profile
+    that some answer keeps, and those that none does. ``claimed`` says that no examined assignment
+    can have a better plan, by the solver's word; ``proved`` that trees show it.
     """
 
     own: Planning
@@ -116,9 +114,7 @@ class _Race:
     examined: int = 0
     claimed: bool = True
     proved: bool = True
-    caps: dict[Measure, int] = field(default_factory=dict)
-    dropped: str = ""
-    undecided: bool = False
+    capped: Capped = NO_CAPS
 
     @property
     def greedy(self) -> Plan:
@@ -146,7 +142,7 @@ class _Race:
     def is_claimed(self) -> bool:
         """Whether the solver finds that no permitted assignment has a better plan."""
         everything = self.choices.permitted.complete and self.examined == self.choices.distinct
-        return not self.undecided and (self.unbeatable or (self.claimed and everything))
+        return not self.capped.undecided and (self.unbeatable or (self.claimed and everything))
 
     def run(self) -> None:
         """Examine the assignments, Kueue's own first, until nothing can be better."""
@@ -156,7 +152,7 @@ class _Race:
             if self.choices.own:
                 self._count(self.own, self.alone)
         else:
-            self._agree_on_caps()
+            self.capped = keep_caps(self.profile, self.greedy.terms, self._some_keep)
             if self.choices.own:
                 self._examine(self.own)
         for fits in (True, False):  # what fits with nobody evicted ends the race
@@ -183,26 +179,13 @@ class _Race:
             return True
         if greedy.outside_rules:
             return False
-        self.caps = {measure: value_in(greedy.terms, measure) for measure in profile.caps}
+        kept = ((measure, value_in(greedy.terms, measure)) for measure in profile.caps)
+        self.capped = Capped(tuple(kept))
         return profile.wishes.are_kept(self.own.table, self.own.greedy_positions())
 
-    def _agree_on_caps(self) -> None:
-        """Keep each cap that an answer, under any flavors, keeps together with the caps before."""
-        impossible: list[str] = []
-        undecided: list[str] = []
-        self.caps = {}
-        for measure in self.profile.caps:
-            wider = {**self.caps, measure: value_in(self.greedy.terms, measure)}
-            outcome = self._some_keep(wider)
-            if outcome == "optimal":
-                self.caps = wider
-            else:
-                (impossible if outcome == "infeasible" else undecided).append(measure_name(measure))
-        self.undecided = bool(undecided)
-        self.dropped = dropped_in_words(self.profile, impossible, undecided)
-
-    def _some_keep(self, caps: Mapping[Measure, int]) -> Outcome:
-        """Look for an answer under any flavors that keeps these caps."""
+    def _some_keep(self, kept: Limits, measure: Measure, most: int) -> Outcome:
+        """Look for an answer under any flavors that keeps one cap more."""
+        caps = [*kept, (measure, most)]
         # Where not all assignments were listed, that none of the listed will do proves nothing.
         outcomes: set[Outcome] = {"infeasible" if self.choices.permitted.complete else "unknown"}
         own = [self.own for _ in self.choices.own]
@@ -223,7 +206,7 @@ class _Race:
         """Set up a search that starts from what Kueue would do under these flavors."""
         greedy = planning.greedy_plan()
         search = set_up(planning, self.profile, self.deadline, greedy)
-        return Prepared(search, Capped(tuple(self.caps.items())), greedy)
+        return Prepared(search, Capped(self.capped.kept), greedy)
 
     def _examine(self, planning: Planning) -> None:
         """Replace the best plan by one under these flavors if that is better."""
@@ -234,7 +217,7 @@ class _Race:
             self._count(planning, without_solver(planning, self.profile, self.greedy, *at_once))
             return
         prepared = self._ready(planning)
-        outcome = _keep(prepared, self.caps)
+        outcome = _keep(prepared, self.capped.kept)
         if outcome == "optimal":
             levels, best = self.profile.levels, self.values
             if best:
@@ -251,7 +234,7 @@ class _Race:
         # Infeasible: no answer under these flavors keeps the caps, or none of those is better.
         self.claimed = self.claimed and outcome == "infeasible"
         if self.claimed and self.proved:  # what is not better than an earlier best is not the best
-            asked = planning.claims(self.profile, list(self.caps.items())), self.profile
+            asked = planning.claims(self.profile, self.capped.kept), self.profile
             self.proved = planning.certify is not False and proved_no_better(
                 *asked, self.values, self.deadline
             )
@@ -294,9 +277,9 @@ def proved_no_better(
     return True
 
 
-def _keep(prepared: Prepared, caps: Mapping[Measure, int]) -> Outcome:
+def _keep(prepared: Prepared, caps: Limits) -> Outcome:
     """Bound measures above, and look for an answer that keeps to all bounds."""
-    for measure, most in caps.items():
+    for measure, most in caps:
         outcome = find_within(prepared.search, measure, most)
         if outcome != "optimal":
             return outcome
@@ -343,7 +326,7 @@ def _explain(race: _Race, best: Plan, *, other: bool) -> str:
     else:
         proof = f"not proved best: {race.examined} of {_how_many(race)} examined"
     evicting = f"evicting {plural(len(best.victims), 'workload')} makes room in {whose} Kueue's own"
-    return f"{evicting} choice; {proof}{race.dropped}"
+    return f"{evicting} choice; {proof}{race.capped.words}"
 
 
 def _how_many(race: _Race) -> str:

@@ -37,14 +37,12 @@ from planner.solver.kueue.describe import (
     plan_of,
     remarks,
 )
-from planner.solver.kueue.room import where_short
 from planner.solver.levels import Proved
 from planner.solver.search import Rules
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.kueue_topology import Floor
 from planner.verifier.wording import broken
 
 
@@ -196,7 +194,7 @@ class Planning(Planned[Plan], Rules):
         # All of it, `pods` too: admission asks for them, only the search for victims does not
         # (docs/semantics/kueue.md §7.4).
         within = (problem.request[fr] <= max(0, problem.available[fr]) for fr in problem.requested)
-        return all(within) and self.floor.finds(())
+        return all(within) and self.setting.floor.finds(())
 
     def describe(self, positions: Sequence[int], codes: Sequence[str]) -> tuple[Victim, ...]:
         """Return the victims at some positions, in the order given, with their reason codes.
@@ -307,7 +305,7 @@ class Planning(Planned[Plan], Rules):
     def claims(self, profile: Profile, caps: Sequence[tuple[Measure, int]]) -> Claims:
         """Return what a plan under a profile claims, as questions for proof trees."""
         return kueue_claims(
-            self._setting,
+            self.setting,
             self.table,
             self.problem.workloads,
             self.problem.order.tolist(),
@@ -355,11 +353,6 @@ class Planning(Planned[Plan], Rules):
         plans = [self._naming(victims, borrowing=borrowing) for borrowing in (False, True)]
         return min((broken(self._verify(plan).verdicts) for plan in plans), key=len)
 
-    @property
-    def floor(self) -> Floor:
-        """What has to be placed on the nodes, as the verifier sees it."""
-        return self._setting.floor
-
     def finds_places(self, positions: Sequence[int]) -> bool:
         """Say whether Kueue's own placement finds room for all podsets once victims are gone."""
         places = self.problem.places
@@ -367,23 +360,23 @@ class Planning(Planned[Plan], Rules):
         if places is None or len(places.rooms) <= 1:
             return True
         gone = [self.problem.workloads[position] for position in positions]
-        return self.floor.finds(gone)
+        return self.setting.floor.finds(gone)
 
     def as_far_as_decided(self, proved: Proved) -> Proved:
         """Return what is proved of an answer, but for undecided sets: here, all of it."""
         return proved
 
     def _check_claims(self, plan: Plan, terms: Mapping[str, int]) -> Sequence[Verdict]:
-        snapshot, setting = self.case.snapshot, self._setting
+        snapshot, setting = self.case.snapshot, self.setting
         case = match_plan(self.state, plan, snapshot=snapshot, setting=setting)
         return check_certificate(case, plan, terms)
 
     def _verify(self, plan: Plan) -> Verification:
-        snapshot, setting = self.case.snapshot, self._setting
+        snapshot, setting = self.case.snapshot, self.setting
         return verify_plan(self.state, plan, snapshot=snapshot, setting=setting)
 
     @cached_property
-    def _setting(self) -> Setting:
+    def setting(self) -> Setting:
         """What the verifier says of the state before it looks at a plan."""
         case = self.case
         given = case.state, case.snapshot, case.preemptor.key, case.assignment
@@ -391,23 +384,8 @@ class Planning(Planned[Plan], Rules):
 
     def why_no_flavor(self) -> str:
         """Say in words why flavor assignment failed."""
-        case, key = self.case, self.preemptor_key
-        if case.preemptor.rejection:
-            return f"Kueue does not queue {key}: {case.preemptor.rejection}"
-        inactive = case.snapshot.inactive.get(case.cluster_queue)
-        if inactive:
-            return f"ClusterQueue {case.cluster_queue} is inactive: {inactive}"
-        if self.floor.groups and len(case.assignment.pod_sets) == len(case.preemptor.pod_sets):
-            names = " and ".join(group.name for group in self.floor.groups)
-            short = where_short(case, empty=True)
-            return (
-                f"Kueue's own placement finds no room for {names} of {key} on the "
-                "nodes even without any pods that Kueue placed, so it never looks for victims"
-                f"{short and f': {short}'}"
-            )
-        return explain_no_flavor(case)
+        return explain_no_flavor(self.case, self.setting.floor.groups)
 
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""
-        short = where_short(self.case, self.eligible.nonzero()[0].tolist())
-        return explain_infeasible(self.problem, self.eligible, short)
+        return explain_infeasible(self.case, self.eligible)

@@ -41,24 +41,20 @@ class Prepared(Struct, frozen=True):
     greedy: Plan
 
 
-def prepare(  # noqa: PLR0913 - what a search is made of
+def prepare(
     planning: Planning,
     profile: Profile,
     deadline: Deadline,
     greedy: Plan,
     apart: Collection[int] = (),
-    *,
-    proving: bool = False,
 ) -> Prepared:
     """Set up the search for a planned workload that needs one, with the caps of its profile.
 
     ``apart`` are positions of workloads that get a class of their own, so that a question can
-    be asked about each of them. ``proving`` asks for proofs of what caps drop.
+    be asked about each of them.
     """
     search = set_up(planning, profile, deadline, greedy, apart)
-    claiming = partial(planning.claims, profile) if proving else None
-    capped = cap(search, profile, greedy, claiming, planning.certify)
-    return Prepared(search, capped, greedy)
+    return Prepared(search, cap(search, profile, greedy), greedy)
 
 
 def set_up(
@@ -106,7 +102,10 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
             if planning.case.placement is not None and at_once.status == "optimal":
                 at_once = with_places(planning, at_once, ())
             return at_once
-        prepared = prepare(planning, profile, deadline, greedy, proving=True)
+        search = set_up(planning, profile, deadline, greedy)
+        claiming = partial(planning.claims, profile)
+        capped = cap(search, profile, greedy, claiming, planning.certify)
+        prepared = Prepared(search, capped, greedy)
     proved = settling_of(planning, profile, prepared).settle()
     with without_garbage_collection():
         return finish(planning, profile, prepared, proved, started)
@@ -185,7 +184,7 @@ def settled(planning: Planning) -> tuple[Status, str] | None:
 
 def with_places(planning: Planning, plan: Plan, positions: Sequence[int]) -> Plan:
     """Return a plan that says where Kueue puts the pods."""
-    floor, configuration = planning.floor, planning.case.snapshot.configuration
+    floor, configuration = planning.setting.floor, planning.case.snapshot.configuration
     if not floor.groups or any(configuration.gate(gate) for gate in LEFT_OUT):
         return plan.model_copy(update={"places": ()})
     placed = floor.placed([planning.problem.workloads[position] for position in positions])

@@ -13,6 +13,8 @@ from itertools import chain, permutations
 from operator import itemgetter
 from typing import Final, Literal
 
+from msgspec.structs import replace
+
 from planner.case.kueue import Case
 from planner.commands.explain.kueue.picture import nodes_around
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
@@ -22,10 +24,10 @@ from planner.plan.kueue import Place, Plan, PodSetPlaces
 from planner.quantity import plural
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placement import not_replayed
-from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
+from planner.quota.kueue.snapshot import build_snapshot
 from planner.quota.kueue.topology import FlavorTree, Values
 from planner.reference.kueue.chance import Chance, Crash
-from planner.reference.kueue.decision import Decision, candidates_of, decide
+from planner.reference.kueue.decision import candidates_of
 from planner.reference.kueue.topology.ask import Misfit, aim_of
 from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
@@ -60,12 +62,12 @@ def on_nodes(case: Case, plan: Plan, deadline: Deadline) -> OnNodes | None:
         return OnNodes(unknown=text)
     if why := not_replayed(state, topologies, queue, preemptor.workload):
         return OnNodes(unknown=why)
+    placing = replace(case, snapshot=snapshot)
     try:
-        decision = decide(snapshot, preemptor, case.fixed)
+        decision = placing.decision
     except Crash as error:
         return OnNodes(unknown=str(error))
-    places = plan.places or ()
-    rooms = _Rooms(snapshot, preemptor, decision, places, Steps(lambda: deadline.passed))
+    rooms = _Rooms(placing, plan.places or (), Steps(lambda: deadline.passed))
     victims = tuple(target.workload.key for target in decision.targets)
     flavors = tuple(rooms.of_all_flavors())
     return OnNodes(
@@ -98,9 +100,7 @@ _Freed = tuple[str, Mapping[int, Mapping[int, int]]]
 class _Rooms:
     """The room that the flavors of a queue have for the pods of a pending workload."""
 
-    snapshot: Snapshot
-    preemptor: Preemptor
-    decision: Decision
+    case: Case
     places: Sequence[PodSetPlaces]
     steps: Steps
     _known: dict[str, tuple[Mapping[int, list[int]], list[_Freed]]] = field(default_factory=dict)
@@ -108,15 +108,15 @@ class _Rooms:
 
     def of_all_flavors(self) -> Iterator[FlavorRoom]:
         """Yield the room in each flavor; the flavors that Kueue assigned come first."""
-        placing = Placing.of(self.snapshot, self.preemptor, Chance())
+        placing = Placing.of(self.case.snapshot, self.case.preemptor, Chance())
         if placing is None:
             return
-        topologies = self.snapshot.topologies
+        topologies = self.case.snapshot.topologies
         assigned = {
             pods.name: ({choice.flavor for choice in pods.flavors.values()}, pods.count)
-            for pods in self.decision.assignment.pod_sets
+            for pods in self.case.decision.assignment.pod_sets
         }
-        listed = self.snapshot.queues[self.preemptor.queue].flavor_names
+        listed = self.case.snapshot.queues[self.case.preemptor.queue].flavor_names
         flavors = [name for name in listed if name in topologies.trees]
         for is_assigned in (True, False):
             for name in flavors:
@@ -150,21 +150,21 @@ class _Rooms:
         all candidates evicted where it finds no victims. Then the nodes as they are, without the
         workloads whose eviction opens a place for each podset by itself: ``rooms`` has them.
         """
-        mode = self.decision.assignment.mode
+        mode = self.case.decision.assignment.mode
         if mode == "Fit":
             return None
         if mode == "NoFit":
             return self._placed_together("empty")
         found = None
-        if not self.decision.targets:
+        if not self.case.decision.targets:
             found = self._placed_together("candidates", self._candidates)
         nearest = (one.closest[0].candidates for one in rooms if one.assigned and one.closest)
         gone = {key for one in nearest if one is not None for key in one.victims or ()}
         return found or self._placed_together("now", gone)
 
     def _placed_together(self, when: _When, gone: Collection[str] = ()) -> Together | None:
-        placing = Placing.of(self.snapshot, self.preemptor, Chance())
-        test = None if placing is None else placing.test(self.decision.assignment)
+        placing = Placing.of(self.case.snapshot, self.case.preemptor, Chance())
+        test = None if placing is None else placing.test(self.case.decision.assignment)
         if placing is None or test is None:
             return None
         for one in self._in_order if gone else ():
@@ -201,7 +201,8 @@ class _Rooms:
         self, assigned: Mapping[str, tuple[set[str], int | None]], flavor: str, *, is_assigned: bool
     ) -> Iterator[tuple[PodSet, int]]:
         """Yield the podsets that Kueue assigned a flavor, or else might have, with pod counts."""
-        topologies, queue = self.snapshot.topologies, self.snapshot.queues[self.preemptor.queue]
+        snapshot, preemptor = self.case.snapshot, self.case.preemptor
+        topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
         if topologies.is_delayed(queue, flavor):
             return
         covered = {
@@ -210,7 +211,7 @@ class _Rooms:
             if any(one.name == flavor for one in group.flavors)
             for resource in group.covered_resources
         }
-        for request in self.preemptor.pod_sets:
+        for request in preemptor.pod_sets:
             pods = request.pod_set
             if not topologies.is_placed(pods, queue) or covered.isdisjoint(request.totals):
                 continue
@@ -221,7 +222,7 @@ class _Rooms:
     def _closest(self, wanted: Wanted) -> list[DomainRoom]:
         """Return the room of the whole flavor where that decides, and of the closest domains."""
         tree, level = wanted.tree, wanted.aim.level
-        left = self.snapshot.topologies.occupancy.left[tree.flavor]
+        left = self.case.snapshot.topologies.occupancy.left[tree.flavor]
         now, empty = wanted.counts(left), wanted.counts(tree.free)
         found, used = [], self._used(wanted)
         if not wanted.is_required:
@@ -271,7 +272,7 @@ class _Rooms:
         lacks = max(0, wanted.slices - holds)
         found: dict[str, Opening] = {}
         if lacks and empty >= wanted.slices:
-            left = self.snapshot.topologies.occupancy.left[wanted.tree.flavor]
+            left = self.case.snapshot.topologies.occupancy.left[wanted.tree.flavor]
             rows, running = left[leaves.start : leaves.stop], self._running(wanted.tree, leaves)
             opening = smallest_set(wanted, rows, running, self.steps)
             found["whoever"] = opening
@@ -294,7 +295,7 @@ class _Rooms:
 
     def _others(self, wanted: Wanted, leaves: range, empty: int) -> tuple[str, ...]:
         """Return the pods that Kueue did not place, where a domain would have more without them."""
-        topologies, flavor = self.snapshot.topologies, wanted.tree.flavor
+        topologies, flavor = self.case.snapshot.topologies, wanted.tree.flavor
         if flavor not in self._beside:
             self._beside[flavor] = Beside(topologies, topologies.trees[flavor])
         return self._beside[flavor].matter(wanted, leaves, empty)
@@ -302,13 +303,13 @@ class _Rooms:
     @cached_property
     def _candidates(self) -> Mapping[str, Admitted]:
         """Kueue's candidates by their keys, in its order."""
-        found = candidates_of(self.snapshot, self.preemptor, self.decision)
+        found = candidates_of(self.case.snapshot, self.case.preemptor, self.case.decision)
         return {one.key: one for one in found}
 
     @cached_property
     def _in_order(self) -> Sequence[Admitted]:
         """All that run: Kueue's candidates, then the rest by rising priority, newest first."""
-        running = chain.from_iterable(self.snapshot.admitted.values())
+        running = chain.from_iterable(self.case.snapshot.admitted.values())
         others = [one for one in running if one.key not in self._candidates]
         others.sort(key=lambda one: (one.priority, -one.reserved_s, one.key))
         return [*self._candidates.values(), *others]
@@ -330,10 +331,10 @@ class _Rooms:
     def _by_leaf(self, tree: FlavorTree) -> tuple[Mapping[int, list[int]], list[_Freed]]:
         """Return who is on each leaf, as places in a list, and that list of what each one frees."""
         if tree.flavor not in self._known:
-            topologies, running = self.snapshot.topologies, list[_Freed]()
+            topologies, running = self.case.snapshot.topologies, list[_Freed]()
             for one in self._in_order:
                 freed: dict[int, Counter[int]] = {}
-                for some in topologies.moved_by(one.workload, self.snapshot.queues[one.queue]):
+                for some in topologies.moved_by(one.workload, self.case.snapshot.queues[one.queue]):
                     if some.flavor == tree.flavor and some.leaf in tree.leaf_of:
                         row = freed.setdefault(tree.leaf_of[some.leaf], Counter())
                         for name, amount in some.amounts.items():

@@ -18,6 +18,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from planner.case.kueue import Case
 from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
 from planner.models.kueue.relaxation import cover_rows
 from planner.models.shared.builder import Linear, variable
@@ -28,7 +29,7 @@ from planner.quota.kueue.assignment import contested
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
 from planner.solver.kueue.joint.question import Question
-from planner.solver.kueue.joint.sequence import Refused, Served, replay
+from planner.solver.kueue.joint.sequence import Served, replay
 from planner.solver.kueue.joint.ways import asked
 from planner.solver.search import RowOverClasses, Rules
 
@@ -143,10 +144,10 @@ class JointRules(Rules, Struct, dict=True):
             chosen = _read(joint, result.solution)
             workloads, preemptors = self.question.forest.workloads, self.question.preemptors
             steps = [(preemptors[e], [workloads[i].key for i in gone]) for e, _, gone in chosen]
-            found = replay(self.question.state, self.question.snapshot, steps)
-            if not isinstance(found, Refused):
+            found, refused = replay(self.question.state, self.question.snapshot, steps)
+            if refused is None:
                 return found
-            self.cuts.append(self._cut(chosen, found))
+            self.cuts.append(self._cut(chosen[: len(found) + 1], refused))
 
     def _of_all(self, positions: Sequence[int], *, in_order: bool) -> JointFormulation:
         """Build the model in which exactly the workloads at these positions are victims."""
@@ -171,13 +172,13 @@ class JointRules(Rules, Struct, dict=True):
             joint.builder.add(freed >= least)
         return joint
 
-    def _cut(self, chosen: Sequence[tuple[int, int, Sequence[int]]], refused: Refused) -> Cut:
-        """Return what a refused step shows: its way is wrong there, or its victims are."""
+    def _cut(self, chosen: Sequence[tuple[int, int, Sequence[int]]], refused: Case) -> Cut:
+        """Return what a last step that is refused shows: its way is wrong there, or its victims."""
         entrants = self.question.entrants
-        e, way, taken = chosen[refused.step]
+        *earlier, (e, way, taken) = chosen
         before = [
             (other, w, gone)
-            for other, w, gone in chosen[: refused.step]
+            for other, w, gone in earlier
             if entrants[other].tree == entrants[e].tree
         ]
         # If Kueue decides in the way that the model supposed, it is the victims that are refused.
@@ -193,9 +194,9 @@ class JointRules(Rules, Struct, dict=True):
             taken=frozenset(taken) if agreed else None,
         )
 
-    def _ways_there(self, entrant: int, refused: Refused) -> frozenset[int]:
+    def _ways_there(self, entrant: int, case: Case) -> frozenset[int]:
         """Return the ways with the flavors and modes that Kueue assigns in a refused step."""
-        case, ways = refused.case, self.question.entrants[entrant].ways
+        ways = self.question.entrants[entrant].ways
         assignment, snapshot = case.assignment, case.snapshot
         complete = len(assignment.pod_sets) == len(case.preemptor.pod_sets)
         if assignment.mode == "NoFit" or not complete:

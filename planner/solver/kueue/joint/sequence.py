@@ -46,24 +46,19 @@ class Served(Struct, frozen=True):
     verification: Verification
 
 
-class Refused(Struct, frozen=True):
-    """The step, by its number from 0, that a replay refuses, and what Kueue decides there."""
-
-    step: int
-    case: Case
-
-
-def replay(state: State, snapshot: Snapshot, steps: Sequence[Step]) -> list[Served] | Refused:
-    """Serve preemptors one after another; return the steps, or the first that is not legal."""
+def replay(
+    state: State, snapshot: Snapshot, steps: Sequence[Step]
+) -> tuple[list[Served], Case | None]:
+    """Serve preemptors one after another; return the legal steps, and the first that is not."""
     done: list[Served] = []
-    for number, (preemptor, victims) in enumerate(steps):
+    for preemptor, victims in steps:
         case = Case(state, snapshot, preemptor)
         served = _serve(case, victims)
         if served is None:
-            return Refused(number, case)
+            return done, case
         done.append(served)
         snapshot = after(case, victims)
-    return done
+    return done, None
 
 
 def after(case: Case, victims: Collection[str]) -> Snapshot:

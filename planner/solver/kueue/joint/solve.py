@@ -26,12 +26,12 @@ from planner.objective.profiles import Measure, Profile, with_names
 from planner.objective.terms import TermTable
 from planner.proof.claims import Limits
 from planner.quota.classes import group
-from planner.solver.answer import NO_CAPS, bind, keep_caps, refuse_worse
+from planner.solver.answer import NO_CAPS, bind, keep_caps, narrowing, refuse_worse
 from planner.solver.deadline import Deadline
 from planner.solver.finder import Answer, Least, LevelResult, find_any, find_within, solve_levels
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.rules import JointRules
-from planner.solver.kueue.joint.sequence import Refused, Served, Step, replay, serve_at_best
+from planner.solver.kueue.joint.sequence import Served, Step, replay, serve_at_best
 from planner.solver.run import Outcome
 from planner.solver.search import Counts, Search
 from planner.stage import begin
@@ -191,8 +191,8 @@ class Joint:
             chosen |= dict(zip(some, members, strict=False))
         keys = {key: self.question.forest.workloads[chosen[place[key]]].key for key in gone}
         named = [(preemptor, [keys[key] for key in victims]) for preemptor, victims in steps]
-        found = replay(self.question.state, self.question.snapshot, named)
-        if isinstance(found, Refused):
+        found, refused = replay(self.question.state, self.question.snapshot, named)
+        if refused is not None:
             return None
         self.rules.remember(found)
         served = self.rules.served(found)
@@ -224,7 +224,7 @@ class Joint:
         greedy = self.rules.table.evaluate(positions or ())
         capped = NO_CAPS
         if comparable:
-            capped = keep_caps(self.search, self.profile, greedy, self._find_within)
+            capped = keep_caps(self.profile, greedy, narrowing(self.search, self._find_within))
             self.dropped = capped.words
         elif self.asked.caps:
             self.dropped = "; no caps: served one by one, others are admitted"
