@@ -104,7 +104,7 @@ def searched(state: AnyState, given: Given, profile: Profile) -> tuple[Search, A
             return None
         greedy = planning.greedy_plan()
         found_some, within = bool(greedy.victims), not greedy.outside_rules
-        found = prepare(planning, profile, Deadline(), greedy).search
+        found = prepare(planning, profile, Deadline(), greedy)
     else:
         assert isinstance(planning, YuniKornPlanning)
         if settled_ask(planning):

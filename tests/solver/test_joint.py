@@ -76,7 +76,7 @@ class Values:
 
     def __init__(self, question: Question, admitted: frozenset[str], profile: Profile) -> None:
         counted = [e for e, p in enumerate(question.preemptors) if p.key in admitted]
-        self.table = question.forest.table(None, counted)
+        self.table = question.table(counted)
         self.place = {w.key: i for i, w in enumerate(question.forest.workloads)}
         self.profile = profile
 
@@ -170,7 +170,7 @@ def test_what_may_go_equals_brute_force_set_by_set(
     for truth in islice(telling(waiting, fair=fair, flavors=flavors), 5 if TEST_ALL else 1):
         question = asked(truth)
         for in_order in (False, True):
-            rules = JointRules(question, question.forest.table(None), in_order=in_order)
+            rules = JointRules(question, question.table(), in_order=in_order)
             expected = truth.sets(in_order=in_order)
             for admitted in subsets(waiting):
                 rules.admit = frozenset(admitted)

@@ -47,7 +47,7 @@ def admitted(line: Asked) -> set[Victims] | None:
     planning.set_objective(profile)
     if settled(planning) is not None:
         return None
-    search = prepare(planning, profile, Deadline(), planning.greedy_plan()).search
+    search = prepare(planning, profile, Deadline(), planning.greedy_plan())
     search.incumbent = None
     found: set[Victims] = set()
     while find_any(search) == "optimal":

@@ -13,10 +13,11 @@ from planner.plan import Level
 from planner.plan.kueue import Plan
 from planner.proof import claims as claims_of_plans
 from planner.solver import levels
+from planner.solver.answer import NO_CAPS
 from planner.solver.deadline import Deadline
 from planner.solver.finder import Least
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import prepare, settling_of
+from planner.solver.kueue.solve import Prepared, prepare, settling_of
 from planner.solver.kueue.start import start
 from planner.solver.levels import Proved
 from planner.solver.search import Search
@@ -48,12 +49,13 @@ def settled(profile: Profile, names: set[str]) -> tuple[Proved, set[str]]:
     planning = start(state_of(*third_party()), Given(PENDING))
     assert isinstance(planning, Planning)
     planning.set_objective(profile)
-    prepared = prepare(planning, profile, Deadline(), planning.greedy_plan())
+    greedy = planning.greedy_plan()
+    search = prepare(planning, profile, Deadline(), greedy)
     place = {w.key: i for i, w in enumerate(planning.problem.workloads)}
-    search = prepared.search
     search.incumbent = search.classes.counts([place[name] for name in names])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(levels, "minimise", claims_the_best)
+        prepared = Prepared(search, NO_CAPS, greedy)
         proved = settling_of(planning, profile, prepared).settle()
     assert proved.victims is not None
     return proved, {planning.problem.workloads[i].key for i in proved.victims}

@@ -235,14 +235,13 @@ class Facts:
         age_s = self.table.disruptions[at].running_s
         yield from compare(f"{where}.age_s of {key}", victim.age_s, age_s)
 
-    def check_caps(
-        self, certificate: Certificate, profile: Profile, victims: Sequence[int]
-    ) -> Verdict:
+    def check_caps(self, plan: AnyPlan, certificate: Certificate, profile: Profile) -> Verdict:
         """CT-06: compare caps with the profile's measures of the scheduler's own plan.
 
         Trees are about sets that keep caps and wishes: of a plan that does not they show nothing.
         """
-        expected, terms = self._caps(profile), self.table.evaluate(victims)
+        expected, victims = self._caps(profile), self.positions(plan.keys)
+        terms = self.table.evaluate(victims)
         findings = []
         caps = certificate.caps
         for cap in (*caps, *certificate.dropped):
@@ -265,12 +264,11 @@ class Facts:
             findings += [f"the cap of {term} was dropped" for term in sorted(missing)]
         return judge(CAPS, findings, "those of the scheduler's own plan")
 
-    def check_proofs(  # noqa: PLR0913 - a plan, and what its proofs are about
+    def check_proofs(
         self,
         plan: AnyPlan,
         certificate: Certificate,
         profile: Profile,
-        victims: Sequence[int],
         asking: Callable[[Limits], Claims],
         *,
         replayed: bool = False,
@@ -282,7 +280,7 @@ class Facts:
         it claims that no legal set keeps it, and the caps before it, by the order of the profile.
         Which these are does not depend on what the plan says of them, nor what they bound.
         """
-        best = plan.claim == "optimal" and bool(plan.victims)
+        best, victims = plan.claim == "optimal" and bool(plan.victims), self.positions(plan.keys)
         kept = {cap.term: (tuple(cap.term.split("+")), cap.most) for cap in certificate.caps}
         ties, claims = best or certificate.ties is not None, asking([*kept.values()])
         yield from check_levels(claims, certificate, victims, ties=ties, replayed=replayed)

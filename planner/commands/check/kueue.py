@@ -308,8 +308,7 @@ class _Checking:
         elif turn := list(self._turn_faults(plan)):
             yield judge(GREEDY, turn, "")
         if certificate is not None and plan.victims:
-            chosen = self.facts.positions(plan.keys)
-            yield self.facts.check_caps(certificate, self._wishing(profile), chosen)
+            yield self.facts.check_caps(plan, certificate, self._wishing(profile))
 
     def _command_faults(self) -> Iterator[str]:
         """Compare the commands of the plan with those that the planner prints for it."""
@@ -473,8 +472,7 @@ class _Checking:
             yield check_infeasible(self._asking(()), trees, known, title=title)
         elif certificate:
             profile = spelled_out(self.profile, self.table)
-            victims = self.facts.positions(self.plan.keys)
-            given = self.plan, certificate, profile, victims, self._asking
+            given = self.plan, certificate, profile, self._asking
             yield from self.facts.check_proofs(*given, replayed=self._replays)
 
     def _asking(self, caps: Limits) -> Claims:

@@ -154,8 +154,7 @@ class _Checking:
             yield self.facts.check_greedy(greedy, self._own_status, outside, others)
             yield check_yunikorn_facts(match_yunikorn(self.state, greedy, self.cluster), greedy)
         if certificate is not None and plan.victims:
-            chosen = self.facts.positions(plan.keys)
-            yield self.facts.check_caps(certificate, profile, chosen)
+            yield self.facts.check_caps(plan, certificate, profile)
 
     @cached_property
     def _decision(self) -> Decision:
@@ -221,10 +220,9 @@ class _Checking:
             known = "" if self.problem.may_preempt else "the ask may not preempt at all"
             yield check_infeasible(self._questions((), "nobody"), trees, known)
         elif certificate is not None:
-            positions = self.facts.positions(plan.keys)
             profile = spelled_out(self.profile, self.table)
             asking = partial(self._questions, spare=self._spare)
-            yield from self.facts.check_proofs(plan, certificate, profile, positions, asking)
+            yield from self.facts.check_proofs(plan, certificate, profile, asking)
             resort = self.asking.shares is None and not plan.spares("opted-out")
             if resort and (plan.claim == "optimal" or certificate.last_resort):
                 # Without caps or wishes: law 1 is not up for trade against what a user asks for.

@@ -71,10 +71,10 @@ def alternative(inquiry: AnyInquiry, position: int, condition: Condition) -> Alt
     """
     key, (bounds, *looser) = inquiry.keys[position], inquiry.bounds
     try:
-        asked, outcome = _solved(inquiry, position, condition, bounds)
+        found, outcome = _solved(inquiry, position, condition, bounds)
         while outcome == "infeasible" and looser:  # try looser bounds until a plan is possible
             bounds = looser.pop(0)
-            asked, outcome = _solved(inquiry, position, condition, bounds)
+            found, outcome = _solved(inquiry, position, condition, bounds)
     except OutOfTime:  # time was up before what the objective counts was known
         return Alternative(condition=condition, victim=key, status="unknown", within_caps=True)
     base = Alternative(
@@ -84,10 +84,9 @@ def alternative(inquiry: AnyInquiry, position: int, condition: Condition) -> Alt
         within_caps=bounds.capped,
         last_resort=bounds.last_resort,
     )
-    found = asked.search.incumbent
     if found is None:
         return base
-    plan = inquiry.plan_of(asked, found, proved=outcome == "optimal")
+    plan = inquiry.plan_of(found, proved=outcome == "optimal")
     ours, theirs = inquiry.plan.keys, plan.keys
     return base.model_copy(
         update={
@@ -119,23 +118,22 @@ def differences(inquiry: AnyInquiry, other: AnyPlan) -> tuple[TermDifference, ..
 
 def _solved(
     inquiry: AnyInquiry, position: int, condition: Condition, bounds: Bounds
-) -> tuple[Any, Outcome]:
-    """Solve all levels with one candidate spared or taken."""
-    asked = inquiry.asked(bounds, [position])
-    search = asked.search
+) -> tuple[Sequence[int] | None, Outcome]:
+    """Return the best victims, as positions, with one candidate spared or taken."""
+    search = inquiry.asked(bounds, [position])
     k = next((k for k, each in enumerate(search.classes.members) if position in each), None)
     taken = search.incumbent is not None and k is not None and bool(search.incumbent[k])
     if condition == "sparing":
         search.active = [other for other in search.active if other != k]
     elif k is None or k not in search.active:
-        search.incumbent = None
-        return asked, "infeasible"
+        return None, "infeasible"
     else:
         search.conditions.append((Linear({k: 1}), 1))
     # The search starts from the plan that is known only if it keeps to the condition.
     if taken != (condition == "taking"):
         search.incumbent = None
-    return asked, solve_levels(search, inquiry.profile.levels).outcome
+    outcome = solve_levels(search, inquiry.profile.levels).outcome
+    return search.incumbent and search.classes.take(search.incumbent), outcome
 
 
 def count_optima(inquiry: AnyInquiry, limit: int) -> Optima | None:

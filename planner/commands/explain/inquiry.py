@@ -34,7 +34,7 @@ from planner.scheduler import scheduler_of
 from planner.solver.deadline import Deadline
 from planner.solver.finder import find_any
 from planner.solver.run import Outcome
-from planner.solver.search import Counts, Search
+from planner.solver.search import Search
 from planner.solver.start import AnyPlanning, Given, answer, solve, start
 from planner.state import AnyState
 
@@ -102,8 +102,6 @@ class InState(AnyPlanning, Protocol):
 
 
 PlanningT = TypeVar("PlanningT", bound=InState)
-Prepared = Any
-"""What a scheduler prepares for a search; the search is its field ``search``."""
 
 
 class Bounds(NamedTuple):
@@ -121,12 +119,12 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
     """One pending workload with its optimal plan, for further searches and for changed states.
 
     Answers are in the scheduler's own terms. A position is an index into the problem's workloads or
-    allocations. ``settled`` returns the answer where no search is needed, ``prepare`` what holds a
-    search, and ``excluded_by`` the first law that excludes a position by itself.
+    allocations. ``settled`` returns the answer where no search is needed, ``prepare`` a search, and
+    ``excluded_by`` the first law that excludes a position by itself.
     """
 
     settled: Callable[[Any], tuple[str, str] | None]
-    prepare: Callable[..., Any]
+    prepare: Callable[..., Search]
     excluded_by: Callable[[Any, int], LawInWords | None]
 
     def __init__(
@@ -163,22 +161,22 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         """The bounds of alternatives, strictest first; the next where no plan keeps to them."""
         return [Bounds(), Bounds(capped=False)] if self.profile.caps else [Bounds()]
 
-    def asked(self, bounds: Bounds, apart: Collection[int] = ()) -> Prepared:
+    def asked(self, bounds: Bounds, apart: Collection[int] = ()) -> Search:
         """Prepare a search within bounds; the positions ``apart`` have classes of their own."""
         profile = self.profile if bounds.capped else replace(self.profile, caps=())
         more = {"last_resort": True} if bounds.last_resort else {}
         return self.prepare(self.planning, profile, self.deadline, self.greedy, apart, **more)
 
     @abstractmethod
-    def plan_of(self, asked: Prepared, counts: Counts, *, proved: bool) -> PlanT:
-        """Return the class counts that a search found as a plan that the verifier accepted.
+    def plan_of(self, victims: Sequence[int], *, proved: bool) -> PlanT:
+        """Return the victims that a search found as a plan that the verifier accepted.
 
-        ``proved`` says whether the counts are proved to be the best.
+        ``proved`` says whether they are proved to be the best.
         """
 
     def among_optima(self) -> Search:
         """Return a search whose answers are the optimal plans, with none found yet."""
-        search: Search = self.asked(Bounds()).search
+        search = self.asked(Bounds())
         # The number of victims as well: plans with a victim that is not needed are not optimal.
         for measure in (*self.profile.levels, NAMED):
             search.limit(measure, value_in(self.plan.terms, measure))
@@ -240,7 +238,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         if answer is not None:
             return answer[0] == "optimal"
         bare = replace(self._wanted, levels=(), caps=())
-        search = self.prepare(planning, bare, self.deadline, planning.greedy_plan()).search
+        search = self.prepare(planning, bare, self.deadline, planning.greedy_plan())
         return search.incumbent is not None or find_any(search) == "optimal"
 
     def working(self, *edits: Edit) -> Iterator[Edit]:

@@ -20,7 +20,7 @@ def prepare(
     planning: Planning, profile: Profile, deadline: Deadline, apart: Collection[int]
 ) -> Search:
     """Return the planner's search, ready for its levels; ``apart`` get classes of their own."""
-    return prepare_search(planning, profile, deadline, planning.greedy_plan(), apart).search
+    return prepare_search(planning, profile, deadline, planning.greedy_plan(), apart)
 
 
 def pools(planning: Planning) -> Sequence[Sequence[int]]:

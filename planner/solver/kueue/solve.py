@@ -47,14 +47,15 @@ def prepare(
     deadline: Deadline,
     greedy: Plan,
     apart: Collection[int] = (),
-) -> Prepared:
+) -> Search:
     """Set up the search for a planned workload that needs one, with the caps of its profile.
 
     ``apart`` are positions of workloads that get a class of their own, so that a question can
     be asked about each of them.
     """
     search = set_up(planning, profile, deadline, greedy, apart)
-    return Prepared(search, cap(search, profile, greedy), greedy)
+    cap(search, profile, greedy)
+    return search
 
 
 def set_up(

@@ -22,11 +22,10 @@ from planner.quantity import format_units
 from planner.quota.kueue.preemptor import find_workload, key_of
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import Prepared, prepare, settled
+from planner.solver.kueue.solve import prepare, settled
 from planner.solver.kueue.stability import as_asked
 from planner.solver.kueue.start import in_words as way_in_words
 from planner.solver.kueue.start import who_is_in_the_way
-from planner.solver.search import Counts
 from planner.solver.start import Given
 from planner.state import AnyState
 
@@ -312,10 +311,9 @@ class KueueInquiry(clash.KueueExplainer):
 
         return past_of(case.state, workload, case.problem.rules, partial(was_needed, self))
 
-    def plan_of(self, asked: Prepared, counts: Counts, *, proved: bool) -> Plan:
-        """Return class counts as a plan that the verifier accepted."""
-        planning, search = self.planning, asked.search
-        positions = planning.in_candidate_order(search.classes.take(counts))
+    def plan_of(self, victims: Sequence[int], *, proved: bool) -> Plan:
+        """Return victims as a plan that the verifier accepted."""
+        planning, positions = self.planning, self.planning.in_candidate_order(victims)
         plan = planning.plan(
             "optimum",
             "optimal" if proved else "feasible",

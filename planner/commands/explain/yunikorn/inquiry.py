@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from math import gcd
 from typing import Any
@@ -25,11 +25,9 @@ from planner.models.yunikorn.laws import spared_by
 from planner.objective.yunikorn import chosen_node
 from planner.plan.yunikorn import ResourceAmount, YuniKornPlan
 from planner.quota.yunikorn.queue import FENCE, read_properties
-from planner.solver.search import Counts
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import (
     LAST_TIER,
-    PreparedAsk,
     is_spared,
     prepare_ask,
     settled_ask,
@@ -182,7 +180,7 @@ class YuniKornInquiry(YuniKornExplainer):
     """One ask of YuniKorn with its optimal plan, to ask questions about."""
 
     settled = staticmethod(settled_ask)
-    prepare = staticmethod(prepare_ask)
+    prepare = staticmethod(lambda *given, **more: prepare_ask(*given, **more).search)
     excluded_by = staticmethod(clash.excluded_by)
 
     @property
@@ -296,13 +294,13 @@ class YuniKornInquiry(YuniKornExplainer):
             **found,
         )
 
-    def plan_of(self, asked: PreparedAsk, counts: Counts, *, proved: bool) -> YuniKornPlan:
-        """Return class counts as a plan that the verifier accepted.
+    def plan_of(self, victims: Sequence[int], *, proved: bool) -> YuniKornPlan:
+        """Return victims as a plan that the verifier accepted.
 
         It is verified without a claim of proof: the question's bounds say if YK-01 can be kept.
         """
         planning = self.planning
-        positions = planning.in_candidate_order(asked.search.classes.take(counts))
+        positions = planning.in_candidate_order(victims)
         node = chosen_node(planning.problem, positions)
         plan = planning.plan(
             "optimum",

@@ -51,9 +51,6 @@ class Forest(Struct, frozen=True, dict=True):
     costs; ``asking`` are the nodes on the paths of the entrants.
     """
 
-    entrants: Sequence[Entrant]
-    today: Sequence[Mapping[FlavorResource, int]]
-    snapshot: Snapshot
     problem: Problem
     allowed: BoolArray
     alike: IntArray
@@ -69,27 +66,9 @@ class Forest(Struct, frozen=True, dict=True):
         """The position of each workload, by its key."""
         return {w.key: i for i, w in enumerate(self.workloads)}
 
-    def table(self, costs: Mapping[str, int] | None, counted: Collection[int] = ()) -> TermTable:
-        """Return the terms; over-freed is measured against the need of the ``counted`` entrants."""
-        # What these ask for together, and the most that is available to any of them.
-        request, available = [], []
-        for tree, fr in _short_in(self.entrants):
-            asking = [
-                e
-                for e in sorted(counted)
-                if self.entrants[e].tree == tree and self.today[e].get(fr)
-            ]
-            request.append(sum(self.today[e][fr] for e in asking))
-            rooms = (_available(self.entrants[e], fr) for e in asking)
-            available.append(max(rooms, default=0))
-        problem = replace(self.problem, request=request, available=available)
-        return term_table(problem, self.snapshot, self.allowed, costs, asking=self.asking)
 
-
-def build_forest(
-    snapshot: Snapshot, entrants: Sequence[Entrant], today: Sequence[Mapping[FlavorResource, int]]
-) -> Forest:
-    """Return the workloads of all entrants; ``today`` is what each asks for in its flavors today.
+def build_forest(snapshot: Snapshot, entrants: Sequence[Entrant]) -> Forest:
+    """Return the workloads of all entrants.
 
     Entrants without ways have no tree. At least one must have ways.
     """
@@ -145,7 +124,7 @@ def build_forest(
     paths = [(e.tree, e.ways[0].problem.path) for e in entrants if e.ways]
     asking = frozenset(node + offset[tree] for tree, path in paths for node in path)
     same = _alike(problem, entrants)
-    return Forest(entrants, today, snapshot, problem, allowed, same, asking)
+    return Forest(problem, allowed, same, asking)
 
 
 def _available(entrant: Entrant, fr: FlavorResource) -> int:
@@ -211,16 +190,38 @@ class Question(Struct, frozen=True, dict=True):
     @cached_property
     def forest(self) -> Forest:
         """The workloads of all trees concerned. At least one entrant must have ways."""
+        return build_forest(self.snapshot, self.entrants)
+
+    @cached_property
+    def _today(self) -> Sequence[Mapping[FlavorResource, int]]:
+        """What each asks for in the flavors that Kueue assigns it today: (P,)."""
         snapshot, today = self.snapshot, []
         for preemptor, choices in zip(self.preemptors, self.choices, strict=True):
-            # What it asks for in the flavors that Kueue assigns it today.
             assignment = Case(self.state, snapshot, preemptor).assignment
             if assignment.mode == "NoFit":
                 wanted = choices[0].asked if choices else {}
             else:
                 wanted = asked(snapshot, preemptor, assignment)
             today.append({snapshot.tree.frs[fr]: amount for fr, amount in wanted.items()})
-        return build_forest(snapshot, self.entrants, today)
+        return today
+
+    def table(self, counted: Collection[int] = ()) -> TermTable:
+        """Return the terms; over-freed is measured against the need of the ``counted`` entrants."""
+        # What these ask for together, and the most that is available to any of them.
+        request, available = [], []
+        for tree, fr in _short_in(self.entrants):
+            asking = [
+                e
+                for e in sorted(counted)
+                if self.entrants[e].tree == tree and self._today[e].get(fr)
+            ]
+            request.append(sum(self._today[e][fr] for e in asking))
+            rooms = (_available(self.entrants[e], fr) for e in asking)
+            available.append(max(rooms, default=0))
+        forest = self.forest
+        problem = replace(forest.problem, request=request, available=available)
+        given = problem, self.snapshot, forest.allowed, self.costs
+        return term_table(*given, asking=forest.asking)
 
     def alone(self, key: str) -> tuple[Mode, Sequence[Demand]]:
         """Return how a pending workload fits by itself, in the flavors that Kueue assigns it."""

@@ -98,7 +98,7 @@ class Joint:
         self.best = self.best and not rules.doubtful
 
     def _table(self, counted: Sequence[int]) -> TermTable:
-        table = self.question.forest.table(self.question.costs, counted)
+        table = self.question.table(counted)
         return apply_profile(
             self.profile,
             table,
