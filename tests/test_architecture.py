@@ -48,7 +48,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "coverage": "errors quantity state quota plan scheduler",
         "verifier": "errors laws rules wing quantity state quota plan objective",
         "proof": "errors term laws quantity state quota objective plan verifier",
-        "case": "plan problem quota reference rules scheduler state wing",
+        "case": "plan problem quota reference rules scheduler state verifier wing",
         "solver": "case stage errors term garbage quantity laws state quota reference problem"
         " objective models plan verifier proof scheduler rules wing",
         "commands/check": "case verb coverage stage errors term laws state quota reference problem"

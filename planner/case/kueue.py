@@ -7,17 +7,20 @@ from functools import cached_property
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.plan.kueue import HeldBack
 from planner.problem.kueue import Problem, build_problem
-from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.placement import concerns
-from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.assignment import Assignment, read_assignment
+from planner.quota.kueue.modes import with_modes
+from planner.quota.kueue.placement import concerns, not_replayed
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.cycle.nomination import why_held_back
 from planner.reference.kueue.decision import Decision, decide
 from planner.rules import Piece, RuleSet
 from planner.scheduler import Placement
 from planner.state.kueue import State
+from planner.verifier.kueue_topology import Floor
 from planner.wing import find_rules
 
 DECISION: Final = Piece[Callable[[Snapshot, Preemptor, Assignment | None, str], Decision]](
@@ -103,3 +106,37 @@ class Case(Struct, frozen=True, dict=True):
         return HeldBack(
             why=found.why, message=found.message, text=found.text, head=found.head or None
         )
+
+
+def with_topologies(case: Case) -> tuple[Case, str] | None:
+    """Return a case with its pods placed on nodes, and why Kueue is not replayed then, if so.
+
+    ``None`` where no topology decides about its pods. The snapshot of a plan may count quota only.
+
+    Source: docs/semantics/kueue-topology.md §3 and §6.
+    """
+    state, workload, old = case.state, case.preemptor.workload, case.snapshot
+    if not state.topology_of:
+        return None
+    snapshot = build_snapshot(state, old.now, old.tree.frs, placing=True)
+    topologies, queue = snapshot.topologies, snapshot.queues[case.preemptor.queue]
+    placed = any(topologies.is_placed(pods, queue) for pods in workload.spec.pod_sets)
+    if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
+        return None
+    return replace(case, snapshot=snapshot), not_replayed(state, topologies, queue, workload)
+
+
+def in_modes(
+    flavors: Assignment, snapshot: Snapshot, preemptor: Preemptor, options: str
+) -> Assignment:
+    """Return flavors that are given, with the modes that follow from the state.
+
+    Raises ``SchemaError`` if they do not suit the preemptor, or say a mode that is not so.
+    """
+    return with_modes(
+        read_assignment(flavors, preemptor),
+        preemptor,
+        snapshot,
+        lambda groups: Floor(snapshot, tuple(groups)).finds(()),
+        borrows=find_rules(options or None).borrows(options),
+    )

@@ -152,7 +152,17 @@ def keep_caps(
             impossible.append(Cap(term=name, most=value))
         else:
             undecided.append(name)
-    words = dropped_in_words(profile, [one.term for one in impossible], undecided)
+
+    def titles(caps: Sequence[str]) -> str:
+        return ", ".join(measure_title(tuple(cap.split("+"))) for cap in caps)
+
+    words = f"; caps not decided in time: {titles(undecided)}" if undecided else ""
+    if impossible:
+        outside = "wishes of the objective" if profile.wishes else "rules"
+        words += (
+            f"; the scheduler's own answer is outside the {outside}, and no legal one within the "
+            f"caps before matches its {titles([one.term for one in impossible])}"
+        )
     return Capped(tuple(kept), words, tuple(impossible), undecided=bool(undecided))
 
 
@@ -164,22 +174,6 @@ def bind(search: Search, profile: Profile) -> None:
     search.rules.table.refuse_missing(profile.name, profile.terms)
     if profile.wishes:
         impose(search, profile.wishes)
-
-
-def dropped_in_words(profile: Profile, impossible: Sequence[str], undecided: Sequence[str]) -> str:
-    """Return the end of a sentence that says which caps were dropped; empty if none was."""
-
-    def titles(caps: Sequence[str]) -> str:
-        return ", ".join(measure_title(tuple(cap.split("+"))) for cap in caps)
-
-    text = f"; caps not decided in time: {titles(undecided)}" if undecided else ""
-    if impossible:
-        outside = "wishes of the objective" if profile.wishes else "rules"
-        text += (
-            f"; the scheduler's own answer is outside the {outside}, and no legal one within the "
-            f"caps before matches its {titles(impossible)}"
-        )
-    return text
 
 
 def blame_wishes(search: Search, profile: Profile) -> str:
@@ -278,7 +272,6 @@ class Planned(AnyPlanning, Protocol[PlanT]):
 
     certify: Trees = None
     """Whether to wait for proof trees."""
-    state: Any
     problem: Any
     plan: Callable[..., PlanT]
 

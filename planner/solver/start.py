@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
@@ -87,10 +87,12 @@ def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
 class AnyPlanning(Protocol):
     """A preemptor that is ready for planning, whichever its scheduler.
 
-    ``eligible`` is (W,), over all that run: whether no law excludes each of them by itself.
+    ``state`` is the one that it was made from; ``eligible`` is (W,), over all that run: whether no
+    law excludes each of them by itself.
     """
 
     scheduler: str
+    state: Any
     preemptor_key: str
     table: TermTable
     eligible: BoolArray

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from planner.case.kueue import Case
+from planner.case.kueue import Case, in_modes
 from planner.commands.check.facts import GREEDY, NONE_LEGAL, VICTIMS, Facts, check_infeasible
 from planner.commands.check.plan import (
     CLAIMS,
@@ -40,10 +40,8 @@ from planner.quota.kueue.assignment import (
     check_flavors,
     flavor_resources,
     parse_assignment,
-    read_assignment,
 )
 from planner.quota.kueue.holders import Admitted
-from planner.quota.kueue.modes import with_modes
 from planner.quota.kueue.placement import snapshot_for
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
@@ -57,7 +55,6 @@ from planner.verifier.kueue.certificate import check_certificate, check_facts
 from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_as_planned, verify_plan
 from planner.verifier.kueue.setting import Setting
-from planner.verifier.kueue_topology import Floor
 from planner.verifier.wording import broken, compare, judge, say_some
 from planner.wing import find_rules
 
@@ -177,14 +174,7 @@ class _Checking:
         plan, asked = self.plan, self._decided.assignment
         accepted = "an assignment that is given accepts others; modes follow from the state"
         if self.given is not None:
-            snapshot, preemptor = self.snapshot, self.case.preemptor
-            asked = with_modes(
-                read_assignment(self.given, preemptor),
-                preemptor,
-                snapshot,
-                lambda groups: Floor(snapshot, tuple(groups)).finds(()),
-                borrows=find_rules(self.options or None).borrows(self.options),
-            )
+            asked = in_modes(self.given, self.snapshot, self.case.preemptor, self.options)
         if plan.assignment != asked:
             said, own = (_in_words(one) for one in (plan.assignment, asked))
             yield f"flavors {said}, not {own} ({accepted})"

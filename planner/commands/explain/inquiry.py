@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -92,16 +92,7 @@ class Edit(Struct, frozen=True):
         return f"{self.path}={self.after}"
 
 
-class InState(AnyPlanning, Protocol):
-    """A preemptor that is ready for planning in a state."""
-
-    @property
-    def state(self) -> AnyState:
-        """The state that it was made from."""
-        ...
-
-
-PlanningT = TypeVar("PlanningT", bound=InState)
+PlanningT = TypeVar("PlanningT", bound=AnyPlanning)
 
 
 class Bounds(NamedTuple):

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain
 from typing import Final
 
-from planner.case.kueue import Case
+from planner.case.kueue import Case, in_modes, with_topologies
 from planner.errors import InputError, PlannerError
 from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
@@ -19,14 +19,13 @@ from planner.quota.kueue.assignment import (
     parse_assignment,
     read_assignment,
 )
-from planner.quota.kueue.modes import with_modes
-from planner.quota.kueue.placement import not_replayed, snapshot_for
+from planner.quota.kueue.placement import snapshot_for
 from planner.quota.kueue.preemptor import find_preemptor, key_of
 from planner.quota.kueue.snapshot import build_snapshot, take_snapshot
 from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.cycle.nomination import are_before
 from planner.reference.kueue.cycle.turn import InTheWay, in_the_way, is_large
-from planner.reference.kueue.decision import Decision, decide
+from planner.reference.kueue.decision import Decision
 from planner.rules import Piece
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.describe import hold_in_words
@@ -47,7 +46,6 @@ from planner.solver.start import Given, only_pending
 from planner.stage import begin
 from planner.state.clock import clock_of
 from planner.state.kueue import State
-from planner.verifier.kueue_topology import Floor
 from planner.wing import find_rules
 
 BY_ITS_CODE: Final = "leave it out: plans of Kueue keep to its code"
@@ -163,15 +161,11 @@ def start(state: State, given: Given) -> Planning:
     else:
         snapshot = take_snapshot(state, now, extra)
     preemptor = find_preemptor(state, snapshot, wanted)
-    fixed = None if flavors is None else read_assignment(flavors, preemptor)
-    if fixed is not None and not given.recorded:
-        fixed = with_modes(
-            fixed,
-            preemptor,
-            snapshot,
-            lambda groups: Floor(snapshot, tuple(groups)).finds(()),
-            borrows=rules.borrows(options),
-        )
+    fixed = None
+    if flavors is not None and given.recorded:
+        fixed = read_assignment(flavors, preemptor)
+    elif flavors is not None:
+        fixed = in_modes(flavors, snapshot, preemptor, options)
     if not rules.replaces:
         snapshot = under_release(state, snapshot, preemptor)
     case = Case(state, snapshot, preemptor, fixed, given.costs, options)
@@ -277,26 +271,16 @@ def by_recorded_requests(
 
 
 def with_placement(case: Case) -> Iterator[str]:
-    """Say what Kueue itself would do where a topology decides, and the plan looks at none.
-
-    Source: docs/semantics/kueue-topology.md §3 and §6.
-    """
-    state, preemptor, key = case.state, case.preemptor, case.preemptor.key
-    if case.placement is not None or not state.topology_of:
+    """Say what Kueue itself would do where a topology decides, and the plan looks at none."""
+    found = with_topologies(case) if case.placement is None else None
+    if found is None:
         return
-    queue = case.snapshot.queues[preemptor.queue]
-    # Not the snapshot of the plan, which counts quota only.
-    snapshot = build_snapshot(state, case.snapshot.now, case.snapshot.tree.frs, placing=True)
-    topologies, pod_sets = snapshot.topologies, preemptor.workload.spec.pod_sets
-    placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
-    if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
-        return
-    why = not_replayed(state, topologies, queue, preemptor.workload)
+    placing, why = found
     if why:
         yield f"what Kueue itself does with pods placed on nodes was not replayed: {why}"
         return
     try:
-        decided = _in_words(key, decide(snapshot, preemptor, case.fixed))
+        decided = _in_words(case.preemptor.key, placing.decision)
         yield f"with pods placed on nodes, Kueue itself {decided}"
     except Crash as error:
         yield str(error)

@@ -13,9 +13,7 @@ from itertools import chain, permutations
 from operator import itemgetter
 from typing import Final, Literal
 
-from msgspec.structs import replace
-
-from planner.case.kueue import Case
+from planner.case.kueue import Case, with_topologies
 from planner.commands.explain.kueue.picture import nodes_around
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
 from planner.commands.explain.kueue.smallest import Gains, Movable, Steps, smallest_set
@@ -23,8 +21,6 @@ from planner.plan.base import name_some
 from planner.plan.kueue import Place, Plan, PodSetPlaces
 from planner.quantity import plural
 from planner.quota.kueue.holders import Admitted
-from planner.quota.kueue.placement import not_replayed
-from planner.quota.kueue.snapshot import build_snapshot
 from planner.quota.kueue.topology import FlavorTree, Values
 from planner.reference.kueue.chance import Chance, Crash
 from planner.reference.kueue.decision import candidates_of
@@ -47,22 +43,15 @@ MOST_ORDERED: Final = 3
 
 def on_nodes(case: Case, plan: Plan, deadline: Deadline) -> OnNodes | None:
     """Return whether the preemptor's pods have a place; ``None`` where no topology decides."""
-    state, preemptor = case.state, case.preemptor
-    if not state.topology_of:
+    known = with_topologies(case)
+    if known is None:
         return None
-    # Not the snapshot of the plan, which counts quota only.
-    snapshot = build_snapshot(state, case.snapshot.now, case.snapshot.tree.frs, placing=True)
-    topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
-    pod_sets = preemptor.workload.spec.pod_sets
-    placed = any(topologies.is_placed(pods, queue) for pods in pod_sets)
-    if not topologies.on or not placed or topologies.leaves_it_to_workers(queue):
-        return None
-    if state.release is not NEWEST:
-        text = f"what Kueue {state.release.name} does with topologies is not known"
+    if case.state.release is not NEWEST:
+        text = f"what Kueue {case.state.release.name} does with topologies is not known"
         return OnNodes(unknown=text)
-    if why := not_replayed(state, topologies, queue, preemptor.workload):
+    placing, why = known
+    if why:
         return OnNodes(unknown=why)
-    placing = replace(case, snapshot=snapshot)
     try:
         decision = placing.decision
     except Crash as error:
@@ -76,7 +65,7 @@ def on_nodes(case: Case, plan: Plan, deadline: Deadline) -> OnNodes | None:
         message=decision.assigned.message,
         flavors=flavors,
         together=rooms.together(flavors),
-        around=nodes_around(snapshot, preemptor, decision.assignment, victims),
+        around=nodes_around(placing.snapshot, case.preemptor, decision.assignment, victims),
     )
 
 
