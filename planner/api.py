@@ -144,12 +144,7 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
         If a plan fails its own verification; it is then never returned.
     """
     given = Given(
-        *(pending, assignment, now, rules, certify),
-        quota=quota,
-        costs=costs,
-        flavors=flavors,
-        stability=stability,
-        stable=stable,
+        pending, assignment, now, rules, certify, quota, costs, flavors, stability, stable
     )
     return _solve(state, given, objective, time_limit, assume)
 

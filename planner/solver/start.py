@@ -41,12 +41,12 @@ class Given(Struct, frozen=True):
     now: datetime | str | None = None
     rules: str | None = None
     certify: Trees = None
-    recorded: bool = False
     quota: str | None = None
     costs: Mapping[str, int] | None = None
     flavors: Flavors = OWN
     stability: bool | None = None
     stable: bool = False
+    recorded: bool = False
 
 
 def deadline_after(time_limit: float | None) -> Deadline:

@@ -2,7 +2,7 @@
 
 start.py        what planning asks of Kueue; the plan by recorded requests, and what Kueue would do
                 with placement, where a plan leaves it out
-planning.py     what Kueue decides for one pending workload, and what its laws permit to a search
+planning.py     a case being planned: whom its rules permit, and what a search asks of them
 room.py         room on the nodes in words: what each domain lacks, and who else takes it
 solve.py        the solve of a planned workload to its proven optimum; where its pods go then
 flavors.py      the optimum over all flavors that the rules permit

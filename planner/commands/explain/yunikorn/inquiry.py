@@ -180,7 +180,11 @@ class YuniKornInquiry(YuniKornExplainer):
     """One ask of YuniKorn with its optimal plan, to ask questions about."""
 
     settled = staticmethod(settled_ask)
-    prepare = staticmethod(lambda *given, **more: prepare_ask(*given, **more).search)
+    prepare = staticmethod(
+        lambda planning, profile, deadline, greedy, apart=(), **more: (
+            prepare_ask(planning, profile, deadline, greedy, apart, **more).search
+        )
+    )
     excluded_by = staticmethod(clash.excluded_by)
 
     @property
