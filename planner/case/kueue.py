@@ -23,14 +23,6 @@ from planner.state.kueue import State
 from planner.verifier.kueue_topology import Floor
 from planner.wing import find_rules
 
-DECISION: Final = Piece[Callable[[Snapshot, Preemptor, Assignment | None, str], Decision]](
-    "decision", lambda snapshot, preemptor, assignment, _: decide(snapshot, preemptor, assignment)
-)
-"""Replays the scheduler under a rule set, which is given with its options."""
-PROBLEM: Final = Piece[Callable[[Snapshot, Preemptor, Assignment, str], Problem]](
-    "problem", lambda snapshot, preemptor, flavors, _: build_problem(snapshot, preemptor, flavors)
-)
-"""Builds the problem under a rule set, which is given with its options."""
 SMALL: Final = 300
 """Workloads with quota up to which decisions are replayed that nobody asked for."""
 
@@ -62,8 +54,7 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def decision(self) -> Decision:
         """What the scheduler itself decides on targets, and on flavors, unless they are given."""
-        given = self.snapshot, self.preemptor, self.fixed, self.options
-        return DECISION.of(self.rules)(*given)
+        return DECISION.of(self.rules)(self)
 
     @property
     def assignment(self) -> Assignment:
@@ -73,8 +64,7 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def problem(self) -> Problem:
         """The decision in integers, with the table of those that hold quota."""
-        given = self.snapshot, self.preemptor, self.assignment, self.options
-        return PROBLEM.of(self.rules)(*given)
+        return PROBLEM.of(self.rules)(self)
 
     @property
     def cluster_queue(self) -> str:
@@ -106,6 +96,16 @@ class Case(Struct, frozen=True, dict=True):
         return HeldBack(
             why=found.why, message=found.message, text=found.text, head=found.head or None
         )
+
+
+DECISION: Final = Piece[Callable[[Case], Decision]](
+    "decision", lambda case: decide(case.snapshot, case.preemptor, case.fixed)
+)
+"""Replays the scheduler under a rule set."""
+PROBLEM: Final = Piece[Callable[[Case], Problem]](
+    "problem", lambda case: build_problem(case.snapshot, case.preemptor, case.assignment)
+)
+"""Builds the problem of a rule set, under the flavors of its decision."""
 
 
 def with_topologies(case: Case) -> tuple[Case, str] | None:

@@ -15,7 +15,8 @@ from planner.problem.array import BoolArray
 from planner.quota.classes import Classes
 from planner.research.kep83.model import assemble, eligible, reasons
 from planner.research.kep83.options import Kep83, parse_rules, seconds_waiting
-from planner.research.kep83.problem import Kep83Problem, build_kep83, compared_costs
+from planner.research.kep83.problem import Kep83Problem
+from planner.research.kep83.replay import problem_of
 from planner.solver.kueue.planning import Planning
 
 
@@ -35,9 +36,7 @@ class Kep83Planning(Planning):
 
     @cached_property
     def _kep83(self) -> Kep83Problem:
-        case, asked = self.case, self._asked
-        cost = compared_costs(case.snapshot, asked)
-        return build_kep83(case.snapshot, case.preemptor, case.assignment, asked, cost)
+        return problem_of(self.case)
 
     def _permitted(self) -> tuple[BoolArray, BoolArray]:
         lawful = eligible(self._kep83)

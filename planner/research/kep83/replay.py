@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from planner.problem.kueue import Problem
-from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.case.kueue import Case
 from planner.reference.kueue.decision import Decision
 from planner.research.kep83.options import parse_rules
-from planner.research.kep83.problem import build_kep83, compared_costs
+from planner.research.kep83.problem import Kep83Problem, build_kep83, compared_costs
 from planner.research.kep83.reference import decide_kep83
 
 
-def decide(
-    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment | None, rules: str
-) -> Decision:
+def decide(case: Case) -> Decision:
     """Return what the algorithm does, under given flavors or those that it assigns."""
-    options = parse_rules(rules)
-    cost = compared_costs(snapshot, options)
-    return decide_kep83(snapshot, preemptor, options, assignment, cost)
+    options = parse_rules(case.options)
+    cost = compared_costs(case.snapshot, options)
+    return decide_kep83(case.snapshot, case.preemptor, options, case.fixed, cost)
 
 
-def problem(
-    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment, rules: str
-) -> Problem:
+def problem_of(case: Case) -> Kep83Problem:
     """Return the problem, in whose order are the candidates of the KEP."""
-    options = parse_rules(rules)
-    cost = compared_costs(snapshot, options)
-    return build_kep83(snapshot, preemptor, assignment, options, cost).base
+    options = parse_rules(case.options)
+    cost = compared_costs(case.snapshot, options)
+    return build_kep83(case.snapshot, case.preemptor, case.assignment, options, cost)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from planner.research.kep83.laws import LAWS
 from planner.research.kep83.options import NAME, as_in_kep83, parse_rules
-from planner.research.kep83.replay import decide, problem
+from planner.research.kep83.replay import decide, problem_of
 from planner.research.kep83.verifier import match, verify
 from planner.rules import RuleSet
 
@@ -34,6 +34,6 @@ KEP83: Final = RuleSet(
         "verification": verify,
         "planning": _planning,
         "decision": decide,
-        "problem": problem,
+        "problem": lambda case: problem_of(case).base,
     },
 )

@@ -28,7 +28,12 @@ def on_run_times(state: State, victims: Iterable[Admitted]) -> Iterator[str]:
             "the slice that it replaced is not in the dump: how long the job ran before is not "
             f"known, and not counted as lost: {name_some(cut, MOST_NAMED)}"
         )
-    failed = [one.key for one in some if one.started_at and _is_unready(one.workload)]
+    ready = {one.key: one.workload.condition("PodsReady") for one in some if one.started_at}
+    failed = [
+        key
+        for key, one in ready.items()
+        if one is not None and one.status == "False" and one.reason not in NEVER_READY
+    ]
     if failed:
         yield (
             "PodsReady is False, and not because the pods have yet to start: how long they ran is "
@@ -41,11 +46,6 @@ def on_run_times(state: State, victims: Iterable[Admitted]) -> Iterator[str]:
             "the dump does not tell since when it holds its quota: no run time counts as lost: "
             f"{name_some(undated, MOST_NAMED)}"
         )
-
-
-def _is_unready(workload: Workload) -> bool:
-    ready = workload.condition("PodsReady")
-    return ready is not None and ready.status == "False" and ready.reason not in NEVER_READY
 
 
 def _is_undated(workload: Workload) -> bool:
