@@ -324,9 +324,7 @@ def test_place_of_a_wrong_field(state: Path, plan: Path) -> None:
     path = changed(plan, "certificate", "trees", 0, "steps", 0, to={"off": [1], "most": 0})
     result = call("check", state, path)
     assert f"{path}: certificate.trees[0].steps[0]: a step with the fields" in result.stderr
-    assert (
-        "expected of and most, whole and most, split and at, narrow, rows, or law" in result.stderr
-    )
+    assert "split and at, narrow, row, round and by, rows, or law" in result.stderr
 
 
 def test_a_tree_without_steps(state: Path, plan: Path) -> None:
