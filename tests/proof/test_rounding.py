@@ -103,7 +103,7 @@ def test_no_set_that_satisfies_the_rows_is_lost(seed: int) -> None:
 
     def keeps(one: Row, counts: tuple[int, ...], twice: dict[str, int]) -> bool:
         pairs = zip(one.classes.tolist(), one.amounts.tolist(), strict=True)
-        left = 2 * sum(int(amount) * counts[k] for k, amount in pairs)
+        left: int = 2 * sum(int(amount) * counts[k] for k, amount in pairs)
         return left + sum(c * twice[name] for name, c in one.extra.items()) >= 2 * one.least
 
     ends = zip(inside.least.tolist(), inside.most.tolist(), strict=True)
