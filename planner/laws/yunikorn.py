@@ -157,9 +157,11 @@ YK_MAY_PREEMPT: Final = Law(
     "may_preempt",
     "the ask may preempt at all",
     "Preemption is enabled in the partition, the ask is permitted to preempt others, and has not "
-    "done so before. The delay of its queue and the 15 s between attempts only postpone it.",
-    "docs/semantics/yunikorn.md §3; yunikorn-core be3bb487 scheduler/objects/preemption.go "
-    "CheckPreconditions",
+    "done so before. Nothing passes over it: its queue is a leaf, its application may start, it "
+    "waits for no placeholder of its group, and its user and group may have it. The delay of its "
+    "queue, the 15 s between attempts and back-off only postpone it.",
+    "docs/semantics/yunikorn.md §3; docs/semantics/yunikorn-features.md §17; yunikorn-core "
+    "be3bb487 scheduler/objects/preemption.go CheckPreconditions",
     rule_sets=_ALL,
     drop=11,
 )

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from planner.quota.yunikorn.cluster import prepare
-from planner.reference.yunikorn.cycle import CoreHangs, run_cycles
-from planner.reference.yunikorn.turn import BACKS_OFF, PARENT, PLACEHOLDER, Preconditions
+from planner.quota.yunikorn.held_back import PARENT, PLACEHOLDER
+from planner.reference.yunikorn.cycle import run_cycles
+from planner.reference.yunikorn.decision import CoreHangs
+from planner.reference.yunikorn.turn import BACKS_OFF, Preconditions
 from planner.state.yunikorn import YuniKornState
 from tests.yunikorn.building import (
     NOW,

@@ -45,6 +45,7 @@ from planner.solver.run import Outcome
 from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.state.yunikorn import format_yunikorn_quantity as bare
+from planner.state.yunikorn_release import V1_9
 
 
 def amount(units: int, t: str) -> str:
@@ -85,7 +86,10 @@ def fence(problem: YuniKornProblem) -> str:
         return f"queue {facts.path}"
     if facts.properties.preemption_fence:
         return f"queue {facts.path}, whose preemption.policy is fence"
-    return f"queue {facts.path}, which cannot take the ask within its maximum"
+    full = "cannot take the ask within its maximum"
+    if problem.release < V1_9:
+        full = "holds just its maximum"
+    return f"queue {facts.path}, which {full}"
 
 
 def fault(planning: YuniKornPlanning, room: NodeRoom) -> str:
@@ -193,7 +197,7 @@ def _is_of_no_use(planning: YuniKornPlanning, position: int) -> str:
 
 @WORDS.of(laws.YK_MAY_PREEMPT)
 def _may_preempt(planning: YuniKornPlanning) -> str:
-    return explain_refusal(planning.cluster, planning.asking.ask)
+    return explain_refusal(planning.cluster, planning.asking)
 
 
 OF_ALLOCATION.of(laws.YK_MAY_PREEMPT)(lambda planning, _: _may_preempt(planning))

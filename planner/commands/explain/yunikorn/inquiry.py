@@ -149,7 +149,7 @@ def _guaranteed(inquiry: YuniKornExplainer) -> Iterator[Edit]:
     for queue, t in places:
         facts = problem.queues[queue]
         now = (facts.guaranteed or {}).get(t)
-        wanted = used(facts, t) + problem.ask.resource[t] - (now or 0)
+        wanted = used(facts, t) + problem.ask.resource.get(t, 0) - (now or 0)
         yield from _enlarged(inquiry, f"queue/{facts.path}.guaranteed.{t}", t, now, wanted)
 
 
