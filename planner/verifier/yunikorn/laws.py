@@ -151,55 +151,6 @@ def placement_faults(case: YuniKornCase) -> Iterator[str]:
         yield f"no node has room for {say_amounts(ask.resource)}"
 
 
-def _takes_place(case: YuniKornCase) -> bool:
-    """Say whether the ask takes the place of a placeholder of its group, there or elsewhere.
-
-    It is at least as large in every type, and neither going nor gone; a node of such a one takes
-    the ask's pod, room aside, or another node has room for it.
-    Source: docs/semantics/yunikorn-features.md §20.
-    """
-    ask, shim = case.asking.ask, case.cluster
-    if ask.placeholder or not ask.task_group_name or not case.asking.leaf.is_leaf:
-        return False
-    nodes = {
-        one.node_id
-        for one in case.asking.application.allocations
-        if one.placeholder and one.task_group_name == ask.task_group_name
-        if not (one.x.released or one.preempted) and ge_all(one.resource, ask.resource)
-    }
-    for room in shim.nodes if nodes else ():
-        lacks, closed = shim.lacks(room.node_id, ask), shim.closes(room.node_id, ask)
-        if room.node_id in nodes and not closed and all(one.is_room for one in lacks):
-            return True
-        free = room.node.schedulable and not room.node.reservations
-        if free and not (closed or lacks) and fits(room.available, ask.resource):
-            return True
-    return False
-
-
-def _passed_over(case: YuniKornCase) -> Iterator[str]:
-    """Yield why the core never looks for a place for the ask, as what is counted stands.
-
-    Source: docs/semantics/yunikorn-features.md §18 to §20 and §24.
-    """
-    ask, application, limits = case.asking.ask, case.asking.application, case.cluster.limits
-    if not case.asking.leaf.is_leaf:
-        yield f"{say_queue(case.asking.leaf)} is a parent, and asks are looked at in leaves only"
-    if application.application_state == ACCEPTED:
-        full = limits.full_queue(application) or limits.full_row(application)
-        if full:
-            yield f"{application.application_id} may not start: {full} has as many as may run"
-    room = case.cluster.node(ask.required_node)
-    if room is None or not room.reserved_for(ask.allocation_key):
-        group = None if ask.placeholder else ask.task_group_name
-        left = [one.waiting for one in application.task_groups if one.task_group_name == group]
-        if group and max(left, default=0) > 0:
-            yield f"{ask.allocation_key} waits for a placeholder of its group {group}"
-    may_have = limits.headroom(application)
-    if not fits_loose(may_have, ask.resource):
-        yield f"its user and group may have {say_amounts(may_have or {})} more"
-
-
 def is_on(victim: Victim, room: NodeRoom) -> bool:
     """Say whether a victim is on a node."""
     return victim.allocation.node_id == room.node_id
@@ -319,8 +270,7 @@ def within_guaranteed(case: YuniKornCase) -> Verdict:
 
     Either it fits now, in every type; or with the ask counted and the victims gone no type of it
     has less than nothing left. Up to 1.7 the latter is asked of all types that are guaranteed, and
-    in any case. Source: docs/semantics/yunikorn.md §6 and §15, docs/semantics/yunikorn-features.md
-    §25.
+    in any case. Source: docs/semantics/yunikorn.md §6, §15 and §16.
     """
     if case.nothing_evicted:
         return judge(laws.YK_WITHIN_GUARANTEED, (), NOTHING_EVICTED)
@@ -503,8 +453,7 @@ def may_preempt(case: YuniKornCase) -> Verdict:
 
     For an ask with a required node only an earlier attempt forbids preemption. The core passes over
     none of them by the limits of users, running applications or gangs, or in a parent. Delays and
-    back-off postpone, they do not forbid. Source: docs/semantics/yunikorn.md §3 and §11.1,
-    docs/semantics/yunikorn-features.md §17.
+    back-off postpone, they do not forbid. Source: docs/semantics/yunikorn.md §3 and §11.1.
     """
     ask = case.asking.ask
     fault = rules_fault(case.asking, case.rules)
@@ -564,3 +513,52 @@ def _say_worth(case: YuniKornCase, victim: Victim, worth: int) -> str:
         return f"is behind a priority fence that counts as {worth}"
     its = victim.allocation.priority
     return f"has priority {its}" + ("" if its == worth else f", with the queues' offsets {worth}")
+
+
+def _takes_place(case: YuniKornCase) -> bool:
+    """Say whether the ask takes the place of a placeholder of its group, there or elsewhere.
+
+    It is at least as large in every type, and neither going nor gone; a node of such a one takes
+    the ask's pod, room aside, or another node has room for it.
+    Source: docs/semantics/yunikorn-features.md §20.
+    """
+    ask, shim = case.asking.ask, case.cluster
+    if ask.placeholder or not ask.task_group_name or not case.asking.leaf.is_leaf:
+        return False
+    nodes = {
+        one.node_id
+        for one in case.asking.application.allocations
+        if one.placeholder and one.task_group_name == ask.task_group_name
+        if not (one.x.released or one.preempted) and ge_all(one.resource, ask.resource)
+    }
+    for room in shim.nodes if nodes else ():
+        lacks, closed = shim.lacks(room.node_id, ask), shim.closes(room.node_id, ask)
+        if room.node_id in nodes and not closed and all(one.is_room for one in lacks):
+            return True
+        free = room.node.schedulable and not room.node.reservations
+        if free and not (closed or lacks) and fits(room.available, ask.resource):
+            return True
+    return False
+
+
+def _passed_over(case: YuniKornCase) -> Iterator[str]:
+    """Yield why the core never looks for a place for the ask, as what is counted stands.
+
+    Source: docs/semantics/yunikorn-features.md §18 to §20 and §24.
+    """
+    ask, application, limits = case.asking.ask, case.asking.application, case.cluster.limits
+    if not case.asking.leaf.is_leaf:
+        yield f"{say_queue(case.asking.leaf)} is a parent, and asks are looked at in leaves only"
+    if application.application_state == ACCEPTED:
+        full = limits.full_queue(application) or limits.full_row(application)
+        if full:
+            yield f"{application.application_id} may not start: {full} has as many as may run"
+    room = case.cluster.node(ask.required_node)
+    if room is None or not room.reserved_for(ask.allocation_key):
+        group = None if ask.placeholder else ask.task_group_name
+        left = [one.waiting for one in application.task_groups if one.task_group_name == group]
+        if group and max(left, default=0) > 0:
+            yield f"{ask.allocation_key} waits for a placeholder of its group {group}"
+    may_have = limits.headroom(application)
+    if not fits_loose(may_have, ask.resource):
+        yield f"its user and group may have {say_amounts(may_have or {})} more"

@@ -17,6 +17,7 @@ from planner.operations.lint.yunikorn.world import (
     of_leaf,
     without_property,
 )
+from planner.quantity import plural
 from planner.quota.yunikorn.queue import (
     FENCE,
     PREEMPTION_DELAY,
@@ -32,6 +33,7 @@ from planner.state.yunikorn import (
     PREEMPTION_POLICY,
     PRIORITY_OFFSET,
     PRIORITY_POLICY,
+    TaskGroup,
     format_yunikorn_quantity,
 )
 
@@ -315,6 +317,76 @@ def quota_delay_alone(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def never_preempts(facts: Facts) -> Iterator[Finding]:
+    """YL-10: an ask that is more than is guaranteed to its queue, or in a parent, preempts nobody.
+
+    However little is used there, and whatever its priority.
+    """
+    found: dict[tuple[Queue, int], list[str]] = {}
+    for application, ask in facts.partition.asks:
+        leaf, wanted = facts.cluster.tree.leaf_of(application), ask.resource.get(facts.type, 0)
+        if wanted and facts.guarantees(leaf) and not ask.required_node:
+            found.setdefault((leaf, wanted), []).append(f"ask/{ask.pod or ask.allocation_key}")
+    for (leaf, wanted), asks in found.items():
+        cure, hint, said = _guarantee_all, "guaranteed resources", "more than is guaranteed to it"
+        if not leaf.is_leaf:
+            cure = of_leaf(leaf.path, lambda one: one.update(parent=False))
+            hint, said = "a leaf for it", "and the core looks at asks in leaves only"
+        others = [one for one in facts.others(leaf) if leaf not in one.lineage][:MAX_OTHERS]
+        worlds = (World(facts, leaf, wanted, over_guaranteed(facts, one, wanted)) for one in others)
+        asked = f"{amount_of(facts, wanted)} of {facts.type}"
+        yield from finding(
+            "YL-10",
+            (name(leaf), *asks),
+            f"{plural(len(asks), 'ask')} for {asked} in {name(leaf)}, {said}: such an ask preempts "
+            "nobody, however little is used there.",
+            f"smaller asks, or {hint}",
+            _shown(worlds, cure, hint),
+        )
+
+
+def waits_for_ever(facts: Facts) -> Iterator[Finding]:
+    """YL-11: the core counts placeholders that are not there, and asks of the gang wait for them.
+
+    A placeholder whose pod was deleted before it ran stays in the count.
+    """
+    for application in facts.partition.applications:
+        claims = (*application.allocations, *application.requests)
+        there = {one.task_group_name for one in claims if one.placeholder}
+        for group in application.task_groups:
+            lost = group.task_group_name not in there and group.waiting > 0
+            asks = [
+                ask
+                for ask in application.requests
+                if lost and ask.task_group_name == group.task_group_name
+            ]
+            wanted = max((ask.resource.get(facts.type, 0) for ask in asks), default=0)
+            if not wanted:
+                continue
+            leaf = facts.cluster.tree.leaf_of(application)
+
+            def of_a_gang(value: Object, group: TaskGroup = group, wanted: int = wanted) -> None:
+                counts = group.model_dump(mode="json", by_alias=True, include=_COUNTS)
+                value["applications"][-1]["placeholderData"] = [counts]
+                value["applications"][-1]["requests"][0]["taskGroupName"] = group.task_group_name
+                value["nodes"][0]["nodesInfo"][0]["capacity"][facts.type] += wanted
+
+            def timed_out(value: Object) -> None:
+                (counts,) = value["applications"][-1]["placeholderData"]
+                counts["timedout"] = counts["count"]
+
+            yield from finding(
+                "YL-11",
+                (name(leaf), *(f"ask/{ask.pod or ask.allocation_key}" for ask in asks)),
+                f"The core counts {plural(group.waiting, 'placeholder')} of group "
+                f"{group.task_group_name} of {application.application_id} that are not there, and "
+                f"{plural(len(asks), 'ask')} of the group wait for them for ever.",
+                "the application submitted anew",
+                _shown([World(facts, leaf, wanted, (), (of_a_gang,))], timed_out, "none left"),
+            )
+
+
+_COUNTS = {"task_group_name", "count", "replaced", "timed_out"}
 _ZERO = re.compile("[+-]?0+")
 _EXPECTED = {
     PREEMPTION_POLICY: "default, disabled or fence",
