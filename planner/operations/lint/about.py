@@ -369,4 +369,13 @@ spec:                    # no parentName
         "Submit the application anew.",
         "docs/semantics/yunikorn-features.md §20",
     ),
+    "YL-12": About(
+        "Limits of users and groups are kept in trackers that a change of queues.yaml updates: one "
+        "that it removes may take those below it along, and what it leaves behind goes on to hold. "
+        "A restart reads the file anew, and then other asks are passed over.",
+        """limits: [{users: [ada], maxresources: {memory: 8Gi}}]
+# and /ws/v1/partition/default/usage/users says maxResources: {memory: 4Gi}""",
+        "A restart at a time of your choice, or a further change of queues.yaml.",
+        "docs/semantics/yunikorn-features.md §18",
+    ),
 }

@@ -53,6 +53,18 @@ def of_gang(one: Json, count: int, replaced: int, *, there: bool) -> Json:
     return one | {"placeholderData": [counts], "allocations": [holds] * there}
 
 
+def in_file(gpus: int, **whom: Any) -> Json:
+    """Build root.a with a limit of ada's, or of somebody else's, of so many GPUs; 0 is none."""
+    limit = (whom or {"users": ["ada"]}) | {"maxresources": {"gpu": str(gpus)}}
+    return two("a") | {"limits": [limit] if gpus else []}
+
+
+def in_force(path: str, kind: str = "user", who: str = "ada", **most: int) -> Json:
+    """Say what the usage endpoints say."""
+    rows = {"queuePath": path, "maxResources": most}
+    return {"usage": {f"{kind}s": [{f"{kind}Name": who, "queues": rows}]}}
+
+
 class Case(NamedTuple):
     """A cluster with a finding, one without, and an edit of the example that ends it."""
 
@@ -157,6 +169,12 @@ CASES = (
         cluster(two("a"), two("b"), runs=(of_gang(asks(1), 2, 1, there=True),)),
         lambda value: value["applications"][-1]["placeholderData"][0].update(timedout=1),
     ),
+    Case(
+        "YL-12",
+        cluster(in_file(3), two("b"), x=in_force("root.a", gpu=2)),
+        cluster(in_file(3), two("b"), x=in_force("root.a", gpu=3)),
+        lambda value: value.pop("x"),
+    ),
 )  # fmt: skip
 
 
@@ -237,6 +255,29 @@ def test_asks_in_a_queue_that_became_a_parent() -> None:
     assert "asks in leaves only" in found.reason
     none = found_in(cluster(queue("a"), two("b"), runs=(asks(1),)))
     assert [one.code for one in none] == ["YL-01"]
+
+
+@pytest.mark.parametrize(
+    ("file", "force", "fits"),
+    [
+        (in_file(3), in_force("root.a", gpu=2), False),
+        (in_file(2), in_force("root.a", gpu=3), True),
+        (in_file(0), in_force("root.a", gpu=2), False),
+        (in_file(2), in_force("root.a"), True),
+        (in_file(3, users=["*"]), in_force("root.a", gpu=2), False),
+        (in_file(2, groups=["ops"]), in_force("root.a", "group", "ops", gpu=3), True),
+        (in_file(0), in_force("root.a", "group", "ops", gpu=3), False),
+    ],
+)
+def test_a_restart_changes_who_is_passed_over(
+    file: Json, force: Json, tmp_path: Path, *, fits: bool
+) -> None:
+    """The example asks for a little more than the smaller limit."""
+    (found,) = (one for one in found_in(cluster(file, two("b"), x=force)) if one.code == "YL-12")
+    value = read_back(found, tmp_path)
+    assert (first_step(value) is not None) == fits
+    del value["x"]
+    assert (first_step(value) is not None) != fits
 
 
 @pytest.mark.parametrize("code", ["YL-06", "YL-08"])

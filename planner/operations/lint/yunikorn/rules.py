@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from planner.operations.lint.lint import Example, Finding, finding, first
 from planner.operations.lint.yunikorn.world import (
+    ASKS,
     Change,
     Facts,
     Object,
@@ -18,6 +19,7 @@ from planner.operations.lint.yunikorn.world import (
     without_property,
 )
 from planner.quantity import plural
+from planner.quota.yunikorn.limits import ANYBODY
 from planner.quota.yunikorn.queue import (
     FENCE,
     PREEMPTION_DELAY,
@@ -328,7 +330,8 @@ def never_preempts(facts: Facts) -> Iterator[Finding]:
         if wanted and facts.guarantees(leaf) and not ask.required_node:
             found.setdefault((leaf, wanted), []).append(f"ask/{ask.pod or ask.allocation_key}")
     for (leaf, wanted), asks in found.items():
-        cure, hint, said = _guarantee_all, "guaranteed resources", "more than is guaranteed to it"
+        cure: Change = _guarantee_all
+        hint, said = "guaranteed resources", "more than is guaranteed to it"
         if not leaf.is_leaf:
             cure = of_leaf(leaf.path, lambda one: one.update(parent=False))
             hint, said = "a leaf for it", "and the core looks at asks in leaves only"
@@ -384,6 +387,64 @@ def waits_for_ever(facts: Facts) -> Iterator[Finding]:
                 "the application submitted anew",
                 _shown([World(facts, leaf, wanted, (), (of_a_gang,))], timed_out, "none left"),
             )
+
+
+def restart_changes(facts: Facts) -> Iterator[Finding]:
+    """YL-12: the limit of a user or group that is in force is not that of queues.yaml.
+
+    A change of the file may leave limits behind, or take some along: a restart reads them anew.
+    """
+    usage = facts.partition.usage
+    users = [("user", one.user_name, one) for one in usage.users] if usage else []
+    groups = [("group", one.group_name, one) for one in usage.groups] if usage else []
+    for kind, who, tracked in (*users, *groups):
+        for path, row in (tracked.queues.by_path if tracked.queues else {}).items():
+            limits = facts.written[path].limits if path in facts.written else ()
+            named = [one for one in limits if who in getattr(one, f"{kind}s")]
+            named += [one for one in limits if kind == "user" and ANYBODY in one.users]
+            written = named[0].maxresources.get(facts.type, 0) if named else 0
+            told = row.max_resources.get(facts.type, 0)
+            below = (one for one in facts.leaves if f"{one.path}.".startswith(f"{path}."))
+            leaf = next(below, None)
+            if told == written or leaf is None:
+                continue
+            given = _limited(facts, path, (kind, who), (told, written))
+            world = World(facts, leaf, min(filter(None, (told, written))) + 1, (), (given,))
+            now, then = world.decided(), world.decided(lambda value: value.pop("x"))
+            shows = ("is passed over", "finds room at once")
+            does = f"asks {shows[now.fits]}", f"after a restart it {shows[then.fits]}"
+            force, file = (amount_of(facts, one) if one else "no limit" for one in (told, written))
+            yield from finding(
+                "YL-12",
+                (name(path), f"{kind}/{who}"),
+                f"For {kind} {who} in {name(path)}, {force} of {facts.type} is in force, and by "
+                f"queues.yaml {file}, which holds once the core starts anew.",
+                "another limit in queues.yaml, or a restart",
+                world.example(*does) if now.fits != then.fits else None,
+            )
+
+
+def _limited(facts: Facts, path: str, whom: tuple[str, str], amounts: tuple[int, int]) -> Change:
+    """Return what gives a user or group one limit in force, another in queues.yaml, and room."""
+    (kind, who), (told, written) = whom, amounts
+
+    def change(value: Object) -> None:
+        asks = value["applications"][-1]
+        (asked,) = asks["requests"]
+        value["nodes"][0]["nodesInfo"][0]["capacity"] = dict(asked["resource"])
+        limit = {f"{kind}s": [who], "maxresources": {facts.type: amount_of(facts, written)}}
+        of_leaf(path, lambda one: one.update(limits=[limit] if written else []))(value)
+        rows = {"queuePath": path, "maxResources": {facts.type: told}}
+        if kind == "user":
+            asks |= {"user": who}
+            usage: Object = {"users": [{"userName": who, "queues": rows}]}
+        else:
+            asks |= {"user": ASKS, "groups": [who]}
+            users = [{"userName": ASKS, "groups": {asks["applicationID"]: who}}]
+            usage = {"users": users, "groups": [{"groupName": who, "queues": rows}]}
+        value["x"] = {"usage": usage}
+
+    return change
 
 
 _COUNTS = {"task_group_name", "count", "replaced", "timed_out"}
