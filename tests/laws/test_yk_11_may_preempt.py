@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import planner
 from tests.laws.judges_yunikorn import Court
 from tests.verifier.yunikorn.plans import (
     CODE,
@@ -65,6 +66,27 @@ def test_nobody_goes_for_an_ask_that_may_not_preempt(value: Json) -> None:
     court = Court(value)
     assert court.admitted() == {"n1": set()}
     assert court.admitted(without={"YK-11"}) == {"n1": {A}}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (
+            waiting({"limits": [{"users": ["ada"], "maxresources": {"gpu": "1"}}]}),
+            "Not enough user quota",
+        ),
+        (
+            waiting({"maxapplications": 1}),
+            "Maximum number of running applications reached the queue limit (root.high)",
+        ),
+    ],
+)
+def test_in_the_words_of_the_core(value: Json, said: str) -> None:
+    made, said = state_of(value), f"the core passes over it: {said}"
+    plan, clash = planner.solve(made, "ask"), planner.explain(made, "ask").clash
+    assert (plan.claim, plan.explanation.endswith(said)) == ("infeasible", True)
+    assert clash is not None
+    assert said in [law.text for law in clash.laws if law.law == "YK-11"]
 
 
 @pytest.mark.parametrize(

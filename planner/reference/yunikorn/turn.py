@@ -183,5 +183,7 @@ def placeholder_for(cluster: Cluster, asking: Asking) -> Allocation | None:
         room = cluster.node(held.node_id)
         if room is not None and shim.reservable(room):
             return held
-    rooms = (room for room in nodes_in_order(cluster) if room.node.schedulable)
-    return large[0] if large and any(shim.passes(room) for room in rooms) else None
+    for room in nodes_in_order(cluster) if large else ():
+        if room.node.schedulable and shim.passes(room):
+            return large[0]
+    return None
