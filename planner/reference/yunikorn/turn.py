@@ -52,6 +52,8 @@ def comes_too_late(cluster: Cluster, asking: Asking) -> str:
     """
     leaf, older = asking.leaf, cluster.release < V1_8
     most = ATTEMPTS if older else leaf.properties.backoff
+    if older and asking.ask.required_node:  # it is made free in another pass
+        return ""
     applications = [asking.application]
     if older and not leaf.properties.fair:
         applications = [one for one in apps_in_order(leaf) if not may_not_start(cluster, one)]
@@ -62,9 +64,10 @@ def comes_too_late(cluster: Cluster, asking: Asking) -> str:
             if waits_for_placeholder(one, ask) or not fits_user(cluster, Asking(ask, one, leaf)):
                 continue
             if fits_loose(leaf.headroom, ask.resource):
-                most -= not ask.required_node and node_for(cluster, ask) is None
+                finds_nothing = not ask.required_node and node_for(cluster, ask) is None
             else:
-                most -= older
+                finds_nothing = older
+            most -= finds_nothing
             if not most:
                 return COMES_LATE if older else BACKS_OFF
     return ""
