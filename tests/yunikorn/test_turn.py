@@ -9,7 +9,7 @@ from planner.quota.yunikorn.cluster import prepare
 from planner.quota.yunikorn.held_back import PARENT, PLACEHOLDER
 from planner.reference.yunikorn.cycle import run_cycles
 from planner.reference.yunikorn.decision import CoreHangs
-from planner.reference.yunikorn.turn import BACKS_OFF, Preconditions
+from planner.reference.yunikorn.turn import BACKS_OFF, COMES_LATE, Preconditions
 from planner.state.yunikorn import YuniKornState
 from tests.verifier.yunikorn.plans import broken, plan_of
 from tests.yunikorn.building import (
@@ -22,6 +22,7 @@ from tests.yunikorn.building import (
     cluster_value,
     decided,
     node,
+    of_release,
     queue,
     state_of,
     two_queues,
@@ -235,6 +236,24 @@ def test_back_off(release: str, deadline: str, said: str) -> None:
     value = asking(backoffDeadline=deadline)
     value["clusterInfo"] = [{"rmBuildInformation": [{"buildVersion": release}]}]
     value["applications"][2]["requests"][0]["requestTime"] = NOW - 86_400 * SECOND
+    assert held_back(value) == said
+
+
+@pytest.mark.parametrize(
+    ("release", "before", "more", "said"),
+    [
+        ("1.7.0", 10, {"priority": "1"}, COMES_LATE),
+        ("1.7.0", 10, {"priority": "-1"}, ""),
+        ("1.7.0", 9, {"priority": "1"}, ""),
+        ("1.8.0", 10, {"priority": "1"}, ""),
+    ],
+)
+def test_up_to_1_7_ten_asks_of_a_leaf_are_tried(
+    release: str, before: int, more: Json, said: str
+) -> None:
+    value = of_release(asking(), release)
+    asks = tuple(ask(f"more-{i}", GPU, **more) for i in range(before))
+    value["applications"].append(application("more", "root.high", asks=asks))
     assert held_back(value) == said
 
 
