@@ -124,10 +124,8 @@ class YuniKornCoverage(Covering):
     def _waiting(self) -> Iterator[Uncovered]:
         """Yield what holds asks back now, which plans know, and nobody later."""
         for partition, application, ask in self._asks.values():
-            cluster, objects = (
-                self._cluster(partition),
-                [f"application {application.application_id}"],
-            )
+            cluster = self._cluster(partition)
+            objects = [f"application {application.application_id}"]
             asking = Asking(ask, application, cluster.tree.leaf_of(application))
             if why := passed_over(cluster, asking):
                 yield _PASSED_OVER.get(why, RUNNING).found(objects, why)
