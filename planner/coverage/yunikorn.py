@@ -30,7 +30,7 @@ from planner.state.yunikorn import (
     by_path,
 )
 from planner.state.yunikorn_pods import CLAIMS
-from planner.state.yunikorn_release import V1_8
+from planner.state.yunikorn_release import OLDEST, V1_8
 
 FEATURES: Final = features_of(
     "yunikorn",
@@ -183,7 +183,9 @@ def _of_ask(
     yield from _absent_nodes(cluster.partition, ask)
     yield from _placeholders(application, ask)
     leaf = cluster.tree.leaf_of(application)
-    if cluster.release < V1_8 and leaf.properties.fair:
+    if cluster.release < OLDEST:
+        yield RELEASE.found([f"YuniKorn {state.release}"], "rules before 1.6 are others", "assumed")
+    elif cluster.release < V1_8 and leaf.properties.fair:
         said = f"ten asks of {leaf.path} are tried in a cycle, and who is first goes by fairness"
         if sum(len(one.requests) for one in leaf.applications) > ATTEMPTS:
             yield RELEASE.found([f"queue {leaf.path}"], said, "assumed")

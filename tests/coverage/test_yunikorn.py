@@ -470,9 +470,10 @@ def test_an_ask_in_a_queue_that_became_a_parent(changed: Changed) -> None:
         ("1.7.0", "fair", ["release"]),
         ("1.7.0", "fifo", []),
         ("1.8.0", "fair", []),
+        ("1.5.2", "fifo", ["release"]),
     ],
 )
-def test_nobody_knows_who_comes_first_by_fairness(
+def test_nobody_knows_who_comes_first_by_fairness_nor_rules_before_1_6(
     release: str, policy: str, expected: list[str]
 ) -> None:
     """Up to 1.7 ten asks of a queue are tried in every cycle."""
