@@ -70,7 +70,7 @@ def command(given: Options) -> int:
     would help.
     """
     if given.message is not None and (given.pending or given.victim or given.quota):
-        raise click.UsageError("--message goes with none of --pending, --victim and --quota")
+        raise click.UsageError("--message goes neither with --pending nor --victim nor --quota")
     if given.message == given.state == STDIN:
         raise click.UsageError("STATE and --message cannot both be standard input")
     if given.message is not None:
