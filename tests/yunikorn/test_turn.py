@@ -215,7 +215,8 @@ def test_a_placeholder_on_a_node_that_the_shim_refuses(veto: list[str], *, takes
     """Another node has no room: then it stays."""
     place = allocation("ph", GPU, on="n2", placeholder=True, taskGroupName="tg")
     request = ask("ask", GPU, taskGroupName="tg")
-    value = asking(allocations=[place], requests=[request]) | {"x": {"vetoNodes": veto}}
+    value: Json = asking(allocations=[place], requests=[request])
+    value["x"] = {"vetoNodes": veto}
     for room in (False, True):
         if room:
             value["nodes"][0]["nodesInfo"].append(node("n3", GPU))
