@@ -148,7 +148,8 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         self.keys = tuple(planning.keys)
         self.positions = {key: position for position, key in enumerate(self.keys)}
         # By name from here on: in a changed state other workloads may be pending as well.
-        self._given, self._costs = replace(given, pending=plan.preemptor), costs
+        named = given if given.quota else replace(given, pending=plan.preemptor)
+        self._given, self._costs = named, costs
         self._wanted = profile
 
     def started(
@@ -205,6 +206,11 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         """Return how the rules see the workload or allocation of a key."""
         whose = {"by_scheduler": key in self.greedy.keys, "by_plan": key in self.plan.keys}
         return self.seen(key).model_copy(update=whose)
+
+    @property
+    def others(self) -> Sequence[str]:
+        """The keys that an answer about the whole plan explains besides its victims: here none."""
+        return ()
 
     @abstractmethod
     def seen(self, key: str) -> CommonStanding:

@@ -23,10 +23,10 @@ from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import Prepared, prepare, settled
 from planner.solver.kueue.stability import as_asked
+from planner.solver.kueue.start import check, who_is_in_the_way
 from planner.solver.kueue.start import in_words as way_in_words
-from planner.solver.kueue.start import who_is_in_the_way
 from planner.solver.search import Counts
-from planner.solver.start import Given
+from planner.solver.start import Given, Wanted
 from planner.state import AnyState
 
 WORDS: Final[Register[Callable[[Problem, int], str]]] = Register()
@@ -223,6 +223,7 @@ class KueueInquiry(clash.KueueExplainer):
         self, state: AnyState, given: Given, profile: Profile, costs: Mapping[str, int] | None
     ) -> Planning:
         """Make the workload ready for planning by Kueue's own rules; no others are explained."""
+        check(given, Wanted(stability=False))
         planning = super().started(state, given, profile, costs)
         if given.rules is not None:
             raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
