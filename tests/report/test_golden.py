@@ -43,6 +43,8 @@ FILES = tuple(
         "open": "108",
         "unknown": "108",
         "broken": "108",
+        "unstable": "108 plain",
+        "stable": "108 plain",
         "cut-off": "108 plain",
         "costs": "108",
         "cpu": "108",
@@ -152,7 +154,7 @@ SCREENS: dict[str, Callable[[], str]] = {
     "page-none.txt": lambda: told(html.render_all([])),
     **{
         f"page-{kind}.txt": partial(page_of, kind)
-        for kind in ("plan", "infeasible", "broken", "flavors", "fair", "yunikorn")
+        for kind in ("plan", "infeasible", "broken", "flavors", "fair", "unstable", "yunikorn")
     },
     **{f"markdown-{kind}.txt": partial(markdown_of, kind) for kind in ("plan", "fair")},
     "page-audit.txt": lambda: told(audited("html")),
