@@ -18,7 +18,6 @@ from planner.quantity import MAX_INT64
 from planner.quota.kueue import holders
 from planner.quota.kueue.holders import NOBODY, Holders
 from planner.quota.kueue.holding import (
-    NEVER,
     effective_priority,
     holding_of,
     pod_set_holdings,
@@ -69,23 +68,6 @@ def usage(cpu: str, **more: Any) -> dict[str, Any]:
 
 
 SPOT_CPU = FlavorResource("spot", "cpu")
-
-
-def test_podsets_are_summed_and_rounded_once_each() -> None:
-    workload = holder(usage("1500u"), usage("2500u"), counts=(1, 1))
-    assert holding_of(workload, DEFAULT).amounts == {SPOT_CPU: 2 + 3}
-
-
-def test_what_has_no_flavor_counts_nowhere_but_naming_is_enough_to_be_named() -> None:
-    workload = holder({"flavors": {"gpu": "spot"}, "resourceUsage": {"cpu": "1"}}, counts=(1,))
-    assert holding_of(workload, DEFAULT).amounts == {}
-    assert holding_of(workload, DEFAULT).named == {FlavorResource("spot", "gpu")}
-
-
-def test_a_workload_without_admission_holds_nothing() -> None:
-    workload = Workload.model_validate({"metadata": {"name": "w"}})
-    assert holding_of(workload, DEFAULT).amounts == {}
-    assert holding_of(workload, DEFAULT).named == set()
 
 
 @pytest.mark.parametrize(
@@ -149,10 +131,6 @@ def test_the_boost_counts_only_with_its_gate(boost: str | None, priority: int) -
     assert effective_priority(workload, settings(featureGates={"PriorityBoost": True})) == priority
 
 
-def test_without_a_priority_it_is_zero() -> None:
-    assert effective_priority(Workload.model_validate({"metadata": {"name": "w"}}), DEFAULT) == 0
-
-
 CREATED, MOVED = parse_time(at(1)), parse_time(at(40))
 BY_CREATION = settings(waitForPodsReady={"requeuingStrategy": {"timestamp": "Creation"}})
 BY_EVICTION = settings(waitForPodsReady={"requeuingStrategy": {"timestamp": "Eviction"}})
@@ -207,11 +185,6 @@ def test_the_four_rules_of_queue_order(
     conditions: list[tuple[str, str, str]], configuration: Configuration, expected: object
 ) -> None:
     assert queue_order_time(queued(*conditions), configuration) == expected
-
-
-def test_without_any_time_it_queued_first() -> None:
-    workload = Workload.model_validate({"metadata": {"name": "w"}})
-    assert queue_order_time(workload, DEFAULT) == NEVER
 
 
 def check(some: Holders, everybody: dict[int, Holders]) -> None:

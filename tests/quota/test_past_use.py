@@ -66,17 +66,6 @@ def test_a_weight_of_0_in_older_releases(release: str) -> None:
     assert used({}, "0", release=later) == inf
 
 
-def test_resources_are_added_by_name() -> None:
-    """Doubles are not associative: 1e16 swallows two ones that come after it, one by one."""
-    assert used({"c": "1", "b": "1", "a": "10P"}) == 1e16
-    assert used({"a": "1", "b": "1", "c": "10P"}) == 1e16 + 2
-
-
-def test_a_local_queue_that_is_not_there_used_nothing() -> None:
-    state = state_of(configuration(admissionFairSharing=SHARING), running("w", "gone", 1))
-    assert PastUse(state).of(state.workloads[0].namespace, state.workloads[0].queue_name) == 0
-
-
 @pytest.mark.parametrize(
     ("sharing", "gate", "mode", "orders"),
     [

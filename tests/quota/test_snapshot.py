@@ -61,22 +61,6 @@ def changed(parts: list[Object], kind: str, **fields: Any) -> list[Object]:
     ]
 
 
-def test_inactive_queues_still_count_in_the_totals_of_their_cohort() -> None:
-    snapshot = take_snapshot(
-        state_of(
-            cohort("org", nominal=1),
-            queue("active", 4, "org"),
-            queue("stopped", 5, "org", stop="Hold"),
-            running("r", "stopped", 3),
-        )
-    )
-    assert list(snapshot.inactive) == ["stopped"]
-    assert not snapshot.is_active(node(snapshot, "stopped"))
-    assert quota(snapshot, "org") == 10
-    assert used(snapshot, "org") == 3
-    assert any("stopped" in note for note in snapshot.notes)
-
-
 def test_without_the_gate_for_hierarchies_cohort_objects_are_not_read() -> None:
     gate = configuration(featureGates={"HierarchicalCohorts": False})
     there = [*cohort("org", "top", nominal=9, weight="3"), *cohort("top", nominal=9)]
@@ -109,23 +93,6 @@ def test_a_queue_needs_its_admission_checks_active(
     assert ("a" in take_snapshot(state_of(parts)).inactive) == inactive
 
 
-def test_a_queue_with_a_flavor_that_does_not_exist_is_inactive() -> None:
-    rows = [{"name": "gpu", "nominalQuota": 1}]
-    group = {"coveredResources": ["gpu"], "flavors": [{"name": "gone", "resources": rows}]}
-    parts = changed(queue("a", 4), "ClusterQueue", spec={"resourceGroups": [group]})
-    assert "gone" in take_snapshot(state_of(parts)).inactive["a"]
-
-
-def test_cohorts_need_no_object() -> None:
-    snapshot = take_snapshot(
-        state_of(cohort("dept", "root"), queue("a", 4, "dept"), queue("b", 3, "elsewhere"))
-    )
-    assert quota(snapshot, "root") == 4
-    assert quota(snapshot, "elsewhere") == 3
-    root = snapshot.tree.nodes[node(snapshot, "root")]
-    assert (root.parent, root.quotas, root.weight) == (NO_PARENT, {}, 1.0)
-
-
 def test_cohorts_in_a_cycle_are_left_out_and_their_queues_stopped() -> None:
     snapshot = take_snapshot(
         state_of(
@@ -141,11 +108,6 @@ def test_cohorts_in_a_cycle_are_left_out_and_their_queues_stopped() -> None:
     assert set(snapshot.inactive) == {"a", "b"}
     assert {n.name for n in snapshot.tree.nodes} == {"fine", "a", "b", "c"}
     assert snapshot.tree.nodes[node(snapshot, "a")].parent == NO_PARENT
-
-
-def test_a_cohort_that_is_its_own_parent_is_a_cycle() -> None:
-    snapshot = take_snapshot(state_of(cohort("x", "x"), queue("a", 4, "x")))
-    assert "a" in snapshot.inactive
 
 
 @pytest.mark.parametrize(
@@ -174,25 +136,6 @@ def test_who_holds_quota(
     assert [w.evicted for w in holders] == ([("Evicted", "True") in conditions] if counts else [])
 
 
-@pytest.mark.parametrize("status", ["False", "Unknown"])
-def test_quota_that_is_not_reserved_is_not_held(status: str) -> None:
-    (workload,) = running("r", "a", 3)
-    workload["status"]["conditions"][0]["status"] = status
-    assert used(take_snapshot(state_of(queue("a", 4), [workload])), "a") == 0
-
-
-def test_the_admission_says_which_queue_is_used_not_the_local_queue() -> None:
-    (workload,) = running("r", "a", 3)
-    workload["spec"]["queueName"] = "b"
-    snapshot = take_snapshot(state_of(queue("a", 4), queue("b", 4), [workload]))
-    assert (used(snapshot, "a"), used(snapshot, "b")) == (3, 0)
-
-
-def test_holders_of_a_queue_that_does_not_exist_count_nowhere() -> None:
-    snapshot = take_snapshot(state_of(queue("a", 4), running("r", "gone", 3)))
-    assert not any(row for row in snapshot.usage.amount if any(row))
-
-
 def test_a_reservation_without_a_time_is_the_oldest_of_all() -> None:
     (workload,) = running("r", "a", 3)
     del workload["status"]["conditions"][0]["lastTransitionTime"]
@@ -206,19 +149,6 @@ def test_a_flavor_resource_nobody_knows_is_refused() -> None:
     assert snapshot.fr_or_none("default", "tpu") is None
     with pytest.raises(LookupFailed, match="tpu"):
         snapshot.fr("default", "tpu")
-
-
-def test_the_preemptor_waits_in_the_queue_of_its_local_queue() -> None:
-    state = state_of(
-        queue("a", 4),
-        pending("a", 2, 7),
-        configuration(featureGates={"PriorityBoost": True}),
-    )
-    snapshot = take_snapshot(state)
-    preemptor = find_preemptor(state, snapshot, PENDING)
-    assert snapshot.queue_name(preemptor.queue) == "a"
-    assert preemptor.priority == 7
-    assert [dict(pods.totals) for pods in preemptor.pod_sets] == [{"gpu": 2}]
 
 
 @pytest.mark.parametrize(
