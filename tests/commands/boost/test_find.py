@@ -75,19 +75,6 @@ def test_one_spared_raised_where_that_is_less_than_two_lowered() -> None:
     ]
 
 
-def test_ties_are_used() -> None:
-    """The newer victim needs the other's priority only, no lower one."""
-    victim = running("victim", "borrower", 4, 5, minute=9, annotations=JUST_NOW)
-    state = borrowers(victim, running("old", "borrower", 4, 2, minute=1))
-    plan = planner.solve(state, objective="min-cost", costs={"ns/old": 5})
-    assert plan.keys == ("ns/victim",)
-    answer = find_boosts(state, plan, gate_on=True, deadline=FOREVER)
-    (boost,) = answer.boosts
-    # Either goes from 5 to 2 or from 2 to 5: the lower one raised to 5 is older, so behind.
-    assert abs(boost.boost) == 3
-    assert answer.status == "smallest"
-
-
 def test_boost_of_today_is_replaced() -> None:
     """The annotation counts today; the new value takes its place, relative to the priority."""
     state = borrowers(big(3, **{BOOST: "2"}), running("new", "borrower", 4, 5, minute=2))
