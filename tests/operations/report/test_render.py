@@ -23,9 +23,8 @@ def test_every_answer_is_written_in_every_style(verb: Any) -> None:
 
 @cache
 def answer(verb: str) -> Any:
-    return {"lint": lint, "risk": lambda state: risk(state, shapes="pending")}[verb](
-        test_golden.state()
-    )
+    state = test_golden.state()
+    return lint(state) if verb == "lint" else risk(state, shapes="pending")
 
 
 @pytest.mark.parametrize("style", [80, 120, 200, "plain"])
