@@ -144,15 +144,6 @@ def extended(*containers: Object, init: Iterable[Object] = ()) -> Object:
     return {"containers": list(containers), "initContainers": list(init)}
 
 
-def test_of_several_classes_the_newest_counts_then_the_first_by_name() -> None:
-    pods = extended(container(1))
-    older = device_class("big", "example.com/gpu")
-    newer = device_class("other", "example.com/gpu", "2026-02-01T00:00:00Z")
-    assert asked(preemptor(older, newer, mapped(), pods=pods)) == {"example.com/gpu": 4}
-    same = device_class("other", "example.com/gpu")
-    assert asked(preemptor(same, older, mapped(), pods=pods)) == {"gpus": 4}
-
-
 @pytest.mark.parametrize(("release", "name"), [("0.19.0", "gpus"), ("0.19.1", "example.com/gpu")])
 def test_a_mapped_class_counts_before_0_19_1(release: str, name: str) -> None:
     """Kueue v0.19.0 pkg/dra/extended_resources.go ``resolveContainerExtendedResources``."""
@@ -173,14 +164,6 @@ def test_two_extended_resources_of_one_name(release: str, expected: int) -> None
     other = {"name": "c", "resources": {"requests": {"example.com/nic": 1}}}
     pods = extended(other, init=[container(2)])
     assert asked(preemptor(behind, mapped(), pods=pods, release=release)) == {"gpus": expected}
-
-
-def test_a_sidecar_counts_once() -> None:
-    """As an ordinary resource it would be added to the containers; here the larger counts."""
-    pods = extended(container(1), init=[container(2, restartPolicy="Always")])
-    behind = device_class("big", "example.com/gpu")
-    assert asked(preemptor(behind, mapped(), pods=pods)) == {"gpus": 8}
-    assert asked(preemptor(pods=pods)) == {"example.com/gpu": 12}
 
 
 def test_fractions_of_devices_are_rejected() -> None:

@@ -99,11 +99,6 @@ def test_an_older_release_that_counts_fewer_pods_than_none_divides_by_none_of_no
     assert [one.amounts for one in pod_set_holdings(workload, older)] == [{"cpu": 1000}]
 
 
-def test_usage_saturates() -> None:
-    workload = holder(usage("9E"), usage("9E"), counts=(1, 1))
-    assert holding_of(workload, DEFAULT).amounts == {SPOT_CPU: MAX_INT64}
-
-
 @pytest.mark.parametrize(
     ("boost", "priority"),
     [
@@ -292,13 +287,6 @@ def test_what_was_joined_is_joined_again_where_a_queue_has_others() -> None:
     assert len(snapshot.holders([a, b])) == 2
 
 
-def test_nobody_has_columns() -> None:
-    assert [len(column) for column in NOBODY.columns] == [0] * 10
-    assert NOBODY.alike[0] == []
-    empty = take_snapshot(state_of(queue("a", 1), pending("a", 1)))
-    assert Holders.joined(empty.admitted.values()).columns.priority.tolist() == []
-
-
 def check_shape(state: State, snapshot: Snapshot) -> None:
     """Compare a snapshot with what follows from each workload alone."""
     usage = Usage(snapshot.tree)
@@ -315,27 +303,6 @@ def check_shape(state: State, snapshot: Snapshot) -> None:
 @given(instances())
 def test_random_states_by_shape(instance: Instance) -> None:
     check_shape(instance.state, instance.snapshot)
-
-
-def changed(name: str, **status: Any) -> list[dict[str, Any]]:
-    """Return a running workload of 6 units in two pods, with parts of its status replaced."""
-    (workload,) = running(name, "a", 6)
-    workload["spec"]["podSets"][0]["count"] = 2
-    workload["status"]["admission"]["podSetAssignments"][0]["count"] = 2
-    workload["status"] |= status
-    return [workload]
-
-
-def test_pods_that_are_done_make_a_shape_of_their_own() -> None:
-    done = [{"name": "main", "count": 1}]
-    state = state_of(queue("a", 20), changed("w"), changed("x", reclaimablePods=done), changed("y"))
-    snapshot = take_snapshot(state)
-    check_shape(state, snapshot)
-    gpu = snapshot.fr("default", "gpu")
-    held = [(one.usage[gpu], one.pods) for one in snapshot.admitted[0]]
-    assert held == [(6, 2), (3, 1), (6, 2)]
-    first, _, last = snapshot.admitted[0]
-    assert first.usage is last.usage
 
 
 def test_usage_of_many_saturates_as_one_by_one() -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
-from math import inf
 
 import pytest
 from hypothesis import given
@@ -35,35 +34,6 @@ def used(
     parts = [local_queue(consumed, weight)], settings, running("w", "lq", 1)
     state = state_of(*parts, release=release)
     return PastUse(state).of(state.workloads[0].namespace, state.workloads[0].queue_name)
-
-
-@pytest.mark.parametrize(
-    ("consumed", "weight", "weights", "expected"),
-    [
-        ({"cpu": "1500m", "memory": "1Ki"}, None, {}, 1.5 + 1024),
-        ({"cpu": "3", "gpu": "2"}, "2", {"cpu": 0.5}, (0.5 * 3 + 2) / 2),
-        ({"cpu": "3", "gpu": "2"}, None, {"cpu": 0}, 2.0),
-        ({}, None, {}, 0.0),
-        ({}, "0", {}, inf),
-        ({"cpu": "1"}, "-1", {}, inf),
-    ],
-)
-def test_use_is_weighted(
-    consumed: Object, weight: str | None, weights: dict[str, float], expected: float
-) -> None:
-    assert used(consumed, weight, weights) == expected
-
-
-@pytest.mark.parametrize("release", ["0.15.8", "0.17.8", "0.18.4", "0.19.0"])
-def test_a_weight_of_0_in_older_releases(release: str) -> None:
-    """Kueue v0.17.8 pkg/workload/workload.go ``CalcFSUsageFromResources`` divides by it.
-
-    1 / 0 is +Inf in Go; 0 / 0 is no number, which ``cmp.Compare`` puts before all numbers.
-    """
-    assert used({"cpu": "1"}, "0", release=release) == inf
-    assert used({}, "0", release=release) < used({}, "1", release=release) == 0
-    later = {"0.18.4": "0.18.5", "0.19.0": "0.19.1"}.get(release, "main")
-    assert used({}, "0", release=later) == inf
 
 
 @pytest.mark.parametrize(

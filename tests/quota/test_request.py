@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planner.quantity import MAX_INT64, NANO
+from planner.quantity import NANO
 from planner.quota.kueue.request import Defaults, pod_request, pod_set_requests
 from planner.state.kueue import Configuration, LimitRange, Workload
 from planner.state.kueue_release import NEWEST, find_release
@@ -136,23 +136,6 @@ def test_older_releases_take_whole_pods_by_their_word(release: str) -> None:
     }
 
 
-def test_rounding_is_per_pod_and_after_the_exact_sum() -> None:
-    """Two containers of 400 microcores are 800, rounded up to 1 milli, times 3 pods."""
-    spec = {"containers": [box({"cpu": "400u", "memory": "100m"}) for _ in range(2)]}
-    assert totals(spec, 3) == {"cpu": 3, "memory": 3}
-    assert totals({"containers": [box({"cpu": "2500u"})]}, 2) == {"cpu": 6}
-
-
-def test_products_saturate() -> None:
-    assert totals({"containers": [box({"memory": "8E"})]}, 2) == {"memory": MAX_INT64}
-
-
-def test_excluded_prefixes_leave_requests_out() -> None:
-    spec = {"containers": [box({"cpu": 1, "example.com/a": 1, "example.org/b": 2})]}
-    excluded = {"excludeResourcePrefixes": ["example.com/", "c"]}
-    assert totals(spec, resources=excluded) == {"example.org/b": 2}
-
-
 def transform(strategy: str, outputs: dict[str, Any], **more: Any) -> dict[str, Any]:
     rule = {"input": "gpu", "strategy": strategy, "outputs": outputs, **more}
     return {"transformations": [rule]}
@@ -176,18 +159,6 @@ def transform(strategy: str, outputs: dict[str, Any], **more: Any) -> dict[str, 
 def test_transformations(settings: dict[str, Any], expected: dict[str, int]) -> None:
     """Each pod asks for 2 gpus and 1 core."""
     assert totals({"containers": [box({"gpu": 2, "cpu": 1})]}, resources=settings) == expected
-
-
-def test_transformations_do_not_follow_one_another() -> None:
-    """What one rule makes is no input of the next."""
-    rules = [
-        {"input": "gpu", "strategy": "Replace", "outputs": {"cpu": 1}},
-        {"input": "cpu", "strategy": "Replace", "outputs": {"credits": 5}},
-    ]
-    found = totals(
-        {"containers": [box({"gpu": 2, "cpu": 1})]}, resources={"transformations": rules}
-    )
-    assert found == {"cpu": 2000, "credits": 5}
 
 
 def test_scaling_divides_first() -> None:

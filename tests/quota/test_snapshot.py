@@ -22,12 +22,10 @@ from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
 from planner.state.kueue import State
 from tests import kueue_state
 from tests.cluster import (
-    KUEUE,
     PENDING,
     Object,
     at,
     cohort,
-    configuration,
     pending,
     queue,
     running,
@@ -59,38 +57,6 @@ def changed(parts: list[Object], kind: str, **fields: Any) -> list[Object]:
         else item
         for item in parts
     ]
-
-
-def test_without_the_gate_for_hierarchies_cohort_objects_are_not_read() -> None:
-    gate = configuration(featureGates={"HierarchicalCohorts": False})
-    there = [*cohort("org", "top", nominal=9, weight="3"), *cohort("top", nominal=9)]
-    snapshot = take_snapshot(state_of(gate, there, queue("a", 4, "org")))
-    org = node(snapshot, "org")
-    assert (quota(snapshot, "org"), snapshot.tree.nodes[org].parent) == (4, NO_PARENT)
-    assert snapshot.tree.nodes[org].weight == 1
-    assert [one.name for one in snapshot.tree.nodes] == ["org", "a"]
-    assert any("HierarchicalCohorts is off" in note for note in snapshot.notes)
-
-
-@pytest.mark.parametrize(
-    ("conditions", "inactive"),
-    [(None, True), ([], True), ([("Active", "False")], True), ([("Active", "True")], False)],
-)
-def test_a_queue_needs_its_admission_checks_active(
-    conditions: list[tuple[str, str]] | None, *, inactive: bool
-) -> None:
-    budget = {"admissionChecksStrategy": {"admissionChecks": [{"name": "budget"}]}}
-    parts = changed(queue("a", 4), "ClusterQueue", spec=budget)
-    if conditions is not None:
-        parts.append(
-            {
-                "apiVersion": KUEUE,
-                "kind": "AdmissionCheck",
-                "metadata": {"name": "budget"},
-                "status": {"conditions": [{"type": t, "status": s} for t, s in conditions]},
-            }
-        )
-    assert ("a" in take_snapshot(state_of(parts)).inactive) == inactive
 
 
 def test_cohorts_in_a_cycle_are_left_out_and_their_queues_stopped() -> None:
