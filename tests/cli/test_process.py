@@ -28,17 +28,15 @@ from tests.conftest import FOR_EVER_S, ROOT
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def on_terminal(
-    *args: str | Path, env: dict[str, str] | None = None, everything: bool = False
-) -> str:
-    """Run the command line with standard output (and error, with everything) on a terminal."""
+def on_terminal(*args: str | Path, env: dict[str, str] | None = None) -> str:
+    """Run the command line with standard output on a terminal."""
     ours, theirs = pty.openpty()
     child = subprocess.Popen(
         command(*args),
         env=environment(env),
         stdin=subprocess.DEVNULL,
         stdout=theirs,
-        stderr=theirs if everything else subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     os.close(theirs)
     output = b""

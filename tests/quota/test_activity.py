@@ -25,14 +25,10 @@ def rules(*names: str, **on_flavors: list[str]) -> Object:
     return {"admissionChecksStrategy": {"admissionChecks": each}}
 
 
-def codes(*parts: list[Object], metadata: Object | None = None, **spec: Any) -> list[str]:
+def codes(*parts: list[Object], **spec: Any) -> list[str]:
     """Return why the ClusterQueue a is inactive; ``parts`` are other objects."""
     (cluster_queue, local) = queue("a", 4, "pool")
-    cluster_queue = {
-        **cluster_queue,
-        "metadata": {**cluster_queue["metadata"], **(metadata or {})},
-        "spec": {**cluster_queue["spec"], **spec},
-    }
+    cluster_queue = {**cluster_queue, "spec": {**cluster_queue["spec"], **spec}}
     found = Activity.of(state_of([cluster_queue, local], *parts)).hindrances
     return [one.code for one in found.get("a", ())]
 

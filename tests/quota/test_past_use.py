@@ -1,6 +1,5 @@
 """Past use of LocalQueues, and its orders: docs/semantics/kueue-features.md §3."""
 
-from collections.abc import Mapping
 from itertools import pairwise
 
 import pytest
@@ -9,31 +8,9 @@ from hypothesis import strategies as st
 
 from planner.quantity import approximate
 from planner.quota.kueue.past_use import Contender, Contest, PastUse
-from tests.cluster import KUEUE, Object, configuration, queue, running, state_of
+from tests.cluster import Object, configuration, queue, state_of
 
 SHARING = {"usageHalfLifeTime": "10m", "usageSamplingInterval": "5m"}
-
-
-def local_queue(consumed: Object, weight: str | None = None, name: str = "lq") -> Object:
-    spec: Object = {"clusterQueue": "q"}
-    if weight is not None:
-        spec["fairSharing"] = {"weight": weight}
-    status = {"fairSharing": {"admissionFairSharingStatus": {"consumedResources": consumed}}}
-    metadata = {"name": name, "namespace": "ns"}
-    one = {"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": metadata}
-    return {**one, "spec": spec, "status": status}
-
-
-def used(
-    consumed: Object,
-    weight: str | None = None,
-    weights: Mapping[str, float] | None = None,
-    release: str = "main",
-) -> float:
-    settings = configuration(admissionFairSharing={**SHARING, "resourceWeights": weights or {}})
-    parts = [local_queue(consumed, weight)], settings, running("w", "lq", 1)
-    state = state_of(*parts, release=release)
-    return PastUse(state).of(state.workloads[0].namespace, state.workloads[0].queue_name)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,6 @@ def totals(
     count: int = 1,
     *,
     defaults: Defaults = NONE,
-    reclaimable: int = 0,
     **configuration: Any,
 ) -> dict[str, int]:
     """Return the request of a podset in Kueue's units."""
@@ -42,7 +41,6 @@ def totals(
         {
             "metadata": {"name": "w", "namespace": "ns"},
             "spec": {"podSets": [{"name": "main", "count": count, "template": {"spec": spec}}]},
-            "status": {"reclaimablePods": [{"name": "main", "count": reclaimable}]},
         }
     )
     settings = Configuration.model_validate(configuration)

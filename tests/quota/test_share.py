@@ -22,14 +22,14 @@ FRS = (
 SPOT, RESERVED, CPU = range(3)
 
 
-def small_tree(weight_nano: int = 10**9, lending: int | None = None) -> QuotaTree:
+def small_tree() -> QuotaTree:
     """Return a cohort of 6 + 2 gpus in two flavors, all lent to queue a, and no cpu."""
-    org = {SPOT: Quota(6), RESERVED: Quota(2, None, lending), CPU: Quota(0)}
+    org = {SPOT: Quota(6), RESERVED: Quota(2), CPU: Quota(0)}
     none = {SPOT: Quota(0), RESERVED: Quota(0), CPU: Quota(0)}
     return QuotaTree(
         [
             Node("org", NO_PARENT, is_queue=False, active=True, quotas=org),
-            Node("a", 0, is_queue=True, active=True, quotas=none, weight_nano=weight_nano),
+            Node("a", 0, is_queue=True, active=True, quotas=none),
         ],
         FRS,
     )

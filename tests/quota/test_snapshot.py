@@ -45,10 +45,6 @@ def used(snapshot: Snapshot, name: str) -> int:
     return snapshot.usage.amount[node(snapshot, name)][snapshot.fr("default", "gpu")]
 
 
-def quota(snapshot: Snapshot, name: str) -> int:
-    return snapshot.tree.subtree[node(snapshot, name)][snapshot.fr("default", "gpu")]
-
-
 def changed(parts: list[Object], kind: str, **fields: Any) -> list[Object]:
     """Return the parts with top-level fields of the objects of a kind merged in."""
     return [

@@ -24,20 +24,6 @@ GPU = 0
 FRS = (FlavorResource("default", "gpu"),)
 
 
-def node(  # noqa: PLR0913 - a node in a line
-    name: str,
-    parent: int,
-    nominal: int | None,
-    borrowing: int | None = None,
-    lending: int | None = None,
-    *,
-    is_queue: bool = True,
-    active: bool = True,
-) -> Node:
-    quotas = {} if nominal is None else {GPU: Quota(nominal, borrowing, lending)}
-    return Node(name, parent, is_queue, active, quotas)
-
-
 @given(instances())
 def test_every_number_equals_the_recomputed_one(instance: Instance) -> None:
     tree, usage, naive = instance.snapshot.tree, instance.snapshot.usage, instance.simulation
@@ -80,7 +66,9 @@ def test_removals_in_any_order_equal_the_closed_formula(
 
 
 def test_a_copy_is_independent() -> None:
-    tree = QuotaTree([node("a", NO_PARENT, 4)], FRS)
+    tree = QuotaTree(
+        [Node("a", NO_PARENT, is_queue=True, active=True, quotas={GPU: Quota(4)})], FRS
+    )
     usage = Usage(tree)
     usage.copy().add(0, {GPU: 3})
     assert usage.amount == [[0]]

@@ -5,7 +5,7 @@ from typing import Any
 
 from planner.problem.kueue import build_problem
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.chance import CIRCLES
 from planner.reference.kueue.cycle.waiting import waiting_queues
 from planner.reference.kueue.decision import Decision, decide, outcomes
@@ -78,9 +78,8 @@ def test_the_order_of_the_problem_is_that_of_the_replay() -> None:
     assert problem.order.tolist() == [1, 0]
 
 
-def circle(*, fair: bool = False) -> State:
+def circle() -> State:
     """Return x1 before x2 by use, x2 before y1 and y1 before x1 by priority."""
-    settings: Object = {"admissionFairSharing": {}} | ({"fairSharing": {}} if fair else {})
     return state_of(
         cohort("all"),
         queue("mine", 3, "all", reclaim="Any"),
@@ -92,7 +91,7 @@ def circle(*, fair: bool = False) -> State:
         behind(running("x2", "x", 1, 1), "b"),
         running("y1", "y", 1, 2),
         pending("mine", 1),
-        configuration(**settings),
+        configuration(admissionFairSharing={}),
     )
 
 
@@ -110,12 +109,6 @@ def test_a_determined_choice_is_one() -> None:
     state = two_doors(SHARING, used={"a": 1, "b": 9})
     snapshot = take_snapshot(state)
     assert len(outcomes(snapshot, find_preemptor(state, snapshot, PENDING))) == 1
-
-
-def heads(state: State) -> tuple[Snapshot, list[str]]:
-    snapshot = take_snapshot(state)
-    queues = waiting_queues(state, snapshot)
-    return snapshot, [one.key for one in queues[snapshot.node_of["q"]].in_order()]
 
 
 def two_waiting(settings: list[Object]) -> State:

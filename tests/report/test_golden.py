@@ -73,7 +73,6 @@ FILES = tuple(
     for width in widths.split()
 )
 """Plans of ``plans.py``, each at the widths at which it is worth a look."""
-SPARED = "research/statefulset-notebook-ada-c9a6d"
 QUICKSTART = Path("instances/quickstart/cluster.json")
 
 

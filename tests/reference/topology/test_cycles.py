@@ -4,7 +4,7 @@ from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.cycle.run import schedule
 from planner.reference.kueue.cycle.waiting import waiting_queues
 from planner.state.kueue_topology import HOST
-from tests.cluster import Object, configuration
+from tests.cluster import configuration
 from tests.reference.topology.racks import (
     flavor,
     node,
@@ -14,16 +14,6 @@ from tests.reference.topology.racks import (
     topology,
     waits,
 )
-
-ONE_HOST: Object = {"required": HOST}
-
-
-def waiting(name: str, count: int, priority: int = 5) -> list[Object]:
-    """Return a queue of its own, and who waits in it for one node."""
-    (workload,) = waits(pods("main", count, {"gpu": 1}, ONE_HOST), queue_name=name)
-    workload["metadata"] |= {"name": name, "uid": name}
-    workload["spec"]["priority"] = priority
-    return [*room(name=name, cohort="all"), workload]
 
 
 def test_the_walk_of_a_group_goes_on_behind_a_leader_without_quota() -> None:
