@@ -29,7 +29,7 @@ REACH = 2
 
 MOST_RUNNING = 4
 LEAST_CANDIDATES = 3
-INSTANCES = 8 if TEST_ALL else 2
+INSTANCES = 8 if TEST_ALL else 3
 Size = tuple[int, int]
 
 
