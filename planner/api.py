@@ -228,6 +228,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
     time_limit: float | None = None,
     rules: str | None = None,
     limit: int = DEFAULT_LIMIT,
+    quota: str | None = None,
 ) -> CommonExplanation:
     """Explain the least disruptive plan for a pending workload, or why there is none.
 
@@ -238,8 +239,8 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
 
     Parameters
     ----------
-    state, pending, objective, costs, assignment, now, rules
-        As for ``planner.solve``.
+    state, pending, objective, costs, assignment, now, rules, quota
+        As for ``planner.solve``. Of a queue's plan the scheduler's own victims are explained, too.
     victim
         The workload to ask about: a running one of Kueue as ``namespace/name``, or an allocation of
         YuniKorn by its key or its pod.
@@ -261,7 +262,7 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
 
     profile = find_profile(objective)
     deadline = deadline_after(time_limit)
-    given = Given(pending, assignment, now, rules, costs=checked_costs(costs))
+    given = Given(pending, assignment, now, rules, quota=quota, costs=checked_costs(costs))
     inquiry = INQUIRY.of(state)(state, given, profile, deadline)
     found: CommonExplanation = answered(inquiry, victim, limit)
     plan = covered(state, inquiry.plan)

@@ -24,7 +24,8 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quota.yunikorn.lowered import LOWERED
 from planner.quota.yunikorn.queue import Queue
-from planner.quota.yunikorn.resource import ge_known, plus, share_type
+from planner.quota.yunikorn.resource import equal, ge_known, plus, share_type
+from planner.state.yunikorn_release import V1_9
 
 
 class Guarantee(Struct, frozen=True):
@@ -60,7 +61,7 @@ def counting_guarantees(problem: YuniKornProblem) -> list[Counting]:
     at its parent, with two exceptions. At the queue of the ask its own guarantees replace those
     from above of the same type. And where that queue has a guaranteed, none at all counts at any
     other such queue whose path is a plain prefix of its path (an ancestor, but also ``root.a.q1``
-    for ``root.a.q10``).
+    for ``root.a.q10``). Up to 1.7 the types that the ask does not want count as well.
     """
     asking = problem.queues[problem.own_queue]
     counting: list[Counting] = []
@@ -82,7 +83,8 @@ def counting_guarantees(problem: YuniKornProblem) -> list[Counting]:
             counting.append(None)
         else:
             counting.append((*own, *(above or ())))
-    asked = {t for t, name in enumerate(problem.types) if name in problem.ask.resource}
+    named = problem.types if problem.older else problem.ask.resource
+    asked = {t for t, name in enumerate(problem.types) if name in named}
     return [
         None if all_types is None else tuple(g for g in all_types if g.type in asked)
         for all_types in counting
@@ -105,9 +107,8 @@ def short_of_guaranteed(problem: YuniKornProblem) -> list[At] | None:
     counting = counting_guarantees(problem)[problem.own_queue]
     if counting is None:
         return None
-    short = [
-        At(g.queue, g.type, problem.ask.resource[problem.types[g.type]] - g.left) for g in counting
-    ]
+    asked = problem.ask.resource
+    short = [At(g.queue, g.type, asked.get(problem.types[g.type], 0) - g.left) for g in counting]
     return [each for each in short if each.amount > 0]
 
 
@@ -222,14 +223,14 @@ def fence(problem: YuniKornProblem) -> BoolArray:
 def preemptable(problem: YuniKornProblem) -> BoolArray:
     """YK-10: forbid what shares no type with the ask, must stay on its node, or is being preempted.
 
-    A type of amount 0 counts as shared.
+    A type of amount 0 counts as shared. Up to 1.7 what is released may go for a required node.
 
     Source: docs/semantics/yunikorn.md §4 and §11.1.
     """
     return _mask(
         not share_type(problem.ask.resource, allocation.resource)
         or bool(allocation.required_node)
-        or allocation.x.released
+        or (allocation.x.released and not (problem.older and problem.ask.required_node))
         or allocation.preempted
         for allocation in problem.allocations
     )
@@ -264,11 +265,18 @@ def on_required_node(problem: YuniKornProblem) -> BoolArray:
 def never_over_guaranteed(problem: YuniKornProblem) -> BoolArray:
     """YK-05, as far as it excludes single allocations: forbid what can never have a turn.
 
-    The queue of such an allocation exceeds no guarantee that counts there now, and removals never
-    raise usage.
+    The queue of such an allocation exceeds no guarantee that counts there now, or up to 1.7 has
+    something left of a type; and removals never raise usage.
     """
-    counting = counting_guarantees(problem)
-    over = [g is None or any(each.left < 0 for each in g) for g in counting]
+
+    def is_over(counting: Counting) -> bool:
+        if counting is None:
+            return True
+        spent = {each.type for each in counting if each.left <= 0}
+        under = problem.older and any(each.type not in spent for each in counting)
+        return not under and any(each.left < 0 for each in counting)
+
+    over = [is_over(each) for each in counting_guarantees(problem)]
     return ~np.array(over, dtype=np.bool_)[problem.queue]
 
 
@@ -351,12 +359,15 @@ def adjusted_priorities(problem: YuniKornProblem) -> list[int]:
 def fence_root(problem: YuniKornProblem) -> int:
     """Return the first queue on the ask's way up that stops preemption.
 
-    It is the root, has the policy fence, or cannot take the ask within its effective maximum;
-    the queue of the ask itself can be it.
+    It is the root, has the policy fence, or cannot take the ask within its effective maximum, up to
+    1.8 holds just its maximum; the queue of the ask itself can be it.
     """
     for queue in problem.path:
         facts, limit = problem.queues[queue], problem.queues[queue].effective_max
-        over = bool(limit) and not ge_known(limit, plus(facts.allocated, problem.ask.resource))
+        if problem.release < V1_9:
+            over = facts.max is not None and equal(facts.max, facts.allocated)
+        else:
+            over = bool(limit) and not ge_known(limit, plus(facts.allocated, problem.ask.resource))
         if facts.properties.preemption_fence or over:
             return queue
     return problem.path[-1]

@@ -21,6 +21,9 @@ exceeded, and an order of the leaves. With ``over(g)`` the usage above g before 
 Leaves whose victims can always be put back, whatever is evicted (nearly all), need no constraint,
 and the other leaves may count on them: they are back first.
 
+Up to 1.7 all types that are guaranteed count: one guarantee is exceeded, and of no type is anything
+left, so that some guarantee of it has over >= 0. Usage only grows, so all the above holds as well.
+
 Source: docs/semantics/yunikorn.md §5 and §15.
 """
 
@@ -82,7 +85,8 @@ def doubtful_leaves(
     """Return which leaves might not be put back if all candidates of a group are gone: (G, Q).
 
     A leaf is certain if one of its guarantees is exceeded once its smallest candidate is back
-    and all other candidates below the guarantee are gone, except those of certain leaves.
+    and all other candidates below the guarantee are gone, except those of certain leaves. Up to 1.7
+    no leaf with a guarantee is.
     """
     # (G, Q, T) the least that a candidate of each leaf holds, _NONE without any.
     shape = len(groups), len(columns.problem.queues), columns.holding.shape[1]
@@ -99,7 +103,7 @@ def doubtful_leaves(
         gone = columns.sums(groups, doubtful)
         certain = np.zeros_like(doubtful)
         for leaf in np.flatnonzero(doubtful.any(axis=0)).tolist():
-            for g in counting[leaf] or ():
+            for g in () if columns.problem.older else counting[leaf] or ():
                 back = least[:, leaf, g.type]
                 certain[:, leaf] |= back - gone[:, g.queue, g.type] > g.left
         if not (doubtful & certain).any():
@@ -117,6 +121,7 @@ class _Turns:
         queues = formulation.columns.queue[classes]
         self._classes = {leaf: classes[queues == leaf] for leaf in leaves}
         self._last = made_once(self._choose_last)
+        self._which_last = made_once(self._which)
         self._gone = made_once(self._add_up)
         self._still_gone = made_once(self._stay_gone)
         self._before = made_once(self._order)
@@ -130,6 +135,10 @@ class _Turns:
         # A guarantee that is not exceeded now never is: removals only lower usage.
         exceeded = ((self._over(leaf, g), 1) for g in guarantees if g.left < 0)
         builder.any_of([*builder.witnesses(exceeded), negation(touched)])
+        # Up to 1.7 nothing may be left of any type, at the turn of the same victim.
+        for t in {g.type for g in guarantees} if formulation.problem.older else ():
+            spent = ((self._over(leaf, g), 0) for g in guarantees if g.type == t and g.left <= 0)
+            builder.any_of([*builder.witnesses(spent), negation(touched)])
 
     def _over(self, leaf: int, g: Guarantee) -> Linear:
         over = constant(-g.left) - self._gone(leaf, g.type) + self._last(leaf, g.type)
@@ -147,6 +156,9 @@ class _Turns:
         builder, formulation = self._builder, self._formulation
         classes = self._classes[leaf]
         held = formulation.columns.holding[classes, t]
+        if formulation.problem.older:
+            which = self._which_last(leaf)
+            return Linear({one: n for one, n in zip(which, held.tolist(), strict=True) if n})
         # By size and not by class: which of the victims of one size is last does not matter.
         literals = {builder.new_bool(): size for size in np.unique(held[held > 0]).tolist()}
         for literal, size in literals.items():
@@ -154,6 +166,14 @@ class _Turns:
             builder.add(Linear(dict.fromkeys(of_size, 1)) >= variable(literal))
         builder.add(Linear(dict.fromkeys(literals, 1)) <= 1)
         return Linear(literals)
+
+    def _which(self, leaf: int) -> list[int]:
+        """Return a literal for each class of a leaf: whether its last victim is of that class."""
+        literals = [self._builder.new_bool() for _ in self._classes[leaf]]
+        for literal, k in zip(literals, self._classes[leaf].tolist(), strict=True):
+            self._builder.add(variable(self._formulation.take[k]) >= variable(literal))
+        self._builder.add(Linear(dict.fromkeys(literals, 1)) <= 1)
+        return literals
 
     def _add_up(self, leaf: int, t: int) -> Linear:
         """Return how much of a type all victims of a leaf hold, over at most one variable."""

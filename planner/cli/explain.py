@@ -35,6 +35,7 @@ class Options(option.OfState):
 
     core_release = option.core_release
     pending = option.pending
+    quota = option.quota
     victim = value.one(
         "--victim NAME",
         str,
@@ -68,8 +69,8 @@ def command(given: Options) -> int:
     exists, it is the smallest set of rules that clash, what is short, and which single change
     would help.
     """
-    if given.message is not None and (given.pending or given.victim):
-        raise click.UsageError("--message goes neither with --pending nor with --victim")
+    if given.message is not None and (given.pending or given.victim or given.quota):
+        raise click.UsageError("--message goes neither with --pending nor --victim nor --quota")
     if given.message == given.state == STDIN:
         raise click.UsageError("STATE and --message cannot both be standard input")
     if given.message is not None:
@@ -99,6 +100,7 @@ def command(given: Options) -> int:
             time_limit=given.time_limit,
             rules=given.laws,
             limit=given.limit,
+            quota=given.quota,
         )
     warn(answer.notes)
     given.show(render, answer)

@@ -137,7 +137,9 @@ def _refused(
         if isinstance(step, dict):
             said = f"a step with the fields {', '.join(map(shown, step)) or 'none'} stands here"
             where = place(root, (*path, *upto))
-            expected = "of and most, whole and most, split and at, narrow, rows, or law"
+            expected = (
+                "of and most, whole and most, split and at, narrow, row, round and by, rows, or law"
+            )
             return SchemaError(where, said, expected)
     found = schema_error(Item(root, path, value), "the plan", error, error.error_count())
     return SchemaError(found.where, found.found, found.expected or EXPECTED, found.hint)

@@ -30,8 +30,8 @@ OPTIONS: Final[Mapping[str, Option[Any]]] = {
     "quota": value.one(
         "--quota QUEUE",
         str,
-        "YuniKorn: plan for a queue that uses more than its max, in the place of an ask: whom to "
-        "preempt so that it comes down to its max and every queue keeps its guaranteed.",
+        "YuniKorn: a queue that uses more than its max, in the place of an ask: whom to preempt so "
+        "that it comes down to its max and every queue keeps its guaranteed.",
     ),
     "laws": value.one(
         "--laws",
@@ -45,7 +45,8 @@ HELP: Final[Mapping[str, str]] = {
     "solve": "  planner solve instances/yunikorn/quickstart --laws code\n"
     "  planner solve dump.json --quota root.research\n",
     "explain": "  planner explain instances/yunikorn/quickstart --victim "
-    "etl/sessions-hourly-exec-9\n",
+    "etl/sessions-hourly-exec-9\n"
+    "  planner explain dump.json --quota root.research\n",
     "generate": "  planner generate yunikorn --count 100 -o states.jsonl.gz\n",
     "algorithms": "  yunikorn            the scheduler's own answer, of YuniKorn only\n",
 }

@@ -7,19 +7,12 @@ from typing import Final
 
 from planner.coverage.answer import Covering, features_of
 from planner.plan import Uncovered
-from planner.quota.yunikorn.cluster import Cluster, prepare
-from planner.quota.yunikorn.limits import (
-    ACCEPTED,
-    ANYBODY,
-    QUEUE_IS_FULL,
-    USER_IS_FULL,
-    USER_QUOTA,
-)
+from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
+from planner.quota.yunikorn.held_back import ATTEMPTS, PARENT, PLACEHOLDER, passed_over
+from planner.quota.yunikorn.limits import ACCEPTED, ANYBODY, QUEUE_IS_FULL, USER_QUOTA
 from planner.quota.yunikorn.queue import Queue, build_queues, walk
 from planner.quota.yunikorn.resource import (
-    equal,
     fits_loose,
-    ge_known,
     gt_zero,
     minus_known,
     plus,
@@ -37,29 +30,29 @@ from planner.state.yunikorn import (
     by_path,
 )
 from planner.state.yunikorn_pods import CLAIMS
-from planner.state.yunikorn_release import V1_8, V1_9, release_of
+from planner.state.yunikorn_release import OLDEST, V1_8
 
 FEATURES: Final = features_of(
     "yunikorn",
     """
-user-limits | left out | limits of users and groups
+user-limits | exact | limits of users and groups
     docs/semantics/yunikorn-features.md §18: the core passes over an ask if its user or group
-    would have more than it may have
+    would have more than it may have; queues.yaml alone does not say what is in force
 predicates | left out | the shim's predicates
     docs/semantics/yunikorn-features.md §22: selectors, affinities, taints, ports and spread
     decide, too, where the pod may run, which pods and nodes beside the dump tell; so do volumes
-placeholders | left out | placeholders of gangs
+placeholders | exact | placeholders of gangs
     docs/semantics/yunikorn-features.md §20: an ask of a gang takes the place of a placeholder
     of its group, and preempts nobody
-running-applications | left out | limits on running applications
+running-applications | exact | limits on running applications
     docs/semantics/yunikorn-features.md §19: the core passes over an application that may not
     start yet, and all its asks
-back-off | left out | back-off of applications
+back-off | exact | back-off of applications
     docs/semantics/yunikorn-features.md §21: the core passes over an application, or its later
     asks, while it backs off
-parent-queues | left out | asks in parent queues
+parent-queues | exact | asks in parent queues
     docs/semantics/yunikorn-features.md §24: the core looks at asks in leaves only
-release | left out | rules of older releases
+release | exact | rules of older releases
     docs/semantics/yunikorn-features.md §25: up to 1.8 other full queues are fences, and up to
     1.7 other queues are over their guaranteed
 nodes | evidence | the nodes of the cluster
@@ -71,6 +64,8 @@ in-force | evidence | what the core made of properties
 """,
 )
 LIMITS, PREDICATES, PLACEHOLDERS, RUNNING, BACKOFF, PARENTS, RELEASE, NODES, IN_FORCE = FEATURES
+
+_PASSED_OVER: Final = {PARENT: PARENTS, PLACEHOLDER: PLACEHOLDERS, USER_QUOTA: LIMITS}
 
 SETTLE_LIMITS: Final = (
     "planner snapshot --yunikorn asks for /ws/v1/partition/{}/usage/users and /groups, which say it"
@@ -99,8 +94,6 @@ class YuniKornCoverage(Covering):
             nobody = Ask(allocation_key=pending)
             return tuple(one for partition in lacking for one in _absent_nodes(partition, nobody))
         found = [*_of_ask(self._state, self._cluster(there[0]), *there[1:])]
-        older = self._of_release(*there)
-        found += [older] if older else []
         partition, _, ask = there
         other = [] if ask.required_node else self._otherwise(partition)
         if other:
@@ -111,9 +104,10 @@ class YuniKornCoverage(Covering):
     def everything(self) -> tuple[Uncovered, ...]:
         """Return what is not modelled for any ask, of those to come in queues with limits, too.
 
-        Where pods come and go nobody knows what the predicates look at.
+        Where pods come and go nobody knows what the predicates look at, nor whose turn it is.
         """
         found = dict.fromkeys(one for key in self._asks for one in self.unmodelled(key))
+        found |= dict.fromkeys(self._waiting())
         limited = [
             f"queue {path}"
             for partition in self._state.partitions
@@ -127,25 +121,16 @@ class YuniKornCoverage(Covering):
         known = {one.feature for one in whole}
         return (*whole, *(one for one in found if one.feature not in known))
 
-    def _of_release(
-        self, partition: Partition, application: Application, ask: Ask
-    ) -> Uncovered | None:
-        """Return that an older release decides otherwise for an ask; None where it does not.
-
-        What is done for an ask with a required node is the same in all releases.
-        """
-        release = release_of(self._state.release)
-        if ask.required_node or release >= V1_9:
-            return None
-        objects = [f"YuniKorn {self._state.release}"]
-        if release < V1_8:
-            return RELEASE.found(objects, f"the core is of release {self._state.release}")
-        leaf = self._cluster(partition).tree.leaf_of(application)
-        then, now = (_fence(leaf, ask, older=older) for older in (True, False))
-        if then is now:
-            return None
-        evidence = f"the fence of that release is {then.path}, not {now.path}"
-        return RELEASE.found(objects, evidence)
+    def _waiting(self) -> Iterator[Uncovered]:
+        """Yield what holds asks back now, which plans know, and nobody later."""
+        for partition, application, ask in self._asks.values():
+            cluster = self._cluster(partition)
+            objects = [f"application {application.application_id}"]
+            asking = Asking(ask, application, cluster.tree.leaf_of(application))
+            if why := passed_over(cluster, asking):
+                yield _PASSED_OVER.get(why, RUNNING).found(objects, why)
+            elif why := _backoff(self._state.now, asking.leaf, application, ask):
+                yield BACKOFF.found(objects, why)
 
     def _cluster(self, partition: Partition) -> Cluster:
         if partition.name not in self._clusters:
@@ -181,27 +166,13 @@ def _differing(said: InForce, queue: Queue) -> str:
     return next(differing, "").replace("True", "true").replace("False", "false")
 
 
-def _fence(leaf: Queue, ask: Ask, *, older: bool) -> Queue:
-    """Return the queue beyond which nothing is preempted, as YuniKorn 1.8 or its successor says."""
-
-    def is_full(queue: Queue) -> bool:
-        if older:
-            return queue.max is not None and equal(queue.max, queue.allocated)
-        most = queue.effective_max
-        return bool(most) and not ge_known(most, plus(queue.allocated, ask.resource))
-
-    path = reversed(leaf.lineage[1:])
-    stops = (one for one in path if one.properties.preemption_fence or is_full(one))
-    return next(stops, leaf.lineage[0])
-
-
 def _of_ask(
     state: YuniKornState, cluster: Cluster, application: Application, ask: Ask
 ) -> Iterator[Uncovered]:
-    partition, leaf = cluster.partition, cluster.tree.leaf_of(application)
     limited = dict(_limited(state, cluster, application, ask))
     if limited:
-        yield LIMITS.found([f"queue {name}" for name in limited], next(iter(limited.values())))
+        objects = [f"queue {name}" for name in limited]
+        yield LIMITS.found(objects, next(iter(limited.values())), "assumed")
     demand = cluster.demand(ask)
     if demand is not None and demand.unknown is not None:
         objects = [f"allocation {demand.unknown}"]
@@ -209,32 +180,22 @@ def _of_ask(
     if binding := [one for one in ask.x.placement if demand is None or one in CLAIMS]:
         fields = ", ".join(binding)
         yield PREDICATES.found([f"pod {ask.pod or ask.allocation_key}"], f"it has {fields}")
-    yield from _absent_nodes(partition, ask)
+    yield from _absent_nodes(cluster.partition, ask)
     yield from _placeholders(application, ask)
-    if full := _full(cluster, application):
-        said = f"{application.application_id} has not started: {full}"
-        yield RUNNING.found([f"application {application.application_id}"], said)
-    waiting = "" if ask.required_node else _backoff(state.now, leaf, application, ask)
-    if waiting:
-        yield BACKOFF.found([f"application {application.application_id}"], waiting)
-    if not leaf.is_leaf:
-        yield PARENTS.found([f"queue {leaf.path}"], f"{leaf.path} is a parent")
-
-
-def _full(cluster: Cluster, application: Application) -> str:
-    """Return why an application may not start, in the core's words; empty if it may, or runs.
-
-    Where no queue object says which applications were given something to start, one with
-    placeholders may count or not: after a restart it does not.
-    """
-    if application.application_state != ACCEPTED:
-        return ""
-    limits, known = cluster.limits, cluster.partition.queue_states
-    stranger = application if known else application.model_copy(update={"application_id": ""})
-    if path := limits.full_queue(stranger):
-        return f"{QUEUE_IS_FULL} ({path})"
-    path = limits.full_row(application) if cluster.partition.usage else ""
-    return f"{USER_IS_FULL} ({path})" if path else ""
+    leaf = cluster.tree.leaf_of(application)
+    if cluster.release < OLDEST:
+        yield RELEASE.found([f"YuniKorn {state.release}"], "rules before 1.6 are others", "assumed")
+    elif cluster.release < V1_8 and leaf.properties.fair:
+        said = f"ten asks of {leaf.path} are tried in a cycle, and who is first goes by fairness"
+        if sum(len(one.requests) for one in leaf.applications) > ATTEMPTS:
+            yield RELEASE.found([f"queue {leaf.path}"], said, "assumed")
+    # Where no queue object says which applications were given something to start, one with
+    # placeholders may count or not: after a restart it does not.
+    stranger = application.model_copy(update={"application_id": ""})
+    starts = application.application_state == ACCEPTED and not cluster.partition.queue_states
+    if starts and (path := cluster.limits.full_queue(stranger)):
+        objects = [f"application {application.application_id}"]
+        yield RUNNING.found(objects, f"{QUEUE_IS_FULL} ({path}), as far as it is known", "assumed")
 
 
 def _limited(
@@ -249,8 +210,6 @@ def _limited(
     """
     partition, user = cluster.partition, application.user
     if partition.usage is not None and user:
-        if not fits_loose(cluster.limits.headroom(application), ask.resource):
-            yield application.queue_name.lower(), f"{USER_QUOTA} for {user}"
         return
     for name, limits in reversed([*cluster.limits.configured(application.queue_name)]):
         if not user:
@@ -314,20 +273,15 @@ def _absent_nodes(partition: Partition, ask: Ask) -> Iterator[Uncovered]:
 
 
 def _placeholders(application: Application, ask: Ask) -> Iterator[Uncovered]:
-    """Yield that the core keeps an ask for a placeholder of its group, and tries nothing else.
-
-    It goes by its own count of them, which dumps have, whether they are still there or not.
-    """
-    group = "" if ask.placeholder else ask.task_group_name
+    """Yield that the core's own count of placeholders is not in the dump, by which it goes."""
+    group = "" if ask.placeholder or application.task_groups else ask.task_group_name
     claims = (*application.allocations, *application.requests)
     held = [one for one in claims if group and one.placeholder and one.task_group_name == group]
-    waiting = len(held)
-    if application.task_groups:
-        counted = (one for one in application.task_groups if one.task_group_name == group)
-        waiting = sum(one.waiting for one in counted) if group else 0
-    if waiting > 0:
-        objects = [f"placeholder {one.allocation_key}" for one in held] or [f"task group {group}"]
-        yield PLACEHOLDERS.found(objects, f"{waiting} placeholders of its group are left")
+    if held:
+        objects = [f"placeholder {one.allocation_key}" for one in held]
+        yield PLACEHOLDERS.found(
+            objects, f"{len(held)} placeholders of its group are left", "assumed"
+        )
 
 
 def _backoff(now: int, leaf: Queue, application: Application, ask: Ask) -> str:

@@ -62,8 +62,8 @@ YK_WITHIN_GUARANTEED: Final = Law(
     "The ask fits into the remaining guaranteed of its queue before anything is removed; or, "
     "with the ask counted and the victims gone, no type of the ask has less than nothing left "
     "there. Types without any guaranteed are free; a queue without any guaranteed on its path "
-    "may not preempt.",
-    "docs/semantics/yunikorn.md §6 and §15; design document, law 4; yunikorn-core be3bb487 "
+    "may not preempt. Up to 1.7 the second is asked in any case, and of every guaranteed type.",
+    "docs/semantics/yunikorn.md §6, §15 and §16; design document, law 4; yunikorn-core be3bb487 "
     "scheduler/objects/preemption.go checkPreemptionQueueGuarantees",
     rule_sets=("yunikorn-design", "yunikorn-code"),
     drop=9,
@@ -86,8 +86,9 @@ YK_OVER_GUARANTEED: Final = Law(
     "over_guaranteed",
     "the queue of a victim is over its guaranteed at the victim's turn",
     "There is an order of the victims in which each queue, when its victim's turn comes, has no "
-    "guaranteed on its path, or has less than nothing left of it in some type of the ask.",
-    "docs/semantics/yunikorn.md §5 and §15; design document, law 5; yunikorn-core be3bb487 "
+    "guaranteed on its path, or has less than nothing left of it in some type of the ask. Up to "
+    "1.7 it has less than nothing left in some type, and something in none.",
+    "docs/semantics/yunikorn.md §5, §15 and §16; design document, law 5; yunikorn-core be3bb487 "
     "scheduler/objects/preemption.go calculateVictimsByNode",
     rule_sets=_GENERIC,
     drop=3,
@@ -109,8 +110,8 @@ YK_FENCE: Final = Law(
     "fence",
     "victims are inside the fence, and not in a queue with preemption disabled",
     "Victims are below the first queue on the ask's way up that is the root, has the policy "
-    "fence, or cannot take the ask within its effective maximum. A queue with the policy "
-    "disabled gives none, and neither does a parent itself.",
+    "fence, or cannot take the ask within its effective maximum (up to 1.8: holds just its own). "
+    "A queue with the policy disabled gives none, and neither does a parent itself.",
     "docs/semantics/yunikorn.md §4; design document, law 7; yunikorn-core be3bb487 "
     "scheduler/objects/queue.go findPreemptionFenceRoot",
     rule_sets=_GENERIC,
@@ -157,9 +158,11 @@ YK_MAY_PREEMPT: Final = Law(
     "may_preempt",
     "the ask may preempt at all",
     "Preemption is enabled in the partition, the ask is permitted to preempt others, and has not "
-    "done so before. The delay of its queue and the 15 s between attempts only postpone it.",
-    "docs/semantics/yunikorn.md §3; yunikorn-core be3bb487 scheduler/objects/preemption.go "
-    "CheckPreconditions",
+    "done so before. Nothing passes over it: its queue is a leaf, its application may start, it "
+    "waits for no placeholder of its group, and its user and group may have it. The delay of its "
+    "queue, the 15 s between attempts and back-off only postpone it.",
+    "docs/semantics/yunikorn.md §3; docs/semantics/yunikorn-features.md §17; yunikorn-core "
+    "be3bb487 scheduler/objects/preemption.go CheckPreconditions",
     rule_sets=_ALL,
     drop=11,
 )

@@ -56,6 +56,22 @@ class Narrowing(Record):
     narrow: dict[str, int]
 
 
+class Rounding(Record):
+    """A sum of inequalities that is rounded, as victims are whole: one part, with a further row.
+
+    ``round`` has their multipliers; where one is negative, what its inequality has to spare is part
+    of the sum. ``by`` is what the sum is divided by, and ``row`` the name of the further row. Of
+    the classes ``down`` victims are counted from the most down; the quantities ``out`` are taken to
+    give the sum as much as they can.
+    """
+
+    row: str
+    round: dict[str, int]
+    by: int
+    down: tuple[int, ...] = ()
+    out: tuple[str, ...] = ()
+
+
 class ByRows(Record):
     """A leaf that inequalities contradict: their sum, each times its multiplier, cannot hold."""
 
@@ -68,7 +84,7 @@ class ByLaws(Record):
     law: str
 
 
-Split = CountSplit | WholeSplit | CaseSplit | Narrowing
+Split = CountSplit | WholeSplit | CaseSplit | Narrowing | Rounding
 """A step that leaves one part or more, each to be closed by the steps that follow."""
 
 Step = Split | ByRows | ByLaws

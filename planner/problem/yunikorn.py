@@ -14,10 +14,12 @@ from msgspec import Struct
 
 from planner.problem.array import BoolArray, IntArray
 from planner.quota.yunikorn.cluster import Asking, Cluster, may_host
+from planner.quota.yunikorn.held_back import passed_over
 from planner.quota.yunikorn.lowered import excess
 from planner.quota.yunikorn.queue import Queue, walk
 from planner.quota.yunikorn.resource import Resource, fits
 from planner.state.yunikorn import Allocation, Ask
+from planner.state.yunikorn_release import V1_8, V1_9, Release
 
 NOWHERE = -1
 """The node of an allocation whose node is not in the partition; the parent of the root."""
@@ -29,7 +31,8 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     Q queues, N nodes, A allocations, T resource types.
 
     - ``ask``: The ask itself; ``ask.resource`` is what it wants, in the core's units.
-    - ``may_preempt``: Whether the partition and the ask permit preemption at all (YK-11).
+    - ``may_preempt``: Whether the partition and the ask permit preemption at all, and the core does
+      not pass over the ask (YK-11).
     - ``types``: (T,) every resource type that the ask, a node, a queue or an allocation names, and
       what the ask's pod lacks on some node by Kubernetes' own count, by other names.
     - ``queues``, ``parent``: (Q,) the queues, parents before their children; the position of the
@@ -50,6 +53,7 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
       over all leaves then. Allocations equal in these keep the order of the state.
     - ``shares``, ``excess``: Of a queue above its maximum what the core would free in each leaf
       that it searches, by path, and what the queue uses above that maximum; ``None`` for an ask.
+    - ``release``: The release of the core, whose rules hold.
     """
 
     ask: Ask
@@ -73,6 +77,12 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     order: IntArray
     shares: Mapping[str, Resource] | None = None
     excess: Resource | None = None
+    release: Release = V1_9
+
+    @property
+    def older(self) -> bool:
+        """Whether the rules of guaranteed amounts are those up to 1.7: all types count."""
+        return self.release < V1_8
 
     @property
     def own_queue(self) -> int:
@@ -128,7 +138,9 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
     permitted = cluster.partition.preemption.enabled and ask.x.allow_preempt_other
     return YuniKornProblem(
         ask=ask,
-        may_preempt=not ask.triggered_preemption and (permitted or not asking.is_generic),
+        may_preempt=not ask.triggered_preemption
+        and (permitted or not asking.is_generic)
+        and (asking.shares is not None or not passed_over(cluster, asking)),
         types=types,
         queues=queues,
         parent=[position[one.parent.path] if one.parent else NOWHERE for one in queues],
@@ -148,6 +160,7 @@ def build_yunikorn_problem(cluster: Cluster, asking: Asking) -> YuniKornProblem:
         order=order,
         shares=asking.shares,
         excess=None if asking.shares is None else excess(asking.leaf),
+        release=cluster.release,
     )
 
 

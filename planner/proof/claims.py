@@ -35,7 +35,7 @@ LAST_RESORT: Final = "last resort"
 CAP_OF: Final = "cap of"
 """How the claim begins that no set keeps a cap."""
 
-MOST_ASKED: Final = 300
+MOST_ASKED: Final = 1000
 """Workloads up to which trees ask the scheduler: no two of them are in one class then."""
 
 RulesFor = Callable[[TermTable, Iterable[str], Sequence[IntArray]], Rules]

@@ -16,7 +16,16 @@ from msgspec.structs import replace
 
 from planner.objective.profiles import Measure, measure_name, measure_title
 from planner.objective.terms import TermTable
-from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step, WholeSplit
+from planner.plan.proof import (
+    ByLaws,
+    ByRows,
+    CaseSplit,
+    Narrowing,
+    Rounding,
+    Split,
+    Step,
+    WholeSplit,
+)
 from planner.plan.record import OWN_ROW
 from planner.proof.box import (
     Box,
@@ -25,12 +34,18 @@ from planner.proof.box import (
     all_within,
     is_contradiction,
     narrowed,
+    rounded_sum,
 )
 from planner.proof.measures import Bounded, Measures
 from planner.quota.classes import Classes, IntArray
 
 _NOWHERE: Final = 2**62
 """Behind every place in the candidate order."""
+
+ROUNDED: Final = "rounded "
+"""How the names of rows begin that are sums of others, rounded: no other row is called so."""
+MOST_ROUNDED: Final = 3 * 10**5
+"""Numbers in the sums of a box up to which rows are rounded there: each has one for each class."""
 
 _REMEMBERED: Final = 8
 """Boxes whose rows are kept: a tree is walked depth first, and needs the rows of a few boxes."""
@@ -373,9 +388,8 @@ class Question:
             return list(self._by_first_difference(box))
         if isinstance(step, CaseSplit):
             return self.rules.parts(box, step.split, step.at)
-        if isinstance(step, Narrowing):
-            pairs = self._weighed(box, step.narrow)
-            return (self._within(narrowed(pairs, box, self.ranges(box))),)
+        if isinstance(step, Narrowing | Rounding):
+            return (self._less(box, step),)
         # Trees come from files: numbers beyond 64 bits would fail in the arrays, without a message.
         if abs(step.most) >= _NOWHERE:
             raise ValueError(f"nothing is {step.most}")
@@ -396,6 +410,27 @@ class Question:
                 raise ValueError("there are more sums than classes and quantities")
             return box.summing(step.of, step.most)
         return box.at_most(first, step.most), box.at_least(first, step.most + 1)
+
+    def _less(self, box: Box, step: Narrowing | Rounding) -> Box:
+        """Return a box with fewer victims to choose from, or with one more row, a rounded sum.
+
+        Raises ``ValueError`` if there are no such rows, or the further row is none.
+        """
+        if isinstance(step, Narrowing):
+            pairs = self._weighed(box, step.narrow)
+            return self._within(narrowed(pairs, box, self.ranges(box)))
+        if not step.row.startswith(ROUNDED) or step.row in box.sums:
+            raise ValueError(f"no row {step.row!r} can be added here")
+        if (1 + len(box.sums)) * box.most.size > MOST_ROUNDED:
+            raise ValueError("there are too many rows")
+        multipliers = map(abs, step.round.values())
+        if not 1 < step.by < _NOWHERE or any(m >= _NOWHERE for m in multipliers):
+            raise ValueError("a number is out of range")
+        if not all(0 <= k < box.most.size for k in step.down):
+            raise ValueError(f"there are no such classes: {step.down}")
+        pairs = self._named(box, step.round)
+        row = rounded_sum(pairs, step, box, self.ranges(box))
+        return replace(box, sums={**box.sums, step.row: row})
 
     def _by_first_difference(self, box: Box) -> Iterator[Box]:
         """Yield the parts by where a set that comes before the answer first differs from it.
@@ -441,15 +476,18 @@ class Question:
         return is_contradiction(pairs, box, self.ranges(box))
 
     def _weighed(self, box: Box, multipliers: Mapping[str, int]) -> list[tuple[Row, int]]:
-        """Return rows with their multipliers.
+        """Return rows with their multipliers, as `_named`; none may be negative."""
+        if any(multiplier < 0 for multiplier in multipliers.values()):
+            raise ValueError("a multiplier is negative")
+        return self._named(box, multipliers)
 
-        Raises ``ValueError`` if there is no such row in a box, or a multiplier is negative.
-        """
+    def _named(self, box: Box, multipliers: Mapping[str, int]) -> list[tuple[Row, int]]:
+        """Return rows with their multipliers; raise ``ValueError`` if there is no such row."""
         layers, pairs = self.layers(box), []
         for name, multiplier in multipliers.items():
             row = layers.find(name)
-            if row is None or multiplier < 0:
-                raise ValueError(f"there is no row {name!r} here, or its multiplier is negative")
+            if row is None:
+                raise ValueError(f"there is no row {name!r} here")
             pairs.append((row, multiplier))
         return pairs
 

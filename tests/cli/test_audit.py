@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import json
-import os
 import re
 import signal
 import subprocess
@@ -20,7 +19,6 @@ from tests.batch.runs import wait_for
 from tests.cli.running import (
     BIG,
     SMALL,
-    another_pending,
     answer,
     call,
     cluster,
@@ -83,16 +81,6 @@ def test_fewer_victims_that_lose_more_are_told_and_no_alarm(dearer: Path) -> Non
         assert "100% not best" not in " ".join(re.sub("<[^>]*>", " ", result.stdout).split())
 
 
-def test_who_asks_for_the_fewest_is_alarmed(dearer: Path) -> None:
-    value = audited(dearer, "--objective", "no-regret", "--objective", "min-count")
-    assert value["summary"]["findings"] == {"disruption": 1}
-    verdicts = value["summary"]["verdicts"]
-    assert [(one["objective"], one["not_best"]) for one in verdicts] == [
-        ("no-regret", 0),
-        ("min-count", 1),
-    ]
-
-
 def test_clean(clean: Path) -> None:
     value = audited(clean, code=0)
     assert value["summary"]["clean"] == 1
@@ -120,17 +108,6 @@ def test_csv(dump: Path) -> None:
     assert (rows[0]["greedy_workloads"], rows[0]["optimum_workloads"]) == ("4", "1")
 
 
-def test_a_name_is_no_formula(tmp_path: Path) -> None:
-    path = write(tmp_path, cluster(), "=1+1.json")
-    previous = Path.cwd()
-    os.chdir(tmp_path)
-    try:
-        result = call("audit", path.name, "--format", "csv")
-    finally:
-        os.chdir(previous)
-    assert "'=1+1.json" in result.stdout
-
-
 def test_several_states_and_objectives(dump: Path, clean: Path) -> None:
     asked = ["--objective", "min-lost-work", "--objective", "least-disruption"]
     value = audited(dump, clean, YUNIKORN, *asked)
@@ -138,18 +115,6 @@ def test_several_states_and_objectives(dump: Path, clean: Path) -> None:
     assert value["summary"]["states"] == 3
     states = {case["state"] for case in value["cases"]}
     assert states == {str(dump), str(clean), str(YUNIKORN)}
-
-
-def test_standard_input() -> None:
-    result = call("audit", "-", "--format", "json", stdin=json.dumps(cluster()))
-    assert result.exit_code == 1
-    assert json.loads(result.stdout)["cases"][0]["state"] == "stdin"
-
-
-def test_one_pending_workload(tmp_path: Path) -> None:
-    path = write(tmp_path, cluster(another_pending("second")))
-    value = audited(path, "--pending", "ns/pending")
-    assert [case["pending"] for case in value["cases"]] == ["ns/pending"]
 
 
 def test_a_state_that_cannot_be_read_is_a_failure(dump: Path, tmp_path: Path) -> None:
@@ -247,12 +212,6 @@ def test_a_state_that_is_given_twice_is_refused_before_the_work(
 
 def test_time_limit_of_zero_is_no_proof(dump: Path) -> None:
     assert audited(dump, "--time-limit", "0", code=4)["summary"]["unproved"] == 1
-
-
-def test_missing_file() -> None:
-    said = refused("audit", "nowhere.json")
-    assert "nowhere.json" in said
-    assert "Traceback" not in said
 
 
 def test_results_and_resume(tmp_path: Path) -> None:
@@ -515,12 +474,3 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
     assert "--resume" in said
     assert "Traceback" not in said
     assert results.read_bytes().endswith(b"\n")
-
-
-def test_pods_where_they_are_known() -> None:
-    value = audited(YUNIKORN)
-    (case,) = value["cases"]
-    assert case["names"][case["pending"]] == "serving/ranker-2"
-    text = call("audit", YUNIKORN, "--jobs", "1", "--format", "table").stdout
-    assert "serving/ranker-2" in text
-    assert case["pending"] not in text

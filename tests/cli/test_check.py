@@ -1,6 +1,5 @@
 """``planner check``: what it accepts, refuses and cannot use, its formats, and what it loads."""
 
-import copy
 import json
 import re
 import subprocess
@@ -18,7 +17,6 @@ from tests.cli.running import (
     call,
     cluster,
     environment,
-    process,
     refused,
     write,
 )
@@ -64,13 +62,6 @@ def test_a_plan_is_accepted(state: Path, plan: Path) -> None:
     assert lines[-1].startswith("accepted         yes claims=9/9 laws=")
 
 
-def test_json_obeys_its_schema(state: Path, plan: Path) -> None:
-    value = answer("check", "check", state, plan)
-    assert value["accepted"]
-    (one,) = value["checks"]
-    assert [claim["certified"] for claim in one["claims"]] == [True] * 9
-
-
 def test_table_and_markdown_end_in_the_answer(state: Path, plan: Path) -> None:
     table = call("check", state, plan, "--format", "table").stdout.splitlines()
     assert table[-1].startswith(" ACCEPTED: 9 of 9 claims certified, ")
@@ -83,15 +74,9 @@ def test_table_and_markdown_end_in_the_answer(state: Path, plan: Path) -> None:
     ("where", "to", "said"),
     [
         (("certificate", "levels", 2, "value"), 2, "CT-01"),
-        (("certificate", "levels", 2, "bound"), 0, "CT-02"),
         (("certificate", "caps", 0, "most"), 3, "CT-06"),
-        (("victims", 0, "costs", "lost_work"), 7, "CT-07"),
-        (("victims", 0, "position"), 7, "CT-07"),
-        (("victims", 0, "workload"), "ns/small-1", "KQ-"),
         (("victims",), [], "KQ-01"),
-        (("greedy", "terms", "workloads"), 3, "CT-08"),
         (("certificate", "trees"), [], "there is no tree"),
-        (("certificate",), None, "CT-02"),
     ],
 )
 def test_what_does_not_hold_is_said(
@@ -324,9 +309,7 @@ def test_place_of_a_wrong_field(state: Path, plan: Path) -> None:
     path = changed(plan, "certificate", "trees", 0, "steps", 0, to={"off": [1], "most": 0})
     result = call("check", state, path)
     assert f"{path}: certificate.trees[0].steps[0]: a step with the fields" in result.stderr
-    assert (
-        "expected of and most, whole and most, split and at, narrow, rows, or law" in result.stderr
-    )
+    assert "split and at, narrow, row, round and by, rows, or law" in result.stderr
 
 
 def test_a_tree_without_steps(state: Path, plan: Path) -> None:
@@ -341,12 +324,6 @@ def test_files_that_are_not_there(tmp_path: Path, state: Path, plan: Path) -> No
     assert call("check", state, tmp_path).exit_code == 2
     assert call("check", state, plan, "--proof", missing).exit_code == 2
     assert call("check", state, plan, "-o", tmp_path / "no" / "file").exit_code == 2
-
-
-def test_result_in_a_file(tmp_path: Path, state: Path, plan: Path) -> None:
-    result = call("check", state, plan, "-o", tmp_path / "result.txt")
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "accepted         yes" in (tmp_path / "result.txt").read_text("utf-8")
 
 
 def test_plan_of_another_scheduler(plan: Path) -> None:
@@ -367,18 +344,11 @@ def test_no_solver_is_loaded(state: Path, plan: Path) -> None:
     assert not {name for name in ("ortools", "pandas", "scipy", "google") if f"'{name}'" in loaded}
 
 
-def test_as_a_process(state: Path, plan: Path) -> None:
-    done = process("check", state, plan)
-    assert done.returncode == 0
-    assert done.stderr == ""
-    assert process("check", state, changed(plan, "victims", to=[])).returncode == 1
-
-
-def test_library_and_command_agree(state: Path, plan: Path) -> None:
+def test_library_and_command_agree_and_the_schema_is_obeyed(state: Path, plan: Path) -> None:
     made = Plan.model_validate_json(plan.read_text("utf-8"))
-    answer = planner.check(planner.read(state), made)
-    printed = json.loads(call("check", state, plan, "--format", "json").stdout)["checks"][0]
-    assert copy.deepcopy(printed) == json.loads(answer.model_dump_json())
+    (printed,) = answer("check", "check", state, plan)["checks"]
+    assert [claim["certified"] for claim in printed["claims"]] == [True] * 9
+    assert printed == json.loads(planner.check(planner.read(state), made).model_dump_json())
 
 
 @pytest.mark.parametrize(

@@ -13,21 +13,14 @@ import pandas as pd
 import pytest
 
 from tests.cli.running import BIG, SMALL, answer, call, cluster, environment, refused, write
-from tests.cluster import dump_of, pending, queue, running
-from tests.conftest import ROOT, YUNIKORN
+from tests.conftest import YUNIKORN
 
-RECORDED = ROOT / "instances" / "recorded"
 THREE = ("--algorithm", "greedy", "--algorithm", "kueue-fair", "--algorithm", "optimum:min-count")
 
 
 def compared(*args: str | Path, code: int = 0) -> Any:
     """Return a comparison as JSON that obeys its schema."""
     return answer("comparison", "compare", *args, "--jobs", "1", code=code)
-
-
-def untimed(value: Any) -> list[dict[str, Any]]:
-    """Return the rows of a comparison without their times."""
-    return [{name: row[name] for name in row if name != "seconds"} for row in value["rows"]]
 
 
 def test_by_default_the_scheduler_and_the_optimum(dump: Path) -> None:
@@ -58,14 +51,6 @@ def test_several_states_of_both_schedulers(dump: Path) -> None:
     assert {row["state"] for row in value["rows"]} == {str(dump), str(YUNIKORN)}
 
 
-def test_csv(dump: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(call("compare", dump, "--format", "csv").stdout)))
-    assert [(row["algorithm"], row["victims"]) for row in rows] == [
-        ("greedy", "4"),
-        ("optimum:no-regret", "1"),
-    ]
-
-
 def test_tables_and_plots(dump: Path, tmp_path: Path) -> None:
     plots, flat, packed = tmp_path / "plots", tmp_path / "rows.csv", tmp_path / "rows.parquet"
     value = compared(dump, "--table", flat, "--plots", plots)
@@ -88,14 +73,6 @@ def test_an_algorithm_that_fails_and_one_that_is_skipped(dump: Path, tmp_path: P
     compared(dump, "--algorithm", "greedy", "--algorithm", "yunikorn")
     value = compared(dump, "--algorithm", "greedy", "--algorithm", f"optimum:{own}", code=2)
     assert value["summary"]["standings"][1]["failed"] == 1
-
-
-def test_a_state_that_cannot_be_read_is_a_failure(dump: Path, tmp_path: Path) -> None:
-    bad = tmp_path / "bad.jsonl"
-    bad.write_text("{\n" + json.dumps(cluster()) + "\n")
-    value = compared(bad, dump, code=2)
-    assert value["summary"]["cases"] == 2
-    assert value["failures"][0]["state"] == f"{bad}: line 1"
 
 
 def test_no_time_no_proof(dump: Path) -> None:
@@ -147,22 +124,6 @@ def test_plain_use_draws_nothing(dump: Path) -> None:
     assert done.stderr == "False\n"
 
 
-def test_results_and_resume(tmp_path: Path) -> None:
-    """What is on file keeps its times; the rest is done anew, and is the same but for times."""
-    states = RECORDED / "small-classical-flat.jsonl.gz"
-    results = tmp_path / "results.jsonl"
-    asked = (states, *THREE, "--results", results)
-    first = compared(*asked)
-    whole = results.read_text().splitlines(keepends=True)
-    assert call("compare", *asked).exit_code == 2
-    results.write_text("".join(whole[:3]) + whole[3][:40])
-    again = compared(*asked, "--resume")
-    assert untimed(again) == untimed(first)
-    assert again["rows"][:6] == first["rows"][:6]
-    assert len(results.read_text().splitlines()) == len(whole)
-    assert "algorithms" in refused("compare", states, "--results", results, "--resume")
-
-
 @pytest.mark.parametrize(
     ("without", "said"),
     [
@@ -187,24 +148,6 @@ def test_rows_on_file_that_are_no_answer_are_refused(
     value["result"]["rows"] = without(value["result"]["rows"])
     results.write_text(f"{header}\n{json.dumps(value)}\n")
     assert said in " ".join(refused(*asked, "--resume").split())
-
-
-def test_processes_give_the_same_rows(tmp_path: Path) -> None:
-    write(tmp_path, cluster(), "one.json")
-    write(tmp_path, cluster(asks=3), "two.json")
-    alone = compared(tmp_path)
-    result = call("compare", tmp_path, "--jobs", "2", "--format", "json")
-    assert untimed(json.loads(result.stdout)) == untimed(alone)
-
-
-def test_state_time_limit(tmp_path: Path) -> None:
-    parts = (queue("alone", 9_000), *(running(f"r{i}", "alone", i + 1) for i in range(3_000)))
-    large = write(tmp_path, dump_of(*parts, pending("alone", 3)), "large.json")
-    result = call("compare", large, "--state-time-limit", "0.01", "--format", "json")
-    value = json.loads(result.stdout)
-    assert result.exit_code == 2
-    assert [one["outcome"] for one in value["failures"]] == ["timeout"]
-    assert value["rows"] == []
 
 
 def test_a_name_on_the_terminal_is_harmless(tmp_path: Path) -> None:

@@ -54,12 +54,6 @@ def test_wrong_usage(arguments: list[str], message: str) -> None:
     assert said.rstrip().endswith("--help")
 
 
-def test_bad_input_says_where(tmp_path: Path) -> None:
-    said = refused("solve", tmp_path / "nonesuch.json")
-    assert said.startswith("error: ")
-    assert "nonesuch.json" in said
-
-
 def raising(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def solve(*_: object, **__: object) -> None:
         raise error

@@ -119,13 +119,6 @@ def test_victim_asked_about_where_nothing_goes(stuck: Path) -> None:
     assert value["clash"]["changes"]
 
 
-def test_tables_of_nothing(stuck: Path) -> None:
-    text = call("explain", stuck, "--format", "table", env={"COLUMNS": "140"}).stdout
-    assert "Why nothing" in text
-    assert "reclaimWithinCohort" in text
-    assert "3 gpu asked in flavor default, 0 available, 3 short" in text
-
-
 def test_message_is_taken_apart(dump: Path) -> None:
     value = explained(dump, "--message", MESSAGE, schema="message")
     assert value["reason"] == "InCohortReclamation"

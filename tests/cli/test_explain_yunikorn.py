@@ -131,6 +131,8 @@ def test_bad_use(
 def test_laws_mean_nothing_for_kueue(tmp_path: Path) -> None:
     said = refused("explain", write(tmp_path, cluster()), "--laws", "code")
     assert '"code" means nothing for Kueue' in said
+    said = refused("explain", write(tmp_path, cluster()), "--quota", "root.a")
+    assert "Kueue evicts nobody where a quota was lowered" in said
 
 
 def test_no_time_proves_nothing() -> None:

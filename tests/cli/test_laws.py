@@ -41,12 +41,6 @@ def test_json_is_what_the_schema_says() -> None:
     ]
 
 
-def test_one_search_finds_a_law() -> None:
-    lines = call("laws", "--format", "plain").stdout.splitlines()
-    (found,) = [line for line in lines if line.startswith("law KQ-07 ")]
-    assert "over_quota_until_last_victim" in found
-
-
 @pytest.mark.parametrize(
     ("law", "codes"),
     [

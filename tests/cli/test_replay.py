@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import answer, call, process, refused, valid
+from tests.cli.running import answer, call, refused, valid
 from tests.commands.replay.test_live import AFTER, BEFORE, UID, objects, preempted
 from tests.test_replay import cycle, mute, recorded
 
@@ -110,13 +110,6 @@ def test_bad_line_is_bad_input(files: tuple[Path, Path]) -> None:
     with files[1].open("a", encoding="utf-8") as file:
         file.write("{}\n")
     assert refused("replay", *files, "--format", "json").startswith(f"error: {files[1]}: line 4: ")
-
-
-def test_as_a_process(files: tuple[Path, Path]) -> None:
-    done = process("replay", files[1], "--format", "json")
-    assert done.returncode == 1
-    assert done.stderr == ""
-    assert json.loads(done.stdout)["equal"] == 1
 
 
 def test_a_live_cluster_between_two_dumps(tmp_path: Path) -> None:

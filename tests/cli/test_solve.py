@@ -59,13 +59,6 @@ def test_plain_text_is_the_default_where_there_is_no_terminal(dump: Path) -> Non
     assert without_time(call("solve", dump).stdout) == without_time(plain)
 
 
-def test_output_is_repeatable(dump: Path) -> None:
-    plans = [solved(dump) for _ in range(2)]
-    for plan in plans:
-        plan["certificate"]["wall_time_s"] = 0
-    assert plans[0] == plans[1]
-
-
 def test_where_there_is_no_plan_the_way_on_can_be_pasted(tmp_path: Path) -> None:
     state = write(tmp_path, cluster(asks=9), "the cluster.json")
     said = f"note: planner explain '{state}' --pending ns/pending says what is in the way\n"
@@ -129,16 +122,6 @@ def test_nothing_to_evict(tmp_path: Path) -> None:
     assert json.loads(result.stdout)["victims"] == []
 
 
-@pytest.mark.parametrize(("status", "code"), [("feasible", 4), ("unknown", 5)])
-def test_answers_without_proof(
-    status: str, code: int, dump: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(api, "solve", lambda *_, **__: make_plan(status=status))
-    result = call("solve", dump)
-    assert result.exit_code == code
-    assert f"status           {status}" in result.stdout
-
-
 def test_several_pending_workloads_are_listed(crowd: Path) -> None:
     result = call("solve", crowd)
     assert result.exit_code == 2
@@ -200,11 +183,6 @@ def test_all_goes_on_after_an_error(crowd: Path) -> None:
     assert result.exit_code == 2
     assert "error: ns/lost: " in result.stderr
     assert "4 pending: 2 optimal, 1 infeasible, 1 failed" in result.stderr
-
-
-def test_all_ends_with_the_worst_code(tmp_path: Path) -> None:
-    dump = write(tmp_path, cluster(another_pending("huge", amount=100)))
-    assert call("solve", dump, "--all").exit_code == 3
 
 
 def test_all_of_none(tmp_path: Path) -> None:
@@ -378,11 +356,6 @@ def test_options_from_the_environment(dump: Path, variables: dict[str, str]) -> 
     plan = json.loads(call("solve", dump, env=env).stdout)
     assert plan["objective"] == "min-count"
     assert call("solve", dump, "--format", "table", env=env).stdout.startswith(" Preemptor")
-
-
-def test_all_from_the_environment(crowd: Path) -> None:
-    result = call("solve", crowd, env={"PLANNER_SOLVE_ALL": "1"})
-    assert "4 pending" in result.stderr
 
 
 def test_every_option_reaches_the_solver(

@@ -62,7 +62,3 @@ def test_not_with_a_fixed_assignment(dump: Path, tmp_path: Path) -> None:
     fixed.write_text(json.dumps({"main": {GPU: choice}}))
     said = refused("solve", dump, "--flavors", "optimal", "--assignment", fixed)
     assert "the assignment has fixed the flavors already" in said
-
-
-def test_no_other_word(dump: Path) -> None:
-    assert "optimal" in refused("solve", dump, "--flavors", "best")

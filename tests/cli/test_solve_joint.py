@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from planner.cli.exit_code import BAD_INPUT, INFEASIBLE, NOT_PROVED
+from planner.cli.exit_code import BAD_INPUT, NOT_PROVED
 from tests.cli.running import answer, call, refused
-from tests.conftest import QUICKSTART, YUNIKORN
-from tests.flavored import Object, flavor, group, listed, queue, running
+from tests.conftest import YUNIKORN
+from tests.flavored import Object, listed
 from tests.flavored import podset as pods
 from tests.flavored import waiting as pending
 from tests.solver.joint_clusters import lent_and_asked_for
@@ -43,38 +43,6 @@ def test_json_is_as_published(dump: Path, who: tuple[str, ...]) -> None:
     assert len(plan["greedy"]["fit_again"]) == 1
 
 
-def test_table_shows_both_ways_of_serving(dump: Path) -> None:
-    text = call("solve", dump, *PENDING, "--joint", "--format", "table").stdout
-    assert "LEGAL, NOT PROVED OPTIMAL" in text
-    assert "evicting 2 workloads makes room for 2 of 2 pending workloads" in text
-    assert "Kueue would admit 2 of 2 and evict 3 workloads; this plan admits 2 and evicts 2:" in (
-        " ".join(text.split())
-    )
-    assert "would fit again, evicted for nothing" in text
-    assert "laws 16/16 hold in 2 steps" in text
-
-
-def test_plain_lines(dump: Path) -> None:
-    text = call("solve", dump, *PENDING, "--joint", "--format", "plain").stdout
-    lines = [line.split() for line in text.splitlines()]
-    assert ["status", "feasible"] in lines
-    assert ["victims", "2"] in lines
-    assert [line[2] for line in lines if line[0] == "kueue_turn"] == ["ns/first", "ns/second"]
-    assert len([line for line in lines if line[0] == "kueue_victim"]) == 3
-    assert len([line for line in lines if line[0] == "victim"]) == 2
-    (term,) = (line for line in lines if line[:2] == ["term", "workloads"])
-    assert term[2:6] == ["plan=2", "kueue=3", "level=3", "bound=0"]
-
-
-def test_one_pending_workload_is_planned_for_as_without_it() -> None:
-    alone = json.loads(call("solve", QUICKSTART, "--format", "json").stdout)
-    together = json.loads(call("solve", QUICKSTART, "--all", "--joint", "--format", "json").stdout)
-    assert together["terms"] == alone["terms"]
-    (step,) = together["steps"]
-    names = [victim["workload"] for victim in step["victims"]]
-    assert names == [victim["workload"] for victim in alone["victims"]]
-
-
 @pytest.mark.parametrize("name", ["train", "ns/train", "job-train-0a1b2"])
 def test_workloads_are_found_by_their_names_and_jobs(tmp_path: Path, name: str) -> None:
     path = tmp_path / "cluster.json"
@@ -85,17 +53,6 @@ def test_workloads_are_found_by_their_names_and_jobs(tmp_path: Path, name: str) 
     assert named == ["ns/first", "ns/job-train-0a1b2"]
     again = call("solve", path, *words, "--pending", "ns/job-train-0a1b2")
     assert "ns/job-train-0a1b2 is named twice" in again.stderr
-
-
-def test_nobody_can_be_admitted(tmp_path: Path) -> None:
-    path = tmp_path / "cluster.json"
-    full = [queue("a", group(f=4)), running("on", "a", "f", 4, 5)]
-    asking = [pending("first", "a", pods(3)), pending("second", "a", pods(4))]
-    path.write_text(json.dumps(listed(flavor("f"), *full, *asking)))
-    result = call("solve", path, "--all", "--joint", "--format", "table")
-    assert result.exit_code == INFEASIBLE
-    assert "PROVED INFEASIBLE" in result.stdout
-    assert "no legal steps admit any of them" in result.stdout
 
 
 def test_no_time(dump: Path) -> None:
@@ -125,8 +82,6 @@ def test_what_cannot_be_planned_for_is_said(tmp_path: Path) -> None:
         (("--joint", *PENDING, "--flavors", "optimal"), "--flavors optimal goes not"),
         (("--joint", *PENDING, "--laws", "code"), "--laws goes not with --joint"),
         (("--joint", *PENDING, "--objective", "pareto:D2,D4"), "a front is drawn for one"),
-        (("--joint", *PENDING, "--objective", "stable"), "unstable"),
-        (("--joint", *PENDING, *PENDING), "is named twice"),
     ],
 )
 def test_refusals(dump: Path, more: tuple[str, ...], said: str) -> None:

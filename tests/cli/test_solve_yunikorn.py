@@ -18,7 +18,9 @@ from tests.yunikorn.building import (
     ask,
     cluster_value,
     node,
+    of_release,
     queue,
+    two_queues,
 )
 
 POD = "serving/ranker-2"
@@ -281,9 +283,12 @@ def test_no_time_and_no_plan_of_the_core_proves_nothing(tmp_path: Path) -> None:
 def test_the_release_is_told_or_given(
     tmp_path: Path, told: str, given: list[str], uncovered: list[str]
 ) -> None:
-    path = write(
-        tmp_path, crowd() | {"clusterInfo": [{"rmBuildInformation": [{"buildVersion": told}]}]}
-    )
+    """Up to 1.7 it matters who comes first, which is not known by fairness."""
+    value = two_queues(allocation("one", {"gpu": 4}))
+    value["applications"][1]["requests"] += [ask(f"more-{i}", {"gpu": 1}) for i in range(10)]
+    high = value["queues"]["partitions"][0]["queues"][0]["queues"][1]
+    high["properties"]["application.sort.policy"] = "fair"
+    path = write(tmp_path, of_release(value, told))
     options = [part for one in given for part in ("--yunikorn-release", one)]
     result = call("solve", path, "--pending", "ask", "--format", "json", *options)
     found = [one["feature"] for one in json.loads(result.stdout)["coverage"]]

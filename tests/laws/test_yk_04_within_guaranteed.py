@@ -8,6 +8,7 @@ from tests.yunikorn.building import (
     Json,
     allocation,
     gpus,
+    of_release,
     queue,
     two_queues,
 )
@@ -89,3 +90,17 @@ def test_victims_may_make_room_in_the_guaranteed_of_an_ancestor(
         size=3,
     )
     assert Court(value).forbids("YK-04", taken) == forbidden
+
+
+@pytest.mark.parametrize(("release", "sets"), [("1.7.0", set()), ("1.8.0", {A})])
+def test_up_to_1_7_types_that_the_ask_does_not_want_count(
+    release: str, sets: set[frozenset[str]]
+) -> None:
+    """Of mem the queue of the ask uses 2 of its 1."""
+    value = two_queues(allocation("a", {"gpu": 4}))
+    (root,) = value["queues"]["partitions"][0]["queues"]
+    root["queues"][1]["resources"]["guaranteed"]["mem"] = 1
+    value["applications"][1]["allocations"] = [allocation("own", {"mem": 2}, on="n2")]
+    court = Court(of_release(value, release))
+    assert court.admitted() == {"n1": sets}
+    assert court.admitted(without={"YK-04"}) == {"n1": {A}}

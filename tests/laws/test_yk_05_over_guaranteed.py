@@ -16,6 +16,7 @@ from tests.yunikorn.building import (
     cluster_value,
     gpus,
     node,
+    of_release,
     queue,
 )
 
@@ -167,3 +168,26 @@ def test_a_guaranteed_in_other_types_protects(low: Json, *, forbidden: bool) -> 
     held = {"root.low": gpus(a=1)}
     value = one_node_value(low_queue, guaranteed("high", 2), running=held, size=1)
     assert Court(value).forbids("YK-05", "a") == forbidden
+
+
+@pytest.mark.parametrize(
+    ("mem", "sets"),
+    [
+        (1, {A, B, A | B}),  # what is left is less than nothing of both types
+        (3, {A, B}),  # nothing of mem, until one has gone: then some
+        (4, set()),
+    ],
+)
+def test_up_to_1_7_nothing_may_be_left_of_any_type(mem: int, sets: set[frozenset[str]]) -> None:
+    running = (allocation("a", {"gpu": 1, "mem": 2}), allocation("b", {"gpu": 1, "mem": 1}))
+    value = one_queue({"gpu": 0, "mem": mem}, *running)
+    value["queues"]["partitions"][0]["queues"][0]["queues"][0]["resources"]["max"] = {}
+    assert Court(of_release(value, "1.7.0")).admitted("yunikorn-code") == {"n1": sets}
+    assert Court(value).admitted("yunikorn-code") == {"n1": {A, B, A | B}}
+
+
+def test_up_to_1_7_one_victim_is_the_last_for_all_types() -> None:
+    """Of a and b the last one to go must be too much of gpu, and of mem: each is of one alone."""
+    running = (allocation("a", {"gpu": 2}), allocation("b", {"gpu": 1, "mem": 3}))
+    value = one_queue({"gpu": 2, "mem": 2}, *running)
+    assert Court(of_release(value, "1.7.0")).admitted("yunikorn-code") == {"n1": {A, B}}

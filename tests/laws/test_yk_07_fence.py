@@ -11,6 +11,7 @@ from tests.yunikorn.building import (
     Json,
     allocation,
     gpus,
+    of_release,
     queue,
 )
 
@@ -18,13 +19,17 @@ A, B = frozenset({"a"}), frozenset({"b"})
 
 
 def inside_and_outside(
-    p: dict[str, Any], low: dict[str, Any] | None = None, high: dict[str, Any] | None = None
+    p: dict[str, Any],
+    low: dict[str, Any] | None = None,
+    high: dict[str, Any] | None = None,
+    release: str = "1.9.0",
 ) -> Court:
     """Build a full node: a is in ``root.p.low``, b in ``root.other``; ``root.p.high`` asks."""
     inside = queue("p", queue("low", **low or {}), guaranteed("high", 1, **high or {}), **p)
     running = {"root.p.low": gpus(a=2), "root.other": gpus(b=2)}
     outside = queue("other")
-    return Court(one_node_value(inside, outside, running=running, path="root.p.high", size=4))
+    value = one_node_value(inside, outside, running=running, path="root.p.high", size=4)
+    return Court(of_release(value, release))
 
 
 def root_of(court: Court) -> str:
@@ -138,3 +143,16 @@ def test_priorities_are_not_compared_across_the_fence() -> None:
     )
     state = Court(value).state
     assert broken(state, plan_of(state, "n1", "b")) == ["YK-07"]
+
+
+@pytest.mark.parametrize(
+    ("most", "root"), [(1, "root"), (2, "root.p"), (3, "root")], ids=["over", "full", "not full"]
+)
+def test_up_to_1_8_a_queue_that_holds_just_its_maximum_is_a_fence(most: int, root: str) -> None:
+    """With the 2 that it has, whatever is asked for; also 1 is too little by the newest rules."""
+    court = inside_and_outside({"max": {"gpu": most}}, release="1.8.0")
+    assert root_of(court) == root
+    inside = {A} if root == "root.p" else {A, B, A | B}
+    assert court.admitted("yunikorn-code") == {"n1": inside}
+    if most < 2:
+        assert root_of(inside_and_outside({"max": {"gpu": most}})) == "root.p"

@@ -1,9 +1,10 @@
-"""YK-11: preemption is enabled, the ask may preempt others, and has not done so before."""
+"""YK-11: preemption is enabled, the ask may preempt others, has not done so, and has its turn."""
 
 from typing import Any
 
 import pytest
 
+import planner
 from tests.laws.judges_yunikorn import Court
 from tests.verifier.yunikorn.plans import (
     CODE,
@@ -18,6 +19,7 @@ from tests.verifier.yunikorn.plans import (
 from tests.yunikorn.building import (
     Json,
     allocation,
+    application,
     gpus,
     state_of,
     two_queues,
@@ -33,12 +35,31 @@ def state(*, enabled: bool = True, **of_ask: Any) -> Json:
     return value
 
 
+def waiting(of_queue: Json, counts: list[Json] | None = None, **of_ask: Any) -> Json:
+    """Build such a node, and ada's application that has not started; another of hers runs."""
+    value = state(**of_ask)
+    value["queues"]["partitions"][0]["queues"][0]["queues"][1] |= of_queue
+    value["applications"][1] |= {
+        "user": "ada",
+        "applicationState": "Accepted",
+        "placeholderData": counts or [],
+    }
+    runs = application("has", "root.high", allocation("own", {"gpu": 1}, on="n2"))
+    value["applications"].append(runs | {"user": "ada", "applicationState": "Running"})
+    return value
+
+
 @pytest.mark.parametrize(
     "value",
     [
         state(enabled=False),
         state(triggeredPreemption=True),
         state(x={"allowPreemptOther": False}),
+        waiting({"limits": [{"users": ["ada"], "maxresources": {"gpu": "1"}}]}),
+        waiting({"limits": [{"users": ["*"], "maxapplications": 1}]}),
+        waiting({"maxapplications": 1}),
+        waiting({"parent": True}),
+        waiting({}, [{"taskGroupName": "tg", "count": 2, "replaced": 1}], taskGroupName="tg"),
     ],
 )
 def test_nobody_goes_for_an_ask_that_may_not_preempt(value: Json) -> None:
@@ -47,8 +68,40 @@ def test_nobody_goes_for_an_ask_that_may_not_preempt(value: Json) -> None:
     assert court.admitted(without={"YK-11"}) == {"n1": {A}}
 
 
-def test_otherwise_somebody_may() -> None:
-    assert Court(state()).admitted() == {"n1": {A}}
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (
+            waiting({"limits": [{"users": ["ada"], "maxresources": {"gpu": "1"}}]}),
+            "Not enough user quota",
+        ),
+        (
+            waiting({"maxapplications": 1}),
+            "Maximum number of running applications reached the queue limit (root.high)",
+        ),
+    ],
+)
+def test_in_the_words_of_the_core(value: Json, said: str) -> None:
+    made, said = state_of(value), f"the core passes over it: {said}"
+    plan, clash = planner.solve(made, "ask"), planner.explain(made, "ask").clash
+    assert (plan.claim, plan.explanation.endswith(said)) == ("infeasible", True)
+    assert clash is not None
+    assert said in [law.text for law in clash.laws if law.law == "YK-11"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        state(),
+        waiting({"limits": [{"users": ["ada"], "maxresources": {"gpu": "2"}}]}),
+        waiting({"limits": [{"users": ["*"], "maxapplications": 2}]}),
+        waiting({"maxapplications": 2}),
+        waiting({}, [{"taskGroupName": "tg", "count": 2, "replaced": 2}], taskGroupName="tg"),
+        waiting({}, [{"taskGroupName": "tg", "count": 2}], placeholder=True, taskGroupName="tg"),
+    ],
+)
+def test_otherwise_somebody_may(value: Json) -> None:
+    assert Court(value).admitted() == {"n1": {A}}
 
 
 def test_a_required_node_is_made_free_whatever_the_partition_says() -> None:

@@ -11,7 +11,7 @@ from math import prod
 
 import pytest
 
-from planner.plan.proof import ByLaws, ByRows, CountSplit, Narrowing, Step
+from planner.plan.proof import ByLaws, ByRows, CountSplit, Narrowing, Rounding, Step
 from planner.proof.box import Box, Row
 from planner.proof.question import Question
 
@@ -89,6 +89,10 @@ def _fault(question: Question, box: Box, parts: Sequence[Box], step: Step, point
     if isinstance(step, Narrowing):
         lost = not _inside(parts[0], point)
         return "satisfies the sum" if lost and _possible(question, box, step.narrow, point) else ""
+    if isinstance(step, Rounding):
+        rows = [question.rows(box)[name] for name in step.round]
+        held = all(not row.extra and _left(row, point) >= row.least for row in rows)
+        return "satisfies the rows" if held and not _has_sums(parts[0], point) else ""
     if isinstance(step, CountSplit):
         return "" if any(_inside(part, point) for part in parts) else "is in no part"
     return ""

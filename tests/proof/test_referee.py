@@ -17,6 +17,7 @@ from planner.plan.proof import (
     CaseSplit,
     CountSplit,
     Narrowing,
+    Rounding,
     Split,
     Step,
     WholeSplit,
@@ -88,7 +89,7 @@ def questions(chance: random.Random, found: Judged) -> Iterator[tuple[Question, 
 
 def a_split(chance: random.Random, question: Question, box: Box) -> Split | None:
     """Return a random split of a box; ``None`` if the one that was drawn is none of it."""
-    kind = chance.choice(("count", "sum", "whole", "case", "case", "narrow", "narrow"))
+    kind = chance.choice(("count", "sum", "whole", "case", "case", "narrow", "narrow", "round"))
     k = chance.randrange(box.most.size) if box.most.size else 0
     step: Split = CountSplit(of=(k,), most=chance.randint(0, int(box.most.max(initial=0))))
     if kind == "sum":
@@ -99,6 +100,15 @@ def a_split(chance: random.Random, question: Question, box: Box) -> Split | None
     elif kind == "narrow" and (names := sorted(question.rows(box))):
         some = chance.sample(names, min(3, len(names)))
         step = Narrowing(narrow={name: chance.randint(1, 9) for name in some})
+    elif kind == "round" and (names := sorted(question.rows(box))):
+        some = chance.sample(names, min(3, len(names)))
+        step = Rounding(
+            row=f"rounded {len(box.sums)}",
+            round={name: chance.randint(-3, 9) for name in some},
+            by=chance.randint(2, 12),
+            down=tuple(each for each in range(box.most.size) if chance.random() < 0.5),
+            out=tuple(name for name in question.ranges(box) if chance.random() < 0.5),
+        )
     elif kind == "case":
         rules = question.rules
         places = [None, *(rules.name(node) for node in getattr(rules, "below", ()))]

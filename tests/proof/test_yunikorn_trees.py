@@ -43,6 +43,7 @@ from tests.yunikorn.building import (
     cluster_value,
     machine,
     node,
+    of_release,
     pod,
     queue,
     two_queues,
@@ -60,13 +61,18 @@ GPU = {"gpu": 1}
 
 @cache
 def drawn(seed: int) -> tuple[Sets, ...]:
-    """Return a random ask by both sides of the laws, a lowered queue, and asks with known pods."""
+    """Return a random ask by both sides of the laws, a lowered queue, and asks with known pods.
+
+    And the ask as older releases have it.
+    """
     value = random_cluster(seed, plain=seed % 3 == 0, twins=seed % 5 == 0)
     if seed % 4 == 3:
         value = guarded(seed)
     lower, path = random_lowered(seed, plain=seed % 3 == 0, twins=seed % 5 == 0)
     of_pods = (Sets.tried(random_pods(seed + more, twins=more == 0), "code") for more in PODS)
-    return *(Sets.tried(value, laws) for laws in LAWS), Sets.tried(lower, "design", path), *of_pods
+    older = (Sets.tried(of_release(value, one), "code") for one in ("1.7.0", "1.8.0"))
+    asks = (Sets.tried(value, laws) for laws in LAWS)
+    return *asks, Sets.tried(lower, "design", path), *of_pods, *older
 
 
 def decisions() -> Iterator[tuple[str, Sets, YuniKornRules, set[Counts]]]:

@@ -9,7 +9,7 @@ import pytest
 
 from planner.quota.kueue.activity import Activity
 from planner.quota.kueue.snapshot import take_snapshot
-from tests.cluster import Object, admission_check, cohort, queue, state_of
+from tests.cluster import Object, admission_check, queue, state_of
 
 MULTI = "kueue.x-k8s.io/multikueue"
 PROVISIONING = "kueue.x-k8s.io/provisioning-request"
@@ -25,22 +25,12 @@ def rules(*names: str, **on_flavors: list[str]) -> Object:
     return {"admissionChecksStrategy": {"admissionChecks": each}}
 
 
-def codes(*parts: list[Object], metadata: Object | None = None, **spec: Any) -> list[str]:
+def codes(*parts: list[Object], **spec: Any) -> list[str]:
     """Return why the ClusterQueue a is inactive; ``parts`` are other objects."""
     (cluster_queue, local) = queue("a", 4, "pool")
-    cluster_queue = {
-        **cluster_queue,
-        "metadata": {**cluster_queue["metadata"], **(metadata or {})},
-        "spec": {**cluster_queue["spec"], **spec},
-    }
+    cluster_queue = {**cluster_queue, "spec": {**cluster_queue["spec"], **spec}}
     found = Activity.of(state_of([cluster_queue, local], *parts)).hindrances
     return [one.code for one in found.get("a", ())]
-
-
-def test_a_plain_queue_is_active() -> None:
-    assert codes() == []
-    assert codes(check("c"), **rules("c")) == []
-    assert codes(check("m", MULTI), **rules("m")) == []
 
 
 def test_a_dump_of_multikueue_is_one_cluster() -> None:
@@ -49,16 +39,6 @@ def test_a_dump_of_multikueue_is_one_cluster() -> None:
     for controller, said in ((MULTI, True), (PROVISIONING, False)):
         notes = take_snapshot(state_of([asking, local], check("m", controller))).notes
         assert any("one cluster" in note for note in notes) == said
-
-
-def test_a_deletion_beats_all() -> None:
-    deleted = {"deletionTimestamp": "2026-05-01T12:00:00Z"}
-    assert codes(metadata=deleted, stopPolicy="Hold") == ["Terminating"]
-
-
-@pytest.mark.parametrize("policy", ["Hold", "HoldAndDrain"])
-def test_a_stopped_queue(policy: str) -> None:
-    assert codes(stopPolicy=policy) == ["Stopped"]
 
 
 @pytest.mark.parametrize(
@@ -89,13 +69,6 @@ def test_what_is_wrong_with_its_checks(
     assert codes(*parts, **named) == [expected]
 
 
-def test_no_flavors_and_all_flavors_are_the_same() -> None:
-    for flavors in ([], ["default"]):
-        assert codes(check("m", MULTI), **rules(m=flavors)) == []
-    other = check("c")
-    assert codes(other, **rules(c=["another"])) == []
-
-
 def test_the_reasons_stand_in_kueues_order() -> None:
     rows = [{"name": "gpu", "nominalQuota": 1}]
     group = {"coveredResources": ["gpu"], "flavors": [{"name": "gone", "resources": rows}]}
@@ -109,15 +82,3 @@ def test_the_reasons_stand_in_kueues_order() -> None:
         "MultipleMultiKueueAdmissionChecks",
         "MultiKueueWithProvisioningRequest",
     ]
-
-
-def test_a_queue_that_kueue_calls_terminating_is() -> None:
-    (cluster_queue, local) = queue("a", 4)
-    said = [{"type": "Active", "status": "False", "reason": "Terminating"}]
-    ending = {**cluster_queue, "status": {"conditions": said}}
-    activity = Activity.of(state_of([ending, local]))
-    assert [one.code for one in activity.hindrances["a"]] == ["Terminating"]
-
-
-def test_a_cycle_of_cohorts_has_no_code_of_kueue() -> None:
-    assert codes(cohort("pool", "other"), cohort("other", "pool")) == [""]

@@ -71,22 +71,6 @@ def mapped(**gates: bool) -> list[Object]:
 CLAIM = {"resourceClaims": claims("t")}
 
 
-def test_claims_count_by_class_per_pod() -> None:
-    """Of two mappings the first counts; classes of one mapping are added up; 4 pods of 3 + 2."""
-    two = template(exactly("big", 3), exactly("small", 2))
-    assert asked(preemptor(two, mapped(), pods=CLAIM)) == {"gpus": 20}
-
-
-def test_claims_of_several_templates_are_added_up() -> None:
-    there = [*template(exactly()), *template(exactly(count=2), name="u")]
-    found = preemptor(there, mapped(), pods={"resourceClaims": claims("t", "u")})
-    assert asked(found) == {"gpus": 12}
-
-
-def test_access_for_administrators_costs_nothing() -> None:
-    assert asked(preemptor(template(exactly(adminAccess=True)), mapped(), pods=CLAIM)) == {}
-
-
 @pytest.mark.parametrize("release", ["0.18.0", "0.18.6", "0.19.2"])
 def test_access_for_administrators_is_rejected_up_to_0_19(release: str) -> None:
     """Kueue v0.19.2 pkg/dra/claims.go ``countDevicesPerClass``."""
@@ -160,25 +144,6 @@ def extended(*containers: Object, init: Iterable[Object] = ()) -> Object:
     return {"containers": list(containers), "initContainers": list(init)}
 
 
-def test_extended_resources_count_by_the_class_behind_them() -> None:
-    behind = device_class("big", "example.com/gpu")
-    pods = extended(container(1), container(1), init=[container(3), container(2)])
-    assert asked(preemptor(behind, mapped(), pods=pods)) == {"gpus": 12}
-    assert asked(preemptor(behind, pods=pods)) == {"example.com/gpu": 12}
-    assert asked(preemptor(mapped(), pods=pods)) == {"example.com/gpu": 12}
-    off = mapped(KueueDRAIntegrationExtendedResource=False)
-    assert asked(preemptor(behind, off, pods=pods)) == {"example.com/gpu": 12}
-
-
-def test_of_several_classes_the_newest_counts_then_the_first_by_name() -> None:
-    pods = extended(container(1))
-    older = device_class("big", "example.com/gpu")
-    newer = device_class("other", "example.com/gpu", "2026-02-01T00:00:00Z")
-    assert asked(preemptor(older, newer, mapped(), pods=pods)) == {"example.com/gpu": 4}
-    same = device_class("other", "example.com/gpu")
-    assert asked(preemptor(same, older, mapped(), pods=pods)) == {"gpus": 4}
-
-
 @pytest.mark.parametrize(("release", "name"), [("0.19.0", "gpus"), ("0.19.1", "example.com/gpu")])
 def test_a_mapped_class_counts_before_0_19_1(release: str, name: str) -> None:
     """Kueue v0.19.0 pkg/dra/extended_resources.go ``resolveContainerExtendedResources``."""
@@ -201,24 +166,10 @@ def test_two_extended_resources_of_one_name(release: str, expected: int) -> None
     assert asked(preemptor(behind, mapped(), pods=pods, release=release)) == {"gpus": expected}
 
 
-def test_a_sidecar_counts_once() -> None:
-    """As an ordinary resource it would be added to the containers; here the larger counts."""
-    pods = extended(container(1), init=[container(2, restartPolicy="Always")])
-    behind = device_class("big", "example.com/gpu")
-    assert asked(preemptor(behind, mapped(), pods=pods)) == {"gpus": 8}
-    assert asked(preemptor(pods=pods)) == {"example.com/gpu": 12}
-
-
 def test_fractions_of_devices_are_rejected() -> None:
     pods = extended(container("500m"), container("500m"))
     found = preemptor(device_class("big", "example.com/gpu"), mapped(), pods=pods)
     assert "must be an integer" in found.rejection
-
-
-def test_claims_and_extended_resources_are_added_up() -> None:
-    behind = device_class("big", "example.com/gpu")
-    pods = {**extended(container(1)), **CLAIM}
-    assert asked(preemptor(behind, template(exactly()), mapped(), pods=pods)) == {"gpus": 8}
 
 
 def counting(**gates: bool) -> list[Object]:

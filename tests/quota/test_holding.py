@@ -18,7 +18,6 @@ from planner.quantity import MAX_INT64
 from planner.quota.kueue import holders
 from planner.quota.kueue.holders import NOBODY, Holders
 from planner.quota.kueue.holding import (
-    NEVER,
     effective_priority,
     holding_of,
     pod_set_holdings,
@@ -71,23 +70,6 @@ def usage(cpu: str, **more: Any) -> dict[str, Any]:
 SPOT_CPU = FlavorResource("spot", "cpu")
 
 
-def test_podsets_are_summed_and_rounded_once_each() -> None:
-    workload = holder(usage("1500u"), usage("2500u"), counts=(1, 1))
-    assert holding_of(workload, DEFAULT).amounts == {SPOT_CPU: 2 + 3}
-
-
-def test_what_has_no_flavor_counts_nowhere_but_naming_is_enough_to_be_named() -> None:
-    workload = holder({"flavors": {"gpu": "spot"}, "resourceUsage": {"cpu": "1"}}, counts=(1,))
-    assert holding_of(workload, DEFAULT).amounts == {}
-    assert holding_of(workload, DEFAULT).named == {FlavorResource("spot", "gpu")}
-
-
-def test_a_workload_without_admission_holds_nothing() -> None:
-    workload = Workload.model_validate({"metadata": {"name": "w"}})
-    assert holding_of(workload, DEFAULT).amounts == {}
-    assert holding_of(workload, DEFAULT).named == set()
-
-
 @pytest.mark.parametrize(
     ("count", "admitted", "reclaimable", "milli"),
     [
@@ -117,11 +99,6 @@ def test_an_older_release_that_counts_fewer_pods_than_none_divides_by_none_of_no
     assert [one.amounts for one in pod_set_holdings(workload, older)] == [{"cpu": 1000}]
 
 
-def test_usage_saturates() -> None:
-    workload = holder(usage("9E"), usage("9E"), counts=(1, 1))
-    assert holding_of(workload, DEFAULT).amounts == {SPOT_CPU: MAX_INT64}
-
-
 @pytest.mark.parametrize(
     ("boost", "priority"),
     [
@@ -147,10 +124,6 @@ def test_the_boost_counts_only_with_its_gate(boost: str | None, priority: int) -
     )
     assert effective_priority(workload, DEFAULT) == 5
     assert effective_priority(workload, settings(featureGates={"PriorityBoost": True})) == priority
-
-
-def test_without_a_priority_it_is_zero() -> None:
-    assert effective_priority(Workload.model_validate({"metadata": {"name": "w"}}), DEFAULT) == 0
 
 
 CREATED, MOVED = parse_time(at(1)), parse_time(at(40))
@@ -207,11 +180,6 @@ def test_the_four_rules_of_queue_order(
     conditions: list[tuple[str, str, str]], configuration: Configuration, expected: object
 ) -> None:
     assert queue_order_time(queued(*conditions), configuration) == expected
-
-
-def test_without_any_time_it_queued_first() -> None:
-    workload = Workload.model_validate({"metadata": {"name": "w"}})
-    assert queue_order_time(workload, DEFAULT) == NEVER
 
 
 def check(some: Holders, everybody: dict[int, Holders]) -> None:
@@ -319,13 +287,6 @@ def test_what_was_joined_is_joined_again_where_a_queue_has_others() -> None:
     assert len(snapshot.holders([a, b])) == 2
 
 
-def test_nobody_has_columns() -> None:
-    assert [len(column) for column in NOBODY.columns] == [0] * 10
-    assert NOBODY.alike[0] == []
-    empty = take_snapshot(state_of(queue("a", 1), pending("a", 1)))
-    assert Holders.joined(empty.admitted.values()).columns.priority.tolist() == []
-
-
 def check_shape(state: State, snapshot: Snapshot) -> None:
     """Compare a snapshot with what follows from each workload alone."""
     usage = Usage(snapshot.tree)
@@ -342,27 +303,6 @@ def check_shape(state: State, snapshot: Snapshot) -> None:
 @given(instances())
 def test_random_states_by_shape(instance: Instance) -> None:
     check_shape(instance.state, instance.snapshot)
-
-
-def changed(name: str, **status: Any) -> list[dict[str, Any]]:
-    """Return a running workload of 6 units in two pods, with parts of its status replaced."""
-    (workload,) = running(name, "a", 6)
-    workload["spec"]["podSets"][0]["count"] = 2
-    workload["status"]["admission"]["podSetAssignments"][0]["count"] = 2
-    workload["status"] |= status
-    return [workload]
-
-
-def test_pods_that_are_done_make_a_shape_of_their_own() -> None:
-    done = [{"name": "main", "count": 1}]
-    state = state_of(queue("a", 20), changed("w"), changed("x", reclaimablePods=done), changed("y"))
-    snapshot = take_snapshot(state)
-    check_shape(state, snapshot)
-    gpu = snapshot.fr("default", "gpu")
-    held = [(one.usage[gpu], one.pods) for one in snapshot.admitted[0]]
-    assert held == [(6, 2), (3, 1), (6, 2)]
-    first, _, last = snapshot.admitted[0]
-    assert first.usage is last.usage
 
 
 def test_usage_of_many_saturates_as_one_by_one() -> None:

@@ -1,8 +1,6 @@
 """Past use of LocalQueues, and its orders: docs/semantics/kueue-features.md §3."""
 
-from collections.abc import Mapping
 from itertools import pairwise
-from math import inf
 
 import pytest
 from hypothesis import given
@@ -10,71 +8,9 @@ from hypothesis import strategies as st
 
 from planner.quantity import approximate
 from planner.quota.kueue.past_use import Contender, Contest, PastUse
-from tests.cluster import KUEUE, Object, configuration, queue, running, state_of
+from tests.cluster import Object, configuration, queue, state_of
 
 SHARING = {"usageHalfLifeTime": "10m", "usageSamplingInterval": "5m"}
-
-
-def local_queue(consumed: Object, weight: str | None = None, name: str = "lq") -> Object:
-    spec: Object = {"clusterQueue": "q"}
-    if weight is not None:
-        spec["fairSharing"] = {"weight": weight}
-    status = {"fairSharing": {"admissionFairSharingStatus": {"consumedResources": consumed}}}
-    metadata = {"name": name, "namespace": "ns"}
-    one = {"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": metadata}
-    return {**one, "spec": spec, "status": status}
-
-
-def used(
-    consumed: Object,
-    weight: str | None = None,
-    weights: Mapping[str, float] | None = None,
-    release: str = "main",
-) -> float:
-    settings = configuration(admissionFairSharing={**SHARING, "resourceWeights": weights or {}})
-    parts = [local_queue(consumed, weight)], settings, running("w", "lq", 1)
-    state = state_of(*parts, release=release)
-    return PastUse(state).of(state.workloads[0].namespace, state.workloads[0].queue_name)
-
-
-@pytest.mark.parametrize(
-    ("consumed", "weight", "weights", "expected"),
-    [
-        ({"cpu": "1500m", "memory": "1Ki"}, None, {}, 1.5 + 1024),
-        ({"cpu": "3", "gpu": "2"}, "2", {"cpu": 0.5}, (0.5 * 3 + 2) / 2),
-        ({"cpu": "3", "gpu": "2"}, None, {"cpu": 0}, 2.0),
-        ({}, None, {}, 0.0),
-        ({}, "0", {}, inf),
-        ({"cpu": "1"}, "-1", {}, inf),
-    ],
-)
-def test_use_is_weighted(
-    consumed: Object, weight: str | None, weights: dict[str, float], expected: float
-) -> None:
-    assert used(consumed, weight, weights) == expected
-
-
-@pytest.mark.parametrize("release", ["0.15.8", "0.17.8", "0.18.4", "0.19.0"])
-def test_a_weight_of_0_in_older_releases(release: str) -> None:
-    """Kueue v0.17.8 pkg/workload/workload.go ``CalcFSUsageFromResources`` divides by it.
-
-    1 / 0 is +Inf in Go; 0 / 0 is no number, which ``cmp.Compare`` puts before all numbers.
-    """
-    assert used({"cpu": "1"}, "0", release=release) == inf
-    assert used({}, "0", release=release) < used({}, "1", release=release) == 0
-    later = {"0.18.4": "0.18.5", "0.19.0": "0.19.1"}.get(release, "main")
-    assert used({}, "0", release=later) == inf
-
-
-def test_resources_are_added_by_name() -> None:
-    """Doubles are not associative: 1e16 swallows two ones that come after it, one by one."""
-    assert used({"c": "1", "b": "1", "a": "10P"}) == 1e16
-    assert used({"a": "1", "b": "1", "c": "10P"}) == 1e16 + 2
-
-
-def test_a_local_queue_that_is_not_there_used_nothing() -> None:
-    state = state_of(configuration(admissionFairSharing=SHARING), running("w", "gone", 1))
-    assert PastUse(state).of(state.workloads[0].namespace, state.workloads[0].queue_name) == 0
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from planner.quantity import MAX_INT64, NANO
+from planner.quantity import NANO
 from planner.quota.kueue.request import Defaults, pod_request, pod_set_requests
-from planner.state.kueue import Configuration, LimitRange, RuntimeClass, Workload
+from planner.state.kueue import Configuration, LimitRange, Workload
 from planner.state.kueue_release import NEWEST, find_release
 from planner.state.pods import PodSpec
 
@@ -34,7 +34,6 @@ def totals(
     count: int = 1,
     *,
     defaults: Defaults = NONE,
-    reclaimable: int = 0,
     **configuration: Any,
 ) -> dict[str, int]:
     """Return the request of a podset in Kueue's units."""
@@ -42,17 +41,11 @@ def totals(
         {
             "metadata": {"name": "w", "namespace": "ns"},
             "spec": {"podSets": [{"name": "main", "count": count, "template": {"spec": spec}}]},
-            "status": {"reclaimablePods": [{"name": "main", "count": reclaimable}]},
         }
     )
     settings = Configuration.model_validate(configuration)
     (request,) = pod_set_requests(workload, settings, defaults)
     return dict(request.totals)
-
-
-def test_containers_are_summed() -> None:
-    spec = {"containers": [box({"cpu": 1, "gpu": 1}), box({"cpu": "500m"})]}
-    assert per_pod(spec) == {"cpu": 1.5, "gpu": 1}
 
 
 @pytest.mark.parametrize(
@@ -71,23 +64,6 @@ def test_init_containers_and_sidecars(init: list[dict[str, Any]], cpu: int) -> N
     assert per_pod({"containers": [box({"cpu": 3})], "initContainers": init}) == {"cpu": cpu}
 
 
-def test_init_containers_count_resource_by_resource() -> None:
-    spec = {
-        "containers": [box({"cpu": 3, "memory": 1})],
-        "initContainers": [box({"cpu": 1, "memory": 4, "gpu": 1})],
-    }
-    assert per_pod(spec) == {"cpu": 3, "memory": 4, "gpu": 1}
-
-
-def test_overhead_comes_on_top_of_everything() -> None:
-    spec = {
-        "containers": [box({"cpu": 1})],
-        "initContainers": [box({"cpu": 4})],
-        "overhead": {"cpu": "250m", "memory": 8},
-    }
-    assert per_pod(spec) == {"cpu": 4.25, "memory": 8}
-
-
 def test_pod_level_requests_replace_the_sum_of_what_they_may_name() -> None:
     spec = {
         "containers": [box({"cpu": 1, "memory": 7, "gpu": 2})],
@@ -98,14 +74,6 @@ def test_pod_level_requests_replace_the_sum_of_what_they_may_name() -> None:
         "overhead": {"cpu": 1},
     }
     assert per_pod(spec) == {"cpu": 4, "memory": 5, "gpu": 2, "hugepages-2Mi": 4}
-
-
-def test_limits_fill_in_missing_requests_container_by_container() -> None:
-    spec = {
-        "containers": [box({"cpu": 1}, limits={"cpu": 4, "gpu": 2}), box(limits={"cpu": 8})],
-        "initContainers": [box(limits={"gpu": 3})],
-    }
-    assert per_pod(spec) == {"cpu": 9, "gpu": 3}
 
 
 def limit_range(namespace: str, kind: str, **fields: Any) -> LimitRange:
@@ -166,68 +134,6 @@ def test_older_releases_take_whole_pods_by_their_word(release: str) -> None:
     }
 
 
-def test_default_requests_come_before_own_limits() -> None:
-    """Kueue applies LimitRanges first and copies limits into what is missing after that.
-
-    Source: kueue ff69552e pkg/workload/resources.go ``AdjustResources``.
-    """
-    defaults = Defaults.of(
-        "ns", [limit_range("ns", "Container", defaultRequest={"cpu": 2})], [], NEWEST.rules
-    )
-    assert per_pod({"containers": [box(limits={"cpu": 5})]}, defaults) == {"cpu": 2}
-
-
-def test_a_runtime_class_gives_overhead_unless_the_pod_has_its_own() -> None:
-    classes = [
-        RuntimeClass.model_validate(
-            {"metadata": {"name": "vm"}, "overhead": {"podFixed": {"cpu": 2}}}
-        )
-    ]
-    defaults = Defaults.of("ns", [], classes, NEWEST.rules)
-    spec: dict[str, Any] = {"containers": [box({"cpu": 1})]}
-    assert per_pod(spec, defaults) == {"cpu": 1}
-    assert per_pod({**spec, "runtimeClassName": "vm"}, defaults) == {"cpu": 3}
-    assert per_pod({**spec, "runtimeClassName": "gone"}, defaults) == {"cpu": 1}
-    own = {**spec, "runtimeClassName": "vm", "overhead": {"cpu": 5}}
-    assert per_pod(own, defaults) == {"cpu": 6}
-
-
-def test_rounding_is_per_pod_and_after_the_exact_sum() -> None:
-    """Two containers of 400 microcores are 800, rounded up to 1 milli, times 3 pods."""
-    spec = {"containers": [box({"cpu": "400u", "memory": "100m"}) for _ in range(2)]}
-    assert totals(spec, 3) == {"cpu": 3, "memory": 3}
-    assert totals({"containers": [box({"cpu": "2500u"})]}, 2) == {"cpu": 6}
-
-
-def test_only_the_name_cpu_is_counted_in_milli() -> None:
-    assert totals({"containers": [box({"cpu": 1, "requests.cpu": 1})]}) == {
-        "cpu": 1000,
-        "requests.cpu": 1,
-    }
-
-
-def test_negative_requests_count_as_zero_and_zeros_stay_listed() -> None:
-    assert totals({"containers": [box({"gpu": -3, "cpu": 0})]}, 2) == {"gpu": 0, "cpu": 0}
-
-
-def test_products_saturate() -> None:
-    assert totals({"containers": [box({"memory": "8E"})]}, 2) == {"memory": MAX_INT64}
-
-
-@pytest.mark.parametrize(("reclaimable", "gpus"), [(0, 10), (2, 6), (5, 0), (9, 0)])
-def test_reclaimable_pods_are_left_out(reclaimable: int, gpus: int) -> None:
-    spec = {"containers": [box({"gpu": 2})]}
-    assert totals(spec, 5, reclaimable=reclaimable) == {"gpu": gpus}
-    gate_off = {"ReclaimablePods": False}
-    assert totals(spec, 5, reclaimable=reclaimable, featureGates=gate_off) == {"gpu": 10}
-
-
-def test_excluded_prefixes_leave_requests_out() -> None:
-    spec = {"containers": [box({"cpu": 1, "example.com/a": 1, "example.org/b": 2})]}
-    excluded = {"excludeResourcePrefixes": ["example.com/", "c"]}
-    assert totals(spec, resources=excluded) == {"example.org/b": 2}
-
-
 def transform(strategy: str, outputs: dict[str, Any], **more: Any) -> dict[str, Any]:
     rule = {"input": "gpu", "strategy": strategy, "outputs": outputs, **more}
     return {"transformations": [rule]}
@@ -251,18 +157,6 @@ def transform(strategy: str, outputs: dict[str, Any], **more: Any) -> dict[str, 
 def test_transformations(settings: dict[str, Any], expected: dict[str, int]) -> None:
     """Each pod asks for 2 gpus and 1 core."""
     assert totals({"containers": [box({"gpu": 2, "cpu": 1})]}, resources=settings) == expected
-
-
-def test_transformations_do_not_follow_one_another() -> None:
-    """What one rule makes is no input of the next."""
-    rules = [
-        {"input": "gpu", "strategy": "Replace", "outputs": {"cpu": 1}},
-        {"input": "cpu", "strategy": "Replace", "outputs": {"credits": 5}},
-    ]
-    found = totals(
-        {"containers": [box({"gpu": 2, "cpu": 1})]}, resources={"transformations": rules}
-    )
-    assert found == {"cpu": 2000, "credits": 5}
 
 
 def test_scaling_divides_first() -> None:

@@ -1,8 +1,5 @@
 """Dominant resource shares: docs/semantics/kueue.md §6.1."""
 
-import math
-
-import pytest
 from hypothesis import given
 
 from planner.quota.kueue.tree import (
@@ -25,14 +22,14 @@ FRS = (
 SPOT, RESERVED, CPU = range(3)
 
 
-def small_tree(weight_nano: int = 10**9, lending: int | None = None) -> QuotaTree:
+def small_tree() -> QuotaTree:
     """Return a cohort of 6 + 2 gpus in two flavors, all lent to queue a, and no cpu."""
-    org = {SPOT: Quota(6), RESERVED: Quota(2, None, lending), CPU: Quota(0)}
+    org = {SPOT: Quota(6), RESERVED: Quota(2), CPU: Quota(0)}
     none = {SPOT: Quota(0), RESERVED: Quota(0), CPU: Quota(0)}
     return QuotaTree(
         [
             Node("org", NO_PARENT, is_queue=False, active=True, quotas=org),
-            Node("a", 0, is_queue=True, active=True, quotas=none, weight_nano=weight_nano),
+            Node("a", 0, is_queue=True, active=True, quotas=none),
         ],
         FRS,
     )
@@ -44,52 +41,8 @@ def share_of(tree: QuotaTree, amounts: dict[int, int], node: int = 1) -> Share:
     return Shares(tree).of(usage, node)
 
 
-def test_excess_is_summed_over_flavors_and_divided_by_what_all_of_them_lend() -> None:
-    assert share_of(small_tree(), {SPOT: 3, RESERVED: 1}) == Share(500.0, 1.0, borrowing=True)
-
-
 def test_a_root_has_no_share() -> None:
     assert share_of(small_tree(), {SPOT: 9}, node=0) == Share(0.0, 1.0, borrowing=False)
-
-
-def test_within_quota_there_is_no_share() -> None:
-    assert share_of(small_tree(), {}) == Share(0.0, 1.0, borrowing=False)
-
-
-def test_borrowing_where_nothing_can_be_lent_has_ratio_zero() -> None:
-    share = share_of(small_tree(weight_nano=0), {CPU: 5})
-    assert share == Share(0.0, 0.0, borrowing=True)
-    assert share.weighted == 0.0
-    assert share.order == (False, 0.0)
-
-
-def test_the_largest_ratio_counts_and_what_cannot_be_lent_does_not() -> None:
-    assert share_of(small_tree(), {SPOT: 2, CPU: 5}).ratio == 250.0
-
-
-def test_usage_without_a_quota_entry_does_not_count() -> None:
-    tree = QuotaTree(
-        [
-            Node("org", NO_PARENT, is_queue=False, active=True, quotas={SPOT: Quota(8)}),
-            Node("a", 0, is_queue=True, active=True, quotas={}),
-            Node("b", 0, is_queue=True, active=True, quotas={SPOT: Quota(0)}),
-        ],
-        FRS,
-    )
-    usage = Usage(tree)
-    usage.add(1, {SPOT: 4})
-    usage.add(2, {SPOT: 4})
-    shares = Shares(tree)
-    assert not shares.of(usage, 1).borrowing
-    assert shares.of(usage, 2).ratio == 500.0
-
-
-@pytest.mark.parametrize(
-    ("weight_nano", "weighted"),
-    [(10**9, 500.0), (2 * 10**9, 250.0), (5 * 10**8, 1000.0), (0, math.inf)],
-)
-def test_the_weight_divides(weight_nano: int, weighted: float) -> None:
-    assert share_of(small_tree(weight_nano), {SPOT: 4}).weighted == weighted
 
 
 def test_shares_compare_as_kueue_compares_them() -> None:

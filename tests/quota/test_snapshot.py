@@ -22,12 +22,10 @@ from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
 from planner.state.kueue import State
 from tests import kueue_state
 from tests.cluster import (
-    KUEUE,
     PENDING,
     Object,
     at,
     cohort,
-    configuration,
     pending,
     queue,
     running,
@@ -47,10 +45,6 @@ def used(snapshot: Snapshot, name: str) -> int:
     return snapshot.usage.amount[node(snapshot, name)][snapshot.fr("default", "gpu")]
 
 
-def quota(snapshot: Snapshot, name: str) -> int:
-    return snapshot.tree.subtree[node(snapshot, name)][snapshot.fr("default", "gpu")]
-
-
 def changed(parts: list[Object], kind: str, **fields: Any) -> list[Object]:
     """Return the parts with top-level fields of the objects of a kind merged in."""
     return [
@@ -59,71 +53,6 @@ def changed(parts: list[Object], kind: str, **fields: Any) -> list[Object]:
         else item
         for item in parts
     ]
-
-
-def test_inactive_queues_still_count_in_the_totals_of_their_cohort() -> None:
-    snapshot = take_snapshot(
-        state_of(
-            cohort("org", nominal=1),
-            queue("active", 4, "org"),
-            queue("stopped", 5, "org", stop="Hold"),
-            running("r", "stopped", 3),
-        )
-    )
-    assert list(snapshot.inactive) == ["stopped"]
-    assert not snapshot.is_active(node(snapshot, "stopped"))
-    assert quota(snapshot, "org") == 10
-    assert used(snapshot, "org") == 3
-    assert any("stopped" in note for note in snapshot.notes)
-
-
-def test_without_the_gate_for_hierarchies_cohort_objects_are_not_read() -> None:
-    gate = configuration(featureGates={"HierarchicalCohorts": False})
-    there = [*cohort("org", "top", nominal=9, weight="3"), *cohort("top", nominal=9)]
-    snapshot = take_snapshot(state_of(gate, there, queue("a", 4, "org")))
-    org = node(snapshot, "org")
-    assert (quota(snapshot, "org"), snapshot.tree.nodes[org].parent) == (4, NO_PARENT)
-    assert snapshot.tree.nodes[org].weight == 1
-    assert [one.name for one in snapshot.tree.nodes] == ["org", "a"]
-    assert any("HierarchicalCohorts is off" in note for note in snapshot.notes)
-
-
-@pytest.mark.parametrize(
-    ("conditions", "inactive"),
-    [(None, True), ([], True), ([("Active", "False")], True), ([("Active", "True")], False)],
-)
-def test_a_queue_needs_its_admission_checks_active(
-    conditions: list[tuple[str, str]] | None, *, inactive: bool
-) -> None:
-    budget = {"admissionChecksStrategy": {"admissionChecks": [{"name": "budget"}]}}
-    parts = changed(queue("a", 4), "ClusterQueue", spec=budget)
-    if conditions is not None:
-        parts.append(
-            {
-                "apiVersion": KUEUE,
-                "kind": "AdmissionCheck",
-                "metadata": {"name": "budget"},
-                "status": {"conditions": [{"type": t, "status": s} for t, s in conditions]},
-            }
-        )
-    assert ("a" in take_snapshot(state_of(parts)).inactive) == inactive
-
-
-def test_a_queue_with_a_flavor_that_does_not_exist_is_inactive() -> None:
-    rows = [{"name": "gpu", "nominalQuota": 1}]
-    group = {"coveredResources": ["gpu"], "flavors": [{"name": "gone", "resources": rows}]}
-    parts = changed(queue("a", 4), "ClusterQueue", spec={"resourceGroups": [group]})
-    assert "gone" in take_snapshot(state_of(parts)).inactive["a"]
-
-
-def test_cohorts_need_no_object() -> None:
-    snapshot = take_snapshot(
-        state_of(cohort("dept", "root"), queue("a", 4, "dept"), queue("b", 3, "elsewhere"))
-    )
-    assert quota(snapshot, "root") == 4
-    assert quota(snapshot, "elsewhere") == 3
-    root = snapshot.tree.nodes[node(snapshot, "root")]
-    assert (root.parent, root.quotas, root.weight) == (NO_PARENT, {}, 1.0)
 
 
 def test_cohorts_in_a_cycle_are_left_out_and_their_queues_stopped() -> None:
@@ -141,11 +70,6 @@ def test_cohorts_in_a_cycle_are_left_out_and_their_queues_stopped() -> None:
     assert set(snapshot.inactive) == {"a", "b"}
     assert {n.name for n in snapshot.tree.nodes} == {"fine", "a", "b", "c"}
     assert snapshot.tree.nodes[node(snapshot, "a")].parent == NO_PARENT
-
-
-def test_a_cohort_that_is_its_own_parent_is_a_cycle() -> None:
-    snapshot = take_snapshot(state_of(cohort("x", "x"), queue("a", 4, "x")))
-    assert "a" in snapshot.inactive
 
 
 @pytest.mark.parametrize(
@@ -174,25 +98,6 @@ def test_who_holds_quota(
     assert [w.evicted for w in holders] == ([("Evicted", "True") in conditions] if counts else [])
 
 
-@pytest.mark.parametrize("status", ["False", "Unknown"])
-def test_quota_that_is_not_reserved_is_not_held(status: str) -> None:
-    (workload,) = running("r", "a", 3)
-    workload["status"]["conditions"][0]["status"] = status
-    assert used(take_snapshot(state_of(queue("a", 4), [workload])), "a") == 0
-
-
-def test_the_admission_says_which_queue_is_used_not_the_local_queue() -> None:
-    (workload,) = running("r", "a", 3)
-    workload["spec"]["queueName"] = "b"
-    snapshot = take_snapshot(state_of(queue("a", 4), queue("b", 4), [workload]))
-    assert (used(snapshot, "a"), used(snapshot, "b")) == (3, 0)
-
-
-def test_holders_of_a_queue_that_does_not_exist_count_nowhere() -> None:
-    snapshot = take_snapshot(state_of(queue("a", 4), running("r", "gone", 3)))
-    assert not any(row for row in snapshot.usage.amount if any(row))
-
-
 def test_a_reservation_without_a_time_is_the_oldest_of_all() -> None:
     (workload,) = running("r", "a", 3)
     del workload["status"]["conditions"][0]["lastTransitionTime"]
@@ -206,19 +111,6 @@ def test_a_flavor_resource_nobody_knows_is_refused() -> None:
     assert snapshot.fr_or_none("default", "tpu") is None
     with pytest.raises(LookupFailed, match="tpu"):
         snapshot.fr("default", "tpu")
-
-
-def test_the_preemptor_waits_in_the_queue_of_its_local_queue() -> None:
-    state = state_of(
-        queue("a", 4),
-        pending("a", 2, 7),
-        configuration(featureGates={"PriorityBoost": True}),
-    )
-    snapshot = take_snapshot(state)
-    preemptor = find_preemptor(state, snapshot, PENDING)
-    assert snapshot.queue_name(preemptor.queue) == "a"
-    assert preemptor.priority == 7
-    assert [dict(pods.totals) for pods in preemptor.pod_sets] == [{"gpu": 2}]
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,13 @@
 """The formulas of the tree, on random trees, against a recomputation and one by one."""
 
 import random
-from itertools import permutations
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.quantity import MAX_INT64, UNLIMITED
+from planner.quantity import MAX_INT64
 from planner.quota.kueue.amount import SATURATING, WRAPPING, Arithmetic
 from planner.quota.kueue.tree import (
     NO_PARENT,
@@ -23,30 +22,6 @@ from tests.random_trees import Instance, fair_instances, instances
 
 GPU = 0
 FRS = (FlavorResource("default", "gpu"),)
-
-
-def node(  # noqa: PLR0913 - a node in a line
-    name: str,
-    parent: int,
-    nominal: int | None,
-    borrowing: int | None = None,
-    lending: int | None = None,
-    *,
-    is_queue: bool = True,
-    active: bool = True,
-) -> Node:
-    quotas = {} if nominal is None else {GPU: Quota(nominal, borrowing, lending)}
-    return Node(name, parent, is_queue, active, quotas)
-
-
-def cohort(
-    name: str,
-    parent: int = NO_PARENT,
-    nominal: int | None = None,
-    borrowing: int | None = None,
-    lending: int | None = None,
-) -> Node:
-    return node(name, parent, nominal, borrowing, lending, is_queue=False)
 
 
 @given(instances())
@@ -91,115 +66,12 @@ def test_removals_in_any_order_equal_the_closed_formula(
 
 
 def test_a_copy_is_independent() -> None:
-    tree = QuotaTree([node("a", NO_PARENT, 4)], FRS)
+    tree = QuotaTree(
+        [Node("a", NO_PARENT, is_queue=True, active=True, quotas={GPU: Quota(4)})], FRS
+    )
     usage = Usage(tree)
     usage.copy().add(0, {GPU: 3})
     assert usage.amount == [[0]]
-
-
-def test_usage_beyond_what_is_kept_goes_up_whatever_the_order() -> None:
-    """Queue a keeps 3 of 5: of 2 + 4 + 1 used, 4 count at the cohort."""
-    tree = QuotaTree([cohort("org"), node("a", 0, 5, lending=2)], FRS)
-    for amounts in permutations([2, 4, 1]):
-        usage = Usage(tree)
-        for amount in amounts:
-            usage.add(1, {GPU: amount})
-        assert usage.amount == [[4], [7]]
-        for amount in amounts:
-            usage.remove(1, {GPU: amount})
-        assert usage.amount == [[0], [0]]
-
-
-def test_lending_limits_act_on_the_subtree_quota_of_a_cohort() -> None:
-    """Department: own 1 and 5 of its queue, lends 2, so keeps 4; the root has 10 + 2."""
-    tree = QuotaTree(
-        [cohort("root", nominal=10), cohort("d", 0, 1, lending=2), node("a", 1, 5)], FRS
-    )
-    assert [row[GPU] for row in tree.subtree] == [12, 6, 5]
-    assert [row[GPU] for row in tree.kept] == [0, 4, 0]
-
-
-@pytest.mark.parametrize(
-    ("limit", "potential", "available"),
-    [(None, 10, 5), (0, 4, 2), (3, 7, 5), (4, 8, 5), (9, 10, 5)],
-)
-def test_borrowing_limit(limit: int | None, potential: int, available: int) -> None:
-    """Queue a has 4 of the cohort's 10 and uses 2; b uses 3 of its 6."""
-    tree = QuotaTree([cohort("org"), node("a", 0, 4, limit), node("b", 0, 6)], FRS)
-    assert tree.potential(1, GPU) == potential
-    usage = Usage(tree)
-    usage.add(1, {GPU: 2})
-    usage.add(2, {GPU: 3})
-    assert usage.available(1, GPU) == available
-
-
-def test_available_is_negative_where_the_tree_is_over_admitted() -> None:
-    tree = QuotaTree([cohort("org"), node("a", 0, 4), node("b", 0, 0)], FRS)
-    usage = Usage(tree)
-    usage.add(2, {GPU: 6})
-    assert usage.available(0, GPU) == -2
-    assert usage.available(1, GPU) == -2
-
-
-def test_unlimited_quota_propagates() -> None:
-    tree = QuotaTree([cohort("org"), node("a", 0, UNLIMITED), node("b", 0, 1)], FRS)
-    assert tree.subtree[0][GPU] == UNLIMITED
-    assert tree.potential(2, GPU) == UNLIMITED
-    kept = QuotaTree([cohort("org"), node("a", 0, UNLIMITED, lending=3), node("b", 0, 1)], FRS)
-    assert kept.kept[1][GPU] == UNLIMITED
-    assert kept.subtree[0][GPU] == 1  # Unlimited minus Unlimited is nothing to lend
-
-
-def test_an_absent_limit_is_not_a_limit_of_zero() -> None:
-    without = QuotaTree([cohort("org"), node("a", 0, 4)], FRS)
-    zero = QuotaTree([cohort("org"), node("a", 0, 4, 0, 0)], FRS)
-    assert (without.kept[1][GPU], zero.kept[1][GPU]) == (0, 4)
-    assert (without.borrowing_limit(1, GPU), zero.borrowing_limit(1, GPU)) == (None, 0)
-
-
-def test_height_counts_active_queues_and_cohorts() -> None:
-    tree = QuotaTree(
-        [
-            cohort("root"),
-            cohort("left", 0),
-            cohort("right", 0),
-            cohort("deep", 2),
-            node("a", 1, 1),
-            node("stopped", 3, 1, active=False),
-        ],
-        FRS,
-    )
-    assert tree.height(3) == 0  # an inactive queue is no child
-    assert tree.height(1) == 1
-    assert tree.height(2) == 1  # an empty cohort is one
-    assert tree.height(0) == 2
-
-
-def test_fits_in_quota_passes_on_what_is_not_kept() -> None:
-    """Queue a keeps 2 of 4 and uses 1: of 3 more, 1 stays here, 2 go up; 4 would not fit."""
-    tree = QuotaTree([cohort("org"), node("a", 0, 4, lending=2)], FRS)
-    usage = Usage(tree)
-    usage.add(1, {GPU: 1})
-    assert usage.fits_in_quota(1, {GPU: 3}) == (True, {GPU: 2})
-    assert usage.fits_in_quota(1, {GPU: 4}) == (False, {GPU: 3})
-    assert usage.fits_in_quota(1, {GPU: 1}) == (True, {GPU: 0})
-
-
-def test_without_lending_limits_the_whole_request_goes_up() -> None:
-    tree = QuotaTree([cohort("org"), node("a", 0, 4)], FRS)
-    assert Usage(tree).fits_in_quota(1, {GPU: 3}) == (True, {GPU: 3})
-
-
-def test_borrowing_and_within_nominal_are_strict_about_the_quota() -> None:
-    tree = QuotaTree([cohort("org"), node("a", 0, 4)], FRS)
-    usage = Usage(tree)
-    usage.add(1, {GPU: 4})
-    assert usage.within_nominal(1, [GPU])
-    assert not usage.borrows_with(1, GPU, 0)
-    assert usage.borrows_with(1, GPU, 1)
-    usage.add(1, {GPU: 1})
-    assert not usage.within_nominal(1, [GPU])
-    assert usage.within_nominal(1, [])
 
 
 _FRS = (FlavorResource("a", "cpu"), FlavorResource("b", "cpu"), FlavorResource("a", "gpu"))

@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.cluster import Object, cohort, configuration, queue, running
+from tests.cluster import Object, configuration, queue, running
 from tests.reference.cycles import (
-    condition,
     container,
-    flavors,
     names,
     namespace,
     ran,
-    several_flavors,
     story,
-    strict,
     waits,
     with_pod,
     with_spec,
@@ -25,86 +21,6 @@ from tests.reference.cycles import (
 
 A = queue("a", 4)
 ONE = waits("one", "a")
-
-
-def test_head_has_the_highest_priority() -> None:
-    cycle = ran(A, waits("old", "a", minute=1), waits("high", "a", priority=1, minute=2))
-    assert story(cycle) == ["high admitted"]
-    assert names(cycle.left) == {"a": ["old"]}
-
-
-def test_then_the_earliest_is_the_head_then_the_smallest_uid() -> None:
-    parts = [waits(name, "a", minute=minute) for name, minute in (("z", 1), ("b", 2), ("a", 2))]
-    cycle = ran(A, *parts)
-    assert story(cycle) == ["z admitted"]
-    assert names(cycle.left) == {"a": ["a", "b"]}
-
-
-def test_only_one_head_of_a_queue_is_looked_at() -> None:
-    cycle = ran(A, ONE, waits("two", "a", minute=1))
-    assert story(cycle) == ["one admitted"]
-    assert not cycle.parked
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        with_spec(ONE, active=False),
-        waits("one", "a", conditions=[condition("Finished")]),
-        waits("one", "a", conditions=[condition("QuotaReserved")]),
-        waits("one", "a", conditions=[condition("QuotaReserved", "False", "OnHold")]),
-        waits("one", "a", conditions=[condition("WaitingForReplacementPods")]),
-        waits("one", "nowhere"),
-    ],
-)
-def test_who_is_in_no_queue(part: list[Object]) -> None:
-    cycle = ran(A, part)
-    assert (cycle.entries, cycle.left, cycle.parked) == ((), {}, {})
-
-
-def test_a_stopped_local_queue_lets_nobody_in() -> None:
-    cluster_queue, local = A
-    cycle = ran([cluster_queue], with_spec([local], stopPolicy="Hold"), ONE)
-    assert (cycle.entries, cycle.left) == ((), {})
-
-
-@pytest.mark.parametrize("conditions", [[condition("QuotaReserved", "False", "Pending")], []])
-def test_what_keeps_nobody_out(conditions: list[Object]) -> None:
-    assert story(ran(A, waits("one", "a", conditions=conditions))) == ["one admitted"]
-
-
-@pytest.mark.parametrize(
-    ("value", "gate", "is_queued"),
-    [("who", True, False), ("", True, True), ("who", False, True)],
-)
-def test_a_gated_workload_is_in_no_queue(value: str, gate: bool, is_queued: bool) -> None:  # noqa: FBT001
-    (workload,) = waits("one", "a")
-    workload["metadata"]["annotations"] = {"kueue.x-k8s.io/admission-gated-by": value}
-    cycle = ran(configuration(featureGates={"AdmissionGatedBy": gate}), A, [workload])
-    assert story(cycle) == (["one admitted"] if is_queued else [])
-    assert not cycle.left
-
-
-@pytest.mark.parametrize(
-    ("status", "is_head"),
-    [
-        ({"requeueState": {"requeueAt": "2026-05-01T13:00:00Z"}}, True),
-        ({"requeueState": {"requeueAt": "2026-05-01T13:00:01Z"}}, False),
-        ({"requeueState": {"count": 1}}, True),
-        ({"conditions": [condition("Requeued", "False", "Backoff")]}, False),
-        ({"conditions": [condition("Requeued")]}, True),
-    ],
-)
-def test_a_back_off_parks(status: dict[str, Any], is_head: bool) -> None:  # noqa: FBT001
-    cycle = ran(A, waits("one", "a", priority=5, **status), waits("two", "a"))
-    assert story(cycle) == [f"{'one' if is_head else 'two'} admitted"]
-    assert names(cycle.parked) == ({} if is_head else {"a": ["one"]})
-
-
-def test_an_inactive_queue_has_no_head_and_keeps_its_workloads() -> None:
-    cycle = ran(queue("a", 4, stop="Hold"), ONE)
-    assert (cycle.entries, cycle.inadmissible) == ((), ())
-    assert names(cycle.left) == {"a": ["one"]}
 
 
 def refused(*parts: list[Object]) -> tuple[str, str]:
@@ -125,12 +41,6 @@ def refused(*parts: list[Object]) -> tuple[str, str]:
 def test_failed_checks_are_turned_down(state: str) -> None:
     one = waits("one", "a", admissionChecks=[{"name": "c", "state": state}])
     assert refused(A, one) == ("", "PendingEvaluation")
-
-
-@pytest.mark.parametrize("state", ["Pending", "Ready"])
-def test_other_checks_are_not(state: str) -> None:
-    one = waits("one", "a", admissionChecks=[{"name": "c", "state": state}])
-    assert story(ran(A, one)) == ["one admitted"]
 
 
 def row(operator: str, *values: str) -> dict[str, Any]:
@@ -175,10 +85,6 @@ def test_a_namespace_that_is_not_there() -> None:
         "",
         "Misconfigured",
     )
-
-
-def test_a_dump_without_namespaces_says_nothing_of_them() -> None:
-    assert story(ran(with_spec(A, namespaceSelector=row("In", "x")), ONE)) == ["one admitted"]
 
 
 def limit_range(kind: str, namespace: str = "ns", **bounds: dict[str, str]) -> list[Object]:
@@ -260,48 +166,7 @@ def test_a_limit_above_the_maximum_is_turned_down() -> None:
     assert refused(CPU, one, bounds) == ("", "Misconfigured")
 
 
-MISMATCH = [*namespace("ns")]
 UNFIT = waits("one", "a", 9)
-
-
-@pytest.mark.parametrize("make", [strict, queue])
-def test_where_the_inadmissible_go(make: Any) -> None:
-    """A StrictFIFO queue keeps every head but one of a wrong namespace."""
-    is_strict = make is strict
-    rejected = waits("one", "a", admissionChecks=[{"name": "c", "state": "Rejected"}])
-    cycle = ran(make("a", 4), rejected)
-    assert bool(cycle.left) is is_strict
-    assert bool(cycle.parked) is not is_strict
-    cycle = ran(with_spec(make("a", 4), namespaceSelector=row("In", "x")), ONE, MISMATCH)
-    assert not cycle.left
-    assert names(cycle.parked) == {"a": ["one"]}
-
-
-def test_a_strict_queue_keeps_a_head_that_does_not_fit() -> None:
-    cycle = ran(strict("a", 4), UNFIT, waits("two", "a", 9, minute=1))
-    assert story(cycle) == ["one noFit"]
-    assert names(cycle.left) == {"a": ["one", "two"]}
-    assert not cycle.parked
-
-
-def test_a_best_effort_queue_parks_a_head_that_does_not_fit() -> None:
-    cycle = ran(queue("a", 4), UNFIT, waits("two", "a", minute=1))
-    assert story(cycle) == ["one noFit"]
-    assert names(cycle.left) == {"a": ["two"]}
-    assert names(cycle.parked) == {"a": ["one"]}
-
-
-def test_a_head_without_candidates_is_parked() -> None:
-    cycle = ran(queue("a", 4), running("r", "a", 4), waits("one", "a"))
-    assert story(cycle) == ["one noCandidates"]
-    assert names(cycle.parked) == {"a": ["one"]}
-
-
-def test_who_preempts_goes_back_to_the_front() -> None:
-    parts = queue("a", 4, within="LowerPriority"), running("r", "a", 4)
-    cycle = ran(*parts, waits("one", "a", 1, 2), waits("two", "a", 1, 1))
-    assert story(cycle) == ["one preempting r"]
-    assert names(cycle.left) == {"a": ["one", "two"]}
 
 
 @pytest.mark.parametrize(
@@ -348,12 +213,6 @@ def alike(head: list[Object], other: list[Object], **gates: bool) -> bool:
 TWIN = waits("two", "a", 9, minute=1)
 
 
-def test_workloads_that_cannot_be_told_apart_are_parked_together() -> None:
-    assert alike(UNFIT, TWIN)
-    assert alike(UNFIT, TWIN, PriorityBoost=True)
-    assert not alike(UNFIT, TWIN, SchedulingEquivalenceHashing=False)
-
-
 @pytest.mark.parametrize(
     "pod",
     [
@@ -392,107 +251,3 @@ def test_older_releases_do_not_look_at_whole_pods(release: str) -> None:
     whole = with_pod(TWIN, resources={"requests": {"gpu": "1"}})
     cycle = ran(queue("a", 4), UNFIT, whole, release=release)
     assert names(cycle.parked) == {"a": ["one", "two"] if release == "0.18.2" else ["one"]}
-
-
-def test_a_sidecar_is_not_an_init_container() -> None:
-    """Kueue leaves the restart policy out of the shape, but what all pods ask for differs."""
-    helper = container({"gpu": "1"})
-    assert alike(with_pod(UNFIT, initContainers=[helper]), with_pod(TWIN, initContainers=[helper]))
-    sidecar = {**helper, "restartPolicy": "Always"}
-    assert not alike(
-        with_pod(UNFIT, initContainers=[helper]), with_pod(TWIN, initContainers=[sidecar])
-    )
-
-
-def test_names_of_containers_do_not_tell_workloads_apart() -> None:
-    renamed = [{"name": "other", "resources": {"requests": {"gpu": "9"}}}]
-    assert alike(UNFIT, with_pod(TWIN, containers=renamed))
-
-
-def test_a_limit_counts_as_the_request_that_is_missing() -> None:
-    limited = [{"name": "main", "resources": {"limits": {"gpu": "9"}}}]
-    assert alike(UNFIT, with_pod(TWIN, containers=limited))
-
-
-def test_other_counts_names_and_priorities_are_not_parked() -> None:
-    (two,) = TWIN
-    (pods,) = two["spec"]["podSets"]
-    for change in ({"count": 2}, {"minCount": 1}, {"name": "other"}):
-        assert not alike(UNFIT, with_spec(TWIN, podSets=[{**pods, **change}]))
-    assert not alike(UNFIT, with_spec(TWIN, priority=-1))
-    grouped = {**pods, "topologyRequest": {"podSetGroupName": "g"}}
-    assert not alike(UNFIT, with_spec(TWIN, podSets=[grouped]))
-    free = {"name": "free", "template": {"spec": {"containers": []}}}
-    head = with_spec(UNFIT, podSets=[pods, {**free, "count": 1}])
-    assert alike(head, with_spec(TWIN, podSets=[pods, {**free, "count": 1}]))
-    assert not alike(head, with_spec(TWIN, podSets=[pods, {**free, "count": 2}]))
-    reclaimed = {**two, "status": {"reclaimablePods": [{"name": "main", "count": 1}]}}
-    assert not alike(UNFIT, [reclaimed])
-
-
-def test_a_strict_queue_parks_none_of_them() -> None:
-    cycle = ran(strict("a", 4), UNFIT, TWIN)
-    assert not cycle.parked
-
-
-def test_none_is_parked_along_with_a_head_that_was_turned_down() -> None:
-    rejected = waits("one", "a", admissionChecks=[{"name": "c", "state": "Rejected"}])
-    cycle = ran(A, rejected, waits("two", "a", minute=1))
-    assert names(cycle.left) == {"a": ["two"]}
-    assert names(cycle.parked) == {"a": ["one"]}
-
-
-def test_a_skipped_head_goes_back_to_the_front() -> None:
-    """The head of b finds the room of the cohort taken; its twin stays as well."""
-    parts = [queue("a", 0, "all"), queue("b", 0, "all"), cohort("all", nominal=1)]
-    heads = [waits("one", "a"), waits("two", "b", minute=1), waits("twin", "b", minute=2)]
-    cycle = ran(*parts, *heads)
-    assert story(cycle) == ["one admitted", "two skipped"]
-    assert names(cycle.left) == {"b": ["two", "twin"]}
-
-
-@pytest.mark.parametrize(
-    ("stops", "quotas", "goes_back"),
-    [
-        ("MayStopSearch", {"x": 1, "y": 0}, True),
-        ("TryNextFlavor", {"x": 1, "y": 0}, False),
-        ("MayStopSearch", {"x": 1}, False),
-    ],
-)
-def test_an_untried_flavor_brings_a_head_back(
-    stops: str,
-    quotas: dict[str, Any],
-    goes_back: bool,  # noqa: FBT001
-) -> None:
-    """GPUs of flavor x could be preempted: the walk may stop there, or see y as well.
-
-    The workload also asks for CPUs, in a group of one flavor, where nobody may be preempted.
-    """
-    groups = several_flavors(**quotas)["resourceGroups"]
-    groups += several_flavors("cpu", x=1)["resourceGroups"]
-    a = with_spec(
-        queue("a", 0, within="LowerPriority"),
-        resourceGroups=groups,
-        flavorFungibility={"whenCanPreempt": stops},
-    )
-    held = [hold("low", {"gpu": 1}, -1), hold("high", {"cpu": 1}, 9)]
-    cycle = ran(flavors("x", "y"), a, *held, waits("one", "a", {"gpu": 1, "cpu": 1}))
-    assert story(cycle) == ["one noCandidates"]
-    assert names(cycle.left if goes_back else cycle.parked) == {"a": ["one"]}
-
-
-def hold(name: str, amount: dict[str, int], priority: int) -> list[Object]:
-    """Return a workload that holds an amount of flavor x in queue a."""
-    (workload,) = running(name, "a", amount, priority)
-    (assignment,) = workload["status"]["admission"]["podSetAssignments"]
-    assignment["flavors"] = dict.fromkeys(amount, "x")
-    return [workload]
-
-
-def test_without_fungibility_every_flavor_counts_as_untried() -> None:
-    """The gate off: Kueue does not note how far it came, and takes that for the first of many."""
-    gates = {"FlavorFungibility": False}
-    parts = queue("a", 4), running("r", "a", 4), waits("one", "a")
-    cycle = ran(configuration(featureGates=gates), *parts)
-    assert story(cycle) == ["one noCandidates"]
-    assert names(cycle.left) == {"a": ["one"]}

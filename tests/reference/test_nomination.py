@@ -13,16 +13,13 @@ from planner.quota.kueue.request import in_kueues_order
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.cycle.nomination import NotNominated, why_held_back
 from planner.reference.kueue.decision import decide
-from planner.state.kueue import State
-from tests.cluster import KUEUE, Object, cohort, configuration, queue, running, state_of
+from tests.cluster import KUEUE, Object, configuration, queue, running, state_of
 from tests.reference.cycles import (
     condition,
     container,
-    flavors,
     names,
     namespace,
     ran,
-    several_flavors,
     story,
     strict,
     waits,
@@ -323,15 +320,6 @@ def test_who_preempts_is_not_kept_from_it() -> None:
     assert why(BLOCKS, FULL, waits("one", "a", 2, 10)) == ""
 
 
-def test_one_is_admitted_in_a_cycle_that_waits_for_its_pods() -> None:
-    cycle = ran(BLOCKS, A, queue("b", 4), ONE, waits("two", "b", minute=1))
-    assert story(cycle) == ["one admitted", "two waitsForPodsReady"]
-    assert story(ran(A, queue("b", 4), ONE, waits("two", "b", minute=1))) == [
-        "one admitted",
-        "two admitted",
-    ]
-
-
 CONCURRENT = configuration(featureGates={"ConcurrentAdmission": True})
 PARENT = {"kueue.x-k8s.io/concurrent-admission-parent": "true"}
 
@@ -368,96 +356,10 @@ def test_what_is_no_variant_becomes_a_parent_where_variants_compete() -> None:
     assert story(ran(CONCURRENT, concurrent("a", 4), ONE, behind)) == ["behind admitted"]
 
 
-def test_only_variants_hold_quota_where_variants_compete() -> None:
-    plain, other = running("plain", "a", 3), variant(running("other", "a", 1))
-    used: list[int] = []
-    for parts in ([A], [CONCURRENT, concurrent("a", 4)]):
-        snapshot = take_snapshot(state_of(*parts, plain, other))
-        used += snapshot.usage.amount[snapshot.node_of["a"]]
-    assert used == [4, 1]
-
-
-def test_a_policy_that_is_empty_is_not_never_under_fair_sharing() -> None:
-    """Only an empty one lets it preempt its own while borrowing: docs/semantics/kueue.md §4.4."""
-    fair = configuration(fairSharing={})
-    modes = []
-    for policy in ("Never", ""):
-        parts = queue("a", 0, "pool", within="LowerPriority", reclaim=policy), queue("b", 4, "pool")
-        state: State = state_of(fair, *parts, running("low", "a", 4), waits("one", "a", 4, 10))
-        snapshot = take_snapshot(state)
-        preemptor = as_preemptor(state, snapshot, find_workload(state, "ns/one"))
-        modes.append(decide(snapshot, preemptor).assignment.mode)
-    assert modes == ["NoFit", "Preempt"]
-
-
 def test_a_strict_queue_keeps_its_head() -> None:
     """The head asks for more than there is; without the strategy the next one comes at once."""
     parts = ONE, waits("high", "a", 10, 1)
     assert (why(strict("a", 4), *parts), why(A, *parts)) == ("notHead", "")
-
-
-def reason(*parts: list[Object]) -> str:
-    """Return why the only head does not fit."""
-    (entry,) = ran(*parts).entries
-    assert entry.outcome == "noFit"
-    return entry.quota_reserved_reason
-
-
-def tainted(name: str) -> list[Object]:
-    """Return a ResourceFlavor which nobody tolerates."""
-    spec = {"nodeTaints": [{"key": "k", "effect": "NoSchedule"}]}
-    metadata = {"name": name}
-    return [{"apiVersion": KUEUE, "kind": "ResourceFlavor", "metadata": metadata, "spec": spec}]
-
-
-NINE = waits("one", "a", 9)
-
-
-def test_more_than_there_will_ever_be() -> None:
-    assert reason(queue("a", 4), NINE) == "ExceedsMaxQuota"
-
-
-def test_more_than_there_is_now() -> None:
-    """The queue may not preempt: the quota is another's, and so is who holds it."""
-    parts = cohort("all"), queue("a", 0, "all"), queue("b", 4, "all"), running("r", "b", 4)
-    assert reason(*parts, ONE) == "WaitingForQuota"
-
-
-def test_no_flavor_for_these_pods() -> None:
-    a = with_spec(queue("a", 0), **several_flavors(x=4))
-    assert reason(tainted("x"), a, ONE) == "NoMatchingFlavor"
-
-
-def test_a_resource_that_nobody_covers() -> None:
-    assert reason(queue("a", 4), waits("one", "a", {"other": 1})) == "NoMatchingFlavor"
-
-
-def test_of_alternative_flavors_the_mildest_reason_counts() -> None:
-    a = with_spec(queue("a", 0), **several_flavors(x=9, y=4))
-    assert reason(tainted("x"), flavors("y"), a, NINE) == "ExceedsMaxQuota"
-    a = with_spec(queue("a", 0, "all"), **several_flavors(y=0, x=0))
-    owner = with_spec(queue("b", 0, "all"), **several_flavors(x=4))
-    (held,) = running("r", "b", 4)
-    (assignment,) = held["status"]["admission"]["podSetAssignments"]
-    assignment["flavors"] = {"gpu": "x"}
-    parts = flavors("x", "y"), cohort("all"), a, owner, [held]
-    assert reason(*parts, ONE) == "WaitingForQuota"
-
-
-def test_of_several_groups_the_worst_reason_counts() -> None:
-    """Kueue looks at GPUs before CPUs; a flavor of theirs is tainted, though the next one fits."""
-    groups = several_flavors(x=1, y=1)["resourceGroups"]
-    groups += several_flavors("cpu", z=1)["resourceGroups"]
-    a = with_spec(queue("a", 0), resourceGroups=groups)
-    both = waits("one", "a", {"gpu": 1, "cpu": 9})
-    assert in_kueues_order(["cpu", "gpu"]) == ["gpu", "cpu"]
-    assert reason(tainted("x"), flavors("y", "z"), a, both) == "NoMatchingFlavor"
-    assert reason(flavors("x", "y", "z"), a, both) == "ExceedsMaxQuota"
-
-
-def test_where_all_that_was_looked_at_fits_there_is_no_reason() -> None:
-    """GPUs fit; CPUs are covered by no group, and come after them."""
-    assert reason(queue("a", 4), waits("one", "a", {"gpu": 1, "cpu": 1})) == ""
 
 
 def test_resources_are_walked_by_their_hash() -> None:

@@ -3,14 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-
 from planner.problem.kueue import build_problem
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.chance import CIRCLES
-from planner.reference.kueue.cycle.nomination import why_not_nominated
-from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.cycle.waiting import waiting_queues
 from planner.reference.kueue.decision import Decision, decide, outcomes
 from planner.state.kueue import State
@@ -20,7 +16,6 @@ from tests.cluster import (
     Object,
     cohort,
     configuration,
-    fair_sharing,
     pending,
     queue,
     running,
@@ -74,20 +69,6 @@ def two_doors(*more: list[Object], used: Mapping[str, int]) -> State:
     )
 
 
-@pytest.mark.parametrize(
-    ("used", "victim"),
-    [({"a": 1, "b": 9}, "ns/high"), ({"a": 9, "b": 1}, "ns/low"), ({"a": 3, "b": 3}, "ns/low")],
-)
-def test_more_use_goes_first_and_then_priority(used: Mapping[str, int], victim: str) -> None:
-    assert victims(decided(two_doors(SHARING, used=used))) == [victim]
-    fair = configuration(admissionFairSharing={}, fairSharing={})
-    assert victims(decided(two_doors(fair, used=used))) == [victim]
-
-
-def test_nothing_changes_without_the_configuration() -> None:
-    assert victims(decided(two_doors(used={"a": 1, "b": 9}))) == ["ns/low"]
-
-
 def test_the_order_of_the_problem_is_that_of_the_replay() -> None:
     state = two_doors(SHARING, used={"a": 1, "b": 9})
     snapshot = take_snapshot(state)
@@ -97,36 +78,8 @@ def test_the_order_of_the_problem_is_that_of_the_replay() -> None:
     assert problem.order.tolist() == [1, 0]
 
 
-def test_those_being_evicted_still_come_first() -> None:
-    state = state_of(
-        by_use("q", 2, within="LowerPriority"),
-        door("a", "q", 1),
-        door("b", "q", 9),
-        behind(running("going", "q", 1, 5, evicted=True), "a"),
-        behind(running("other", "q", 1, 0), "b"),
-        pending("q", 1),
-        SHARING,
-    )
-    assert victims(decided(state)) == ["ns/going"]
-
-
-def test_local_queues_of_one_name_are_not_compared() -> None:
-    """Their use is counted per namespace, and compared by name only."""
-    state = state_of(
-        by_use("q", 2, within="LowerPriority"),
-        door("same", "q", 1),
-        door("same", "q", 9, "other"),
-        behind(running("low", "q", 1, 0), "same"),
-        behind(running("high", "q", 1, 5), "same", "other"),
-        pending("q", 1),
-        SHARING,
-    )
-    assert victims(decided(state)) == ["ns/low"]
-
-
-def circle(*, fair: bool = False) -> State:
+def circle() -> State:
     """Return x1 before x2 by use, x2 before y1 and y1 before x1 by priority."""
-    settings: Object = {"admissionFairSharing": {}} | ({"fairSharing": {}} if fair else {})
     return state_of(
         cohort("all"),
         queue("mine", 3, "all", reclaim="Any"),
@@ -138,7 +91,7 @@ def circle(*, fair: bool = False) -> State:
         behind(running("x2", "x", 1, 1), "b"),
         running("y1", "y", 1, 2),
         pending("mine", 1),
-        configuration(**settings),
+        configuration(admissionFairSharing={}),
     )
 
 
@@ -158,12 +111,6 @@ def test_a_determined_choice_is_one() -> None:
     assert len(outcomes(snapshot, find_preemptor(state, snapshot, PENDING))) == 1
 
 
-def heads(state: State) -> tuple[Snapshot, list[str]]:
-    snapshot = take_snapshot(state)
-    queues = waiting_queues(state, snapshot)
-    return snapshot, [one.key for one in queues[snapshot.node_of["q"]].in_order()]
-
-
 def two_waiting(settings: list[Object]) -> State:
     return state_of(
         by_use("q", 2),
@@ -173,19 +120,6 @@ def two_waiting(settings: list[Object]) -> State:
         behind(waits("second", "q"), "b"),
         settings,
     )
-
-
-def test_less_use_is_the_head() -> None:
-    """§3.3: before priority; without admission fair sharing priority decides."""
-    state = two_waiting(SHARING)
-    snapshot, order = heads(state)
-    assert order == ["ns/second", "ns/first"]
-    assert heads(two_waiting(fair_sharing()))[1] == ["ns/first", "ns/second"]
-    (entry,) = run_cycle(state).entries
-    assert entry.preemptor.key == "ns/second"
-    reason = why_not_nominated(state, snapshot, state.workloads[0])
-    assert reason is not None
-    assert reason.head == "ns/second"
 
 
 def test_use_comes_before_the_sticky_preemptor() -> None:

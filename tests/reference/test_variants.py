@@ -120,13 +120,6 @@ def test_who_migrates_or_may_not_takes_the_room_all_the_same(last: str, said: st
     assert names(cycle.left) == {"a": ["new"], "b": ["other"]}
 
 
-def test_pods_must_be_ready_before_a_migration() -> None:
-    wait = {"timeout": "5m", "blockAdmission": True}
-    blocks = configuration(featureGates={"ConcurrentAdmission": True}, waitForPodsReady=wait)
-    cycle = ran(blocks, FLAVORS, concurrent(), holds("old", "poor"), NEW)
-    assert (story(cycle), cycle.evicted) == (["new waitsForPodsReady"], ())
-
-
 def test_a_queue_without_the_policy_has_siblings_and_no_parents() -> None:
     plain = with_spec(queue("a", 0), **several_flavors(best=2, good=2, poor=2))
     (parent,) = waits("p", "a", 2, priority=9)
@@ -137,24 +130,12 @@ def test_a_queue_without_the_policy_has_siblings_and_no_parents() -> None:
     assert story(ran(FLAVORS, plain, [parent])) == ["p admitted"]
 
 
-def test_variants_with_other_flavors_are_not_parked_together() -> None:
-    full = holds("full", "best", parent="x")
-    two = [*variant(waits("one", "a", 2), "best"), *variant(waits("two", "a", 2, minute=1), "good")]
-    cycle = ran(ON, FLAVORS, concurrent(), full, two)
-    assert story(cycle) == ["one noCandidates"]
-    assert (names(cycle.parked), names(cycle.left)) == ({"a": ["one"]}, {"a": ["two"]})
-
-
 def test_who_migrates_stays_the_head_until_it_is_admitted() -> None:
     state = state_of(ON, FLAVORS, concurrent(), holds("old", "poor"), NEW)
     snapshot = take_snapshot(state)
     queues = waiting_queues(state, snapshot)
     schedule(state, snapshot, queues)
     assert [waiting.sticky for waiting in queues.values()] == ["ns/new"]
-
-
-def test_without_the_gate_siblings_are_strangers() -> None:
-    assert story(ran(FLAVORS, concurrent(), holds("old", "poor"), NEW)) == ["new admitted"]
 
 
 def decided(allowed: str | None, *parts: list[Object]) -> tuple[Mode, list[str], Decision]:

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Final
 
 from planner.plan import AnyPlan
-from planner.plan.kueue import Amount, Plan
+from planner.plan.kueue import Amount, Cascade, Plan
+from planner.report.document import MAX_NAMES as MAX_SHOWN
 from tests.report.factory import (
     OUTSIDE,
     make_certificate,
@@ -47,6 +48,22 @@ def law_broken() -> Plan:
         for verdict in make_certificate().verdicts
     ]
     return make_plan(certificate=make_certificate(verdicts=verdicts))
+
+
+def unstable() -> Plan:
+    """Return a plan of which one victim comes back and many preempt others."""
+    back = Cascade(victim="team-b/sweep-17", targets=("team-a/train-llm",), preemptor=True)
+    third = Cascade(victim="team-a/notebook-3", targets=("x/one", "x/two"), preemptor=False)
+    targets = tuple(f"x/w{number}" for number in range(MAX_SHOWN + 2))
+    long = Cascade(victim="a/b", targets=targets, preemptor=False)
+    stability = (back, third, long, *(third,) * MAX_SHOWN)
+    terms = {**make_plan().terms, "unstable": len(stability)}
+    return make_plan().model_copy(update={"stability": stability, "terms": terms})
+
+
+def stable() -> Plan:
+    terms = {**make_plan().terms, "unstable": 0}
+    return make_plan().model_copy(update={"stability": (), "terms": terms})
 
 
 def of_memory() -> Plan:
@@ -120,6 +137,8 @@ PLANS: Final[dict[str, Callable[[], AnyPlan]]] = {
     "open": level_open,
     "unknown": lambda: make_plan(status="unknown"),
     "broken": law_broken,
+    "unstable": unstable,
+    "stable": stable,
     "cut-off": lambda: make_plan(certificate=make_certificate(cut_off=1)),
     "costs": lambda: make_plan(objective="min-cost", terms={**make_plan().terms, "cost": 17}),
     "cpu": in_cores,

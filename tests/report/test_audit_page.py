@@ -91,14 +91,6 @@ def test_answers_outside_the_rules_are_not_compared() -> None:
     assert not list(distributions(make_audit(cases=(case,))))
 
 
-def test_a_histogram_is_told_in_words_and_seen() -> None:
-    read = Page.of(written(make_audit()))
-    said = [picture.attributes["aria-label"] for picture in read.all("svg")]
-    assert said[0].endswith("cases: 0: 1, 1: 0, 2: 1")
-    assert len(read.all("rect", "series-0")) == 2 + 2 + 2
-    assert len(read.all("rect", "series-1")) == 1
-
-
 def test_the_worst_lose_most_needlessly_and_then_evict_most() -> None:
     def case(name: str, victims: int, hours: float, **changes: object) -> Case:
         gaps = {"workloads": victims - 1, "lost_work": round(3600 * hours), "restart_cost": 0}

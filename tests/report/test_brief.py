@@ -11,9 +11,8 @@ from planner.plan import Uncovered
 from planner.plan.base import qualified
 from planner.report.text import cells
 from tests.conftest import FOR_EVER_S, ROOT, TEST_ALL
-from tests.report.factory import make_greedy, make_infeasible, make_plan, make_victim
-from tests.report.rendering import brief, table
-from tests.report.yunikorn_factory import make_yunikorn
+from tests.report.factory import make_greedy, make_plan, make_victim
+from tests.report.rendering import brief
 
 LINES, COLUMNS = 25, 100
 INSTANCES = ROOT / "instances"
@@ -90,24 +89,6 @@ def test_who_chose_a_victim_is_said_where_the_two_differ() -> None:
     assert "Kueue itself would evict the same 2 workloads." in same
     assert "Chosen by" not in same
     assert "2 victims" in same  # then there is a total
-
-
-@pytest.mark.parametrize("plan", [make_plan(), make_yunikorn(), make_infeasible()], ids=str)
-def test_laws_levels_bounds_and_the_solver_are_details(plan: planner.AnyPlan) -> None:
-    short, whole = (style.render(plan, width=COLUMNS) for style in (brief, table))
-    for detail in ("CERTIFICATE", "Solver", "Objective", "input "):
-        assert detail in whole
-        assert detail not in short
-    for said in (plan.about.name, "PROVED"):
-        assert said in short
-
-
-def test_measures_that_do_not_differ_are_details() -> None:
-    plan = make_plan()
-    assert plan.greedy is not None
-    assert plan.terms["excess_freed"] == plan.greedy.terms["excess_freed"]
-    assert "excess_freed" in table.render(plan)
-    assert "excess_freed" not in brief.render(plan)
 
 
 def test_what_is_not_modelled_is_named_first_and_counted() -> None:

@@ -65,11 +65,6 @@ def test_table_without_a_plan_shows_no_flavors() -> None:
     assert "Podset" not in text
 
 
-def test_a_plan_with_kueues_flavors_says_nothing_of_it() -> None:
-    assert "assignments of flavors" not in screen(make_plan())
-    assert "flavors" not in plain.render(make_plan())
-
-
 def test_a_flavor_that_kueue_assigns_to_nothing() -> None:
     plan = make_chosen()
     assert plan.flavors is not None

@@ -43,6 +43,8 @@ FILES = tuple(
         "open": "108",
         "unknown": "108",
         "broken": "108",
+        "unstable": "108 plain",
+        "stable": "108 plain",
         "cut-off": "108 plain",
         "costs": "108",
         "cpu": "108",
@@ -71,7 +73,6 @@ FILES = tuple(
     for width in widths.split()
 )
 """Plans of ``plans.py``, each at the widths at which it is worth a look."""
-SPARED = "research/statefulset-notebook-ada-c9a6d"
 QUICKSTART = Path("instances/quickstart/cluster.json")
 
 
@@ -152,7 +153,7 @@ SCREENS: dict[str, Callable[[], str]] = {
     "page-none.txt": lambda: told(html.render_all([])),
     **{
         f"page-{kind}.txt": partial(page_of, kind)
-        for kind in ("plan", "infeasible", "broken", "flavors", "fair", "yunikorn")
+        for kind in ("plan", "infeasible", "broken", "flavors", "fair", "unstable", "yunikorn")
     },
     **{f"markdown-{kind}.txt": partial(markdown_of, kind) for kind in ("plan", "fair")},
     "page-audit.txt": lambda: told(audited("html")),

@@ -16,7 +16,6 @@ from planner.report.document import (
     Names,
     Paragraph,
     Section,
-    filled,
     table,
 )
 from planner.report.html.page import page
@@ -247,14 +246,3 @@ def test_tones_are_colours() -> None:
     assert "\x1b[1;31mBeware" in text
     assert "\x1b[1;32mPROVED OPTIMAL" in text
     assert set(STYLES) == {"", "good", "warn", "bad", "dim", "strong"}
-
-
-def test_several_have_a_line_between_them() -> None:
-    text = text_of([made(), made()], width=80, color=False)
-    assert text.count("─" * 70) == 1
-    assert text.count("PROVED OPTIMAL") == 2
-
-
-def test_empty_sections_are_left_out() -> None:
-    empty, full = Section("a", ()), Section("b", (Paragraph("text"),))
-    assert filled(empty, full) == (full,)

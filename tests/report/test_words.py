@@ -13,12 +13,10 @@ from planner.plan.kueue import Cascade, Plan
 from planner.plan.proof import ByRows, Tree
 from planner.reference.kueue.classical import REASON
 from planner.reference.kueue.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
-from planner.report.document import MAX_NAMES as MAX_SHOWN
-from planner.report.kueue.plan import STABLE, law_behind
 from planner.report.kueue.plan import cascades_in_words as in_words
+from planner.report.kueue.plan import law_behind
 from planner.report.words import (
     contrast,
-    outside_rules,
     proof_in_words,
     rules_name,
     scheduler_name,
@@ -29,9 +27,8 @@ from planner.scheduler import schedulers
 from planner.term import TERMS, text_of
 from tests.recorded import asks_the_state, lines, state_of
 from tests.report.factory import make_certificate, make_greedy, make_plan, make_victim
-from tests.report.rendering import as_json, html, markdown, plain, table
+from tests.report.rendering import as_json, table
 from tests.report.yunikorn_factory import (
-    BREAKS,
     make_allocation,
     make_core_plan,
     make_yunikorn,
@@ -81,30 +78,6 @@ def test_the_same_reason_has_another_law_under_other_rules() -> None:
     assert law_behind(classical, "InCohortFairSharing") is None
 
 
-def test_levels_come_first_and_no_term_twice() -> None:
-    rows = term_rows(make_plan())
-    assert [row.id for row in rows[:7]] == [
-        "last_resort",
-        "highest_priority",
-        "workloads",
-        "priority_weight",
-        "lost_work+restart_cost",
-        "excess_freed",
-        "queues",
-    ]
-    assert [row.level for row in rows] == [1, 2, 3, 4, 5, 6, 7, None, None, None, None]
-    assert [row.id for row in rows[7:]] == ["lost_work", "restart_cost", "victims", "cost"]
-
-
-def test_a_sum_of_terms_is_summed_for_the_scheduler_too() -> None:
-    by_id = {row.id: row for row in term_rows(make_plan())}
-    lost, work, restart = (
-        by_id[term] for term in ("lost_work+restart_cost", "lost_work", "restart_cost")
-    )
-    assert lost.value == 33_360
-    assert lost.greedy == work.greedy + restart.greedy == 114_930  # type: ignore[operator]
-
-
 def test_the_scheduler_has_no_terms_when_it_found_nobody() -> None:
     plan = make_plan(greedy=make_greedy(victims=(), terms={"workloads": 0}))
     assert {row.greedy for row in term_rows(plan)} == {None}
@@ -123,21 +96,6 @@ def test_contrast_keeps_the_order_of_each_plan() -> None:
     assert parts.common == ("ns/c", "ns/b")
     assert parts.spared == ("ns/d",)
     assert parts.instead == ("ns/a",)
-
-
-def test_yunikorn_s_own_answer_breaks_a_law() -> None:
-    assert outside_rules(make_core_plan()) == [
-        ("YK-02", f"YuniKorn's own answer breaks {BREAKS}"),
-    ]
-
-
-def test_yunikorn_makes_one_attempt_and_its_sums_are_summed() -> None:
-    assert make_yunikorn().about.attempt == ""
-    by_id = {row.id: row for row in term_rows(make_yunikorn())}
-    assert (by_id["lost_work+restart_cost"].value, by_id["lost_work+restart_cost"].greedy) == (
-        16_680,
-        3_120,
-    )
 
 
 def test_contrast_of_allocations_is_by_key() -> None:
@@ -236,83 +194,11 @@ def test_joint_plans_have_no_ties() -> None:
     assert certified.startswith("7 of 7 levels certified by trees of 7 steps")
 
 
-BACK = Cascade(victim="team-b/sweep-17", targets=("team-a/train-llm",), preemptor=True)
-THIRD = Cascade(victim="team-a/notebook-3", targets=("x/one", "x/two"), preemptor=False)
-
-
-def made(*cascades: Cascade) -> Plan:
-    plan = make_plan()
-    terms = {**plan.terms, "unstable": len(cascades)}
-    return plan.model_copy(update={"stability": cascades, "terms": terms})
-
-
-def test_sentences_name_victims_and_targets() -> None:
-    assert in_words([BACK, THIRD]).split("\n") == [
-        "Not stable: 2 victims would preempt again once pending:",
-        "  team-b/sweep-17 would preempt team-a/train-llm (the preemptor itself)",
-        "  team-a/notebook-3 would preempt x/one, x/two",
-    ]
-    assert in_words([BACK]).startswith("Not stable: 1 victim would preempt again")
-    assert in_words([]) == STABLE
-
-
-def test_long_lists_are_cut_and_counted() -> None:
-    targets = tuple(f"x/w{number}" for number in range(MAX_SHOWN + 2))
-    many = [Cascade(victim="a/b", targets=targets, preemptor=False)] * (MAX_SHOWN + 3)
-    lines = in_words(many).split("\n")
-    assert lines[-1] == "  and 3 more"
-    assert lines[1].endswith(f"x/w{MAX_SHOWN - 1} and 2 more")
-    assert len(lines) == MAX_SHOWN + 2
-
-
 def test_names_cannot_write_to_the_screen() -> None:
     bad = Cascade(victim="a/\x1b[31m", targets=("b/\n",), preemptor=False)
     said = in_words([bad])
     assert "\x1b" not in said
     assert said.count("\n") == 1
-
-
-def test_plain_lines_have_a_fact_each() -> None:
-    text = plain.render(made(BACK, THIRD))
-    assert "unstable         2\n" in text
-    assert "cascade          team-b/sweep-17 preemptor=yes target=team-a/train-llm\n" in text
-    assert "cascade          team-a/notebook-3 preemptor=no target=x/one target=x/two\n" in text
-    assert "unstable         0\n" in plain.render(made())
-    assert "unstable" not in plain.render(make_plan())
-
-
-def test_tables_and_pages_say_it_below_the_victims() -> None:
-    for show in (lambda plan: table.render(plan, width=108, color=False), html.render):
-        assert "team-a/notebook-3 would preempt x/one, x/two" in show(made(BACK, THIRD))
-        assert STABLE in show(made())
-        assert "would preempt" not in show(make_plan())
-        unasked = make_plan().model_copy(update={"stability": ()})
-        assert STABLE not in show(unasked)
-        assert STABLE not in show(make_plan())
-
-
-SAID = "More than Kueue itself: 2 queues instead of 1, 1 victim of priority 20 instead of 0"
-
-
-def test_more_is_told_in_every_format() -> None:
-    plan = make_plan()
-    assert SAID in table.render(plan, width=108)
-    assert SAID in html.render(plan)
-    assert SAID in markdown.render(plan)
-    assert {"queues plan=2 kueue=1", "highest_priority plan=1 kueue=0 priority=20"} == {
-        line.partition(" ")[2].strip()
-        for line in plain.render(plan).splitlines()
-        if line.startswith("more ")
-    }
-    assert json.loads(as_json.render(plan))["more_than_greedy"] == [
-        {"measure": "queues", "plan": 2, "greedy": 1, "priority": None},
-        {"measure": "highest_priority", "plan": 1, "greedy": 0, "priority": 20},
-    ]
-
-
-def test_priorities_of_yunikorn_are_the_adjusted_ones() -> None:
-    said = "2 queues instead of 1, 1 victim of priority 15 instead of 0"
-    assert f"More than YuniKorn itself: {said}" in table.render(make_yunikorn(), width=120)
 
 
 def test_nothing_is_told_where_there_is_no_more() -> None:

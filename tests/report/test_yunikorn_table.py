@@ -8,7 +8,6 @@ import pytest
 from planner.plan.yunikorn import YuniKornVictim
 from planner.report.text import cells as cell_len
 from planner.report.words import cautions
-from tests.report.factory import make_plan
 from tests.report.rendering import table
 from tests.report.yunikorn_factory import (
     make_allocation,
@@ -84,26 +83,6 @@ def test_no_name_can_steer_the_terminal(width: int, color: bool) -> None:  # noq
     screen = re.sub(r"\x1b\[[0-9;]*m", "", screen) if color else screen
     assert screen.replace("\n", "").isprintable()
     assert all(said.isprintable() for said in cautions(plan))
-
-
-def test_what_looks_like_markup_is_only_text() -> None:
-    name = "ns/[bold red]x[/] :smile:"
-    plan = make_yunikorn(
-        pod=name, application=name, queue=name, node=name, victims=[make_allocation("v", pod=name)]
-    )
-    assert table.render(plan, width=400).count(name) == 6
-
-
-def test_color_only_when_asked_for() -> None:
-    assert "\x1b" not in table.render(make_yunikorn(), color=False)
-    assert "\x1b[1;32mPROVED OPTIMAL" in table.render(make_yunikorn(), color=True)
-
-
-def test_plans_of_both_schedulers_one_after_the_other() -> None:
-    screen = table.render_all([make_plan(), make_yunikorn()], width=80)
-    assert screen.startswith(table.render(make_plan(), width=80))
-    assert table.render(make_yunikorn(), width=80) in screen
-    assert re.search(r"Preemptor +Answer +Victims +Scheduler +Lost acc-h", screen)
 
 
 def test_a_plan_that_loses_more_work_is_warned_of() -> None:

@@ -21,7 +21,6 @@ from tests.solver.test_core import crowd
 
 QUESTIONS: Final = [
     (3, 14, False, "no-regret"),
-    (5, 14, False, "no-regret"),
     (8, 10, False, "min-count"),
     (8, 10, False, "fewest-tenants"),
     (4, 6, True, "no-regret"),

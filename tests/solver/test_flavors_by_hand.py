@@ -15,7 +15,6 @@ from planner.state.kueue import State
 from tests.flavored import (
     GPU,
     Object,
-    fair_sharing,
     flavor,
     group,
     pending,
@@ -86,20 +85,6 @@ def test_nobody_in_another_flavor_instead_of_two() -> None:
     assert plan.flavors.kueue.terms["workloads"] == 2
 
 
-def test_kueues_own_flavors_where_others_are_no_better() -> None:
-    state = state_of(
-        *FLAVORS,
-        queue("q", group(h100=4, a100=4), within="LowerPriority"),
-        running("one", "q", "h100", 4),
-        running("other", "q", "a100", 4),
-        pending("q", podset(4)),
-    )
-    plan = solve(state)
-    assert (chosen(plan), plan.keys) == ({"main": "h100"}, ("ns/one",))
-    assert plan.flavors is not None
-    assert plan.flavors.kueue.assignment == plan.assignment
-
-
 @pytest.mark.parametrize(("tolerates", "expected"), [("", "h100"), ("spot", "a100")])
 def test_a_taint_forbids_a_flavor_unless_tolerated(tolerates: str, expected: str) -> None:
     _, _, *others = two_small_or_one()
@@ -108,85 +93,6 @@ def test_a_taint_forbids_a_flavor_unless_tolerated(tolerates: str, expected: str
     assert chosen(plan) == {"main": expected}
     assert plan.flavors is not None
     assert plan.flavors.permitted == (2 if tolerates else 1)
-
-
-@pytest.mark.parametrize(("zone", "expected"), [("east", "h100"), ("west", "a100")])
-def test_a_node_selector_forbids_a_flavor_with_another_label(zone: str, expected: str) -> None:
-    _, _, *others = two_small_or_one()
-    flavors = flavor("h100"), flavor("a100", labels={"zone": "west"})
-    wanted = podset(4, selects={"zone": zone, "unknown": "label"})
-    assert chosen(solve(state_of(*flavors, *others, pending("q", wanted)))) == {"main": expected}
-
-
-@pytest.mark.parametrize(("limit", "expected"), [(1, "h100"), (2, "a100")])
-def test_a_borrowing_limit_forbids_a_flavor(limit: int, expected: str) -> None:
-    """Of a100 the queue has 2 and may borrow so many: 4 are within reach with a limit of 2."""
-    state = state_of(
-        *FLAVORS,
-        queue(
-            "q",
-            group(h100=4, a100=(2, limit)),
-            cohort="org",
-            within="LowerPriority",
-            borrow="Never",
-        ),
-        queue("lender", group(h100=0, a100=2), cohort="org"),
-        running("small-1", "q", "h100", 2),
-        running("small-2", "q", "h100", 2),
-        pending("q", podset(4)),
-    )
-    plan = solve(state)
-    assert chosen(plan) == {"main": expected}
-    assert len(plan.victims) == (2 if expected == "h100" else 0)
-
-
-@pytest.mark.parametrize(("borrow", "expected"), [("Never", "h100"), ("LowerPriority", "a100")])
-def test_preempting_beyond_the_own_quota_needs_borrow_within_cohort(
-    borrow: str, expected: str
-) -> None:
-    """The cohort could lend the a100s, but its root is the only quota that holds the request."""
-    state = state_of(
-        *FLAVORS,
-        queue(
-            "q",
-            group(h100=4, a100=1),
-            cohort="org",
-            within="LowerPriority",
-            reclaim="LowerPriority",
-            borrow=borrow,
-        ),
-        queue("other", group(h100=0, a100=3), cohort="org"),
-        running("small-1", "q", "h100", 2),
-        running("small-2", "q", "h100", 2),
-        running("large", "other", "a100", 4),
-        pending("q", podset(4)),
-    )
-    assert chosen(solve(state)) == {"main": expected}
-
-
-def test_each_resource_group_is_a_choice_of_its_own() -> None:
-    """CPUs in the second flavor and GPUs in the first: Kueue takes the first of both."""
-    state = state_of(
-        *FLAVORS,
-        flavor("x86"),
-        flavor("arm"),
-        queue("q", group(h100=2, a100=2), group("cpu", x86=4, arm=4), within="LowerPriority"),
-        running("gpu-first", "q", "h100", 2),
-        running("gpu-1", "q", "a100", 1),
-        running("gpu-2", "q", "a100", 1),
-        running("cpu-1", "q", "x86", 2, resource="cpu"),
-        running("cpu-2", "q", "x86", 2, resource="cpu"),
-        running("cpu-last", "q", "arm", 4, resource="cpu"),
-        pending("q", podset(2, also={"cpu": 4})),
-    )
-    plan = solve(state)
-    (pods,) = plan.assignment.pod_sets
-    flavors = {resource: choice.flavor for resource, choice in pods.flavors.items()}
-    assert flavors == {GPU: "h100", "cpu": "arm"}
-    assert set(plan.keys) == {"ns/gpu-first", "ns/cpu-last"}
-    assert plan.flavors is not None
-    assert (plan.flavors.permitted, plan.flavors.distinct) == (4, 4)
-    assert len(plan.flavors.kueue.victims) == 3
 
 
 @pytest.mark.parametrize("together", ["", "gang"])
@@ -212,50 +118,6 @@ def test_podsets_of_one_group_get_one_flavor(together: str) -> None:
         assert plan.flavors.kueue.victims == ("ns/one",)
         # Leader and workers ask for the same: swapped, they are counted and not solved again.
         assert (plan.flavors.permitted, plan.flavors.distinct) == (4, 3)
-
-
-def test_podsets_before_count_against_what_a_flavor_could_ever_give() -> None:
-    """Three times 2 GPUs: no flavor of 4 takes all of them, so 6 of 8 assignments are left."""
-    pod_sets = [podset(2, name) for name in ("a", "b", "c")]
-    state = state_of(*FLAVORS, queue("q", group(h100=4, a100=4)), pending("q", *pod_sets))
-    plan = solve(state)
-    assert not plan.victims
-    assert plan.flavors is not None
-    assert plan.flavors.permitted == 6
-    assert sorted(chosen(plan).values()) in (["a100", "a100", "h100"], ["a100", "h100", "h100"])
-
-
-def test_fair_sharing() -> None:
-    """The own share decides who may be taken: in h100 two, in a100 one workload of ``rich``."""
-    state = state_of(
-        fair_sharing(),
-        *FLAVORS,
-        queue("q", group(h100=2, a100=2), cohort="org", reclaim="Any"),
-        queue("rich", group(h100=2, a100=2), cohort="org"),
-        running("small-1", "rich", "h100", 2),
-        running("small-2", "rich", "h100", 1),
-        running("small-3", "rich", "h100", 1),
-        running("large", "rich", "a100", 4),
-        pending("q", podset(2)),
-    )
-    plan = solve(state, "min-count")
-    assert plan.rules == "kueue-fair"
-    assert chosen(plan) == {"main": "h100"}  # small-1 alone is enough: Kueue's own is as good
-    state = state_of(
-        fair_sharing(),
-        *FLAVORS,
-        queue("q", group(h100=2, a100=2), cohort="org", reclaim="Any"),
-        queue("rich", group(h100=2, a100=2), cohort="org"),
-        *(running(f"small-{i}", "rich", "h100", 1) for i in range(4)),
-        running("large", "rich", "a100", 2),
-        running("larger", "rich", "a100", 2),
-        pending("q", podset(2)),
-    )
-    plan = solve(state, "min-count")
-    assert chosen(plan) == {"main": "a100"}
-    assert len(plan.victims) == 1
-    assert plan.flavors is not None
-    assert len(plan.flavors.kueue.victims) == 2
 
 
 def test_ranks_are_counted_among_the_candidates_of_all_flavors() -> None:
@@ -359,20 +221,6 @@ def test_with_too_many_assignments_nothing_is_claimed_but_a_plan_without_victims
     assert "of more than 1 permitted assignment" in plan.explanation
     free = state_of(*FLAVORS, queue("q", group(h100=4, a100=4)), pending("q", podset(4)))
     assert solve(free).status == "optimal"
-
-
-@pytest.mark.parametrize("objective", PROFILES)
-def test_every_profile(objective: str) -> None:
-    plan = solve(state_of(*two_small_or_one(), pending("q", podset(4))), objective)
-    assert plan.status == "optimal"
-    assert plan.flavors is not None
-    assert plan.certificate is not None
-    levels = [level.term.split("+") for level in plan.certificate.levels]
-    ours, theirs = (
-        [sum(terms[term] for term in level) for level in levels]
-        for terms in (plan.terms, plan.flavors.kueue.terms)
-    )
-    assert ours <= theirs
 
 
 def test_flavors_and_a_fixed_assignment_exclude_each_other() -> None:

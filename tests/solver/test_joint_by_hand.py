@@ -15,7 +15,6 @@ from tests.cluster import Object, fair_sharing
 from tests.cluster import queue as cluster_queue
 from tests.cluster import running as holds
 from tests.cluster import state_of as small
-from tests.conftest import YUNIKORN
 from tests.flavored import flavor, group, podset, queue, running, state_of
 from tests.flavored import waiting as one_waiting
 from tests.reference.cycles import strict, waits
@@ -29,15 +28,6 @@ NAMED = [FIRST, SECOND]
 def steps_of(plan: JointPlan) -> list[tuple[str, set[str]]]:
     """Return who is served, and for each the victims."""
     return [(step.preemptor, {v.workload for v in step.victims}) for step in plan.steps]
-
-
-def test_one_victim_makes_room_for_both_where_one_by_one_evicts_two() -> None:
-    """Each asks for 2, and Kueue takes a small one for each. The large one is enough for both."""
-    state = state_of(*lent_and_asked_for(2))
-    plan = planner.solve_joint(state, NAMED, "min-count")
-    assert is_best(plan)
-    assert steps_of(plan) == [(FIRST, {"ns/large"}), (SECOND, set())]
-    assert [len(turn.victims) for turn in plan.greedy.turns] == [1, 1]
 
 
 def test_what_was_evicted_for_nothing_is_named() -> None:
@@ -109,22 +99,6 @@ def test_one_by_one_shares_decide_under_fair_sharing() -> None:
     first, one = ("ns/first", True, set[str]()), ("ns/one", True, set[str]())
     assert turns_of(*parts, *more) == [one, (*first[:1], False, set())]
     assert turns_of(fair_sharing(), *parts, *more) == [first, (*one[:1], False, set())]
-
-
-def test_priority_decides_where_not_all_can_be_admitted() -> None:
-    """There are 4 GPUs, nobody may preempt anybody there: 3 and 1 fit, 3 and 2 do not."""
-    state = state_of(
-        flavor("f"),
-        queue("a", group(f=4)),
-        waiting("low", "a", 3, 1),
-        waiting("high", "a", 2, 10),
-        waiting("least", "a", 2, 0),
-    )
-    plan = planner.solve_joint(state)
-    assert is_best(plan)
-    assert plan.admitted == ("ns/high", "ns/least")
-    assert [one.workload for one in plan.pending if not one.admitted] == ["ns/low"]
-    assert plan.explanation.startswith("no eviction needed for 2 of 3")
 
 
 def test_nobody_can_be_admitted() -> None:
@@ -271,8 +245,3 @@ def test_fewer_pods_are_not_decided() -> None:
     state = state_of(*lent(one_waiting("first", "a", pods, priority=10)))
     with pytest.raises(UnsupportedError, match="fewer pods"):
         planner.solve_joint(state, [FIRST])
-
-
-def test_yunikorn_is_refused_clearly() -> None:
-    with pytest.raises(UnsupportedError, match="is a state of YuniKorn"):
-        planner.solve_joint(planner.read(YUNIKORN))

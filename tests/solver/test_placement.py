@@ -67,28 +67,6 @@ def test_an_explanation_names_the_law() -> None:
     assert texts["KT-01"] == "the nodes must have room for main"
 
 
-def test_who_fits_needs_no_eviction() -> None:
-    plan = planner.solve(state_of(TREE, room(), asks(4)), PENDING)
-    assert (plan.status, plan.victims) == ("optimal", ())
-
-
-def test_the_fewest_are_on_another_node_than_those_kueue_takes() -> None:
-    """One of n2 frees a whole node; Kueue begins with the newest, and two of n1 go."""
-    parts = [
-        *node("n1", "r", gpu=4),
-        *node("n2", "r", gpu=4),
-        *runs("old", {"gpu": 1}, {"n2": 4}, minute=1),
-        *runs("new", {"gpu": 1}, {"n1": 2}, minute=20),
-        *runs("newer", {"gpu": 1}, {"n1": 2}, minute=30),
-    ]
-    plan = planner.solve(
-        state_of(topology(), flavor(), parts, room(), asks(4)), PENDING, "min-count"
-    )
-    assert plan.keys == ("ns/old",)
-    assert plan.greedy is not None
-    assert set(plan.greedy.keys) == {"ns/new", "ns/newer"}
-
-
 def test_flavors_that_are_chosen_are_counted_by_quota_only() -> None:
     plan = planner.solve(state_of(TREE, RUNNING, room(), asks(2)), PENDING, flavors="optimal")
     assert (plan.status, plan.victims, plan.placement) == ("conditional", (), None)

@@ -10,14 +10,14 @@ import planner
 from planner.cli.exit_code import exit_code
 from planner.errors import SchemaError
 from planner.objective.profile_file import parse_front, read_profile
-from planner.objective.profiles import Measure, Profile, measure_name
+from planner.objective.profiles import Profile, measure_name
 from planner.plan import AnyPlan
 from planner.plan.front import Front
 from planner.solver.pareto import sweep
 from planner.solver.yunikorn.planning import Laws
 from tests.benchmarks.large import large
 from tests.cluster import pending, queue, running, state_of
-from tests.conftest import TEST_ALL, YUNIKORN
+from tests.conftest import TEST_ALL
 from tests.solver.truth import truths, value_of
 from tests.solver.yunikorn_truth import LAWS
 from tests.solver.yunikorn_truth import truths as yunikorn_truths
@@ -191,14 +191,6 @@ def trade(most_points: int) -> Front:
     )
 
 
-def test_less_work_lost_for_more_evictions() -> None:
-    """One of 4 gpus lost 3000 s; two of 2 lost 1200 s; one of 2 and two of 1; four of 1, 300 s."""
-    front = trade(20)
-    assert values(front) == ((1, 12_000), (2, 4_800), (3, 3_000), (4, 1_200))
-    assert front.status == "optimal"
-    assert front.explanation.startswith("4 points; proved: one of them matches or beats every")
-
-
 def test_a_sweep_that_ends_early_says_so() -> None:
     front = trade(2)
     assert values(front) == ((1, 12_000), (2, 4_800))
@@ -212,25 +204,6 @@ def test_no_plan_is_an_empty_front() -> None:
     assert front.points == ()
     assert (front.status, front.complete) == ("infeasible", True)
     assert front.greedy.place == "none"
-
-
-def test_yunikorn_has_fronts_too() -> None:
-    state = planner.read(YUNIKORN)
-    front = sweep(lambda p: planner.solve(state, objective=p), ("lost_work",), ("workloads",))
-    assert front.complete
-    assert values(front) == best_of(set(values(front)))
-    assert all(planner.verify(state, point.plan).accepted for point in front.points)
-
-
-@pytest.mark.parametrize(
-    ("text", "measures"),
-    [
-        ("pareto:workloads,lost_work", (("workloads",), ("lost_work",))),
-        ("pareto:lost_work+restart_cost, queues", (("lost_work", "restart_cost"), ("queues",))),
-    ],
-)
-def test_measures_of_a_front(text: str, measures: tuple[Measure, Measure]) -> None:
-    assert parse_front(text) == measures
 
 
 @pytest.mark.parametrize(

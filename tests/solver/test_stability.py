@@ -3,7 +3,6 @@
 import pytest
 
 import planner
-from planner.errors import InputError, LookupFailed
 from planner.plan.kueue import Cascade, Plan
 from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.planning import Planning
@@ -22,7 +21,7 @@ from tests.cluster import (
     running,
     state_of,
 )
-from tests.conftest import TEST_ALL, YUNIKORN
+from tests.conftest import TEST_ALL
 from tests.solver.ping_pong import Dump, cascade_replay
 
 FILES = (
@@ -176,18 +175,3 @@ def test_nothing_is_said_where_there_is_no_plan() -> None:
     state = state_of(queue("a", 1), running("w", "a", 1), pending("a", 1))
     plan = planner.solve(state, PENDING, stability=True)
     assert (plan.status, plan.stability) == ("infeasible", None)
-
-
-def test_the_local_queue_of_a_victim_must_be_known() -> None:
-    parts = third_party()
-    parts[1] = [item for item in parts[1] if item["kind"] != "LocalQueue"]
-    state = state_of(*parts)
-    assert planner.solve(state, PENDING).victims
-    with pytest.raises(LookupFailed, match="ns/small waits in LocalQueue"):
-        planner.solve(state, PENDING, stability=True)
-
-
-def test_yunikorn_is_not_asked() -> None:
-    state = planner.read(YUNIKORN)
-    with pytest.raises(InputError, match="only Kueue's victims queue again"):
-        planner.solve(state, state.pending[0], stability=True)

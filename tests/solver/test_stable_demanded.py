@@ -162,13 +162,6 @@ def test_every_legal_set_equals_the_edited_dump(name: str, *, fair: bool) -> Non
     assert unstable
 
 
-def test_the_loan_goes_instead() -> None:
-    """Taking ``big`` and ``loan`` is the one stable plan; without a cap of Kueue's own it stays."""
-    plan = planner.solve(state_of(*third_party()), PENDING, stable=True)
-    assert (plan.status, set(plan.keys), plan.stability) == ("optimal", {"ns/big", "ns/loan"}, ())
-    assert plan.objective == "no-regret"
-
-
 def test_none_is_explained_by_whom_and_by_which_policy() -> None:
     """With the loan out of reach ``small`` will be back; only the policy of ``b`` lets it."""
     state = state_of(*third_party(priority=50))
@@ -196,25 +189,8 @@ def test_wishes_bind_beside_it() -> None:
     assert "ns/small would preempt ns/loan" in plan.explanation
 
 
-def test_no_time_proves_nothing() -> None:
-    plan = planner.solve(state_of(*third_party()), PENDING, stable=True, time_limit=0)
-    assert plan.status in {"unknown", "feasible"}
-
-
-def test_nobody_has_to_go() -> None:
-    state = state_of(queue("a", 2), running("w", "a", 1), pending("a", 1))
-    plan = planner.solve(state, PENDING, stable=True)
-    assert (plan.status, plan.stability) == ("optimal", ())
-
-
 def test_the_condition_is_a_level_once() -> None:
     for profile in PROFILES.values():
         demanded = demanding_stability(profile)
         assert demanded.levels.count(CASCADE) == 1
         assert demanded.wishes.most[CASCADE] == 0
-
-
-def test_flavors_of_the_objective() -> None:
-    state = state_of(*third_party())
-    plan = planner.solve(state, PENDING, flavors="optimal", stable=True)
-    assert (plan.status, plan.stability) == ("optimal", ())

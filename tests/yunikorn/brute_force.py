@@ -11,6 +11,7 @@ from itertools import chain, combinations
 
 from planner.quantity import NANO
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
+from planner.quota.yunikorn.held_back import passed_over
 from planner.quota.yunikorn.queue import Queue, Snapshot, under, walk
 from planner.quota.yunikorn.resource import (
     Resource,
@@ -31,6 +32,7 @@ from planner.reference.yunikorn.candidates import (
 )
 from planner.state.yunikorn import Allocation
 from planner.state.yunikorn_pods import KubernetesObjects, Pod
+from planner.state.yunikorn_release import V1_8
 from tests.yunikorn.admitted import NodeSets
 
 Victims = tuple[Candidate, ...]
@@ -44,9 +46,11 @@ def legal_sets(cluster: Cluster, asking: Asking, rules: str) -> NodeSets:
     if ask.required_node:
         return _on_required_node(cluster, asking)
     candidates: Sequence[Candidate] = ()
-    if cluster.partition.preemption.enabled and is_first(asking) and ask.x.allow_preempt_other:
-        candidates = find_candidates(asking.leaf, ask, find_fence(asking.leaf, ask))
-    trial = Trial(asking)
+    may_preempt = is_first(cluster, asking) and ask.x.allow_preempt_other
+    if cluster.partition.preemption.enabled and may_preempt:
+        fence = find_fence(asking.leaf, ask, cluster.release)
+        candidates = find_candidates(asking.leaf, ask, fence)
+    trial = Trial(asking, older=cluster.release < V1_8)
     sets: NodeSets = {}
     for room in cluster.nodes:
         if not is_usable(cluster, room, ask) or cluster.closes(room.node_id, ask):
@@ -78,13 +82,14 @@ def _on_required_node(cluster: Cluster, asking: Asking) -> NodeSets:
         for allocation in application.allocations
         if allocation.node_id == room.node_id
         and allocation.priority <= ask.priority
-        and not (allocation.required_node or allocation.preempted or allocation.x.released)
+        and not (allocation.required_node or allocation.preempted)
+        and (cluster.release < V1_8 or not allocation.x.released)
         and share_type(allocation.resource, ask.resource)
     ]
     trial = Trial(asking)
     legal = {
         _keys(victims)
-        for victims in subsets(held if is_first(asking) else [])
+        for victims in subsets(held if is_first(cluster, asking) else [])
         if ge_all(freed(room, victims), ask.resource)
         and trial.within_limits(victims)
         and pod_fits(cluster, asking, room, victims)
@@ -106,10 +111,11 @@ def _within_max(
 
 
 class Trial:
-    """Removals tried on copies of the queues, for one ask."""
+    """Removals tried on copies of the queues, for one ask; ``older`` are the rules up to 1.7."""
 
-    def __init__(self, asking: Asking) -> None:
+    def __init__(self, asking: Asking, *, older: bool = False) -> None:
         self.asking = asking
+        self.older = older
         self.has_order = cache(self._has_order)
 
     def _has_order(self, victims: frozenset[Candidate]) -> bool:
@@ -123,13 +129,13 @@ class Trial:
         """Try the ask at once; otherwise count it and look again after each removal."""
         ask, snapshot = self.asking.ask.resource, self._after(())
         rest = snapshot.remaining()
-        if rest is not None and fits_raw(rest, ask):
+        if rest is not None and fits_raw(rest, ask) and not self.older:
             return True
         snapshot.add(self.asking.leaf, ask)
         for victim in victims:
             snapshot.remove(victim.queue, victim.resource)
             rest = snapshot.remaining()
-            if rest is not None and under(rest, ask):
+            if rest is not None and (ge_all(rest, {}) if self.older else under(rest, ask)):
                 return True
         return False
 
@@ -158,15 +164,16 @@ class Trial:
         )
 
     def _after(self, victims: Victims | frozenset[Candidate]) -> Snapshot:
-        snapshot = Snapshot(self.asking.leaf, self.asking.ask.resource)
+        ask = self.asking.ask.resource
+        snapshot = Snapshot(self.asking.leaf, ask, older=self.older)
         for victim in victims:
             snapshot.remove(victim.queue, victim.resource)
         return snapshot
 
 
-def is_first(asking: Asking) -> bool:
-    """Say whether the ask has not preempted before."""
-    return not asking.ask.triggered_preemption
+def is_first(cluster: Cluster, asking: Asking) -> bool:
+    """Say whether the ask has not preempted before, and the core looks at it."""
+    return not (asking.ask.triggered_preemption or passed_over(cluster, asking))
 
 
 def is_on(candidate: Candidate, room: NodeRoom) -> bool:

@@ -75,6 +75,11 @@ def cluster_value(
     }
 
 
+def of_release(value: Json, release: str) -> Json:
+    """Return an instance whose core is of a release."""
+    return {**value, "clusterInfo": [{"rmBuildInformation": [{"buildVersion": release}]}]}
+
+
 def read_yunikorn(source: str | Path) -> YuniKornState:
     """Read a file or a folder, where a state of YuniKorn is meant: anything else fails the test."""
     state = planner.read(source)

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+import planner
 from planner.commands.replay import replay, replay_line
+from planner.commands.replay.yunikorn import state_of_yunikorn
 from planner.quota.yunikorn import limits, predicates, queue
 from planner.reference.yunikorn import cycle, decision, order, quota
+from tests.conftest import TEST_ALL
 from tests.recorded import put
 from tests.yunikorn.recorded import FEATURES, Line, named, texts
 
@@ -33,6 +36,34 @@ def test_every_line_is_reproduced(name: str) -> None:
     found = replay(str(path_of(name)))
     assert [(one.id, one.detail) for one in (*found.different, *found.uncovered)] == []
     assert found.equal == found.instances > 0
+
+
+ASKS = [
+    name
+    for name in NAMES
+    if not name.startswith(("nondet", "quirks", "hang", "panic", "quota", "small", "cycle"))
+]
+"""The files in which an ask was decided, every time the same."""
+
+
+@pytest.mark.parametrize("name", ASKS)
+def test_no_plan_is_certain_of_another_outcome_than_the_recorded(name: str) -> None:
+    """Nor is any conditional, unless the dump lacks what users have in force."""
+    told = {"allocated": "it fits as it is", "replaces": "it takes the place of placeholder"}
+    for line in [*lines(name)][:: 1 if TEST_ALL else 25]:
+        state, expected = state_of_yunikorn(line), line["expect"]
+        plan = planner.solve(state, line["ask"]["allocationKey"], rules="code")
+        unknown = set[str]() if state.partitions[0].usage else {"user-limits"}
+        assert {one.feature for one in plan.coverage} <= unknown, line["id"]
+        core, outcome = plan.greedy or plan, expected.get("outcome", "waits")
+        waits = any("the core passes over it" in note for note in plan.notes)
+        if plan.status == "optimal" and not plan.victims and not waits:
+            assert plan.explanation.startswith(told[outcome]), line["id"]
+            continue
+        found = (core.node, sorted(core.keys)) if core.status == "feasible" else (None, [])
+        assert found == (expected["node"], sorted(expected["victims"])), line["id"]
+        assert outcome not in told, line["id"]
+        assert plan.status != "infeasible" or not core.victims or core.outside_rules, line["id"]
 
 
 def never(*_: object, **__: object) -> bool:

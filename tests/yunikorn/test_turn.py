@@ -4,10 +4,14 @@ from typing import Any
 
 import pytest
 
+import planner
 from planner.quota.yunikorn.cluster import prepare
-from planner.reference.yunikorn.cycle import CoreHangs, run_cycles
-from planner.reference.yunikorn.turn import BACKS_OFF, PARENT, PLACEHOLDER, Preconditions
+from planner.quota.yunikorn.held_back import PARENT, PLACEHOLDER
+from planner.reference.yunikorn.cycle import run_cycles
+from planner.reference.yunikorn.decision import CoreHangs
+from planner.reference.yunikorn.turn import BACKS_OFF, COMES_LATE, Preconditions
 from planner.state.yunikorn import YuniKornState
+from tests.verifier.yunikorn.plans import broken, plan_of
 from tests.yunikorn.building import (
     NOW,
     SECOND,
@@ -18,6 +22,7 @@ from tests.yunikorn.building import (
     cluster_value,
     decided,
     node,
+    of_release,
     queue,
     state_of,
     two_queues,
@@ -180,6 +185,47 @@ def test_an_ask_of_a_gang(data: list[Json], more: Json, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("held", "of_ask", "takes"),
+    [
+        ({}, {}, True),
+        ({"resource": {"gpu": 2}}, {}, True),
+        ({"resource": {"mem": 9}}, {}, False),  # smaller in one type
+        ({"preempted": True}, {}, False),
+        ({"x": {"released": True}}, {}, False),
+        ({"taskGroupName": "other"}, {}, False),
+        ({"placeholder": False}, {}, False),
+        ({}, {"placeholder": True}, False),
+        ({}, {"taskGroupName": ""}, False),
+        ({}, {"requiredNodeId": "n1"}, True),
+    ],
+)
+def test_an_ask_takes_the_place_of_a_placeholder(held: Json, of_ask: Json, *, takes: bool) -> None:
+    """Whatever its user may have; the verifier finds it out by itself."""
+    place = allocation("ph", GPU, on="n2") | {"placeholder": True, "taskGroupName": "tg"} | held
+    request = ask("ask", GPU, **{"taskGroupName": "tg", **of_ask})
+    state = state_of(asking(of("ada", gpu=1), allocations=[place], requests=[request]))
+    plan = planner.solve(state, "ask")
+    assert ("it takes the place of placeholder ph" in plan.explanation) == takes
+    nothing = plan_of(state, None, rules=plan.rules)
+    assert broken(state, nothing) == ([] if takes else ["YK-08"])
+
+
+@pytest.mark.parametrize(("veto", "takes"), [(["n2"], False), (["n1"], True)])
+def test_a_placeholder_on_a_node_that_the_shim_refuses(veto: list[str], *, takes: bool) -> None:
+    """Another node has no room: then it stays."""
+    place = allocation("ph", GPU, on="n2", placeholder=True, taskGroupName="tg")
+    request = ask("ask", GPU, taskGroupName="tg")
+    value: Json = asking(allocations=[place], requests=[request])
+    value["x"] = {"vetoNodes": veto}
+    for room in (False, True):
+        if room:
+            value["nodes"][0]["nodesInfo"].append(node("n3", GPU))
+        state = state_of(value)
+        assert (broken(state, plan_of(state, None)) == []) == (takes or room)
+        assert (decided(value).replaces is not None) == (takes or room)
+
+
+@pytest.mark.parametrize(
     ("release", "deadline", "said"),
     [
         ("1.9.0", "2027-01-15T08:00:01Z", BACKS_OFF),
@@ -191,6 +237,24 @@ def test_back_off(release: str, deadline: str, said: str) -> None:
     value = asking(backoffDeadline=deadline)
     value["clusterInfo"] = [{"rmBuildInformation": [{"buildVersion": release}]}]
     value["applications"][2]["requests"][0]["requestTime"] = NOW - 86_400 * SECOND
+    assert held_back(value) == said
+
+
+@pytest.mark.parametrize(
+    ("release", "before", "more", "said"),
+    [
+        ("1.7.0", 10, {"priority": "1"}, COMES_LATE),
+        ("1.7.0", 10, {"priority": "-1"}, ""),
+        ("1.7.0", 9, {"priority": "1"}, ""),
+        ("1.8.0", 10, {"priority": "1"}, ""),
+    ],
+)
+def test_up_to_1_7_ten_asks_of_a_leaf_are_tried(
+    release: str, before: int, more: Json, said: str
+) -> None:
+    value = of_release(asking(), release)
+    asks = tuple(ask(f"more-{i}", GPU, **more) for i in range(before))
+    value["applications"].append(application("more", "root.high", asks=asks))
     assert held_back(value) == said
 
 

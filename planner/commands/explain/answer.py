@@ -300,6 +300,7 @@ def answered(
     )
     optima = count_optima(inquiry, limit)
     text = about_plan(inquiry.plan, standings, optima)
+    standings += tuple(map(inquiry.standing, inquiry.others))
     return inquiry.answer("why-this-plan", text, standings, optima=optima)
 
 

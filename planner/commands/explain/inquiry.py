@@ -135,7 +135,8 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         self.keys = tuple(planning.keys)
         self.positions = {key: position for position, key in enumerate(self.keys)}
         # By name from here on: in a changed state other workloads may be pending as well.
-        self._given, self._wanted = replace(given, pending=plan.preemptor), profile
+        self._given = given if given.quota else replace(given, pending=plan.preemptor)
+        self._wanted = profile
 
     def started(self, state: AnyState, given: Given, profile: Profile) -> PlanningT:
         """Make the pending workload ready for planning under an objective."""
@@ -189,6 +190,11 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         """Return how the rules see the workload or allocation of a key."""
         whose = {"by_scheduler": key in self.greedy.keys, "by_plan": key in self.plan.keys}
         return self.seen(key).model_copy(update=whose)
+
+    @property
+    def others(self) -> Sequence[str]:
+        """The keys that an answer about the whole plan explains besides its victims: here none."""
+        return ()
 
     @abstractmethod
     def seen(self, key: str) -> CommonStanding:

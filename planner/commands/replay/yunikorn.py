@@ -28,8 +28,8 @@ from planner.quota.yunikorn.queue import AskReference, Level, preemptable, remai
 from planner.quota.yunikorn.resource import without_zeros
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reference.yunikorn.candidates import Candidate
-from planner.reference.yunikorn.cycle import CoreHangs, Event, run_cycles
-from planner.reference.yunikorn.decision import decide
+from planner.reference.yunikorn.cycle import Event, run_cycles
+from planner.reference.yunikorn.decision import CoreHangs, decide
 from planner.reference.yunikorn.flow import run_flow
 from planner.reference.yunikorn.quota import (
     CorePanics,

@@ -351,4 +351,31 @@ spec:                    # no parentName
         "`quotapreemptionenabled: true` in the partition's `preemption`.",
         "docs/semantics/yunikorn.md §11.2",
     ),
+    "YL-10": About(
+        "An ask preempts only if all of it fits into what its queue has left of its guaranteed: "
+        "one that is more than is guaranteed never does, however little is used. Nor does one in "
+        "a queue that became a parent, at which the core does not look.",
+        """resources: {guaranteed: {memory: 8Gi}}
+# and a pod that asks for 10Gi waits in the queue""",
+        "More guaranteed, smaller pods, or a leaf for the application.",
+        "docs/semantics/yunikorn.md §6 and §13.4",
+    ),
+    "YL-11": About(
+        "A pod of a gang waits while the core counts placeholders of its group that were neither "
+        "replaced nor timed out. A placeholder whose pod is deleted before it runs stays in that "
+        "count: the pod is never placed, and preempts nobody.",
+        """placeholderData: [{taskGroupName: workers, count: 3, replaced: 2, timedout: 0}]
+# and no placeholder of the group is left""",
+        "Submit the application anew.",
+        "docs/semantics/yunikorn-features.md §20",
+    ),
+    "YL-12": About(
+        "Limits of users and groups are kept in trackers that a change of queues.yaml updates: one "
+        "that it removes may take those below it along, and what it leaves behind goes on to hold. "
+        "A restart reads the file anew, and then other asks are passed over.",
+        """limits: [{users: [ada], maxresources: {memory: 8Gi}}]
+# and /ws/v1/partition/default/usage/users says maxResources: {memory: 4Gi}""",
+        "A restart at a time of your choice, or a further change of queues.yaml.",
+        "docs/semantics/yunikorn-features.md §18",
+    ),
 }

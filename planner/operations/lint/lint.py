@@ -145,6 +145,9 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind("YL-07", "useless", "warning", "a property that cannot be read"),
         Kind("YL-08", "useless", "note", "opting out is no protection"),
         Kind("YL-09", "useless", "note", "a quota preemption delay without the switch"),
+        Kind("YL-10", "impossible", "warning", "an ask that can never preempt"),
+        Kind("YL-11", "starvation", "warning", "an ask of a gang that waits for ever"),
+        Kind("YL-12", "mistake", "warning", "a limit that is another one after a restart"),
     )
 }
 """Every kind of finding by its code, in order."""

@@ -44,6 +44,7 @@ from planner.quantity import MAX_INT64, MIN_INT64
 from planner.quota.classes import Classes, IntArray, by_value
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, may_host
 from planner.quota.yunikorn.queue import Queue
+from planner.state.yunikorn_release import V1_8
 from planner.verifier.yunikorn.case import REQUIRED_NODE, Victim, YuniKornCase
 from planner.verifier.yunikorn.laws import CHECKS, room_faults
 
@@ -106,7 +107,9 @@ class Turns:
     """YK-05 over the K classes of a frame, in its L leaves.
 
     ``leaf`` is (K,): the position of the queue of each class; ``held`` has for each guarantee that
-    counts what one member of each class holds of its type, never negative: (K,).
+    counts what one member of each class holds of its type, never negative: (K,). What all rows ask
+    is that a guarantee is exceeded; that up to 1.7 nothing may be left of any type is for the
+    verifier to ask of single sets.
     """
 
     def __init__(self, frame: Frame) -> None:
@@ -120,7 +123,8 @@ class Turns:
             watched = []
             for one in found or ():
                 # Usage never rises: a guarantee that is not exceeded now is exceeded at no turn.
-                if one.type in frame.ask and used_between(one.queue, one.type)[1] > one.amount:
+                asked = one.type in frame.ask or frame.cluster.release < V1_8
+                if asked and used_between(one.queue, one.type)[1] > one.amount:
                     number = numbers.setdefault((one.queue.path, one.type), len(numbers))
                     if number == len(self.guarantees):
                         self.guarantees.append(one)

@@ -42,6 +42,7 @@ from planner.quota.classes import IntArray, group
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.lowered import excess
 from planner.quota.yunikorn.resource import clamped
+from planner.state.yunikorn_release import V1_8
 from planner.term import RATED
 from planner.verifier.yunikorn import verify_yunikorn_case
 from planner.verifier.yunikorn.case import YuniKornCase
@@ -185,15 +186,16 @@ class YuniKornRules(Frame):
         """YK-04: at the end, with the ask, no guarantee that counts at its queue is exceeded.
 
         Where the ask fits into what is left of one now, no victims are needed, and there is no row.
+        Up to 1.7 types that it does not want count as well.
         Where nothing is guaranteed from the root to the queue no victims help: the row cannot hold.
         """
-        counts = counting(self.asking.leaf, self.asking.leaf)
+        counts, older = counting(self.asking.leaf, self.asking.leaf), self.cluster.release < V1_8
         if counts is None:
             yield "YK-04", Row(mine[:0], mine[:0], 1)
         for one in counts or ():
-            if one.type in self.ask:
+            if one.type in self.ask or older:
                 used, _ = used_between(one.queue, one.type)
-                missing = clamped(used + self.ask[one.type]) - one.amount
+                missing = clamped(used + self.ask.get(one.type, 0)) - one.amount
                 if missing > 0:
                     classes = self.inside(mine, one.queue)
                     yield f"YK-04 {one.name}", self._freeing(classes, one.type, missing)

@@ -5,6 +5,7 @@ queue.py       what queues inherit, and what their properties mean; their tree w
                usage; what is left of the guaranteed; a copy of the usage to try removals on
 limits.py      what users and groups may have, and how many applications may run
 cluster.py     a partition made ready: queues, nodes, asks, and which nodes may host an ask
+held_back.py   what passes over an ask, however long it waits
 predicates.py  what Kubernetes demands of a node for an ask's pod, and what removals give back
 lowered.py     a queue above its lowered maximum: what the core would free, and in which leaves
 

@@ -16,55 +16,52 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from planner.errors import UnsupportedError
-from planner.quota.yunikorn.cluster import (
-    RESERVATION_DELAY,
-    Asking,
-    Cluster,
-    NodeRoom,
-    cancelled,
-    prepare,
+from planner.quota.yunikorn.cluster import RESERVATION_DELAY, Asking, Cluster, NodeRoom, prepare
+from planner.quota.yunikorn.held_back import (
+    ATTEMPTS,
+    fits_user,
+    may_not_start,
+    placeholders_of,
+    waits_for_placeholder,
 )
 from planner.quota.yunikorn.limits import ACCEPTED, RUNNING
-from planner.quota.yunikorn.queue import Queue, Snapshot
-from planner.quota.yunikorn.resource import Resource, equal, fits, fits_loose, gt_zero, minus, plus
-from planner.reference.yunikorn.candidates import Candidate, find_candidates, find_fence
+from planner.quota.yunikorn.queue import Queue
+from planner.quota.yunikorn.resource import (
+    Resource,
+    equal,
+    fits,
+    fits_loose,
+    ge_all,
+    gt_zero,
+    minus,
+    plus,
+)
+from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import (
     NO_TIES,
-    can_help,
+    cancelled_by,
     preempt_required_node,
     try_preemption,
 )
 from planner.reference.yunikorn.order import (
     apps_in_order,
+    in_turn,
     leaves_in_order,
     leftover,
     nodes_in_order,
     waiting_of,
 )
 from planner.reference.yunikorn.predicates import predicates_of
-from planner.reference.yunikorn.turn import (
-    backs_off,
-    check,
-    fits_user,
-    may_not_start,
-    waits_for_placeholder,
-)
+from planner.reference.yunikorn.turn import backs_off, check
 from planner.state.clock import from_nanoseconds
 from planner.state.yunikorn import Allocation, Application, Ask, Claim, YuniKornState
 from planner.state.yunikorn_release import V1_8
 
-ATTEMPTS: Final = 10
-"""How many asks of a leaf get as far as preemption in one cycle."""
 MOST_IDLE: Final = 4
 """After so many cycles in a row that did nothing, nothing moves any more."""
 MOST_CYCLES: Final = 10_000
 _RUN: Final = {"New": ACCEPTED, "Resuming": ACCEPTED, "": RUNNING}
 """The state of an application after an allocation; of all others it runs."""
-
-
-class CoreHangs(UnsupportedError):  # noqa: N818 - it says what the core does
-    """The core locks itself and schedules nothing any more."""
 
 
 class Event(Struct):
@@ -228,14 +225,9 @@ class Core:
         """Replace a placeholder; one that is too small for its ask is given up."""
         fit: tuple[Allocation, Ask] | None = None
         for ask in in_turn(self._applications[owner].requests):
-            if ask.placeholder or not ask.task_group_name:
-                continue
             shim = predicates_of(self.cluster, ask)
-            for held in self._applications[owner].allocations:
-                same = held.placeholder and held.task_group_name == ask.task_group_name
-                if not same or held.x.released or held.preempted:
-                    continue
-                if any(n < 0 for n in minus(held.resource, ask.resource).values()):
+            for held in [*placeholders_of(self._applications[owner], ask)]:
+                if not ge_all(held.resource, ask.resource):
                     self._release(owner, held, "TIMEOUT")
                     continue
                 fit = fit or (held, ask)
@@ -337,7 +329,7 @@ class Core:
         if not self._preempts or not attempts[0]:
             return False
         attempts[0] -= cluster.release < V1_8
-        if not replace(check(cluster, asking), allocatable_now=False).attempted:
+        if not replace(check(cluster, asking), allocatable_now=False, held_back="").attempted:
             return False
         attempts[0] -= cluster.release >= V1_8
         checked = {"x": ask.x.model_copy(update={"preempt_check_time": cluster.now})}
@@ -456,31 +448,6 @@ class Core:
         room = self.cluster.node(node)
         assert room is not None  # noqa: S101 - only nodes of the partition carry reservations
         return room
-
-
-def in_turn(asks: Iterable[Ask]) -> list[Ask]:
-    """Return asks as the core tries them: by priority, then by age."""
-    return sorted(asks, key=lambda ask: (-ask.priority, ask.request_time))
-
-
-def cancelled_by(cluster: Cluster, asking: Asking) -> set[str]:
-    """Return the reservations that an attempt to preempt cancels, whether it succeeds or not.
-
-    Raises `CoreHangs` if one is of the same application, which the core has locked by then.
-    """
-    ask = asking.ask
-    lost = {key for room in cluster.nodes for key in cancelled(cluster, room, ask)}
-    if not lost:
-        return lost
-    fence = find_fence(asking.leaf, ask, cluster.release)
-    found = find_candidates(asking.leaf, ask, fence)
-    if not can_help(Snapshot(asking.leaf, ask.resource), found):
-        return set()
-    own = [one.allocation_key for one in asking.application.requests if one.allocation_key in lost]
-    if own:
-        said = f"to preempt for {ask.allocation_key} it cancels the reservation of {own[0]}"
-        raise CoreHangs("YuniKorn", f"{said}, of the same application, and locks itself for ever")
-    return lost
 
 
 def _is_complete(application: Application) -> bool:

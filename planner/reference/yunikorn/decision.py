@@ -19,8 +19,9 @@ from typing import Final, Literal
 
 from msgspec import Struct, field
 
+from planner.errors import UnsupportedError
 from planner.laws import yunikorn as laws
-from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
+from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, cancelled, is_usable
 from planner.quota.yunikorn.queue import Snapshot, under
 from planner.quota.yunikorn.resource import (
     Amount,
@@ -49,7 +50,7 @@ from planner.reference.yunikorn.candidates import (
 )
 from planner.reference.yunikorn.predicates import Predicates, predicates_of
 from planner.reference.yunikorn.quota import CorePanics, preempt_quota
-from planner.reference.yunikorn.turn import Preconditions, check, held_back
+from planner.reference.yunikorn.turn import Preconditions, check, held_back, placeholder_for
 from planner.state.yunikorn import Allocation, Ask
 from planner.state.yunikorn_release import V1_8
 
@@ -319,6 +320,30 @@ def _final(snapshot: Snapshot, room: NodeRoom, victims: Sequence[Candidate]) -> 
     return None if gt_known(ask, total) else (room.node_id, tuple(final))
 
 
+class CoreHangs(UnsupportedError):  # noqa: N818 - it says what the core does
+    """The core locks itself and schedules nothing any more."""
+
+
+def cancelled_by(cluster: Cluster, asking: Asking) -> set[str]:
+    """Return the reservations that an attempt to preempt cancels, whether it succeeds or not.
+
+    Raises `CoreHangs` if one is of the same application, which the core has locked by then.
+    """
+    ask = asking.ask
+    lost = {key for room in cluster.nodes for key in cancelled(cluster, room, ask)}
+    if not lost:
+        return lost
+    fence = find_fence(asking.leaf, ask, cluster.release)
+    found = find_candidates(asking.leaf, ask, fence)
+    if not can_help(Snapshot(asking.leaf, ask.resource), found):
+        return set()
+    own = [one.allocation_key for one in asking.application.requests if one.allocation_key in lost]
+    if own:
+        said = f"to preempt for {ask.allocation_key} it cancels the reservation of {own[0]}"
+        raise CoreHangs("YuniKorn", f"{said}, of the same application, and locks itself for ever")
+    return lost
+
+
 class RequiredNodeConditions(Struct, frozen=True):
     """What must hold before the required node is made free; ``held_back`` as of other asks."""
 
@@ -404,15 +429,16 @@ def _compare(left: Candidate, right: Candidate) -> int:
     return 1 if gt_zero(minus(a.resource, b.resource)) else -1
 
 
-Kind = Literal["generic", "required-node", "quota", "panic"]
+Kind = Literal["generic", "required-node", "quota", "panic", "hangs"]
 NO_TIES: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 class Decision(Struct, frozen=True):
     """What is decided for one ask, or for one queue above its maximum.
 
-    A preemption may be triggered without victims; ``node`` is the node it reserves. At ``panic``
-    the core ends.
+    A preemption may be triggered without victims; ``node`` is the node it reserves. ``replaces`` is
+    a placeholder of which the ask takes the place. At ``panic`` the core ends, and at ``hangs`` it
+    schedules nothing any more.
     """
 
     kind: Kind
@@ -420,11 +446,14 @@ class Decision(Struct, frozen=True):
     triggered: bool = False
     node: str | None = None
     victims: tuple[Candidate, ...] = field(default=())
+    replaces: Allocation | None = None
 
     @property
     def fits_at_once(self) -> bool:
-        """Whether the ask is allocated without preemption."""
+        """Whether the ask is allocated without preemption, once it has its turn."""
         conditions = self.conditions
+        if self.replaces is not None:
+            return True
         if isinstance(conditions, Preconditions):
             return conditions.allocatable_now
         return conditions is not None and conditions.fits_headroom and conditions.can_allocate
@@ -454,6 +483,8 @@ def decide(
     conditions: Preconditions | RequiredNodeConditions
     found: Success | None = None
     kind: Kind = "required-node" if ask.required_node else "generic"
+    if direct is None and (held := placeholder_for(cluster, asking)):
+        return Decision(kind, None, replaces=held)
     if ask.required_node:
         room = cluster.node(ask.required_node)
         if room is None:
@@ -469,7 +500,11 @@ def decide(
             registered = callback and cluster.x.predicates != "none"
             shim = predicates_of(cluster, ask) if registered else None
             tried = conditions.nodes_tried if direct is None else direct.nodes_tried
-            found = try_preemption(cluster, asking, shim, nodes_tried=tried, ties=ties)
+            try:
+                cancelled_by(cluster, asking)
+                found = try_preemption(cluster, asking, shim, nodes_tried=tried, ties=ties)
+            except CoreHangs:
+                kind = "hangs"
     if found is None:
         return Decision(kind, conditions)
     return Decision(kind, conditions, True, *found)  # noqa: FBT003

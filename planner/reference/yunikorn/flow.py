@@ -20,7 +20,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, cancelled, prepare
 from planner.quota.yunikorn.resource import Resource, fits, fits_loose, minus, plus
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import Decision, decide
-from planner.reference.yunikorn.turn import free_node
+from planner.reference.yunikorn.turn import backs_off, free_node
 from planner.state.yunikorn import Allocation, Ask, Claim, Node, Partition, YuniKornState
 
 
@@ -98,7 +98,7 @@ def looks(
     for application in cluster.partition.applications:
         for ask in application.requests:
             asking = Asking(ask, application, cluster.tree.leaf_of(application))
-            room = free_node(cluster, asking)
+            room = None if backs_off(cluster, application) else free_node(cluster, asking)
             if room is not None:
                 step = Step(ask.allocation_key, "allocate", room.node_id)
                 yield Look(asking, attempted=False, step=step)

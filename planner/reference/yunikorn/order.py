@@ -7,7 +7,7 @@ recalculatePriority).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cmp_to_key
 from typing import Final
 
@@ -15,7 +15,7 @@ from planner.errors import UnsupportedError
 from planner.quota.yunikorn.cluster import Cluster, NodeRoom
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource, gt_zero, minus, plus
-from planner.state.yunikorn import Application
+from planner.state.yunikorn import Application, Ask
 from planner.state.yunikorn_release import V1_7
 
 _LEAST: Final = -(2**31)
@@ -108,6 +108,11 @@ def apps_in_order(leaf: Queue) -> list[Application]:
         return (first, since) if leaf.properties.by_priority else (since, first)
 
     return sorted((one for one in leaf.applications if gt_zero(waiting_of(one))), key=rank)
+
+
+def in_turn(asks: Iterable[Ask]) -> list[Ask]:
+    """Return asks as the core tries them: by priority, then by age."""
+    return sorted(asks, key=lambda ask: (-ask.priority, ask.request_time))
 
 
 def nodes_in_order(cluster: Cluster) -> list[NodeRoom]:

@@ -1,10 +1,8 @@
 """Whether an ask has its turn: what holds it back, and what must hold before it may preempt.
 
-None of what holds back looks at the asks of others: only at what is allocated, reserved, counted.
-
-Source: docs/semantics/yunikorn.md §3, docs/semantics/yunikorn-features.md §17 to §21;
-yunikorn-core be3bb487, scheduler/objects/application.go, queue.go (TryAllocate,
-canRunApp) and preemption.go (CheckPreconditions).
+Source: docs/semantics/yunikorn.md §3, docs/semantics/yunikorn-features.md §17 to §22 and §25;
+yunikorn-core be3bb487, scheduler/objects/application.go, queue.go (TryAllocate) and preemption.go
+(CheckPreconditions).
 """
 
 from __future__ import annotations
@@ -15,29 +13,27 @@ from msgspec import Struct
 
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
-from planner.quota.yunikorn.limits import ACCEPTED, QUEUE_IS_FULL, USER_IS_FULL, USER_QUOTA
-from planner.quota.yunikorn.resource import fits_loose
+from planner.quota.yunikorn.held_back import (
+    ATTEMPTS,
+    fits_user,
+    has_its_node,
+    may_not_start,
+    passed_over,
+    placeholders_of,
+    waits_for_placeholder,
+)
+from planner.quota.yunikorn.resource import fits_loose, ge_all
 from planner.reference.laws import keeps
+from planner.reference.yunikorn.order import apps_in_order, in_turn, nodes_in_order
 from planner.reference.yunikorn.predicates import predicates_of
 from planner.state.clock import SECOND, to_nanoseconds
-from planner.state.yunikorn import Application, Ask
+from planner.state.yunikorn import Allocation, Application, Ask
 from planner.state.yunikorn_release import V1_8
 
 BACKS_OFF: Final = "too many unschedulable asks in the application, waiting"
 """What the core says where it does not look at an application."""
-PARENT: Final = "its queue is a parent, and the core looks at asks in leaves only"
-PLACEHOLDER: Final = "it waits for a placeholder of its group"
+COMES_LATE: Final = "ten asks before it in its queue are tried in every cycle"
 """What the core says nothing of."""
-
-
-def may_not_start(cluster: Cluster, application: Application) -> str:
-    """Say why an application may not start; one that runs is never held back."""
-    if application.application_state != ACCEPTED:
-        return ""
-    if path := cluster.limits.full_queue(application):
-        return f"{QUEUE_IS_FULL} ({path})"
-    path = cluster.limits.full_row(application)
-    return f"{USER_IS_FULL} ({path})" if path else ""
 
 
 def backs_off(cluster: Cluster, application: Application) -> bool:
@@ -48,20 +44,33 @@ def backs_off(cluster: Cluster, application: Application) -> bool:
     return cluster.now < to_nanoseconds(deadline)
 
 
-def waits_for_placeholder(application: Application, ask: Ask) -> bool:
-    """Say whether an ask takes the place of a placeholder of its group, or waits for one.
+def comes_too_late(cluster: Cluster, asking: Asking) -> str:
+    """Say why the core never comes to an ask: so many before it find no place, in every cycle.
 
-    By the core's own count, which says nothing of whether there is one.
+    From 1.8 on these are of its application, which backs off after some; before they are of its
+    leaf, of which ten may try to preempt. Nobody knows an order by fairness.
     """
-    if ask.placeholder or not ask.task_group_name:
-        return False
-    groups = (one for one in application.task_groups if one.task_group_name == ask.task_group_name)
-    return any(one.waiting > 0 for one in groups)
-
-
-def fits_user(cluster: Cluster, asking: Asking) -> bool:
-    """Say whether the user, and the group, of an application may have an ask."""
-    return fits_loose(cluster.limits.headroom(asking.application), asking.ask.resource)
+    leaf, older = asking.leaf, cluster.release < V1_8
+    most = ATTEMPTS if older else leaf.properties.backoff
+    if older and asking.ask.required_node:  # it is made free in another pass
+        return ""
+    applications = [asking.application]
+    if older and not leaf.properties.fair:
+        applications = [one for one in apps_in_order(leaf) if not may_not_start(cluster, one)]
+    for one in applications if most else ():
+        for ask in in_turn(one.requests):
+            if ask.allocation_key == asking.ask.allocation_key:
+                return ""
+            if waits_for_placeholder(one, ask) or not fits_user(cluster, Asking(ask, one, leaf)):
+                continue
+            if fits_loose(leaf.headroom, ask.resource):
+                finds_nothing = not ask.required_node and node_for(cluster, ask) is None
+            else:
+                finds_nothing = older
+            most -= finds_nothing
+            if not most:
+                return COMES_LATE if older else BACKS_OFF
+    return ""
 
 
 def held_back(cluster: Cluster, asking: Asking) -> str:
@@ -69,18 +78,13 @@ def held_back(cluster: Cluster, asking: Asking) -> str:
 
     With a reservation of its required node an ask is looked at before its application backs off.
     """
-    ask, application = asking.ask, asking.application
-    if not asking.leaf.is_leaf:
-        return PARENT
-    if why := may_not_start(cluster, application):
+    if why := passed_over(cluster, asking):
         return why
-    room = cluster.node(ask.required_node) if ask.required_node else None
-    if room is None or not room.reserved_for(ask.allocation_key):
-        if backs_off(cluster, application):
-            return BACKS_OFF
-        if waits_for_placeholder(application, ask):
-            return PLACEHOLDER
-    return "" if fits_user(cluster, asking) else USER_QUOTA
+    if has_its_node(cluster, asking.ask):
+        return ""
+    if backs_off(cluster, asking.application):
+        return BACKS_OFF
+    return comes_too_late(cluster, asking)
 
 
 CHECK_INTERVAL: Final = 15 * SECOND
@@ -143,15 +147,19 @@ def check(cluster: Cluster, asking: Asking) -> Preconditions:
 
 
 def free_node(cluster: Cluster, asking: Asking) -> NodeRoom | None:
-    """Return the first node that takes an ask which nothing holds back, None if there is none.
+    """Return the first node that takes an ask, None if there is none, or the ask is passed over."""
+    if passed_over(cluster, asking) or not fits_loose(asking.leaf.headroom, asking.ask.resource):
+        return None
+    return node_for(cluster, asking.ask)
+
+
+def node_for(cluster: Cluster, ask: Ask) -> NodeRoom | None:
+    """Return the first node that takes an ask, whatever its queues and its user may have.
 
     The node is schedulable, has room, and is not reserved for another ask. An ask with a required
     node has that one alone: the core tries it whether it is schedulable or not, and reserves it for
     the ask beside others of this kind.
     """
-    ask = asking.ask
-    if held_back(cluster, asking) or not fits_loose(asking.leaf.headroom, ask.resource):
-        return None
     shim = predicates_of(cluster, ask)
     for room in cluster.nodes:
         if ask.required_node:
@@ -160,4 +168,25 @@ def free_node(cluster: Cluster, asking: Asking) -> NodeRoom | None:
             usable = room.node.schedulable and not room.reserved_for_others(ask.allocation_key)
         if usable and shim.passes(room):
             return room
+    return None
+
+
+def placeholder_for(cluster: Cluster, asking: Asking) -> Allocation | None:
+    """Return a placeholder of which an ask takes the place, there or on another node; or None.
+
+    Neither limits nor headroom are looked at.
+    """
+    ask, shim = asking.ask, predicates_of(cluster, asking.ask)
+    large = [
+        held
+        for held in placeholders_of(asking.application, ask)
+        if asking.leaf.is_leaf and ge_all(held.resource, ask.resource)
+    ]
+    for held in large:
+        room = cluster.node(held.node_id)
+        if room is not None and shim.reservable(room):
+            return held
+    for room in nodes_in_order(cluster) if large else ():
+        if room.node.schedulable and shim.passes(room):
+            return large[0]
     return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Self
 
-from planner.plan.proof import ByLaws, ByRows, CaseSplit, CountSplit, Narrowing, Step
+from planner.plan.proof import ByLaws, ByRows, CaseSplit, CountSplit, Narrowing, Rounding, Step
 from planner.proof.box import Box
 from planner.proof.claims import BETTER
 from planner.proof.question import Question, Rules
@@ -92,6 +92,8 @@ def _for_later(step: Step, bound: str) -> Step:
     """Return a step with the names that its rows have in later questions."""
     if isinstance(step, ByRows):
         return ByRows(rows=renamed(step.rows, bound))
+    if isinstance(step, Rounding):
+        return step.model_copy(update={"round": renamed(step.round, bound)})
     return Narrowing(narrow=renamed(step.narrow, bound)) if isinstance(step, Narrowing) else step
 
 
@@ -101,4 +103,4 @@ def _parts(step: Step) -> int | None:
         return 0
     if isinstance(step, CaseSplit) and step.split != "below":
         return None
-    return 1 if isinstance(step, Narrowing) else 2
+    return 1 if isinstance(step, Narrowing | Rounding) else 2

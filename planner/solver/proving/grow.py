@@ -32,6 +32,7 @@ from planner.solver.proving.program import (
     readable,
     suggest,
 )
+from planner.solver.proving.rounding import roundings
 from planner.solver.proving.split import splits
 from planner.stage import going_on
 
@@ -81,6 +82,15 @@ class Effort(Struct, frozen=True):
 
 
 ASKED: Final = 200
+
+UNROUNDED: Final = 300
+"""Steps after which a tree is begun anew, with rounded sums of its rows."""
+
+PATIENCE: Final = 2
+"""How often rounded sums may hardly make the measure dearer one after the other."""
+
+DEARER: Final = 1.001
+"""How much dearer is more than hardly."""
 
 
 class Tried(NamedTuple):
@@ -160,7 +170,17 @@ def grow(
         quick = _Growth(question, deadline, brief, before, (), earlier, some=SOME).run()
         if quick.steps is not None or quick.better is not None:
             return quick
-    return _Growth(question, deadline, effort, before, before.narrowed, earlier).run()
+    grown = Grown()
+    rounds = any(bounded.name == BETTER for bounded in question.bounds)
+    if rounds and effort.steps > UNROUNDED:
+        grown = _Growth(
+            question, deadline, replace(effort, steps=UNROUNDED), before, before.narrowed, earlier
+        ).run()
+        earlier = None
+    if grown.steps is None and grown.better is None:
+        of = question, deadline, effort, before, before.narrowed, earlier
+        grown = _Growth(*of, rounds=rounds and effort.steps > UNROUNDED).run()
+    return grown
 
 
 @dataclass
@@ -173,6 +193,7 @@ class _Growth:
     earlier: EarlierTree | None
     some: int = FEW
     guide: str = BETTER
+    rounds: bool = False
     steps: list[Step] = field(default_factory=list)
     begun: bool = False
     part: Entries | None = None
@@ -207,7 +228,7 @@ class _Growth:
                 self.before.tree = part or self.before.tree
                 return Grown(better=better)
             if leaf is None and not self.steps and _width(box) > self.some:
-                box = self._narrowed_root(box)
+                box = self._rounded_root(self._narrowed_root(box))
                 if self.steps:
                     ahead.append((box, None))
                     continue
@@ -405,6 +426,24 @@ class _Growth:
                 if wider - _width(box) > most_gone:
                     most_gone, self.guide = wider - _width(box), bounded.name
         self.part = Entries.of(binding_rows(self.question, box).common, box.most)
+        return box
+
+    def _rounded_root(self, box: Box) -> Box:
+        """Add rounded sums to the rows of the root box, as long as they make the measure dearer."""
+        least, waited = -1.0, 0
+        while self.rounds and waited <= PATIENCE:
+            look = BoxRows(self.question, box, self.part)
+            found = self._suggest(look, BETTER)
+            new = roundings(self.question, look, found) if found and not found.missed else []
+            if found is None or not new:
+                break
+            waited = 0 if found.least > DEARER * least else waited + 1
+            least = max(least, found.least)
+            for step in new:
+                (box,) = self.question.parts(box, step)
+            self.steps += new
+        common, own = binding_rows(self.question, box).common, box.sums
+        self.part = Entries.of(common, box.most).within(own) if own else self.part
         return box
 
     def _narrowed(self, box: Box, multipliers: Mapping[str, int]) -> Box:

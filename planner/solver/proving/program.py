@@ -45,7 +45,8 @@ class Entries(NamedTuple):
     ``names`` are the names of rows by number, rows that are gone included: these have no entries.
     ``least`` is the right side of each row; ``extra_row``, ``extra_names`` and ``extra_amounts``
     are the number of the row, the name and the coefficient of each further quantity. Classes that
-    give nobody are left out: ``most`` (K,) is the most victims of each class.
+    give nobody are left out: ``most`` (K,) is the most victims of each class. ``own`` are rows of a
+    box besides ``rows``; boxes within it have them, too.
     """
 
     rows: Mapping[str, Row]
@@ -58,6 +59,7 @@ class Entries(NamedTuple):
     extra_names: Sequence[str]
     extra_amounts: FloatArray
     most: NDArray[np.int64] | None = None
+    own: Mapping[str, Row] = {}
 
     @classmethod
     def of(cls, rows: Mapping[str, Row], most: NDArray[np.int64] | None = None) -> Entries:
@@ -87,17 +89,18 @@ class Entries(NamedTuple):
         if rows is self.rows:
             return self
         kept = {name for name, row in self.rows.items() if rows.get(name) is row}
-        _, names, row_of, classes, amounts, least, extra_row, extra_names, further, most = self
+        _, names, row_of, classes, amounts, least, extra_row, extra_names, further, most, own = self
         if len(kept) < len(self.rows):
-            stale = np.array([name not in kept for name in names], dtype=np.bool_)
+            left = kept | own.keys()
+            stale = np.array([name not in left for name in names], dtype=np.bool_)
             fresh, fresh_extra = ~stale[row_of], ~stale[extra_row]
             row_of, classes, amounts = row_of[fresh], classes[fresh], amounts[fresh]
             least = np.where(stale, NO_LEAST, least)
             extra_row, further = extra_row[fresh_extra], further[fresh_extra]
             extra_names = [*compress(extra_names, fresh_extra.tolist())]
         entries = row_of, classes, amounts, least, extra_row, extra_names, further
-        left = Entries(rows, names, *entries, most)
-        return left.beside({name: row for name, row in rows.items() if name not in kept})
+        written = Entries(rows, names, *entries, most, own)
+        return written.beside({name: row for name, row in rows.items() if name not in kept})
 
     def beside(self, more: Mapping[str, Row]) -> Entries:
         """Return these entries and those of more rows, which are not among ``rows``."""
@@ -114,6 +117,11 @@ class Entries(NamedTuple):
             extra_names=[*self.extra_names, *new.extra_names],
             extra_amounts=np.concatenate([self.extra_amounts, new.extra_amounts]),
         )
+
+    def within(self, own: Mapping[str, Row]) -> Entries:
+        """Return these entries and those of a box's ``own`` rows, as far as they are not there."""
+        more = {name: row for name, row in own.items() if self.own.get(name) is not row}
+        return self.beside(more)._replace(own={**self.own, **more}) if more else self
 
 
 _NOTHING_KNOWN: Final = Entries.of({})
@@ -140,7 +148,7 @@ class BoxRows:
         self.layers = binding_rows(question, box)
         self.ranges = question.ranges(box)
         common = (_NOTHING_KNOWN if known is None else known).updated(self.layers.common)
-        part = common.beside(self.layers.own)
+        part = common.within(self.layers.own)
         self.names = part.names
         self.row_of, self.classes, self.amounts = part.row_of, part.classes, part.amounts
         self.least: FloatArray = part.least

@@ -22,12 +22,13 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quantity import plural
 from planner.quota.yunikorn.cluster import Asking, Cluster
+from planner.quota.yunikorn.held_back import passed_over
 from planner.quota.yunikorn.queue import QUOTA_PREEMPTION_DELAY, Queue
 from planner.quota.yunikorn.resource import Resource, fits, minus, minus_known, plus
 from planner.reference.yunikorn.decision import RequiredNodeConditions
-from planner.reference.yunikorn.turn import Preconditions
+from planner.reference.yunikorn.turn import BACKS_OFF, Preconditions
 from planner.state.clock import SECOND, from_nanoseconds
-from planner.state.yunikorn import Ask, format_yunikorn_quantity
+from planner.state.yunikorn import format_yunikorn_quantity
 from planner.state.yunikorn_release import V1_9
 
 if TYPE_CHECKING:
@@ -168,8 +169,10 @@ def postponed(
         return tuple(_lowered(cluster, asking.leaf))
     ask = asking.ask
     key, notes = ask.allocation_key, list[str]()
-    if conditions is not None and conditions.held_back:
-        notes.append(f"{key}: the core passes over it: {conditions.held_back}")
+    if conditions is not None and conditions.held_back and not passed_over(cluster, asking):
+        until = asking.application.backoff_deadline if conditions.held_back == BACKS_OFF else None
+        later = "" if until is None else f", until {until.isoformat()}"
+        notes.append(f"{key}: the core passes over it: {conditions.held_back}{later}")
     if isinstance(conditions, RequiredNodeConditions):
         node = ask.required_node
         room = cluster.node(node)
@@ -201,8 +204,11 @@ def _lowered(cluster: Cluster, queue: Queue) -> Iterator[str]:
         yield f"{core} where {QUOTA_PREEMPTION_DELAY} is set"
 
 
-def explain_refusal(cluster: Cluster, ask: Ask) -> str:
+def explain_refusal(cluster: Cluster, asking: Asking) -> str:
     """Say why an ask may not preempt at all (YK-11)."""
+    ask = asking.ask
+    if why := passed_over(cluster, asking):
+        return f"the core passes over it: {why}"
     if ask.triggered_preemption:
         return "it has triggered preemption before, and the core never does so twice for an ask"
     if not cluster.partition.preemption.enabled:

@@ -142,13 +142,17 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
     def greedy_plan(self) -> YuniKornPlan:
         """Return what the core itself would do, with the laws it breaks."""
         decision, positions = self.decision, self.greedy_positions()
-        if decision.fits_at_once:
+        if decision.replaces is not None:
+            said = f"YuniKorn gives it the place of placeholder {decision.replaces.allocation_key}"
+        elif decision.fits_at_once:
             said = "YuniKorn allocates it without preemption"
         elif positions:
             on = f" on {decision.node}" if decision.node else ""
             said = f"YuniKorn preempts {plural(len(positions), 'allocation')}{on}"
         elif decision.kind == "panic":
             said = "YuniKorn ends with a nil dereference, preempts nobody"
+        elif decision.kind == "hangs":
+            said = "YuniKorn locks itself, and schedules nothing any more"
         elif decision.triggered:
             said = f"YuniKorn reserves {decision.node} and preempts nobody"
         else:

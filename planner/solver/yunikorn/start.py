@@ -251,12 +251,16 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
 
 def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
     """Return the answer where no search is needed: it fits as it is, or may not preempt."""
+    held = planning.decision.replaces
+    if held is not None:
+        place = f"placeholder {held.allocation_key}"
+        return "optimal", f"it takes the place of {place}: no preemption needed"
     if planning.decision.fits_at_once:
         return "optimal", "it fits as it is: no preemption needed"
     if planning.problem.excess is not None and not planning.problem.excess:
         return "optimal", "what is being preempted already brings it to its max"
     if not planning.problem.may_preempt:
-        return "infeasible", explain_refusal(planning.cluster, planning.asking.ask)
+        return "infeasible", explain_refusal(planning.cluster, planning.asking)
     return None
 
 

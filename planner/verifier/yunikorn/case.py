@@ -34,6 +34,7 @@ from planner.quota.yunikorn.lowered import LOWERED, find_asking
 from planner.quota.yunikorn.queue import Queue, Snapshot
 from planner.quota.yunikorn.resource import Resource, minus, minus_known, plus
 from planner.state.yunikorn import VCORE, Allocation, YuniKornState
+from planner.state.yunikorn_release import V1_8
 from planner.verifier.wording import misnamed, say_some
 
 
@@ -192,7 +193,12 @@ class YuniKornCase(Struct, frozen=True, dict=True):
     @property
     def snapshot(self) -> Snapshot:
         """The usage of the queues as it was before any removal."""
-        return Snapshot(self.asking.leaf, self.asking.ask.resource)
+        return Snapshot(self.asking.leaf, self.asking.ask.resource, older=self.older)
+
+    @property
+    def older(self) -> bool:
+        """Whether the rules of guaranteed amounts are those up to 1.7: all types count."""
+        return self.cluster.release < V1_8
 
     @cached_property
     def removal(self) -> Removal:

@@ -17,8 +17,20 @@ from planner.laws import Register
 from planner.laws import yunikorn as laws
 from planner.plan import Verdict
 from planner.quota.yunikorn.cluster import Asking, NodeRoom, is_usable
+from planner.quota.yunikorn.limits import ACCEPTED
 from planner.quota.yunikorn.queue import Queue, under
-from planner.quota.yunikorn.resource import Amount, fits, fits_raw, ge_known, plus, share_type
+from planner.quota.yunikorn.resource import (
+    Amount,
+    equal,
+    fits,
+    fits_loose,
+    fits_raw,
+    ge_all,
+    ge_known,
+    plus,
+    share_type,
+)
+from planner.state.yunikorn_release import V1_9
 from planner.verifier.wording import judge, judge_order, say_count, say_some
 from planner.verifier.yunikorn.case import (
     LAST_TIER,
@@ -31,15 +43,20 @@ from planner.verifier.yunikorn.case import (
 )
 
 
-def find_fence(asking: Asking) -> tuple[Queue, str]:
+def find_fence(case: YuniKornCase) -> tuple[Queue, str]:
     """Return the first queue on the ask's way up that stops preemption, and why it does.
 
     It is a queue with the policy ``fence``, or one that cannot take the ask within its effective
-    maximum, also the ask's own, or the root.
+    maximum (up to 1.8 one that holds just its own), also the ask's own, or the root.
     """
+    asking = case.asking
     for queue in reversed(asking.leaf.lineage[1:]):
         if queue.properties.preemption_fence:
             return queue, "its preemption.policy is fence"
+        if case.cluster.release < V1_9:
+            if queue.max is not None and equal(queue.max, queue.allocated):
+                return queue, "it holds just its maximum"
+            continue
         wanted = plus(queue.allocated, asking.ask.resource)
         # A queue too full for the ask is a fence, too. The design does not say so, the core does:
         # at the ask's own leaf it leaves no candidates at all (docs/semantics/yunikorn.md §4).
@@ -116,8 +133,11 @@ def room_faults(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
 
 
 def placement_faults(case: YuniKornCase) -> Iterator[str]:
-    """Yield the reasons why the ask cannot be allocated right now."""
+    """Yield the reasons why the ask cannot be allocated without preemption."""
     ask = case.asking.ask
+    if _takes_place(case):  # neither maxima nor limits are looked at
+        return
+    yield from _passed_over(case)
     for queue in reversed(case.asking.leaf.lineage):
         for t, most in sorted((queue.max or {}).items()):
             # Headroom counts what is being preempted as used, unlike guaranteed (§3).
@@ -249,7 +269,8 @@ def within_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-04: the ask fits into what is left of the guaranteed of its queue.
 
     Either it fits now, in every type; or with the ask counted and the victims gone no type of it
-    has less than nothing left. Source: docs/semantics/yunikorn.md §6 and §15.
+    has less than nothing left. Up to 1.7 the latter is asked of all types that are guaranteed, and
+    in any case. Source: docs/semantics/yunikorn.md §6, §15 and §16.
     """
     if case.nothing_evicted:
         return judge(laws.YK_WITHIN_GUARANTEED, (), NOTHING_EVICTED)
@@ -258,7 +279,7 @@ def within_guaranteed(case: YuniKornCase) -> Verdict:
     if now is None:
         return judge(laws.YK_WITHIN_GUARANTEED, [left], "")
     # Types outside the guaranteed are free: what is missing there is not compared (§6).
-    if fits_raw(now, ask):
+    if fits_raw(now, ask) and not case.older:
         return judge(laws.YK_WITHIN_GUARANTEED, (), f"{left}, the ask is {say_amounts(ask)}")
     # Victims help where the leaf has no guaranteed of its own and an ancestor's is used up.
     state.add(case.asking.leaf, ask)
@@ -266,7 +287,8 @@ def within_guaranteed(case: YuniKornCase) -> Verdict:
         state.remove(victim.queue, victim.resource)
     then = state.remaining() or {}
     changed = f"{say_amounts(then, ask)} with the ask counted and the victims gone"
-    findings = [] if under(then, ask) else [f"{left}, {changed}"]
+    is_within = ge_all(then, {}) if case.older else under(then, ask)
+    findings = [] if is_within else [f"{left}, {changed}"]
     return judge(laws.YK_WITHIN_GUARANTEED, findings, f"{left}, {changed}")
 
 
@@ -298,8 +320,8 @@ def over_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-05: there is an order in which each queue is over its guaranteed at its victim's turn.
 
     It then has no guaranteed on its path, or less than nothing left of it in some type of the
-    ask. The order is constructed and then replayed, see ``removal``. Source:
-    docs/semantics/yunikorn.md §5 and §15.
+    ask; up to 1.7 less than nothing in some type, and something in none. The order is constructed
+    and then replayed, see ``removal``. Source: docs/semantics/yunikorn.md §5 and §15.
     """
     return judge_order(laws.YK_OVER_GUARANTEED, case.removal.obstacle, case.removal.order)
 
@@ -313,7 +335,7 @@ def priority(case: YuniKornCase) -> Verdict:
     Source: docs/semantics/yunikorn.md §4 and §11.1.
     """
     mine, findings = case.asking.ask.priority, []
-    fencing, _ = find_fence(case.asking)
+    fencing, _ = find_fence(case)
     for victim in case.victims:
         its = victim.allocation.priority
         if case.required_node:
@@ -334,7 +356,7 @@ def fence(case: YuniKornCase) -> Verdict:
 
     Source: docs/semantics/yunikorn.md §4.
     """
-    (fencing, why), findings = find_fence(case.asking), []
+    (fencing, why), findings = find_fence(case), []
     for victim in case.victims:
         where = f"{victim.key} is in {say_queue(victim.queue)}"
         if fencing not in victim.queue.lineage:
@@ -407,19 +429,19 @@ def preemptable(case: YuniKornCase) -> Verdict:
     for victim in case.victims:
         if not share_type(case.asking.ask.resource, victim.resource):
             findings.append(f"{victim.key} holds no type of the ask")
-        findings += _bound(victim)
+        findings += _bound(victim, released=case.required_node and case.older)
     # The core itself may succeed with nobody preempted (§10); a plan that does so helps nobody.
     if not case.victims and not findings:
         findings.append("the plan names a node, but no victims")
     return judge(laws.YK_PREEMPTABLE, findings, say_count(len(case.victims)))
 
 
-def _bound(victim: Victim) -> Iterator[str]:
-    """Yield what keeps a victim where it is, or has taken it away already."""
+def _bound(victim: Victim, *, released: bool = False) -> Iterator[str]:
+    """Yield what keeps a victim where it is, or has taken it away already; ``released`` may go."""
     held = victim.allocation
     if held.required_node:
         yield f"{victim.key} requires node {held.required_node}"
-    if held.x.released:
+    if held.x.released and not released:
         yield f"{victim.key} is released already"
     if held.preempted:
         yield f"{victim.key} is being preempted already"
@@ -429,14 +451,15 @@ def _bound(victim: Victim) -> Iterator[str]:
 def may_preempt(case: YuniKornCase) -> Verdict:
     """YK-11: partition and ask permit preemption, and these are the rules for this ask.
 
-    For an ask with a required node only an earlier attempt forbids preemption. Delays postpone,
-    they do not forbid. Source: docs/semantics/yunikorn.md §3 and §11.1.
+    For an ask with a required node only an earlier attempt forbids preemption. The core passes over
+    none of them by the limits of users, running applications or gangs, or in a parent. Delays and
+    back-off postpone, they do not forbid. Source: docs/semantics/yunikorn.md §3 and §11.1.
     """
     ask = case.asking.ask
     fault = rules_fault(case.asking, case.rules)
     if fault or case.nothing_evicted:
         return judge(laws.YK_MAY_PREEMPT, [fault] if fault else [], NOTHING_EVICTED)
-    findings = []
+    findings = [*_passed_over(case)]
     # An ask with a required node preempts whatever partition or own flag say (§11.1).
     if not case.required_node:
         partition = case.cluster.partition
@@ -490,3 +513,52 @@ def _say_worth(case: YuniKornCase, victim: Victim, worth: int) -> str:
         return f"is behind a priority fence that counts as {worth}"
     its = victim.allocation.priority
     return f"has priority {its}" + ("" if its == worth else f", with the queues' offsets {worth}")
+
+
+def _takes_place(case: YuniKornCase) -> bool:
+    """Say whether the ask takes the place of a placeholder of its group, there or elsewhere.
+
+    It is at least as large in every type, and neither going nor gone; a node of such a one takes
+    the ask's pod, room aside, or another node has room for it.
+    Source: docs/semantics/yunikorn-features.md §20.
+    """
+    ask, shim = case.asking.ask, case.cluster
+    if ask.placeholder or not ask.task_group_name or not case.asking.leaf.is_leaf:
+        return False
+    nodes = {
+        one.node_id
+        for one in case.asking.application.allocations
+        if one.placeholder and one.task_group_name == ask.task_group_name
+        if not (one.x.released or one.preempted) and ge_all(one.resource, ask.resource)
+    }
+    for room in shim.nodes if nodes else ():
+        lacks, closed = shim.lacks(room.node_id, ask), shim.closes(room.node_id, ask)
+        if room.node_id in nodes and not closed and all(one.is_room for one in lacks):
+            return True
+        free = room.node.schedulable and not room.node.reservations
+        if free and not (closed or lacks) and fits(room.available, ask.resource):
+            return True
+    return False
+
+
+def _passed_over(case: YuniKornCase) -> Iterator[str]:
+    """Yield why the core never looks for a place for the ask, as what is counted stands.
+
+    Source: docs/semantics/yunikorn-features.md §18 to §20 and §24.
+    """
+    ask, application, limits = case.asking.ask, case.asking.application, case.cluster.limits
+    if not case.asking.leaf.is_leaf:
+        yield f"{say_queue(case.asking.leaf)} is a parent, and asks are looked at in leaves only"
+    if application.application_state == ACCEPTED:
+        full = limits.full_queue(application) or limits.full_row(application)
+        if full:
+            yield f"{application.application_id} may not start: {full} has as many as may run"
+    room = case.cluster.node(ask.required_node)
+    if room is None or not room.reserved_for(ask.allocation_key):
+        group = None if ask.placeholder else ask.task_group_name
+        left = [one.waiting for one in application.task_groups if one.task_group_name == group]
+        if group and max(left, default=0) > 0:
+            yield f"{ask.allocation_key} waits for a placeholder of its group {group}"
+    may_have = limits.headroom(application)
+    if not fits_loose(may_have, ask.resource):
+        yield f"its user and group may have {say_amounts(may_have or {})} more"

@@ -234,20 +234,6 @@ def test_who_goes_anyway_is_not_needless() -> None:
     assert _needless(instance, Given("ns/pending"), Question(), both) == ()
 
 
-def test_fill_back_leaves_nobody_needless() -> None:
-    """The small one is taken first and spared again once the large one makes room alone."""
-    parts = (
-        queue("alone", 4, within="LowerPriority"),
-        running("large", "alone", 3, priority=1),
-        running("small", "alone", 1, minute=5),
-        pending("alone", 3, priority=9),
-    )
-    case = audited(instance_of(dump_of(*parts)), Question())
-    assert case.victims == ("ns/large",)
-    assert case.irredundant is True
-    assert case.smallest is True
-
-
 def test_nobody_needs_to_go() -> None:
     parts = (queue("alone", 4), running("one", "alone", 1), pending("alone", 3))
     case = audited(instance_of(dump_of(*parts)), Question())
@@ -292,12 +278,6 @@ def test_everybody_who_waits_and_one_who_cannot() -> None:
     (failure,) = audit.failures
     assert failure.pending == "ns/lost"
     assert "nowhere" in failure.detail
-
-
-def test_only_the_one_asked_for() -> None:
-    value = cluster(another_pending("second"))
-    audit = Question(pending="ns/second").answer(instance_of(value))
-    assert [case.pending for case in audit.rows] == ["ns/second"]
 
 
 def test_time_limit_of_zero_proves_nothing_it_does_not_know() -> None:

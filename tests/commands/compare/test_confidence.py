@@ -14,18 +14,6 @@ from planner.commands.compare.confidence import clustered, mean, median, share
 from planner.errors import InputError
 
 
-def test_share_of_none_and_of_all() -> None:
-    """None of n: the largest p at which (1 - p)^n is 2.5%."""
-    bound = 1 - 0.025 ** (1 / 10)
-    assert share(0, 10) == pytest.approx((0, 0, bound))
-    assert share(10, 10) == pytest.approx((1, 1 - bound, 1))
-
-
-def test_share_of_one_in_two() -> None:
-    """1 of 2 at level 0.5: at least one of two has p with 1 - (1 - p)^2 = 1/4."""
-    assert share(1, 2, level=0.5) == pytest.approx((0.5, 1 - 0.75**0.5, 0.75**0.5))
-
-
 @pytest.mark.parametrize(
     ("count", "of", "low", "high"),
     [(1, 10, 0.0025, 0.4450), (3, 10, 0.0667, 0.6525), (5, 10, 0.1871, 0.8129)],
@@ -48,10 +36,6 @@ def test_share_holds_at_least_as_often_as_it_says() -> None:
 def test_share_of_nothing(count: int, of: int) -> None:
     with pytest.raises(ValueError, match=f"{count} of {of} states is no share"):
         share(count, of)
-
-
-def test_mean_of_equal_values_is_certain() -> None:
-    assert mean([3, 3, 3]) == (3, 3, 3)
 
 
 def test_mean_is_about_that_of_the_normal_distribution() -> None:

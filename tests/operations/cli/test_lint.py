@@ -52,12 +52,6 @@ def test_plain_text_has_a_line_per_fact(dump: Path) -> None:
     assert any(line.startswith("hint             KL-05 ") for line in lines)
 
 
-def test_table_tells_objects_reason_hint_and_example(dump: Path) -> None:
-    text = call("lint", dump, "--format", "table").stdout
-    for part in ("KL-05: ", "Objects   clusterqueue/a", "Reason", "Hint", "Example   1. "):
-        assert part in text
-
-
 @pytest.mark.parametrize(
     ("fatal", "code"),
     [("note", FINDINGS), ("warning", OPTIMAL), ("error", OPTIMAL), ("never", OPTIMAL)],
@@ -93,19 +87,9 @@ def test_yunikorn_examples_too(tmp_path: Path) -> None:
         assert call("lint", path).exit_code in {OPTIMAL, FINDINGS}
 
 
-def test_quickstart_can_go_in_circles() -> None:
-    result = call("lint", QUICKSTART)
-    assert result.exit_code == FINDINGS
-    assert "finding          KL-01 warning family=ping-pong" in result.stdout
-
-
 def test_a_file_where_a_folder_should_be_is_refused(dump: Path) -> None:
     for folder in (dump, dump / "below"):
         assert "--examples" in refused("lint", dump, "--examples", folder)
-
-
-def test_no_such_state(tmp_path: Path) -> None:
-    assert "nothing.json" in refused("lint", tmp_path / "nothing.json")
 
 
 # What is ignored.

@@ -65,33 +65,6 @@ def test_a_warning_is_no_longer_than_anybody_reads(tmp_path: Path) -> None:
     assert len(warning) < 1500
 
 
-def test_plain_text_has_a_line_per_fact(dump: Path) -> None:
-    result = call("risk", dump)
-    assert result.exit_code == 0
-    assert result.stderr == ""
-    lines = result.stdout.splitlines()
-    assert "answered         3" in lines
-    (row,) = (line for line in lines if line.startswith(f"running          {BIG} "))
-    assert "kueue=0 plan=1 kueue_share=0.0 plan_share=0.333333 queue=borrower" in row
-    (one,) = (line for line in lines if line.startswith("preemptor        ns/small-1-again "))
-    assert "status=infeasible kueue=0 plan=0" in one
-    assert "origin=running like=ns/small-1 alike=4" in one
-
-
-def test_table_has_the_most_exposed_first(dump: Path) -> None:
-    text = call("risk", dump, "--format", "table").stdout
-    lines = text.splitlines()
-    names = [line.split()[0] for line in lines if line.startswith(" ns/")]
-    assert names[:5] == [*SMALL, BIG]
-    (row,) = (line for line in lines if line.split()[:1] == [BIG] and "like" not in line)
-    assert row.split()[-4:] == ["-", "-", "1", "33"]
-    assert "3, each as if alone" in text
-    assert "like 4 running" in text
-    assert "never a victim" not in text  # each of the five is one
-    spared = call("risk", dump, "--shapes", "running", "--format", "table").stdout
-    assert "5 of 5 running workloads are never a victim." in spared
-
-
 def test_preemptors_from_a_file(dump: Path, pods: Path) -> None:
     """Pods of 1 and 2: Kueue takes the newest small ones, one and two of them."""
     value = answered(dump, "--workload", pods, "--objective", "kueue-like")
@@ -103,11 +76,6 @@ def test_preemptors_from_a_file(dump: Path, pods: Path) -> None:
     ]
     rows = {row["key"]: row["greedy"] for row in value["running"]}
     assert rows == {SMALL[3]: 2, SMALL[2]: 1, SMALL[1]: 0, SMALL[0]: 0, BIG: 0}
-
-
-def test_preemptors_submitted_elsewhere(dump: Path, pods: Path) -> None:
-    value = answered(dump, "--workload", pods, "--queue", "ns/borrower")
-    assert {one["queue"] for one in value["preemptors"]} == {"borrower"}
 
 
 def test_shapes_and_limit(dump: Path) -> None:

@@ -14,7 +14,15 @@ from planner.operations.lint import lint
 from planner.operations.lint.lint import KINDS, Finding, files_of
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reference.yunikorn.flow import Step, run_flow
-from tests.yunikorn.building import Json, allocation, application, cluster_value, node, queue
+from tests.yunikorn.building import (
+    Json,
+    allocation,
+    application,
+    ask,
+    cluster_value,
+    node,
+    queue,
+)
 
 NODES = [node("n1", {"gpu": 4})]
 TWO = {"gpu": 2}
@@ -31,6 +39,30 @@ def cluster(*queues: Json, runs: tuple[Json, ...] = (), **more: Any) -> Json:
 
 def opted(**x: Any) -> Json:
     return application("app", "root.b", allocation("k", {"gpu": 1}, x=x))
+
+
+def asks(gpus: int) -> Json:
+    """Build an application of root.a that asks for so many GPUs."""
+    return application("waits", "root.a", asks=(ask("asks", {"gpu": gpus}, taskGroupName="tg"),))
+
+
+def of_gang(one: Json, count: int, replaced: int, *, there: bool) -> Json:
+    """Let an application be a gang; a placeholder is there, or none."""
+    counts = {"taskGroupName": "tg", "count": count, "replaced": replaced}
+    holds = allocation("ph", {"gpu": 1}, placeholder=True, taskGroupName="tg")
+    return one | {"placeholderData": [counts], "allocations": [holds] * there}
+
+
+def in_file(gpus: int, **whom: Any) -> Json:
+    """Build root.a with a limit of ada's, or of somebody else's, of so many GPUs; 0 is none."""
+    limit = (whom or {"users": ["ada"]}) | {"maxresources": {"gpu": str(gpus)}}
+    return two("a") | {"limits": [limit] if gpus else []}
+
+
+def in_force(path: str, kind: str = "user", who: str = "ada", **most: int) -> Json:
+    """Say what the usage endpoints say."""
+    rows = {"queuePath": path, "maxResources": most}
+    return {"usage": {f"{kind}s": [{f"{kind}Name": who, "queues": rows}]}}
 
 
 class Case(NamedTuple):
@@ -125,6 +157,24 @@ CASES = (
                 preemption={"quotapreemptionenabled": True}),
         of_queue("b", quota_preemption_delay=None),
     ),
+    Case(
+        "YL-10",
+        cluster(two("a"), two("b"), runs=(asks(3),)),
+        cluster(two("a"), two("b"), runs=(asks(2),)),
+        resources("a", guaranteed={"gpu": 3}),
+    ),
+    Case(
+        "YL-11",
+        cluster(two("a"), two("b"), runs=(of_gang(asks(1), 2, 1, there=False),)),
+        cluster(two("a"), two("b"), runs=(of_gang(asks(1), 2, 1, there=True),)),
+        lambda value: value["applications"][-1]["placeholderData"][0].update(timedout=1),
+    ),
+    Case(
+        "YL-12",
+        cluster(in_file(3), two("b"), x=in_force("root.a", gpu=2)),
+        cluster(in_file(3), two("b"), x=in_force("root.a", gpu=3)),
+        lambda value: value.pop("x"),
+    ),
 )  # fmt: skip
 
 
@@ -184,6 +234,50 @@ def test_impossible_finds_nobody_whatever_the_priority(case: Case, tmp_path: Pat
     cured = first_step(edited(value, case.edit))
     assert cured is not None
     assert bool(cured.victims) == (case.code != "YL-05")
+
+
+def test_a_gang_waits_until_its_placeholders_are_counted_out(tmp_path: Path) -> None:
+    value = read_back(finding_of("YL-11"), tmp_path)
+    assert first_step(value) is None
+    (case,) = cases("starvation")
+    step = first_step(edited(value, case.values[0].edit))
+    assert step is not None
+    assert step.kind == "allocate"
+
+
+def test_asks_in_a_queue_that_became_a_parent() -> None:
+    """And those of a queue to which nothing is guaranteed are told of by YL-01 alone."""
+    parent = two("a") | {"parent": True}
+    (found,) = (
+        one for one in found_in(cluster(parent, two("b"), runs=(asks(1),))) if one.code == "YL-10"
+    )
+    assert found.objects == ("queue/root.a", "ask/asks")
+    assert "asks in leaves only" in found.reason
+    none = found_in(cluster(queue("a"), two("b"), runs=(asks(1),)))
+    assert [one.code for one in none] == ["YL-01"]
+
+
+@pytest.mark.parametrize(
+    ("file", "force", "fits"),
+    [
+        (in_file(3), in_force("root.a", gpu=2), False),
+        (in_file(2), in_force("root.a", gpu=3), True),
+        (in_file(0), in_force("root.a", gpu=2), False),
+        (in_file(2), in_force("root.a"), True),
+        (in_file(3, users=["*"]), in_force("root.a", gpu=2), False),
+        (in_file(2, groups=["ops"]), in_force("root.a", "group", "ops", gpu=3), True),
+        (in_file(0), in_force("root.a", "group", "ops", gpu=3), False),
+    ],
+)
+def test_a_restart_changes_who_is_passed_over(
+    file: Json, force: Json, tmp_path: Path, *, fits: bool
+) -> None:
+    """The example asks for a little more than the smaller limit."""
+    (found,) = (one for one in found_in(cluster(file, two("b"), x=force)) if one.code == "YL-12")
+    value = read_back(found, tmp_path)
+    assert (first_step(value) is not None) == fits
+    del value["x"]
+    assert (first_step(value) is not None) != fits
 
 
 @pytest.mark.parametrize("code", ["YL-06", "YL-08"])

@@ -22,14 +22,18 @@ def test_every_answer_is_written_in_every_style(verb: Any) -> None:
 
 
 @cache
-def risked() -> Any:
-    return risk(test_golden.state(), shapes="pending")
+def answer(verb: str) -> Any:
+    state = test_golden.state()
+    return lint(state) if verb == "lint" else risk(state, shapes="pending")
 
 
-@pytest.mark.parametrize("width", [80, 120, 200])
-def test_screen_is_as_stored(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("style", [80, 120, 200, "plain"])
+@pytest.mark.parametrize("verb", ["lint", "risk"])
+def test_screen_is_as_stored(verb: str, style: int | str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    test_golden.is_as_stored(planner.render(risked(), width=width), GOLDEN / f"risk-{width}.txt")
+    how: Any = {"style": "plain"} if style == "plain" else {"width": style}
+    screen = planner.render(answer(verb), **how)
+    test_golden.is_as_stored(screen, GOLDEN / f"{verb}-{style}.txt")
 
 
 @pytest.mark.skipif(not BROWSER, reason="no chromium on PATH to lay pages out")
@@ -37,4 +41,4 @@ def test_the_page_is_no_wider_than_its_window(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    test_golden.fit_their_windows({"risk": planner.render(risked(), "html")}, tmp_path)
+    test_golden.fit_their_windows({"risk": planner.render(answer("risk"), "html")}, tmp_path)

@@ -25,7 +25,6 @@ from tests.reference.topology.racks import (
 
 BLOCK = "block"
 BLOCKS = [*topology(BLOCK, RACK, HOST), *flavor()]
-LAYERS = [{"topology": RACK, "size": 4}, {"topology": HOST, "size": 2}]
 
 
 def in_block(name: str, block: str, gpus: int) -> list[Object]:
@@ -34,36 +33,6 @@ def in_block(name: str, block: str, gpus: int) -> list[Object]:
 
 def message(cluster: list[Object], count: int, **asked: Any) -> str:
     return decided(cluster, room(), waits(pods("main", count, {"gpu": 1}, asked))).assigned.message
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [({}, "maint:NoSchedule"), ({"value": "yes"}, "maint=yes:NoSchedule")]
-)
-def test_a_taint_without_value_is_named_without_it(value: Object, shown: str) -> None:
-    taints = [{"key": "maint", "effect": "NoSchedule", **value}]
-    cluster = [*topology(), *flavor(), *node("a", "r", taints=taints, gpu=4)]
-    assert f'excluded: taint "{shown}": 1' in message(cluster, 1, required=HOST)
-
-
-def test_layers_are_counted_in_one_domain_the_first_by_id_of_equal_ones() -> None:
-    """No block takes a slice of 4; block a has room for one pair of pods, block b for none."""
-    cluster = [*BLOCKS, *in_block("n1", "a", 3), *in_block("n2", "b", 1)]
-    said = message(cluster, 4, required=BLOCK, podsetSliceRequiredTopologyConstraints=LAYERS)
-    assert f"0/1 slice(s) fit on level {RACK}; 1/2 slice(s) fit on level {HOST}" in said
-
-
-def test_layers_of_several_domains_are_not_added_up() -> None:
-    """Each block takes one of the three slices, and two of the six pairs."""
-    cluster = [*BLOCKS, *in_block("n1", "a", 4), *in_block("n2", "b", 4)]
-    said = message(cluster, 12, preferred=BLOCK, podsetSliceRequiredTopologyConstraints=LAYERS)
-    assert f"1/3 slice(s) fit on level {RACK}; 2/6 slice(s) fit on level {HOST}" in said
-
-
-def test_the_last_domain_is_named_where_the_least_room_comes_first() -> None:
-    """A level that is required, with "unconstrained" beside it: the pods of the roomiest host."""
-    cluster = [*topology(), *flavor(), *node("a", "r", gpu=1), *node("b", "r", gpu=3)]
-    said = message(cluster, 4, required=HOST, unconstrained=True)
-    assert said.endswith('topology "dc" allows to fit only 3 out of 4 pod(s)')
 
 
 @pytest.mark.parametrize(

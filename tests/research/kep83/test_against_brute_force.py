@@ -24,7 +24,6 @@ DECISIONS = 20_000 if TEST_ALL else 800
 PARTS = 20 if TEST_ALL else 4
 WORKLOADS = 6 if TEST_ALL else 5
 SOLVED = 200 if TEST_ALL else 16
-RELAXED = 1_500 if TEST_ALL else 160
 
 
 def victims(decision: Decision) -> list[str]:

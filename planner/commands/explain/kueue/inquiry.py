@@ -24,8 +24,8 @@ from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.kueue.stability import as_asked
+from planner.solver.kueue.start import check, who_is_in_the_way
 from planner.solver.kueue.start import in_words as way_in_words
-from planner.solver.kueue.start import who_is_in_the_way
 from planner.solver.start import Given
 from planner.state import AnyState
 
@@ -221,6 +221,7 @@ class KueueInquiry(clash.KueueExplainer):
 
     def started(self, state: AnyState, given: Given, profile: Profile) -> Planning:
         """Make the workload ready for planning by Kueue's own rules; no others are explained."""
+        check(given)
         planning = super().started(state, given, profile)
         if given.rules is not None:
             raise InputError("rules", "only Kueue's own are explained", hint="leave them out")

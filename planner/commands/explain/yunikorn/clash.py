@@ -44,7 +44,9 @@ from planner.solver.engine import run
 from planner.solver.run import Outcome
 from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
+from planner.state.yunikorn import Allocation
 from planner.state.yunikorn import format_yunikorn_quantity as bare
+from planner.state.yunikorn_release import V1_9
 
 
 def amount(units: int, t: str) -> str:
@@ -85,7 +87,10 @@ def fence(problem: YuniKornProblem) -> str:
         return f"queue {facts.path}"
     if facts.properties.preemption_fence:
         return f"queue {facts.path}, whose preemption.policy is fence"
-    return f"queue {facts.path}, which cannot take the ask within its maximum"
+    full = "cannot take the ask within its maximum"
+    if problem.release < V1_9:
+        full = "holds just its maximum"
+    return f"queue {facts.path}, which {full}"
 
 
 def fault(planning: YuniKornPlanning, room: NodeRoom) -> str:
@@ -124,6 +129,13 @@ def excluded_by(planning: YuniKornPlanning, position: int) -> LawInWords | None:
 def permitted_by(planning: YuniKornPlanning, position: int) -> LawInWords:
     """Return the law that made an allocation a candidate, with the numbers."""
     problem = planning.problem
+    if problem.shares is not None:
+        queue = problem.queues[int(problem.queue[position])].path
+        text = f"the core would free {_share_of(planning, position)} in queue {queue}"
+        if problem.opted_out[position] or problem.originator[position]:
+            why = "opted out" if problem.opted_out[position] else "is an originator"
+            text = f"{text}, and takes it before others, as it {why}"
+        return LawInWords.of(laws.YK_SEARCHED, text)
     most = f"{_priority_of(planning, position)} is at most the ask's {problem.ask.priority}"
     if problem.ask.required_node:
         text = f"{most}, and it is on {problem.ask.required_node}, which the ask requires"
@@ -186,14 +198,36 @@ def _is_of_no_use(planning: YuniKornPlanning, position: int) -> str:
     ask, allocation = planning.problem.ask, planning.problem.allocations[position]
     if not share_type(ask.resource, allocation.resource):
         return f"it holds nothing of what the ask wants, {listed(sorted(ask.resource))}"
+    return _bound(allocation)
+
+
+def _bound(allocation: Allocation) -> str:
     if allocation.required_node:
         return "it must stay on its node, which it requires"
     return "it is released already" if allocation.x.released else "it is being preempted already"
 
 
+@OF_ALLOCATION.of(laws.YK_SEARCHED)
+def _is_not_searched(planning: YuniKornPlanning, position: int) -> str:
+    problem, share = planning.problem, _share_of(planning, position)
+    queue = problem.queues[int(problem.queue[position])].path
+    if not share:
+        return f"the core would free nothing in queue {queue}"
+    if not share_type((problem.shares or {})[queue], problem.allocations[position].resource):
+        return f"it holds nothing of what the core would free in queue {queue}, {share}"
+    return _bound(problem.allocations[position])
+
+
+def _share_of(planning: YuniKornPlanning, position: int) -> str:
+    """Say what the core would free in the leaf of an allocation; empty if it does not search it."""
+    problem = planning.problem
+    path = problem.queues[int(problem.queue[position])].path
+    return listed(amount(n, t) for t, n in (problem.shares or {}).get(path, {}).items())
+
+
 @WORDS.of(laws.YK_MAY_PREEMPT)
 def _may_preempt(planning: YuniKornPlanning) -> str:
-    return explain_refusal(planning.cluster, planning.asking.ask)
+    return explain_refusal(planning.cluster, planning.asking)
 
 
 OF_ALLOCATION.of(laws.YK_MAY_PREEMPT)(lambda planning, _: _may_preempt(planning))
@@ -208,7 +242,7 @@ def _elsewhere(planning: YuniKornPlanning, position: int) -> str:
 def _no_room(planning: YuniKornPlanning, position: int) -> str:
     """Say why no plan can be for the node of an allocation; empty if one may be."""
     problem = planning.problem
-    if problem.roomy and not problem.ask.required_node:
+    if problem.shares is not None or (problem.roomy and not problem.ask.required_node):
         return ""
     node = int(problem.node[position])
     name = problem.allocations[position].node_id
@@ -232,6 +266,8 @@ def shortfalls(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
     the ask, it is the node whose capacity lacks the least.
     """
     problem = planning.problem
+    if problem.shares is not None:
+        return
     if not problem.roomy or problem.ask.required_node:
         yield from _of_node(planning)
     yield from (_of_queue(planning, at, "max") for at in over_limits(problem))
@@ -362,10 +398,12 @@ def _forbidden(planning: YuniKornPlanning, law: Law) -> int:
 @WORDS.of(laws.YK_LEAVES_GUARANTEED)
 def _leaves_guaranteed(planning: YuniKornPlanning) -> str:
     problem = planning.problem
+    lowered, holders = problem.shares is not None, problem.queue[planning.eligible]
     may_go = [
         f"queue {problem.queues[at.queue].path} gives {amount(at.amount, problem.types[at.type])}"
         for at in above_guaranteed(problem)
         if problem.types[at.type] in problem.ask.resource
+        and not (lowered and not problem.within[at.queue][holders].any())
     ]
     return f"queues keep their guaranteed: at most {listed(may_go) or 'anything'}"
 

@@ -47,10 +47,12 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
 
     A number changes by the smallest step up, a policy to its other value. For an ask with a
     required node only its permission to preempt, its priority and the maxima of its queues count.
-    What an edit cannot name is not tried: a key with an equals sign, queues that several partitions
-    have.
+    For a queue above its maximum none is tried. What an edit cannot name is not tried: a key with
+    an equals sign, queues that several partitions have.
     """
     problem, searches = inquiry.planning.problem, list[Iterator[Edit]]()
+    if problem.shares is not None:
+        return (), False
     ask, partition = problem.ask, inquiry.planning.cluster.partition
     named = bool(ask.allocation_key) and "=" not in ask.allocation_key + partition.name
     if named:
@@ -147,7 +149,7 @@ def _guaranteed(inquiry: YuniKornExplainer) -> Iterator[Edit]:
     for queue, t in places:
         facts = problem.queues[queue]
         now = (facts.guaranteed or {}).get(t)
-        wanted = used(facts, t) + problem.ask.resource[t] - (now or 0)
+        wanted = used(facts, t) + problem.ask.resource.get(t, 0) - (now or 0)
         yield from _enlarged(inquiry, f"queue/{facts.path}.guaranteed.{t}", t, now, wanted)
 
 
@@ -194,6 +196,13 @@ class YuniKornInquiry(YuniKornExplainer):
         return super().bounds + last
 
     @property
+    def others(self) -> Sequence[str]:
+        """The core's own victims in a queue above its maximum that the plan does without."""
+        if self.planning.asking.shares is None:
+            return ()
+        return [key for key in self.greedy.keys if key not in self.plan.keys]
+
+    @property
     def spared(self) -> Spared:
         """The kind of allocations that YK-01 spares, as some legal set does without that kind."""
         plan, problem = self.plan, self.planning.problem
@@ -237,7 +246,8 @@ class YuniKornInquiry(YuniKornExplainer):
                 why = "it has opted out of preemption"
             text = f"{why}: a last resort, and there are plans without any"
             law = LawInWords.of(YK_LAST_TIER, text)
-        order, candidate = clash.node_order(planning, position), law is None
+        candidate, generic = law is None, problem.shares is None
+        order = clash.node_order(planning, position) if generic else ()
         return YuniKornStanding(
             allocation=allocation.allocation_key,
             pod=allocation.pod,
@@ -252,7 +262,7 @@ class YuniKornInquiry(YuniKornExplainer):
             law=law or clash.permitted_by(planning, position),
             position=planning.place.get(position) if candidate else None,
             candidates=len(planning.place),
-            node_position=order.index(position) + 1 if candidate else None,
+            node_position=order.index(position) + 1 if candidate and generic else None,
             node_candidates=len(order),
             usage=tuple(
                 ResourceAmount(resource=t, units=units, quantity=format_yunikorn_quantity(units, t))
@@ -278,6 +288,8 @@ class YuniKornInquiry(YuniKornExplainer):
     ) -> YuniKornExplanation:
         """Put an answer together, with the names of the pods of all allocations in it."""
         plan = self.plan
+        if self.planning.asking.shares is not None:  # the core's own answer is no plan for an ask
+            text = f"{text}. {'; '.join((self.greedy.explanation, *self.greedy.outside_rules))}"
         keys = [*plan.keys, *(one.allocation for one in standings)]
         if other := found.get("alternative"):
             keys += other.victims

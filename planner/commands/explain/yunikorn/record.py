@@ -45,7 +45,9 @@ class YuniKornStanding(CommonStanding):
 
     @property
     def place(self) -> str:
-        """Where a candidate stands in the core's order on its node."""
+        """Where a candidate stands in the core's order on its node, if that has one."""
+        if self.node_position is None:
+            return f"one of {self.candidates} in leaves that the core searches"
         place = f"place {self.node_position} of {self.node_candidates}"
         return f"{place} in YuniKorn's order on node {self.node}"
 

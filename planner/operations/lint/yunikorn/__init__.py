@@ -5,7 +5,7 @@ guaranteed, and a victim leaves a queue that was over its guaranteed, so that it
 again at once (docs/semantics/yunikorn.md §6 and §13).
 
 world.py  the facts that the rules look at; small clusters made of some queues of a partition
-rules.py  YL-01 to YL-09
+rules.py  YL-01 to YL-12
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ RULES: Final = (
     rules.unreadable,
     rules.opted_out,
     rules.quota_delay_alone,
+    rules.never_preempts,
+    rules.waits_for_ever,
+    rules.restart_changes,
 )
 """One function for each kind of finding, in the order of the codes."""
 

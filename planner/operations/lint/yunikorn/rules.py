@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from planner.operations.lint.lint import Example, Finding, finding, first
 from planner.operations.lint.yunikorn.world import (
+    ASKS,
     Change,
     Facts,
     Object,
@@ -17,6 +18,8 @@ from planner.operations.lint.yunikorn.world import (
     of_leaf,
     without_property,
 )
+from planner.quantity import plural
+from planner.quota.yunikorn.limits import ANYBODY
 from planner.quota.yunikorn.queue import (
     FENCE,
     PREEMPTION_DELAY,
@@ -32,6 +35,7 @@ from planner.state.yunikorn import (
     PREEMPTION_POLICY,
     PRIORITY_OFFSET,
     PRIORITY_POLICY,
+    TaskGroup,
     format_yunikorn_quantity,
 )
 
@@ -315,6 +319,135 @@ def quota_delay_alone(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def never_preempts(facts: Facts) -> Iterator[Finding]:
+    """YL-10: an ask that is more than is guaranteed to its queue, or in a parent, preempts nobody.
+
+    However little is used there, and whatever its priority.
+    """
+    found: dict[tuple[Queue, int], list[str]] = {}
+    for application, ask in facts.partition.asks:
+        leaf, wanted = facts.cluster.tree.leaf_of(application), ask.resource.get(facts.type, 0)
+        if wanted and facts.guarantees(leaf) and not ask.required_node:
+            found.setdefault((leaf, wanted), []).append(f"ask/{ask.pod or ask.allocation_key}")
+    for (leaf, wanted), asks in found.items():
+        cure: Change = _guarantee_all
+        hint, said = "guaranteed resources", "more than is guaranteed to it"
+        if not leaf.is_leaf:
+            cure = of_leaf(leaf.path, lambda one: one.update(parent=False))
+            hint, said = "a leaf for it", "and the core looks at asks in leaves only"
+        others = [one for one in facts.others(leaf) if leaf not in one.lineage][:MAX_OTHERS]
+        worlds = (World(facts, leaf, wanted, over_guaranteed(facts, one, wanted)) for one in others)
+        asked = f"{amount_of(facts, wanted)} of {facts.type}"
+        yield from finding(
+            "YL-10",
+            (name(leaf), *asks),
+            f"{plural(len(asks), 'ask')} for {asked} in {name(leaf)}, {said}: such an ask preempts "
+            "nobody, however little is used there.",
+            f"smaller asks, or {hint}",
+            _shown(worlds, cure, hint),
+        )
+
+
+def waits_for_ever(facts: Facts) -> Iterator[Finding]:
+    """YL-11: the core counts placeholders that are not there, and asks of the gang wait for them.
+
+    A placeholder whose pod was deleted before it ran stays in the count.
+    """
+    for application in facts.partition.applications:
+        claims = (*application.allocations, *application.requests)
+        there = {one.task_group_name for one in claims if one.placeholder}
+        for group in application.task_groups:
+            lost = group.task_group_name not in there and group.waiting > 0
+            asks = [
+                ask
+                for ask in application.requests
+                if lost and ask.task_group_name == group.task_group_name
+            ]
+            wanted = max((ask.resource.get(facts.type, 0) for ask in asks), default=0)
+            if not wanted:
+                continue
+            leaf = facts.cluster.tree.leaf_of(application)
+
+            def of_a_gang(value: Object, group: TaskGroup = group, wanted: int = wanted) -> None:
+                counts = group.model_dump(mode="json", by_alias=True, include=_COUNTS)
+                value["applications"][-1]["placeholderData"] = [counts]
+                value["applications"][-1]["requests"][0]["taskGroupName"] = group.task_group_name
+                value["nodes"][0]["nodesInfo"][0]["capacity"][facts.type] += wanted
+
+            def timed_out(value: Object) -> None:
+                (counts,) = value["applications"][-1]["placeholderData"]
+                counts["timedout"] = counts["count"]
+
+            yield from finding(
+                "YL-11",
+                (name(leaf), *(f"ask/{ask.pod or ask.allocation_key}" for ask in asks)),
+                f"The core counts {plural(group.waiting, 'placeholder')} of group "
+                f"{group.task_group_name} of {application.application_id} that are not there, and "
+                f"{plural(len(asks), 'ask')} of the group wait for them for ever.",
+                "the application submitted anew",
+                _shown([World(facts, leaf, wanted, (), (of_a_gang,))], timed_out, "none left"),
+            )
+
+
+def restart_changes(facts: Facts) -> Iterator[Finding]:
+    """YL-12: the limit of a user or group that is in force is not that of queues.yaml.
+
+    A change of the file may leave limits behind, or take some along: a restart reads them anew.
+    """
+    usage = facts.partition.usage
+    users = [("user", one.user_name, one) for one in usage.users] if usage else []
+    groups = [("group", one.group_name, one) for one in usage.groups] if usage else []
+    for kind, who, tracked in (*users, *groups):
+        for path, row in (tracked.queues.by_path if tracked.queues else {}).items():
+            limits = facts.written[path].limits if path in facts.written else ()
+            named = [one for one in limits if who in getattr(one, f"{kind}s")]
+            named += [one for one in limits if kind == "user" and ANYBODY in one.users]
+            written = named[0].maxresources.get(facts.type, 0) if named else 0
+            told = row.max_resources.get(facts.type, 0)
+            below = (one for one in facts.leaves if f"{one.path}.".startswith(f"{path}."))
+            leaf = next(below, None)
+            if told == written or leaf is None:
+                continue
+            given = _limited(facts, path, (kind, who), (told, written))
+            world = World(facts, leaf, min(filter(None, (told, written))) + 1, (), (given,))
+            now, then = world.decided(), world.decided(lambda value: value.pop("x"))
+            shows = ("is passed over", "finds room at once")
+            does = f"asks {shows[now.fits]}", f"after a restart it {shows[then.fits]}"
+            force, file = (amount_of(facts, one) if one else "no limit" for one in (told, written))
+            yield from finding(
+                "YL-12",
+                (name(path), f"{kind}/{who}"),
+                f"For {kind} {who} in {name(path)}, {force} of {facts.type} is in force, and by "
+                f"queues.yaml {file}, which holds once the core starts anew.",
+                "another limit in queues.yaml, or a restart",
+                world.example(*does) if now.fits != then.fits else None,
+            )
+
+
+def _limited(facts: Facts, path: str, whom: tuple[str, str], amounts: tuple[int, int]) -> Change:
+    """Return what gives a user or group one limit in force, another in queues.yaml, and room."""
+    (kind, who), (told, written) = whom, amounts
+
+    def change(value: Object) -> None:
+        asks = value["applications"][-1]
+        (asked,) = asks["requests"]
+        value["nodes"][0]["nodesInfo"][0]["capacity"] = dict(asked["resource"])
+        limit = {f"{kind}s": [who], "maxresources": {facts.type: amount_of(facts, written)}}
+        of_leaf(path, lambda one: one.update(limits=[limit] if written else []))(value)
+        rows = {"queuePath": path, "maxResources": {facts.type: told}}
+        if kind == "user":
+            asks |= {"user": who}
+            usage: Object = {"users": [{"userName": who, "queues": rows}]}
+        else:
+            asks |= {"user": ASKS, "groups": [who]}
+            users = [{"userName": ASKS, "groups": {asks["applicationID"]: who}}]
+            usage = {"users": users, "groups": [{"groupName": who, "queues": rows}]}
+        value["x"] = {"usage": usage}
+
+    return change
+
+
+_COUNTS = {"task_group_name", "count", "replaced", "timed_out"}
 _ZERO = re.compile("[+-]?0+")
 _EXPECTED = {
     PREEMPTION_POLICY: "default, disabled or fence",

@@ -105,12 +105,16 @@ class Decided(NamedTuple):
 
 
 class World(Struct, frozen=True):
-    """A cluster of one node that ``runs`` fills, and an ask for ``amount`` in ``leaf``."""
+    """A cluster of one node that ``runs`` fills, and an ask for ``amount`` in ``leaf``.
+
+    ``given`` is what else it has.
+    """
 
     facts: Facts
     leaf: Queue
     amount: int
     runs: Sequence[Runs]
+    given: Sequence[Change] = ()
 
     def dump(self, *changes: Change) -> Object:
         """Return the objects of the cluster with some changes made."""
@@ -138,7 +142,7 @@ class World(Struct, frozen=True):
                 _application(ASKS, self.leaf, requests=[ask]),
             ],
         }
-        for change in changes:
+        for change in (*self.given, *changes):
             change(value)
         return value
 

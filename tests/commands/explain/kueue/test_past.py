@@ -18,7 +18,7 @@ from planner.solver.start import Given
 from planner.state.kueue import State
 from tests.cli.running import answer, call, refused, write
 from tests.cluster import Object, at, cohort, dump_of, pending, queue, running, state_of
-from tests.conftest import recorded_root
+from tests.conftest import TEST_ALL, recorded_root
 
 VICTIM = "ns/victim"
 WORDS = {
@@ -384,7 +384,7 @@ def sides() -> list[Path]:
     """Return pairs of dumps around the evictions of a live Kueue."""
     root = recorded_root()
     folder = None if root is None else root / "kueue-live" / "watch"
-    return sorted(folder.glob("*-equal-*"))[::12] if folder is not None else []
+    return sorted(folder.glob("*-equal-*"))[:: 12 if TEST_ALL else 24] if folder else []
 
 
 @pytest.mark.parametrize("pair", sides(), ids=lambda path: path.name[16:])

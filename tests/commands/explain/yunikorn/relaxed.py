@@ -60,7 +60,7 @@ class RelaxedAsk:
             "YK-11": not (
                 self.cluster.partition.preemption.enabled
                 and ask.x.allow_preempt_other
-                and is_first(self.asking)
+                and is_first(self.cluster, self.asking)
             ),
         }
         return not any(refused[law] for law in self.kept & refused.keys())

@@ -21,7 +21,7 @@ from tests.yunikorn.building import read_yunikorn
 from tests.yunikorn.legality import SMALL
 from tests.yunikorn.recorded import lines
 
-EVERY = 70 if TEST_ALL else 100
+EVERY = 70 if TEST_ALL else 150
 OBJECTIVES = ("no-regret", "min-count", "min-lost-work")
 
 
