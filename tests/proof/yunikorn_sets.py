@@ -86,8 +86,8 @@ class Sets:
         planning = self.planning
         order = planning.problem.order.tolist()
         claims = yunikorn_claims(
-            planning.cluster,
-            planning.asking,
+            planning.case.cluster,
+            planning.case.asking,
             planning.rules,
             planning.table,
             order,
@@ -143,7 +143,7 @@ def guarded(seed: int) -> Json:
 
 def accepted(planning: YuniKornPlanning) -> Iterator[Keys]:
     """Yield every set that the verifier accepts on some node."""
-    cluster, asking, rules = planning.cluster, planning.asking, planning.rules
+    cluster, asking, rules = planning.case.cluster, planning.case.asking, planning.rules
     everything = [
         Victim(one, cluster.tree.leaf_of(application), application.application_id)
         for application in cluster.partition.applications

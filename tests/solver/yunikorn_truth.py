@@ -116,7 +116,7 @@ class YuniKornTruth:
             problem = replace(planning.problem, may_preempt=True)
             allowed, adjusted = eligible(problem), adjusted_priorities(problem)
             planning.problem, planning.eligible = problem, allowed
-            now = planning.cluster.now
+            now = planning.case.cluster.now
             planning.table = yunikorn_term_table(problem, now, allowed, adjusted, costs)
         return planning
 

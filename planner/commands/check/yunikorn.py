@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
+from planner.case.yunikorn import Case
 from planner.commands.check.facts import Facts, check_infeasible
 from planner.commands.check.plan import Check, CheckedClaim, Named, another_question, conclude
 from planner.errors import InputError, SchemaError
@@ -22,14 +23,12 @@ from planner.objective.yunikorn import known_yunikorn_groups, refuse_annotated, 
 from planner.plan import Status, Verdict
 from planner.plan.asked import Asked
 from planner.plan.yunikorn import YuniKornPlan
-from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.proof.claims import LAST_RESORT, Claims, Limits
 from planner.proof.yunikorn import yunikorn_claims
 from planner.proof.yunikorn.frame import candidates
-from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
+from planner.quota.yunikorn.cluster import prepare
 from planner.quota.yunikorn.lowered import LOWERED, find_asking
 from planner.quota.yunikorn.queue import Snapshot
-from planner.reference.yunikorn.decision import Decision, decide
 from planner.state.clock import from_nanoseconds, to_nanoseconds
 from planner.state.yunikorn import YuniKornState
 from planner.verifier.wording import broken, compare
@@ -69,64 +68,51 @@ def check_yunikorn(
             raise InputError(name, "means nothing to YuniKorn", hint="leave it out")
     if named.now is not None and named.now != from_nanoseconds(state.now):
         state = state.model_copy(update={"now": to_nanoseconds(named.now)})
-    return _Checking(state, plan, profile, costs, named).check()
+    found = find_asking(prepare(state, plan.partition), plan.preemptor, plan.rules)
+    return _Checking(Case(state, *found, costs), plan, profile, named).check()
 
 
 @dataclass
 class _Checking:
-    state: YuniKornState
+    case: Case
     plan: YuniKornPlan
     profile: Profile
-    costs: Mapping[str, int] | None
     named: Named
 
     @property
     def asked(self) -> Asked:
         """The question that is asked."""
-        side = "required-node" if self.asking.ask.required_node else self.named.rules or SIDES[0]
+        side = (
+            "required-node" if self.case.asking.ask.required_node else self.named.rules or SIDES[0]
+        )
         return Asked(
             objective=self.profile.name,
-            rules=f"yunikorn-{side}" if self.asking.shares is None else LOWERED,
-            now=from_nanoseconds(self.cluster.now),
+            rules=f"yunikorn-{side}" if self.case.asking.shares is None else LOWERED,
+            now=from_nanoseconds(self.case.cluster.now),
             assume=self.named.assume,
         )
 
-    @cached_property
-    def _found(self) -> tuple[Cluster, Asking]:
-        cluster = prepare(self.state, self.plan.partition)
-        return find_asking(cluster, self.plan.preemptor, self.plan.rules)
-
-    @property
-    def cluster(self) -> Cluster:
-        return self._found[0]
-
-    @property
-    def asking(self) -> Asking:
-        return self._found[1]
-
-    @cached_property
-    def problem(self) -> YuniKornProblem:
-        return build_yunikorn_problem(self.cluster, self.asking)
-
     @property
     def keys(self) -> Sequence[str]:
-        return [one.allocation_key for one in self.problem.allocations]
+        return [one.allocation_key for one in self.case.problem.allocations]
 
     @cached_property
     def table(self) -> TermTable:
-        going = np.zeros(len(self.problem.allocations), dtype=np.bool_)
-        worth = self.problem.priority.tolist()
+        going = np.zeros(len(self.case.problem.allocations), dtype=np.bool_)
+        worth = self.case.problem.priority.tolist()
         # By the verifier's laws, and not by the problem that the plan was made from.
-        for position, victim in candidates(self.cluster, self.asking, self.plan.rules):
+        for position, victim in candidates(self.case.cluster, self.case.asking, self.plan.rules):
             going[position] = True
-            if self.asking.is_generic:
-                worth[position] = adjusted_priority(self.asking, victim.queue, worth[position])
-        table = yunikorn_term_table(self.problem, self.cluster.now, going, worth, self.costs)
-        own = [i for i, key in enumerate(self.keys) if key in self._decision.victim_keys]
+            if self.case.asking.is_generic:
+                worth[position] = adjusted_priority(self.case.asking, victim.queue, worth[position])
+        table = yunikorn_term_table(
+            self.case.problem, self.case.cluster.now, going, worth, self.case.costs
+        )
+        own = [i for i, key in enumerate(self.keys) if key in self.case.decision.victim_keys]
         return apply_profile(
             self.profile,
             table,
-            lambda: known_yunikorn_groups(self.state),
+            lambda: known_yunikorn_groups(self.case.state),
             lambda: own_priorities(table, own),
         )
 
@@ -134,36 +120,34 @@ class _Checking:
         differs = another_question(self.plan, self.asked, _option)
         if differs is not None:
             return differs
-        laws = verify_yunikorn_plan(self.state, self.plan, cluster=self.cluster)
+        laws = verify_yunikorn_plan(self.case.state, self.plan, cluster=self.case.cluster)
         return conclude(self.plan, self.asked, laws, self._claims_about_itself(), self._claims)
 
     def _claims_about_itself(self) -> Iterator[Verdict]:
         """Judge values, bounds, order and facts, and the core's own plan beside it."""
         plan, greedy, certificate = self.plan, self.plan.greedy, self.plan.certificate
-        case = match_yunikorn(self.state, plan, self.cluster)
+        matched = match_yunikorn(self.case.state, plan, self.case.cluster)
         terms = self.table.evaluate(self.facts.positions(plan.keys))
         profile = spelled_out(self.profile, self.table)
         levels = [measure_name(measure) for measure in with_names(profile.levels)]
         asked = levels if certificate is not None and plan.victims else None
-        yield from check_yunikorn_certificate(case, plan, terms, asked)
+        yield from check_yunikorn_certificate(matched, plan, terms, asked)
         yield self.facts.check_victims(plan)
         if greedy is not None:
-            others = compare("its node", greedy.node, self._decision.node)
+            others = compare("its node", greedy.node, self.case.decision.node)
             others += compare("its rules", greedy.rules, plan.rules)
             outside = broken(self._own_verdicts)
             yield self.facts.check_greedy(greedy, self._own_status, outside, others)
-            yield check_yunikorn_facts(match_yunikorn(self.state, greedy, self.cluster), greedy)
+            yield check_yunikorn_facts(
+                match_yunikorn(self.case.state, greedy, self.case.cluster), greedy
+            )
         if certificate is not None and plan.victims:
             yield self.facts.check_caps(plan, certificate, profile)
-
-    @cached_property
-    def _decision(self) -> Decision:
-        return decide(self.cluster, self.asking)
 
     @property
     def _own_status(self) -> Status:
         """The status of the core's own plan: whether it does something for the ask."""
-        own = self._decision
+        own = self.case.decision
         return "feasible" if own.fits_at_once or own.triggered else "unknown"
 
     def _listed(self) -> Iterator[str]:
@@ -172,11 +156,11 @@ class _Checking:
         Of a leaf it lists all or none, and tests again at the turn of each; whether the ask may
         preempt is tested before (docs/semantics/yunikorn.md §3 to §7).
         """
-        asking, rules = self.asking, self.plan.rules
+        asking, rules = self.case.asking, self.plan.rules
         apart = {YK_OVER_GUARANTEED.id, YK_MAY_PREEMPT.id}
         snapshot = Snapshot(asking.leaf, asking.ask.resource)
         listed: dict[str, bool] = {}
-        for _, victim in candidates(self.cluster, asking, rules, without=apart):
+        for _, victim in candidates(self.case.cluster, asking, rules, without=apart):
             path = victim.queue.path
             if path not in listed:
                 listed[path] = not asking.is_generic or snapshot.lists(victim.queue)
@@ -186,11 +170,11 @@ class _Checking:
     @cached_property
     def _own_case(self) -> YuniKornCase:
         """The core's victims as they are replayed, whatever the plan says of them."""
-        own = self._decision
+        own = self.case.decision
         chosen = (Victim(one.allocation, one.queue, one.application_id) for one in own.victims)
         return replace(
-            match_yunikorn(self.state, self.plan, self.cluster),
-            node=None if own.node is None else self.cluster.node(own.node),
+            match_yunikorn(self.case.state, self.plan, self.case.cluster),
+            node=None if own.node is None else self.case.cluster.node(own.node),
             victims=tuple(chosen),
             faults={},
             plan=None,
@@ -205,11 +189,11 @@ class _Checking:
 
     @cached_property
     def facts(self) -> Facts:
-        own, outside = self._decision.victim_keys, False
+        own, outside = self.case.decision.victim_keys, False
         if own:
             spared = any(victim.is_spared(self._spare) for victim in self._own_case.victims)
             outside = spared or bool(broken(self._own_verdicts))
-        order, listed = self.problem.order.tolist(), tuple(self._listed())
+        order, listed = self.case.problem.order.tolist(), tuple(self._listed())
         return Facts(self.table, self.keys, order, listed, own, outside)
 
     def _claims(self) -> Iterator[CheckedClaim]:
@@ -217,13 +201,13 @@ class _Checking:
         if plan.claim == "infeasible":
             trees = certificate.trees if certificate else ()
             # YK-11 then refuses every set, so that no tree is needed.
-            known = "" if self.problem.may_preempt else "the ask may not preempt at all"
+            known = "" if self.case.problem.may_preempt else "the ask may not preempt at all"
             yield check_infeasible(self._questions((), "nobody"), trees, known)
         elif certificate is not None:
             profile = spelled_out(self.profile, self.table)
             asking = partial(self._questions, spare=self._spare)
             yield from self.facts.check_proofs(plan, certificate, profile, asking)
-            resort = self.asking.shares is None and not plan.spares("opted-out")
+            resort = self.case.asking.shares is None and not plan.spares("opted-out")
             if resort and (plan.claim == "optimal" or certificate.last_resort):
                 # Without caps or wishes: law 1 is not up for trade against what a user asks for.
                 others = self._questions((), "opted-out", NO_WISHES)
@@ -233,7 +217,7 @@ class _Checking:
     @property
     def _spare(self) -> Spared:
         """Whom law 1 spares: the most that the plan spares; nobody where a quota was lowered."""
-        if self.asking.shares is not None:
+        if self.case.asking.shares is not None:
             return "nobody"
         if (LAST_TIER,) in self.profile.levels and not self.plan.last_tier:
             return "last-tier"
@@ -241,11 +225,11 @@ class _Checking:
 
     def _questions(self, caps: Limits, spare: Spared, wishes: Wishes | None = None) -> Claims:
         return yunikorn_claims(
-            self.cluster,
-            self.asking,
+            self.case.cluster,
+            self.case.asking,
             self.plan.rules,
             self.table,
-            self.problem.order.tolist(),
+            self.case.problem.order.tolist(),
             caps=caps,
             wishes=self.profile.wishes if wishes is None else wishes,
             spare=spare,

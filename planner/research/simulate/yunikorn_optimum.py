@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from planner.case.yunikorn import Case
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.reference.yunikorn.candidates import Candidate
-from planner.reference.yunikorn.decision import Decision, decide
+from planner.reference.yunikorn.decision import Decision
 from planner.reference.yunikorn.turn import Preconditions
 from planner.research.simulate.simulate import Asked, Unproved
 from planner.solver.deadline import Deadline
@@ -25,12 +26,12 @@ def optimum(  # noqa: PLR0913, PLR0917 - what decides
 
     Where no plan has victims under the laws of a side, the core's own decision stands.
     """
-    found = decide(cluster, asking)
-    conditions = found.conditions
+    case = Case(state, cluster, asking)
+    found, conditions = case.decision, case.decision.conditions
     # Whether preemption is tried at all is the core's decision, and so are required nodes.
     if not (isinstance(conditions, Preconditions) and conditions.attempted):
         return found
-    planning = YuniKornPlanning(state, cluster, asking, side)
+    planning = YuniKornPlanning(case, side)
     plan = solve(planning, asked.profile, Deadline.after(asked.time_limit))
     unproved.note(plan)
     if not plan.victims:

@@ -49,22 +49,22 @@ def plan_of(  # noqa: PLR0913 - the fields of a plan that differ
     greedy: YuniKornPlan | None = None,
 ) -> YuniKornPlan:
     """Return a plan of an ask; victims are positions in the problem's allocations."""
-    ask = planning.asking.ask
+    ask = planning.case.asking.ask
     described = tuple(_victim(planning, position) for position in victims)
-    touches = node is not None or planning.asking.shares is not None
+    touches = node is not None or planning.case.asking.shares is not None
     return YuniKornPlan(
         rules=planning.rules,
         algorithm=algorithm,
         status=status,
         explanation=explanation,
         objective=objective,
-        partition=planning.cluster.partition.name,
+        partition=planning.case.cluster.partition.name,
         preemptor=ask.allocation_key,
         pod=ask.pod,
-        application=planning.asking.application.application_id,
-        queue=planning.asking.leaf.path,
+        application=planning.case.asking.application.application_id,
+        queue=planning.case.asking.leaf.path,
         priority=ask.priority,
-        now=from_nanoseconds(planning.cluster.now),
+        now=from_nanoseconds(planning.case.cluster.now),
         node=node,
         room=_room(planning, node, victims),
         victims=described,
@@ -103,21 +103,21 @@ def _victim(planning: YuniKornPlanning, position: int) -> YuniKornVictim:
 def _room(
     planning: YuniKornPlanning, node: str | None, victims: Sequence[int]
 ) -> tuple[NodeRoom, ...]:
-    room = None if node is None else planning.cluster.node(node)
+    room = None if node is None else planning.case.cluster.node(node)
     if room is None:
         return ()
-    after, ask = dict(room.available), planning.asking.ask
+    after, ask = dict(room.available), planning.case.asking.ask
     # Where the core is short itself, what pods request is short for the same reason mostly.
     is_short = not fits(room.available, ask.resource)
     lacks = {
         one.what: one.missing
-        for one in planning.cluster.lacks(room.node_id, ask)
+        for one in planning.case.cluster.lacks(room.node_id, ask)
         if not (is_short and one.is_room)
     }
     for position in victims:
         allocation = planning.problem.allocations[position]
         if allocation.node_id == node and not allocation.x.not_on_node:
-            after = plus(after, planning.cluster.given_back(allocation, ask))
+            after = plus(after, planning.case.cluster.given_back(allocation, ask))
     return tuple(
         NodeRoom(resource=t, asked=asked, available=room.available.get(t, 0), after=after.get(t, 0))
         for t, asked in (*sorted(ask.resource.items()), *sorted(lacks.items()))
@@ -126,12 +126,12 @@ def _room(
 
 def _queues(planning: YuniKornPlanning, victims: Sequence[int]) -> tuple[QueueUse, ...]:
     """Return the queues of the ask and the victims, and all above them, from the root down."""
-    problem, asking = planning.problem, planning.asking
+    problem, asking = planning.problem, planning.case.asking
     touched = {queue.path: queue for queue in asking.leaf.lineage}
     left: dict[str, Resource] = {}  # taken off one by one: sums of the core saturate
     for position in victims:
         held = problem.allocations[position].resource
-        leaf = planning.cluster.tree.by_path[problem.queues[int(problem.queue[position])].path]
+        leaf = planning.case.cluster.tree.by_path[problem.queues[int(problem.queue[position])].path]
         for queue in leaf.lineage:
             touched[queue.path] = queue
             left[queue.path] = minus(left.get(queue.path, _used(queue)), held)

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from planner.case.yunikorn import Case
 from planner.errors import InputError, SchemaError
 from planner.laws import unkept
 from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
@@ -24,19 +25,16 @@ from planner.objective.yunikorn import (
 )
 from planner.plan import Verdict, Verification
 from planner.plan.yunikorn import RuleSet, YuniKornPlan
-from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
+from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_claims
 from planner.quantity import plural
 from planner.quota.classes import Classes
-from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.lowered import LOWERED
 from planner.quota.yunikorn.queue import Snapshot
-from planner.reference.yunikorn.decision import decide
 from planner.solver.answer import Planned
 from planner.solver.search import Rules
 from planner.solver.yunikorn.describe import explain_infeasible, plan_of, postponed
-from planner.state.yunikorn import YuniKornState
 from planner.verifier.wording import broken
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate
@@ -69,25 +67,15 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
     scheduler = "yunikorn"
     plan = plan_of
 
-    def __init__(
-        self,
-        state: YuniKornState,
-        cluster: Cluster,
-        asking: Asking,
-        laws: Laws,
-        costs: Mapping[str, int] | None = None,
-    ) -> None:
-        self.state = state
-        self.cluster = cluster
-        self.asking = asking
+    def __init__(self, case: Case, laws: Laws) -> None:
+        self.case, self.state, self.problem = case, case.state, case.problem
+        asking = case.asking
         self.preemptor_key = asking.ask.allocation_key
-        self.decision = decide(cluster, asking)
-        self.problem = build_yunikorn_problem(cluster, asking)
         self.eligible = eligible(self.problem)
         self.adjusted = adjusted_priorities(self.problem)
         """(A,) priorities after offsets."""
         self._plain_table = yunikorn_term_table(
-            self.problem, cluster.now, self.eligible, self.adjusted, costs
+            self.problem, case.cluster.now, self.eligible, self.adjusted, case.costs
         )
         self.table = self._plain_table
         required = asking.ask.required_node
@@ -97,7 +85,8 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         places = enumerate(self.in_candidate_order(self._listed()), start=1)
         self.place = {position: place for place, position in places}
         """The place of each candidate in the core's order, from 1, by position."""
-        self.notes = (*state.notes, *postponed(cluster, asking, self.decision.conditions))
+        delayed = postponed(case.cluster, asking, case.decision.conditions)
+        self.notes = (*case.state.notes, *delayed)
 
     def _listed(self) -> list[int]:
         """Return the positions of those whom the core itself would list as candidates.
@@ -105,12 +94,15 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         Of a leaf it lists all or none, and tests the guaranteed again at the turn of each. Whether
         the ask may preempt at all is tested by its caller, which a record may leave out.
         """
-        problem, asking = self.problem, self.asking
+        problem, asking = self.problem, self.case.asking
         unasked = unkept(self.rules) | {YK_OVER_GUARANTEED.id, YK_MAY_PREEMPT.id}
         found: list[int] = eligible(problem, without=unasked).nonzero()[0].tolist()
         if not asking.is_generic:
             return found
-        snapshot, queues = Snapshot(asking.leaf, asking.ask.resource), self.cluster.tree.by_path
+        snapshot, queues = (
+            Snapshot(asking.leaf, asking.ask.resource),
+            self.case.cluster.tree.by_path,
+        )
         leaves = {int(problem.queue[position]) for position in found}
         listed = {leaf for leaf in leaves if snapshot.lists(queues[problem.queues[leaf].path])}
         return [position for position in found if int(problem.queue[position]) in listed]
@@ -137,11 +129,11 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
 
     def greedy_positions(self) -> list[int]:
         """Return the core's own victims as positions of the problem's allocations."""
-        return self.positions(self.decision.victim_keys)
+        return self.positions(self.case.decision.victim_keys)
 
     def greedy_plan(self) -> YuniKornPlan:
         """Return what the core itself would do, with the laws it breaks."""
-        decision, positions = self.decision, self.greedy_positions()
+        decision, positions = self.case.decision, self.greedy_positions()
         if decision.replaces is not None:
             said = f"YuniKorn gives it the place of placeholder {decision.replaces.allocation_key}"
         elif decision.fits_at_once:
@@ -158,7 +150,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         else:
             said = "YuniKorn preempts nobody"
         if self.problem.excess and not positions:
-            said += f", and {self.asking.leaf.path} stays above its max"
+            said += f", and {self.case.asking.leaf.path} stays above its max"
         plan = self.plan(
             "yunikorn",
             "feasible" if decision.triggered or decision.fits_at_once else "unknown",
@@ -193,8 +185,8 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
     ) -> Claims:
         """Return what a plan under a profile claims, as questions for proof trees."""
         return yunikorn_claims(
-            self.cluster,
-            self.asking,
+            self.case.cluster,
+            self.case.asking,
             self.rules,
             self.table,
             self.problem.order.tolist(),
@@ -204,11 +196,11 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         )
 
     def _check_claims(self, plan: YuniKornPlan, terms: Mapping[str, int]) -> Sequence[Verdict]:
-        case = match_yunikorn(self.state, plan, self.cluster)
+        case = match_yunikorn(self.state, plan, self.case.cluster)
         return check_yunikorn_certificate(case, plan, terms)
 
     def _verify(self, plan: YuniKornPlan) -> Verification:
-        return verify_yunikorn_plan(self.state, plan, cluster=self.cluster)
+        return verify_yunikorn_plan(self.state, plan, cluster=self.case.cluster)
 
 
 _RULE_SETS: Final[Mapping[Laws, RuleSet]] = {

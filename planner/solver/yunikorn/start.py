@@ -17,6 +17,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from planner.case.yunikorn import Case
 from planner.errors import InputError, LookupFailed, did_you_mean
 from planner.laws.yunikorn import Spared
 from planner.models.shared.classes import alone_in_class
@@ -150,7 +151,7 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
         refuse_worse(profile, terms, greedy.terms)
     node, made = chosen_node(planning.problem, positions), "makes room"
     if planning.problem.excess is not None:
-        made = f"brings {planning.asking.leaf.path} to its max"
+        made = f"brings {planning.case.asking.leaf.path} to its max"
     plan = planning.plan(
         "optimum",
         "optimal" if proved.outcome == "optimal" else "feasible",
@@ -251,16 +252,16 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
 
 def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
     """Return the answer where no search is needed: it fits as it is, or may not preempt."""
-    held = planning.decision.replaces
+    held = planning.case.decision.replaces
     if held is not None:
         place = f"placeholder {held.allocation_key}"
         return "optimal", f"it takes the place of {place}: no preemption needed"
-    if planning.decision.fits_at_once:
+    if planning.case.decision.fits_at_once:
         return "optimal", "it fits as it is: no preemption needed"
     if planning.problem.excess is not None and not planning.problem.excess:
         return "optimal", "what is being preempted already brings it to its max"
     if not planning.problem.may_preempt:
-        return "infeasible", explain_refusal(planning.cluster, planning.asking)
+        return "infeasible", explain_refusal(planning.case.cluster, planning.case.asking)
     return None
 
 
@@ -299,7 +300,7 @@ def start(state: YuniKornState, given: Given) -> YuniKornPlanning:
         state = state.model_copy(update={"now": to_nanoseconds(now)})
     quota = given.quota
     found = _waits(state, given) if quota is None else _above_max(state, quota.lower())
-    planning = YuniKornPlanning(state, *found, laws, given.costs)
+    planning = YuniKornPlanning(Case(state, *found, given.costs), laws)
     planning.certify = given.certify
     return planning
 

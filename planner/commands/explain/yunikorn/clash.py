@@ -98,7 +98,7 @@ def fault(planning: YuniKornPlanning, room: NodeRoom) -> str:
     ask = planning.problem.ask
     if ask.required_node and room.node_id != ask.required_node:
         return f"is not {ask.required_node}, the node that the ask requires"
-    if planning.cluster.closes(room.node_id, ask):
+    if planning.case.cluster.closes(room.node_id, ask):
         return "is refused by the shim"
     if not room.node.schedulable:
         return "is not schedulable"
@@ -227,7 +227,7 @@ def _share_of(planning: YuniKornPlanning, position: int) -> str:
 
 @WORDS.of(laws.YK_MAY_PREEMPT)
 def _may_preempt(planning: YuniKornPlanning) -> str:
-    return explain_refusal(planning.cluster, planning.asking)
+    return explain_refusal(planning.case.cluster, planning.case.asking)
 
 
 OF_ALLOCATION.of(laws.YK_MAY_PREEMPT)(lambda planning, _: _may_preempt(planning))
@@ -249,7 +249,7 @@ def _no_room(planning: YuniKornPlanning, position: int) -> str:
     if node == NOWHERE:
         return f"its node {name} is not in the partition"
     if not problem.usable[node]:
-        return f"its node {name} {fault(planning, planning.cluster.nodes[node])}"
+        return f"its node {name} {fault(planning, planning.case.cluster.nodes[node])}"
     held = held_by(planning, problem.node == node)
     for t, missing in missing_on(problem, node).items():
         if held[t] < missing:
@@ -317,7 +317,7 @@ def _of_node(planning: YuniKornPlanning) -> Iterator[YuniKornShortfall]:
                 for t, name in enumerate(problem.types)
                 if asked.get(name, 0) > max(0, room.node.capacity.get(name, 0))
             }
-            for room in planning.cluster.nodes
+            for room in planning.case.cluster.nodes
         }
         if not lacking or not all(lacking.values()):
             return
@@ -347,7 +347,7 @@ def _of_queue(
     planning: YuniKornPlanning, at: At, place: Literal["max", "guaranteed"]
 ) -> YuniKornShortfall:
     problem, resource = planning.problem, planning.problem.types[at.type]
-    queue = planning.cluster.tree.by_path[problem.queues[at.queue].path]
+    queue = planning.case.cluster.tree.by_path[problem.queues[at.queue].path]
     asked = problem.ask.resource.get(resource, 0)
     if place == "max":
         limit, called = (queue.max or {}).get(resource, 0), "maximum"
@@ -460,7 +460,7 @@ def _fence(planning: YuniKornPlanning) -> str:
 def _fits_node(planning: YuniKornPlanning) -> str:
     problem = planning.problem
     if not problem.usable.any():
-        reasons = Counter(fault(planning, room) for room in planning.cluster.nodes)
+        reasons = Counter(fault(planning, room) for room in planning.case.cluster.nodes)
         faults = [
             f"{'1 node' if count == 1 else f'each of {count:,} nodes'} {why}"
             for why, count in reasons.items()

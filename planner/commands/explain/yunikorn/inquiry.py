@@ -53,7 +53,7 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
     problem, searches = inquiry.planning.problem, list[Iterator[Edit]]()
     if problem.shares is not None:
         return (), False
-    ask, partition = problem.ask, inquiry.planning.cluster.partition
+    ask, partition = problem.ask, inquiry.planning.case.cluster.partition
     named = bool(ask.allocation_key) and "=" not in ask.allocation_key + partition.name
     if named:
         path = f"ask/{ask.allocation_key}"
@@ -61,7 +61,7 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
         if not partition.preemption.enabled:
             enabled = f"partition/{partition.name}.preemption.enabled"
             permitting.append(Edit(enabled, "false", "true"))
-        if not inquiry.planning.asking.ask.x.allow_preempt_other:
+        if not inquiry.planning.case.asking.ask.x.allow_preempt_other:
             permitting.append(Edit(f"{path}.allowPreemptOther", "false", "true"))
         raised = _raised(inquiry, f"{path}.priority", ask.priority)
         searches += [inquiry.working(*permitting), raised]
@@ -90,7 +90,7 @@ def _raised(inquiry: YuniKornExplainer, path: str, now: int) -> Iterator[Edit]:
     planning = inquiry.planning
     mine = planning.problem.ask.priority
     steps = {worth - mine for worth in planning.adjusted}
-    steps |= {ask.priority + 1 - mine for ask in planning.cluster.asks.values()}
+    steps |= {ask.priority + 1 - mine for ask in planning.case.cluster.asks.values()}
     ordered = sorted(step for step in steps if 0 < step <= HIGHEST_PRIORITY - now)
 
     def at(number: int) -> Edit:
@@ -198,7 +198,7 @@ class YuniKornInquiry(YuniKornExplainer):
     @property
     def others(self) -> Sequence[str]:
         """The core's own victims in a queue above its maximum that the plan does without."""
-        if self.planning.asking.shares is None:
+        if self.planning.case.asking.shares is None:
             return ()
         return [key for key in self.greedy.keys if key not in self.plan.keys]
 
@@ -288,7 +288,9 @@ class YuniKornInquiry(YuniKornExplainer):
     ) -> YuniKornExplanation:
         """Put an answer together, with the names of the pods of all allocations in it."""
         plan = self.plan
-        if self.planning.asking.shares is not None:  # the core's own answer is no plan for an ask
+        if (
+            self.planning.case.asking.shares is not None
+        ):  # the core's own answer is no plan for an ask
             text = f"{text}. {'; '.join((self.greedy.explanation, *self.greedy.outside_rules))}"
         keys = [*plan.keys, *(one.allocation for one in standings)]
         if other := found.get("alternative"):

@@ -125,7 +125,7 @@ def test_clash_is_minimal_by_the_definition(laws: Laws) -> None:
     seen, compared = set(), 0
     for truth in (one for name in SMALL for one in without_plan(name, laws)):
         planning = truth.planning()
-        cluster, asking, problem = planning.cluster, planning.asking, planning.problem
+        cluster, asking, problem = planning.case.cluster, planning.case.asking, planning.problem
         rules = planning.rules
         every = {law.id for law in in_drop_order(rules)} - {"YK-11"}
         assert not has_plan(cluster, asking, every), truth.id
