@@ -51,7 +51,7 @@ def test_a_table_does_not_say_unasked_that_all_is_well(tmp_path: Path) -> None:
 
 
 def test_not_in_a_large_state(dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planner.solver.kueue.planning.SMALL", 2)
+    monkeypatch.setattr("planner.case.kueue.SMALL", 2)
     assert json.loads(call("solve", dump, "--format", "json").stdout)["stability"] is None
     said = call("solve", dump, "--stability", "--format", "json").stdout
     assert json.loads(said)["stability"]

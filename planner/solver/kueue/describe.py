@@ -133,7 +133,10 @@ def _tree(
     frs = sorted({*request, *short}, key=lambda fr: (fr not in short, fr))
     paths = {node for place in (queue, *touched) for node in tree.path(place)}
 
-    def around(node: int) -> Iterator[QuotaNode]:
+    found: list[QuotaNode] = []
+    ahead = [tree.root(queue)] if frs else []
+    while ahead:
+        node = ahead.pop()
         known, children = tree.nodes[node], tree.children[node]
         listed: set[int] = set()
         if node in paths:
@@ -146,7 +149,7 @@ def _tree(
             others.sort(key=lambda child: [-used[child][fr] for fr in frs])
             listed = {*paths.intersection(children), *others[:MAX_SIBLINGS]}
         quotas = {fr: known.quotas.get(fr) for fr in frs}
-        yield QuotaNode(
+        one = QuotaNode(
             name=known.name,
             kind="ClusterQueue" if known.is_queue else "Cohort",
             parent=None if known.parent == NO_PARENT else tree.nodes[known.parent].name,
@@ -166,11 +169,9 @@ def _tree(
                 for fr, own in quotas.items()
             ),
         )
-        for child in children:
-            if child in listed:
-                yield from around(child)
-
-    return tuple(around(tree.root(queue))) if frs else ()
+        found.append(one)
+        ahead += [child for child in reversed(children) if child in listed]
+    return tuple(found)
 
 
 def _shares(
