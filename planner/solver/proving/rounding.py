@@ -21,6 +21,9 @@ from planner.solver.proving.program import FRACTION, BoxRows, Suggestion
 MOST_ROWS: Final = 300
 """Binding rows up to which sums are looked for: it takes the third power of their number."""
 
+MOST_NUMBERS: Final = 10**7
+"""Rows times classes up to which sums are looked for: so many doubles are 80 MB."""
+
 MOST_NEW: Final = 30
 """Rows that cut off one point."""
 
@@ -45,7 +48,8 @@ _NOISE: Final = 1e-9
 
 def roundings(question: Question, look: BoxRows, found: Suggestion) -> list[Rounding]:
     """Return roundings whose rows a point is far beyond, the farthest first."""
-    if len(look.binding) > MOST_ROWS:
+    numbers = len(look.names) * (look.box.least.size + len(look.quantities))
+    if len(look.binding) > MOST_ROWS or numbers > MOST_NUMBERS:
         return []
     values = np.array([found.quantities.get(name, 0.0) for name in look.quantities])
     scale: FloatArray = np.maximum(1.0, np.abs(look.extra_ends).max(axis=1, initial=1.0))
