@@ -15,7 +15,7 @@ import numpy as np
 
 from planner.plan.proof import Rounding
 from planner.problem.array import FloatArray
-from planner.proof.question import ROUNDED, Question
+from planner.proof.question import MOST_ROUNDED, ROUNDED, Question
 from planner.solver.proving.program import FRACTION, BoxRows, Suggestion
 
 MOST_ROWS: Final = 300
@@ -26,6 +26,9 @@ MOST_NUMBERS: Final = 10**7
 
 MOST_NEW: Final = 30
 """Rows that cut off one point."""
+
+MOST_SUMS: Final = 100
+"""Rounded rows in all: each is a step of a tree, whose depth the checker bounds."""
 
 BROKEN: Final = 1e-4
 """How far from a row a point has to be on its wrong side."""
@@ -54,7 +57,9 @@ def roundings(question: Question, look: BoxRows, found: Suggestion) -> list[Roun
     values = np.array([found.quantities.get(name, 0.0) for name in look.quantities])
     scale: FloatArray = np.maximum(1.0, np.abs(look.extra_ends).max(axis=1, initial=1.0))
     point = np.concatenate([found.point, values / scale])
-    known = sum(name.startswith(ROUNDED) for name in look.box.sums)
+    known = len(look.box.sums)
+    # Nor does the checker add any number of rows over many classes.
+    room = min(MOST_NEW, min(MOST_SUMS, MOST_ROUNDED // look.box.least.size) - known)
     beyond: list[tuple[float, Rounding, FloatArray]] = []
     for multipliers, by in _sums(look, point, scale):
         step = _counted(look, multipliers, by, point, scale)
@@ -77,7 +82,7 @@ def roundings(question: Question, look: BoxRows, found: Suggestion) -> list[Roun
     chosen: list[Rounding] = []
     directions: list[FloatArray] = []
     for _, step, direction in sorted(beyond, key=lambda one: -one[0])[: 10 * MOST_NEW]:
-        if len(chosen) < MOST_NEW and all(direction @ other < LIKE for other in directions):
+        if len(chosen) < room and all(direction @ other < LIKE for other in directions):
             name = f"{ROUNDED}{known + len(chosen) + 1}"
             chosen.append(step.model_copy(update={"row": name}))
             directions.append(direction)
