@@ -202,6 +202,7 @@ class Planning(Planned[Plan], Rules):
         A victim that is no candidate by these rules has its place after all candidates.
         """
         workloads, snapshot = self.problem.workloads, self.case.snapshot
+        frs = snapshot.tree.frs
         self._known.update((workloads[at].key, at) for at in positions)  # they are asked for again
         return tuple(
             Victim(
@@ -214,10 +215,10 @@ class Planning(Planned[Plan], Rules):
                 evicted=workloads[at].evicted,
                 usage=tuple(
                     Amount(
-                        flavor=snapshot.tree.frs[fr].flavor,
-                        resource=snapshot.tree.frs[fr].resource,
+                        flavor=frs[fr].flavor,
+                        resource=frs[fr].resource,
                         units=amount,
-                        quantity=format_units(amount, snapshot.tree.frs[fr].resource),
+                        quantity=format_units(amount, frs[fr].resource),
                     )
                     for fr, amount in sorted(workloads[at].usage.items())
                 ),

@@ -24,6 +24,7 @@ from planner.quota.classes import IntArray
 from planner.solver.deadline import Deadline
 from planner.solver.proving.earlier import Ahead, EarlierTree
 from planner.solver.proving.program import (
+    FRACTION,
     BoxRows,
     Entries,
     Suggestion,
@@ -170,17 +171,15 @@ def grow(
         quick = _Growth(question, deadline, brief, before, (), earlier, some=SOME).run()
         if quick.steps is not None or quick.better is not None:
             return quick
-    grown = Grown()
-    rounds = any(bounded.name == BETTER for bounded in question.bounds)
-    if rounds and effort.steps > UNROUNDED:
-        grown = _Growth(
-            question, deadline, replace(effort, steps=UNROUNDED), before, before.narrowed, earlier
-        ).run()
+    rounds = effort.steps > UNROUNDED and any(one.name == BETTER for one in question.bounds)
+    if rounds:
+        brief = replace(effort, steps=UNROUNDED)
+        grown = _Growth(question, deadline, brief, before, before.narrowed, earlier).run()
+        if grown.steps is not None or grown.better is not None:
+            return grown
         earlier = None
-    if grown.steps is None and grown.better is None:
-        of = question, deadline, effort, before, before.narrowed, earlier
-        grown = _Growth(*of, rounds=rounds and effort.steps > UNROUNDED).run()
-    return grown
+    given = question, deadline, effort, before, before.narrowed, earlier
+    return _Growth(*given, rounds=rounds).run()
 
 
 @dataclass
@@ -434,8 +433,10 @@ class _Growth:
         while self.rounds and waited <= PATIENCE:
             look = BoxRows(self.question, box, self.part)
             found = self._suggest(look, BETTER)
-            new = roundings(self.question, look, found) if found and not found.missed else []
-            if found is None or not new:
+            if found is None or found.missed > FRACTION:
+                break
+            new = roundings(look, found)
+            if not new:
                 break
             waited = 0 if found.least > DEARER * least else waited + 1
             least = max(least, found.least)

@@ -15,7 +15,8 @@ import numpy as np
 
 from planner.plan.proof import Rounding
 from planner.problem.array import FloatArray
-from planner.proof.question import MOST_ROUNDED, ROUNDED, Question
+from planner.proof.box import rounded_sum
+from planner.proof.question import MOST_ROUNDED, ROUNDED
 from planner.solver.proving.program import FRACTION, BoxRows, Suggestion
 
 MOST_ROWS: Final = 300
@@ -49,7 +50,7 @@ _NOISE: Final = 1e-9
 """What a multiplier may be beside the largest to be an error of doubles."""
 
 
-def roundings(question: Question, look: BoxRows, found: Suggestion) -> list[Rounding]:
+def roundings(look: BoxRows, found: Suggestion) -> list[Rounding]:
     """Return roundings whose rows a point is far beyond, the farthest first."""
     numbers = len(look.names) * (look.box.least.size + len(look.quantities))
     if len(look.binding) > MOST_ROWS or numbers > MOST_NUMBERS:
@@ -63,11 +64,12 @@ def roundings(question: Question, look: BoxRows, found: Suggestion) -> list[Roun
     beyond: list[tuple[float, Rounding, FloatArray]] = []
     for multipliers, by in _sums(look, point, scale):
         step = _counted(look, multipliers, by, point, scale)
+        pairs = [(look.row(name), m) for name, m in multipliers.items()]
         try:
-            (part,) = question.parts(look.box, step)
-        except ValueError:
+            row = rounded_sum(pairs, step, look.box, look.ranges)
+        except ValueError:  # there is nothing to round
             continue
-        row, direction = part.sums[step.row], np.zeros(point.size)
+        direction = np.zeros(point.size)
         direction[row.classes] = row.amounts.astype(float)
         for name, amount in row.extra.items():
             number = look.quantities.index(name)
@@ -137,4 +139,5 @@ def _sums(
             yield {name: m for name, m in whole.items() if m}, round(by)
     for i in look.binding:
         amounts = np.unique(np.abs(look.entries(i)[1]))
-        yield from (({look.names[i]: 1}, int(by)) for by in amounts[amounts > 1].tolist())
+        divisors = amounts[(amounts > 1) & (amounts <= LARGEST)].tolist()
+        yield from (({look.names[i]: 1}, int(by)) for by in divisors)

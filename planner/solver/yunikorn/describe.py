@@ -28,7 +28,7 @@ from planner.quota.yunikorn.resource import Resource, fits, minus, minus_known, 
 from planner.reference.yunikorn.decision import RequiredNodeConditions
 from planner.reference.yunikorn.turn import BACKS_OFF, Preconditions
 from planner.state.clock import SECOND, from_nanoseconds
-from planner.state.yunikorn import format_yunikorn_quantity
+from planner.state.yunikorn import Allocation, format_yunikorn_quantity
 from planner.state.yunikorn_release import V1_9
 
 if TYPE_CHECKING:
@@ -77,6 +77,14 @@ def plan_of(  # noqa: PLR0913 - the fields of a plan that differ
     )
 
 
+def usage_of(allocation: Allocation) -> tuple[ResourceAmount, ...]:
+    """Return what an allocation holds, type by type."""
+    return tuple(
+        ResourceAmount(resource=t, units=units, quantity=format_yunikorn_quantity(units, t))
+        for t, units in sorted(allocation.resource.items())
+    )
+
+
 def _victim(planning: YuniKornPlanning, position: int) -> YuniKornVictim:
     problem, table = planning.problem, planning.table
     allocation = problem.allocations[position]
@@ -92,10 +100,7 @@ def _victim(planning: YuniKornPlanning, position: int) -> YuniKornVictim:
         opted_out=allocation.opted_out,
         position=planning.place.get(position, len(planning.place) + 1),
         age_s=table.disruptions[position].running_s,
-        usage=tuple(
-            ResourceAmount(resource=t, units=units, quantity=format_yunikorn_quantity(units, t))
-            for t, units in sorted(allocation.resource.items())
-        ),
+        usage=usage_of(allocation),
         costs=table.costs_of(position),
     )
 

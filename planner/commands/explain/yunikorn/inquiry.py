@@ -23,8 +23,9 @@ from planner.laws.yunikorn import YK_LAST_TIER, YK_UNDER_GUARANTEED, Spared
 from planner.models.yunikorn.candidates import is_under_guaranteed, short_of_guaranteed, used
 from planner.models.yunikorn.laws import spared_by
 from planner.objective.yunikorn import chosen_node
-from planner.plan.yunikorn import ResourceAmount, YuniKornPlan
+from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.yunikorn.queue import FENCE, read_properties
+from planner.solver.yunikorn.describe import usage_of
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import (
     LAST_TIER,
@@ -264,10 +265,7 @@ class YuniKornInquiry(YuniKornExplainer):
             candidates=len(planning.place),
             node_position=order.index(position) + 1 if candidate and generic else None,
             node_candidates=len(order),
-            usage=tuple(
-                ResourceAmount(resource=t, units=units, quantity=format_yunikorn_quantity(units, t))
-                for t, units in sorted(allocation.resource.items())
-            ),
+            usage=usage_of(allocation),
         )
 
     def clash(self) -> YuniKornClash:
